@@ -1,0 +1,70 @@
+//! `wavecast check`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Outcome;
+use super::input::{DeviceArguments, KernelArguments};
+use super::output::{Failure, Format, OutputArguments};
+use wavecast::report::{Check, check, check_table, check_text};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Kernel files; `-` reads standard input
+    #[arg(required = true, value_name = "KERNEL")]
+    kernels: Vec<String>,
+    #[command(flatten)]
+    kernel: KernelArguments,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// List every launch candidate, with its occupancy if a device is given
+    #[arg(long)]
+    candidates: bool,
+    /// Show all accesses and candidates, not only the first
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    let device = arguments.device.load(json)?;
+    let mut checks = Vec::new();
+    let mut faults = Vec::new();
+    for path in &arguments.kernels {
+        match arguments.kernel.load(path, json) {
+            Ok(loaded) => checks.extend(
+                loaded.kernels.iter().map(|k| check(k, &loaded.sources, device.as_ref(), arguments.candidates)),
+            ),
+            Err(failure) => faults.extend(failure.into_faults()),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Failure::faults(faults, json));
+    }
+    arguments.output.write(&render(arguments, &checks)?)?;
+    let impossible = checks.iter().any(|c| c.launch.feasible == Some(0));
+    Ok(if impossible { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {
+    let failed = |e: serde_json::Error| Failure::message("json", e.to_string(), None);
+    let texts: Result<Vec<String>, Failure> = match arguments.output.format() {
+        Format::Json => match checks {
+            [one] => serde_json::to_string_pretty(one),
+            many => serde_json::to_string_pretty(many),
+        }
+        .map(|text| vec![text + "\n"])
+        .map_err(failed),
+        Format::Jsonl => checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n").map_err(failed)).collect(),
+        Format::Csv => Ok(checks.iter().map(|c| check_table(c).csv()).collect()),
+        Format::Md => Ok(checks.iter().map(|c| check_table(c).markdown()).collect()),
+        Format::Table => {
+            let width = arguments.output.width();
+            return Ok(checks.iter().map(|c| check_text(c, arguments.all, width)).collect::<Vec<_>>().join("\n"));
+        }
+    };
+    Ok(texts?.concat())
+}

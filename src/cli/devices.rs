@@ -1,0 +1,83 @@
+//! `wavecast devices`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Outcome;
+use super::input::load_device;
+use super::output::{Failure, Format, OutputArguments};
+use wavecast::device::{self, Device};
+use wavecast::report::{device_list, device_yaml};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print a device as YAML, every number with its source
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+struct ShowArguments {
+    /// A device id or alias, or a path ending in .yaml
+    device: String,
+    /// Change a number, for example l2.capacity=80MiB (repeatable)
+    #[arg(long, value_name = "PATH=VALUE")]
+    device_set: Vec<String>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    match &arguments.action {
+        None => list(&arguments.output)?,
+        Some(Action::Show(show)) => self::show(show)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(output: &OutputArguments) -> Result<(), Failure> {
+    let json = output.is_json();
+    let devices: Vec<Device> =
+        device::ids().map(|id| load_device(id, &[], json)).collect::<Result<_, _>>()?;
+    let table = device_list(&devices);
+    let text = match output.format() {
+        Format::Table => format!(
+            "{}\nbandwidth is what streaming kernels reach; `wavecast devices show ID` gives every number with its source\n",
+            table.text(0, output.width())
+        ),
+        Format::Csv => table.csv(),
+        Format::Md => table.markdown(),
+        Format::Json => json_of(&devices)?,
+        Format::Jsonl => devices.iter().map(json_line).collect::<Result<Vec<_>, _>>()?.concat(),
+    };
+    output.write(&text)
+}
+
+fn show(arguments: &ShowArguments) -> Result<(), Failure> {
+    let output = &arguments.output;
+    let device = load_device(&arguments.device, &arguments.device_set, output.is_json())?;
+    let text = match output.format() {
+        Format::Json => json_of(&device)?,
+        Format::Jsonl => json_line(&device)?,
+        _ => device_yaml(&device).map_err(|e| Failure::message("yaml", e.to_string(), None))?,
+    };
+    output.write(&text)
+}
+
+fn json_of(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
+}
+
+fn json_line(value: &Device) -> Result<String, Failure> {
+    let text = serde_json::to_string(value);
+    text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
+}

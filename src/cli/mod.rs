@@ -1,0 +1,53 @@
+//! The command line: arguments in, one library call, a report out.
+
+mod check;
+mod completions;
+mod devices;
+mod input;
+mod output;
+mod schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::Failure;
+
+/// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,
+/// in microseconds and without a GPU.
+#[derive(Debug, Parser)]
+#[command(name = "wavecast", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 done; 1 a result could not be had; 2 bad usage or input.\n\
+    Start with: wavecast check kernels/star3d25.yaml -d a100")]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Parse and validate kernel files; show what was understood
+    Check(check::Arguments),
+    /// List devices or show one
+    Devices(devices::Arguments),
+    /// Print the JSON Schema of an input or output
+    Schema(schema::Arguments),
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Devices(arguments) => devices::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+type Outcome = Result<ExitCode, Failure>;

@@ -1,0 +1,413 @@
+//! The device format as types.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Steps};
+use super::sourced::{Entry, Sourced, Visit, plain};
+use crate::source::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
+
+/// Declares a mapping of the device format: required keys, then optional ones.
+macro_rules! section {
+    (
+        $(#[$attribute:meta])*
+        $name:ident, $what:literal {
+            $( $(#[$field_attribute:meta])* $field:ident : $type:ty, )*
+            [optional]
+            $( $(#[$optional_attribute:meta])* $optional:ident : $optional_type:ty, )*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+        #[schemars(deny_unknown_fields)]
+        pub struct $name {
+            $( $(#[$field_attribute])* pub $field: $type, )*
+            $( $(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")]
+               pub $optional: Option<$optional_type>, )*
+        }
+
+        impl $name {
+            const KEYS: &'static [&'static str] = &[$(stringify!($field),)* $(stringify!($optional),)*];
+        }
+
+        impl Decode for $name {
+            fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+                for entry in decoder.mapping(node, $what)? {
+                    if !Self::KEYS.contains(&entry.key.as_str()) {
+                        decoder.unknown_key(&entry.key, entry.key_span, $what, Self::KEYS);
+                    }
+                }
+                // Each key is read before the first failure counts, so that every fault is reported.
+                $( let $field = match node.get(stringify!($field)) {
+                    Some(value) => Decode::decode(value, decoder),
+                    None => { decoder.missing_key(node, $what, stringify!($field)); None }
+                }; )*
+                $( let $optional = match node.get(stringify!($optional)) {
+                    Some(value) => Some(<$optional_type as Decode>::decode(value, decoder)),
+                    None => None,
+                }; )*
+                Some($name { $($field: $field?,)* $($optional: match $optional { Some(v) => Some(v?), None => None },)* })
+            }
+        }
+
+        impl Visit for $name {
+            fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
+                let dot = if path.is_empty() { "" } else { "." };
+                $( self.$field.entries(&format!("{path}{dot}{}", stringify!($field)), f); )*
+                $( self.$optional.entries(&format!("{path}{dot}{}", stringify!($optional)), f); )*
+            }
+
+            fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>)) {
+                $( self.$field.origins(f); )*
+                $( self.$optional.origins(f); )*
+            }
+        }
+    };
+}
+
+/// Declares an enumeration written as one of a few words.
+macro_rules! words {
+    (
+        $(#[$attribute:meta])*
+        $name:ident, $what:literal { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal ),* $(,)? }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+        pub enum $name { $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),* }
+
+        impl $name {
+            /// How it is written.
+            pub fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word ),* }
+            }
+        }
+
+        impl Decode for $name {
+            fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+                let scalar = decoder.scalar(node, $what)?;
+                let words: &[&str] = &[$($word),*];
+                match scalar.text.as_str() {
+                    $( $word => return Some(Self::$variant), )*
+                    text => {
+                        let near = nearest(text, words.iter().copied());
+                        let near = near.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
+                        let message = format!("`{}` is not {}", crate::source::shorten(text), $what);
+                        let help = format!("{near}known: {}", words.join(", "));
+                        decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
+                        None
+                    }
+                }
+            }
+        }
+
+        plain!($name);
+    };
+}
+
+words! {
+    /// Who makes it.
+    Vendor, "a vendor" {
+        /// NVIDIA.
+        Nvidia = "nvidia",
+        /// AMD.
+        Amd = "amd",
+    }
+}
+
+words! {
+    /// The architecture, from which curves are inherited.
+    Architecture, "an architecture" {
+        /// GF100.
+        Fermi = "fermi",
+        /// GV100.
+        Volta = "volta",
+        /// TU10x.
+        Turing = "turing",
+        /// GA10x.
+        Ampere = "ampere",
+        /// AD10x.
+        Ada = "ada",
+        /// GH100.
+        Hopper = "hopper",
+        /// gfx908.
+        Cdna1 = "cdna1",
+        /// gfx90a.
+        Cdna2 = "cdna2",
+        /// gfx942.
+        Cdna3 = "cdna3",
+        /// gfx103x.
+        Rdna2 = "rdna2",
+    }
+}
+
+words! {
+    /// Which wavefront rules the L1 follows.
+    Rules, "a set of L1 rules" {
+        /// Fermi.
+        Fermi = "fermi",
+        /// Volta and later NVIDIA devices.
+        Volta = "volta",
+        /// AMD compute devices.
+        Cdna = "cdna",
+        /// AMD graphics devices.
+        Rdna = "rdna",
+    }
+}
+
+words! {
+    /// The order in which blocks start.
+    Order, "a dispatch order" {
+        /// x fastest, then y, then z.
+        Xyz = "xyz",
+    }
+}
+
+words! {
+    /// How a number is known, which is how far it can be trusted.
+    SourceKind, "a kind of source" {
+        /// The vendor's documents.
+        Vendor = "vendor",
+        /// A paper.
+        Paper = "paper",
+        /// A measurement.
+        Measured = "measured",
+        /// Taken from a relative.
+        Inherited = "inherited",
+        /// Derived or assumed, as the note says.
+        Assumed = "assumed",
+    }
+}
+
+section! {
+    /// A source of numbers.
+    SourceText, "a source" {
+        /// How it knows.
+        kind: SourceKind,
+        /// What it is.
+        text: String,
+        [optional]
+    }
+}
+
+section! {
+    /// Limits and granularities of a streaming multiprocessor (compute unit).
+    Sm, "sm" {
+        /// Number of SMs.
+        count: Sourced<Count>,
+        /// Threads of a warp (wavefront).
+        warp_size: Sourced<Count>,
+        /// Most threads of a block.
+        max_threads_per_block: Sourced<Count>,
+        /// Most threads of a block along each dimension.
+        max_block: Sourced<Extents>,
+        /// Most blocks of a grid along each dimension.
+        max_grid: Sourced<Extents>,
+        /// Most resident threads.
+        max_threads: Sourced<Count>,
+        /// Most resident warps.
+        max_warps: Sourced<Count>,
+        /// Most resident blocks.
+        max_blocks: Sourced<Count>,
+        /// Warps of a block are rounded up to this when registers are allocated.
+        warp_allocation: Sourced<Count>,
+        /// 32-bit registers.
+        registers: Sourced<Count>,
+        /// Granularity of register allocation per warp.
+        register_allocation: Sourced<Count>,
+        /// Most registers of a thread.
+        max_registers_per_thread: Sourced<Count>,
+        /// Shared memory in all.
+        shared: Sourced<Bytes>,
+        /// Most shared memory of a block.
+        shared_per_block: Sourced<Bytes>,
+        /// Granularity of shared-memory allocation.
+        shared_allocation: Sourced<Bytes>,
+        /// Shared memory of each block that the system takes.
+        shared_reserved: Sourced<Bytes>,
+        /// Warp schedulers.
+        schedulers: Sourced<Count>,
+        [optional]
+    }
+}
+
+section! {
+    /// Floating-point operations per cycle and SM; a fused multiply-add counts two.
+    Rates, "rates" {
+        /// Double precision.
+        fp64: Sourced<Count>,
+        /// Single precision.
+        fp32: Sourced<Count>,
+        /// Half precision, without tensor cores.
+        fp16: Sourced<Count>,
+        [optional]
+    }
+}
+
+section! {
+    /// The first-level cache of an SM.
+    L1, "l1" {
+        /// Which wavefront rules it follows.
+        rules: Rules,
+        /// Capacity; with shared memory if that is carved out of it.
+        capacity: Sourced<Bytes>,
+        /// Whether shared memory is carved out of it.
+        unified: bool,
+        /// The sizes that shared memory can take.
+        carveouts: Sourced<Steps>,
+        /// Allocation granularity.
+        line: Sourced<Bytes>,
+        /// Transfer granularity.
+        sector: Sourced<Bytes>,
+        /// Bytes per cycle and SM.
+        bandwidth: Sourced<PerCycle>,
+        /// Latency of a hit.
+        latency: Sourced<Cycles>,
+        [optional]
+        /// Associativity.
+        ways: Sourced<Count>,
+        /// Miss-status holding registers of an SM.
+        mshrs: Sourced<Count>,
+        /// Of which one warp can use so many.
+        mshrs_per_warp: Sourced<Count>,
+    }
+}
+
+section! {
+    /// The second-level cache.
+    L2, "l2" {
+        /// Nominal capacity of an instance.
+        capacity: Sourced<Bytes>,
+        /// What one wave can use of it.
+        effective: Sourced<Bytes>,
+        /// Allocation granularity.
+        line: Sourced<Bytes>,
+        /// Transfer granularity.
+        sector: Sourced<Bytes>,
+        /// Bandwidth of the device.
+        bandwidth: Sourced<Rate>,
+        /// Latency of a hit.
+        latency: Sourced<Cycles>,
+        /// Number of separate second-level caches.
+        instances: Sourced<Count>,
+        [optional]
+    }
+}
+
+section! {
+    /// A cache between L2 and DRAM.
+    LastLevel, "llc" {
+        /// Capacity.
+        capacity: Sourced<Bytes>,
+        /// Allocation granularity.
+        line: Sourced<Bytes>,
+        /// Bandwidth.
+        bandwidth: Sourced<Rate>,
+        /// Latency of a hit.
+        latency: Sourced<Cycles>,
+        [optional]
+    }
+}
+
+section! {
+    /// Device memory.
+    Dram, "dram" {
+        /// Capacity.
+        capacity: Sourced<Bytes>,
+        /// What streaming kernels reach.
+        bandwidth: Sourced<Rate>,
+        /// What the data sheet says.
+        theoretical: Sourced<Rate>,
+        /// Fetch granularity.
+        fetch: Sourced<Bytes>,
+        /// Latency.
+        latency: Sourced<Cycles>,
+        [optional]
+    }
+}
+
+section! {
+    /// Address translation.
+    Tlb, "tlb" {
+        /// Page size.
+        page: Sourced<Bytes>,
+        [optional]
+        /// Memory that the first level covers.
+        l1_reach: Sourced<Bytes>,
+        /// Memory that the last level covers.
+        l2_reach: Sourced<Bytes>,
+        /// Additional latency of a miss.
+        miss_latency: Sourced<Cycles>,
+    }
+}
+
+section! {
+    /// How blocks are given to SMs.
+    Dispatch, "dispatch" {
+        /// The order in which blocks start.
+        order: Order,
+        /// Consecutive blocks go in turn to so many dies.
+        round_robin: Sourced<Count>,
+        [optional]
+    }
+}
+
+section! {
+    /// A GPU.
+    Device, "a device" {
+        /// Its id.
+        id: String,
+        /// Its full name.
+        name: String,
+        /// Who makes it.
+        vendor: Vendor,
+        /// Its architecture.
+        architecture: Architecture,
+        /// Short names.
+        aliases: Vec<String>,
+        /// One line on what it is and which quirks matter.
+        about: String,
+        /// Where the numbers come from.
+        sources: BTreeMap<String, SourceText>,
+        /// The clock that turns cycles into time.
+        clock: Sourced<Frequency>,
+        /// Limits of an SM.
+        sm: Sm,
+        /// Floating-point rates.
+        rates: Rates,
+        /// First-level cache.
+        l1: L1,
+        /// Second-level cache.
+        l2: L2,
+        /// Device memory.
+        dram: Dram,
+        /// Address translation.
+        tlb: Tlb,
+        /// How blocks are given to SMs.
+        dispatch: Dispatch,
+        /// Time a kernel launch takes by itself.
+        launch_overhead: Sourced<Seconds>,
+        [optional]
+        /// A cache between L2 and DRAM.
+        llc: LastLevel,
+    }
+}
+
+plain!(String, bool, Vec<String>, BTreeMap<String, SourceText>);
+
+impl Decode for BTreeMap<String, SourceText> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let named = Named::<SourceText>::decode(node, decoder)?;
+        Some(named.0.into_iter().map(|(name, source)| (name.value, source)).collect())
+    }
+}
+
+impl Device {
+    /// Every number with its path and source, in the order of the format.
+    pub fn numbers(&self) -> Vec<Entry<'_>> {
+        let mut all = Vec::new();
+        self.entries("", &mut |entry| all.push(entry));
+        all
+    }
+}

@@ -1,0 +1,21 @@
+//! Device files: what a GPU is made of, every number with its unit and its source.
+//!
+//! ```
+//! let device = wavecast::device::find("a100", &[]).unwrap();
+//! assert_eq!(device.id, "a100-40gb");
+//! assert_eq!(device.sm.count.value.0, 108);
+//! ```
+
+mod document;
+mod overrides;
+mod quantity;
+mod registry;
+mod sourced;
+
+pub use document::{
+    Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText, Tlb,
+    Vendor,
+};
+pub use quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Steps};
+pub use registry::{find, ids, read};
+pub use sourced::{Entry, Sourced};

@@ -1,0 +1,277 @@
+//! The devices that come with Wavecast, and reading others.
+
+use std::sync::Arc;
+
+use super::document::{Device, SourceKind, SourceText};
+use super::overrides;
+use super::sourced::Visit;
+use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream};
+
+/// Largest device file in bytes.
+const MAX_BYTES: usize = 1 << 20;
+/// Longest chain of inheritance.
+const MAX_INHERITANCE: usize = 8;
+
+macro_rules! embedded {
+    ($($id:literal),* $(,)?) => {
+        /// Ids and texts, in the order in which they are listed.
+        const EMBEDDED: &[(&str, &str)] = &[
+            $(($id, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/devices/", $id, ".yaml")))),*
+        ];
+    };
+}
+
+embedded![
+    "v100-pcie-32gb",
+    "rtx-2080-ti",
+    "a100-40gb",
+    "a100-80gb",
+    "a40",
+    "l40",
+    "l40s",
+    "h100-pcie",
+    "h200",
+    "gh200",
+    "mi100",
+    "mi210",
+    "mi300x",
+    "mi300a",
+    "rx-6900-xt",
+    "gtx-470",
+    "gtx-480",
+];
+
+/// The ids of the devices that come with Wavecast.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    EMBEDDED.iter().map(|e| e.0)
+}
+
+/// A device by id or alias, with numbers changed by `PATH=VALUE` texts.
+pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
+    let id = resolve(name).ok_or_else(|| {
+        let known: Vec<&str> = ids().collect();
+        let help = match nearest(name, known.iter().copied().chain(aliases().map(|a| a.0))) {
+            Some(near) => format!("did you mean `{near}`? `wavecast devices` lists all; a path ending in .yaml reads a file"),
+            None => "`wavecast devices` lists all; a path ending in .yaml reads a file".to_owned(),
+        };
+        let message = format!("there is no device `{}`", crate::source::shorten(name));
+        Fault::new(vec![Diagnostic::global("unknown-device", message).help(help)], Arc::default())
+    })?;
+    let text = embedded_text(id).unwrap_or_default();
+    read(&format!("devices/{id}.yaml"), text, set)
+}
+
+/// A device from the text of a file called `name`, with numbers changed by `PATH=VALUE` texts.
+pub fn read(name: &str, text: &str, set: &[String]) -> Result<Device, Fault> {
+    let mut reader = Reader { sources: Sources::new(), errors: Vec::new(), owners: Vec::new() };
+    let device = reader.device(name, text, set);
+    match device {
+        Some(device) if reader.errors.is_empty() => Ok(device),
+        _ => Err(Fault::new(reader.errors, Arc::new(reader.sources))),
+    }
+}
+
+fn embedded_text(id: &str) -> Option<&'static str> {
+    EMBEDDED.iter().find(|e| e.0 == id).map(|e| e.1)
+}
+
+/// Aliases and the ids they stand for, read from the head of each file without parsing it whole.
+fn aliases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    EMBEDDED.iter().flat_map(|(id, text)| {
+        let line = text.lines().find_map(|l| l.strip_prefix("aliases:")).unwrap_or("");
+        let names = line.trim().trim_start_matches('[').trim_end_matches(']').split(',');
+        names.map(str::trim).filter(|n| !n.is_empty()).map(|name| (name, *id))
+    })
+}
+
+fn resolve(name: &str) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    ids().find(|id| *id == lower).or_else(|| aliases().find(|a| a.0 == lower).map(|a| a.1))
+}
+
+struct Reader {
+    sources: Sources,
+    errors: Vec<Diagnostic>,
+    /// The device id of each text, by file number.
+    owners: Vec<String>,
+}
+
+impl Reader {
+    fn device(&mut self, name: &str, text: &str, set: &[String]) -> Option<Device> {
+        let mut tree = self.tree(name, text, MAX_INHERITANCE)?;
+        for change in set {
+            let file = self.sources.add("--device-set", change.as_str());
+            self.owners.push(String::new());
+            let span = Span::new(file, 0..change.len());
+            if let Err(error) = overrides::apply(&mut tree, change, span) {
+                self.errors.push(error);
+            }
+        }
+        let mut decoder = Decoder::default();
+        let device = Device::decode(&tree, &mut decoder);
+        self.errors.extend(decoder.diagnostics);
+        let mut device = device?;
+        if !set.is_empty() {
+            let given = SourceText { kind: SourceKind::Assumed, text: "given on the command line".to_owned() };
+            device.sources.insert(overrides::SOURCE.to_owned(), given);
+        }
+        self.complete(&mut device);
+        Some(device)
+    }
+
+    /// The tree of a file laid over those it inherits from.
+    fn tree(&mut self, name: &str, text: &str, depth: usize) -> Option<Node> {
+        let file = self.sources.add(name, text);
+        self.owners.push(String::new());
+        let (documents, errors) = parse_stream(text, file, MAX_BYTES);
+        self.errors.extend(errors);
+        let start = Span::new(file, 0..0);
+        let [document] = <[Node; 1]>::try_from(documents).map_err(|d| self.one_document(d.len(), start)).ok()?;
+        if let Some(Value::Scalar(id)) = document.get("id").map(|n| &n.value) {
+            self.owners[file.0 as usize].clone_from(&id.text);
+        }
+        let mut own = document;
+        self.check_version(&mut own);
+        let Some(parent) = take(&mut own, "inherit") else { return Some(own) };
+        let mut tree = self.parent(&parent, depth)?;
+        self.check_sources(&own, &tree);
+        tree.merge(&own);
+        tree.span = own.span;
+        Some(tree)
+    }
+
+    fn one_document(&mut self, count: usize, span: Span) {
+        if self.errors.is_empty() {
+            let message = format!("a device file holds one document, this one {count}");
+            self.errors.push(Diagnostic::error("device-file", span, message));
+        }
+    }
+
+    fn check_version(&mut self, tree: &mut Node) {
+        let version = take(tree, "wavecast-device");
+        let good = matches!(&version, Some(Node { value: Value::Scalar(s), .. }) if s.as_int() == Some(1));
+        if !good {
+            let span = version.map_or(tree.span, |n| n.span);
+            let error = Diagnostic::error("version", span, "a device file begins with `wavecast-device: 1`");
+            self.errors.push(error.help("other versions are not known to this program"));
+        }
+    }
+
+    fn parent(&mut self, parent: &Node, depth: usize) -> Option<Node> {
+        let name = if let Value::Scalar(s) = &parent.value { s.text.as_str() } else { "" };
+        let Some(id) = resolve(name) else {
+            let near = nearest(name, ids()).map(|n| format!("did you mean `{n}`?"));
+            let message = format!("there is no device `{}` to inherit from", crate::source::shorten(name));
+            self.errors.push(Diagnostic::error("inherit", parent.span, message).maybe_help(near));
+            return None;
+        };
+        if depth == 0 {
+            self.errors.push(Diagnostic::error("inherit", parent.span, "inheritance goes in a circle or too deep"));
+            return None;
+        }
+        self.tree(&format!("devices/{id}.yaml"), embedded_text(id)?, depth - 1)
+    }
+
+    /// A source key must mean one thing in the merged device.
+    fn check_sources(&mut self, own: &Node, parent: &Node) {
+        let (Some(Value::Map(mine)), Some(theirs)) = (own.get("sources").map(|n| &n.value), parent.get("sources"))
+        else {
+            return;
+        };
+        for entry in mine.iter().filter(|e| theirs.get(&e.key).is_some()) {
+            let message = format!("the inherited device has a source `{}` already", entry.key);
+            self.errors.push(Diagnostic::error("source-key", entry.key_span, message).help("choose another key"));
+        }
+    }
+
+    /// Says which numbers came from another device, and that every source exists.
+    fn complete(&mut self, device: &mut Device) {
+        let id = device.id.clone();
+        let sources = std::mem::take(&mut device.sources);
+        let (owners, errors) = (&self.owners, &mut self.errors);
+        device.origins(&mut |span, source, inherited| {
+            let owner = owners.get(span.file.0 as usize).map_or("", String::as_str);
+            if !owner.is_empty() && owner != id && inherited.is_none() {
+                *inherited = Some(owner.to_owned());
+            }
+            if !sources.contains_key(source) {
+                let near = nearest(source, sources.keys().map(String::as_str));
+                let message = format!("`sources` has no `{}`", crate::source::shorten(source));
+                let help = near.map(|n| format!("did you mean `{n}`?"));
+                errors.push(Diagnostic::error("unknown-source", span, message).maybe_help(help));
+            }
+        });
+        device.sources = sources;
+    }
+}
+
+fn take(node: &mut Node, key: &str) -> Option<Node> {
+    let Value::Map(entries) = &mut node.value else { return None };
+    let at = entries.iter().position(|e| e.key == key)?;
+    Some(entries.remove(at).value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_device_file_is_embedded_and_reads() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/devices");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|f| f.unwrap().file_name().into_string().unwrap().replace(".yaml", ""))
+            .collect();
+        files.sort();
+        let mut known: Vec<&str> = ids().collect();
+        known.sort_unstable();
+        assert_eq!(files, known);
+        for id in ids() {
+            let device = find(id, &[]).unwrap_or_else(|e| panic!("{id}: {e}"));
+            assert_eq!(device.id, id);
+        }
+    }
+
+    #[test]
+    fn aliases_match_what_the_files_say() {
+        for id in ids() {
+            for alias in find(id, &[]).unwrap().aliases {
+                assert_eq!(resolve(&alias), Some(id));
+            }
+        }
+        assert_eq!(resolve("A100"), Some("a100-40gb"));
+        assert_eq!(resolve("v100"), Some("v100-pcie-32gb"));
+    }
+
+    #[test]
+    fn numbers_are_consistent() {
+        for id in ids() {
+            let d = find(id, &[]).unwrap();
+            assert_eq!(d.sm.max_threads.value.0, d.sm.max_warps.value.0 * d.sm.warp_size.value.0, "{id}");
+            assert!(d.l2.effective.value <= d.l2.capacity.value, "{id}");
+            assert!(d.dram.bandwidth.value <= d.dram.theoretical.value, "{id}");
+            assert!(d.sm.shared_per_block.value <= d.sm.shared.value, "{id}");
+            assert_eq!(d.l1.line.value.0 % d.l1.sector.value.0, 0, "{id}");
+            assert!(!d.l1.unified || d.l1.carveouts.value.0.iter().all(|c| *c < d.l1.capacity.value), "{id}");
+        }
+    }
+
+    #[test]
+    fn inherited_numbers_say_so() {
+        let d = find("a100-80gb", &[]).unwrap();
+        assert_eq!(d.sm.count.inherited.as_deref(), Some("a100-40gb"));
+        assert_eq!(d.dram.bandwidth.inherited, None);
+    }
+
+    #[test]
+    fn numbers_can_be_changed() {
+        let d = find("a100", &["l2.capacity=80MiB".to_owned(), "sm.count = 216".to_owned()]).unwrap();
+        assert_eq!((d.l2.capacity.value.0, d.sm.count.value.0), (80 << 20, 216));
+        assert_eq!(d.l2.capacity.source, "given");
+        let message = |set: &str| find("a100", &[set.to_owned()]).unwrap_err().to_string();
+        assert!(message("l2.capacty=80MiB").contains("did you mean `capacity`?"));
+        assert!(message("l2.capacity=80").contains("for example 40 MiB"));
+        assert!(message("l2=3").contains("it holds: capacity"));
+        assert!(message("l2.capacity").contains("PATH=VALUE"));
+    }
+}

@@ -1,0 +1,172 @@
+//! A number and where it comes from.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::quantity::Quantity;
+use crate::source::{Decode, Decoder, Diagnostic, Node, Span, Value};
+
+/// A number, the key of its source, and what is to be said about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sourced<T> {
+    /// The number.
+    pub value: T,
+    /// Key of its source in the device's `sources`.
+    pub source: String,
+    /// How it was read off or derived.
+    pub note: Option<String>,
+    /// The device from which it was taken, if not this one.
+    pub inherited: Option<String>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+impl<T: Quantity> Decode for Sourced<T> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let map = decoder.mapping(node, "a number with its source: {value: ..., source: ...}")?;
+        let (mut value, mut source, mut note, mut inherited) = (None, None, None, None);
+        for entry in map {
+            match entry.key.as_str() {
+                "value" => value = quantity(&entry.value, decoder),
+                "source" => source = String::decode(&entry.value, decoder),
+                "note" => note = String::decode(&entry.value, decoder),
+                "inherited" => inherited = String::decode(&entry.value, decoder),
+                key => {
+                    let known = ["value", "source", "note", "inherited"];
+                    decoder.unknown_key(key, entry.key_span, "a number", &known);
+                }
+            }
+        }
+        for key in ["value", "source"].into_iter().filter(|k| node.get(k).is_none()) {
+            decoder.missing_key(node, "a number", key);
+        }
+        Some(Sourced { value: value?, source: source?, note, inherited, span: node.span })
+    }
+}
+
+fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
+    let text = match &node.value {
+        Value::Scalar(scalar) => scalar.text.clone(),
+        Value::List(items) => {
+            let texts: Vec<&str> = items
+                .iter()
+                .map(|item| if let Value::Scalar(s) = &item.value { s.text.as_str() } else { "?" })
+                .collect();
+            texts.join(", ")
+        }
+        Value::Map(_) => String::new(),
+    };
+    let parsed = T::parse(&text);
+    if parsed.is_none() {
+        let message = format!("`{}` is not a value of this kind", crate::source::shorten(&text));
+        decoder.report(Diagnostic::error("quantity", node.span, message).help(format!("for example {}", T::EXAMPLE)));
+    }
+    parsed
+}
+
+impl<T: Quantity> Serialize for Sourced<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("value", &self.value.to_string())?;
+        map.serialize_entry("source", &self.source)?;
+        if let Some(note) = &self.note {
+            map.serialize_entry("note", note)?;
+        }
+        if let Some(inherited) = &self.inherited {
+            map.serialize_entry("inherited", inherited)?;
+        }
+        map.end()
+    }
+}
+
+impl<T: Quantity> JsonSchema for Sourced<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Number ({})", T::EXAMPLE).into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": format!("A value with its unit, such as {}, and its source.", T::EXAMPLE),
+            "required": ["value", "source"],
+            "additionalProperties": false,
+            "properties": {
+                "value": {"description": "The value with its unit.", "type": ["string", "integer", "array"]},
+                "source": {"description": "A key of `sources`.", "type": "string"},
+                "note": {"description": "How it was read off or derived.", "type": "string"},
+                "inherited": {"description": "The device it was taken from.", "type": "string"}
+            }
+        })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// One number of a device as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry<'d> {
+    /// Its path, such as `l2.capacity`.
+    pub path: String,
+    /// The value with its unit.
+    pub value: String,
+    /// Key of its source.
+    pub source: &'d str,
+    /// How it was read off or derived.
+    pub note: Option<&'d str>,
+    /// The device it was taken from.
+    pub inherited: Option<&'d str>,
+}
+
+/// What holds sourced numbers and lets them be listed and completed.
+pub(super) trait Visit {
+    /// Calls `f` for every number with its path.
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>));
+    /// Calls `f` with place, source and inheritance of every number.
+    fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>));
+}
+
+impl<T: Quantity> Visit for Sourced<T> {
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
+        f(Entry {
+            path: path.to_owned(),
+            value: self.value.to_string(),
+            source: &self.source,
+            note: self.note.as_deref(),
+            inherited: self.inherited.as_deref(),
+        });
+    }
+
+    fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>)) {
+        f(self.span, &self.source, &mut self.inherited);
+    }
+}
+
+impl<T: Visit> Visit for Option<T> {
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
+        if let Some(inner) = self {
+            inner.entries(path, f);
+        }
+    }
+
+    fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>)) {
+        if let Some(inner) = self {
+            inner.origins(f);
+        }
+    }
+}
+
+/// Declares types of the device format that hold no sourced numbers.
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {
+        $(impl Visit for $type {
+            fn entries<'d>(&'d self, _: &str, _: &mut dyn FnMut(Entry<'d>)) {}
+            fn origins(&mut self, _: &mut dyn FnMut(Span, &str, &mut Option<String>)) {}
+        })*
+    };
+}
+
+pub(super) use plain;

@@ -1,0 +1,116 @@
+//! Conditions over quasi-affine forms, without negation: it is pushed to the leaves.
+
+use super::form::{Coefficient, Coord, Excess, Form};
+use super::scale::{LaunchSizes, Scale};
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cond<C: Coefficient> {
+    /// Known beforehand.
+    Const(bool),
+    /// The form is at least 0.
+    NonNegative(Form<C>),
+    /// The form is 0.
+    Zero(Form<C>),
+    /// All hold.
+    All(Vec<Cond<C>>),
+    /// At least one holds.
+    Any(Vec<Cond<C>>),
+}
+
+impl<C: Coefficient> Cond<C> {
+    /// `form >= 0`, decided if the form is a number.
+    pub fn non_negative(form: Form<C>) -> Self {
+        match form.as_constant() {
+            Some(value) => Self::Const(value >= 0),
+            None => Self::NonNegative(form),
+        }
+    }
+
+    /// `form == 0`, decided if the form is a number.
+    pub fn zero(form: Form<C>) -> Self {
+        match form.as_constant() {
+            Some(value) => Self::Const(value == 0),
+            None => Self::Zero(form),
+        }
+    }
+
+    /// All of several conditions, flattened.
+    pub fn all(parts: Vec<Self>) -> Self {
+        Self::joined(parts, false)
+    }
+
+    /// Any of several conditions, flattened.
+    pub fn any(parts: Vec<Self>) -> Self {
+        Self::joined(parts, true)
+    }
+
+    fn joined(parts: Vec<Self>, any: bool) -> Self {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Self::Const(decided) if decided == any => return Self::Const(any),
+                Self::Const(_) => {}
+                Self::All(inner) if !any => kept.extend(inner),
+                Self::Any(inner) if any => kept.extend(inner),
+                other => kept.push(other),
+            }
+        }
+        kept.sort_unstable();
+        kept.dedup();
+        match (kept.len(), any) {
+            (0, _) => Self::Const(!any),
+            (1, _) => kept.remove(0),
+            (_, true) => Self::Any(kept),
+            (_, false) => Self::All(kept),
+        }
+    }
+
+    /// The condition with every form changed.
+    fn map<D: Coefficient>(
+        &self,
+        change: &dyn Fn(&Form<C>) -> Result<Form<D>, Excess>,
+    ) -> Result<Cond<D>, Excess> {
+        Ok(match self {
+            Self::Const(b) => Cond::Const(*b),
+            Self::NonNegative(form) => Cond::non_negative(change(form)?),
+            Self::Zero(form) => Cond::zero(change(form)?),
+            Self::All(parts) => Cond::all(parts.iter().map(|p| p.map(change)).collect::<Result<_, _>>()?),
+            Self::Any(parts) => Cond::any(parts.iter().map(|p| p.map(change)).collect::<Result<_, _>>()?),
+        })
+    }
+
+    /// Puts fold * thread + offset in the place of each work-item axis.
+    pub fn fold(&self, fold: [i64; 3], offset: [i64; 3]) -> Result<Self, Excess> {
+        self.map(&|form| form.fold(fold, offset))
+    }
+
+    /// Whether a coordinate for which `test` holds occurs anywhere.
+    pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
+        match self {
+            Self::Const(_) => false,
+            Self::NonNegative(form) | Self::Zero(form) => form.mentions(test),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|p| p.mentions(test)),
+        }
+    }
+}
+
+impl Cond<Scale> {
+    /// The condition for given launch sizes.
+    pub fn at(&self, sizes: &LaunchSizes) -> Result<Cond<i64>, Excess> {
+        self.map(&|form| form.at(sizes))
+    }
+}
+
+impl Cond<i64> {
+    /// Whether it holds where the coordinates have given values; `None` as for [`Form::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Coord) -> Option<i64>) -> Option<bool> {
+        match self {
+            Self::Const(b) => Some(*b),
+            Self::NonNegative(form) => form.evaluate(value).map(|v| v >= 0),
+            Self::Zero(form) => form.evaluate(value).map(|v| v == 0),
+            Self::All(parts) => parts.iter().try_fold(true, |held, p| Some(held & p.evaluate(value)?)),
+            Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
+        }
+    }
+}

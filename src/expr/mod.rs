@@ -1,0 +1,35 @@
+//! The address grammar (`grammar/expression.ebnf`): text to syntax tree, evaluation, and lowering to
+//! exact quasi-affine forms over named coordinates.
+//!
+//! ```
+//! use wavecast::expr::{Expr, parse_expression};
+//! use wavecast::source::{FileId, Origin, Span};
+//!
+//! let text = "src + threadIdx.x + blockIdx.x*blockDim.x";
+//! let origin = Origin::verbatim(Span::new(FileId(0), 0..text.len()));
+//! let tree: Expr = parse_expression(text, origin).unwrap();
+//! assert_eq!(tree.to_string(), "src + threadIdx.x + blockIdx.x*blockDim.x");
+//! ```
+
+mod ast;
+mod cond;
+mod eval;
+mod form;
+mod lower;
+mod parse;
+mod print;
+mod range;
+mod rational;
+mod scale;
+mod show;
+
+pub use ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
+pub use cond::Cond;
+pub use eval::{Environment, evaluate, evaluate_condition};
+pub use form::{Coefficient, Coord, Excess, Form, LoopId, Table, Term};
+pub use lower::{Binding, Scope, lower, lower_condition};
+pub use parse::{parse_expression, parse_range};
+pub use range::expand_range;
+pub use rational::evaluate_rational;
+pub use scale::{LaunchAtom, LaunchSizes, Scale};
+pub use show::{Names, Show};

@@ -1,0 +1,196 @@
+//! Writing forms and conditions as text that the grammar reads back.
+
+use super::ast::Dim;
+use super::cond::Cond;
+use super::form::{Coefficient, Coord, Form, LoopId, Term};
+use super::scale::{LaunchAtom, Scale};
+
+/// What the coordinates are called.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Axis names in launch order.
+    pub axes: Vec<String>,
+    /// Loop variables by id.
+    pub loops: Vec<String>,
+}
+
+/// How a coefficient is written.
+pub trait Show: Coefficient {
+    /// As a factor, in parentheses if it is a sum.
+    fn show(&self, names: &Names) -> String;
+}
+
+impl Show for i64 {
+    fn show(&self, _: &Names) -> String {
+        self.to_string()
+    }
+}
+
+impl Show for Scale {
+    fn show(&self, names: &Names) -> String {
+        let mut parts: Vec<String> = self
+            .products()
+            .iter()
+            .map(|(factors, coefficient)| {
+                let factors: Vec<String> = factors.iter().map(|a| names.atom(a)).collect();
+                match coefficient {
+                    1 => factors.join("*"),
+                    -1 => format!("-{}", factors.join("*")),
+                    c => format!("{c}*{}", factors.join("*")),
+                }
+            })
+            .collect();
+        if self.constant() != 0 || parts.is_empty() {
+            parts.push(self.constant().to_string());
+        }
+        let sum = parts.join(" + ").replace("+ -", "- ");
+        if parts.len() > 1 { format!("({sum})") } else { sum }
+    }
+}
+
+impl Names {
+    fn coord(&self, coord: Coord) -> String {
+        let raw = |name: &str, d: Dim| format!("{name}.{}", d.letter());
+        match coord {
+            Coord::Axis(d) => self.axes.get(d.index()).cloned().unwrap_or_else(|| format!("axis{}", d.index())),
+            Coord::Thread(d) => format!("tid{}", d.letter()),
+            Coord::ThreadIdx(d) => raw("threadIdx", d),
+            Coord::BlockIdx(d) => raw("blockIdx", d),
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i)).cloned().unwrap_or_else(|| format!("loop{i}")),
+        }
+    }
+
+    fn atom(&self, atom: &LaunchAtom) -> String {
+        match atom {
+            LaunchAtom::BlockDim(d) => format!("blockDim.{}", d.letter()),
+            LaunchAtom::GridDim(d) => format!("gridDim.{}", d.letter()),
+            LaunchAtom::Term(term) => self.term(term),
+        }
+    }
+
+    fn term<C: Show>(&self, term: &Term<C>) -> String {
+        match term {
+            Term::Coord(c) => self.coord(*c),
+            // In parentheses as a factor: a quotient binds no tighter than the product around it.
+            Term::Floor(inner, divisor) => format!("({}/{})", self.operand(inner), divisor.show(self)),
+            Term::Min(a, b) => format!("min({}, {})", self.form(a), self.form(b)),
+            Term::Max(a, b) => format!("max({}, {})", self.form(a), self.form(b)),
+            Term::Lookup(table, indices) => {
+                let indices: Vec<String> = indices.iter().map(|i| self.form(i)).collect();
+                format!("{}[{}]", table.name, indices.join(", "))
+            }
+        }
+    }
+
+    /// A form that `/` or `%` follows.
+    fn operand<C: Show>(&self, form: &Form<C>) -> String {
+        let text = self.form(form);
+        let single = form.terms().len() == 1 && form.constant().as_int() == Some(0) && form.terms()[0].1.as_int() == Some(1);
+        if single { text } else { format!("({text})") }
+    }
+
+    /// A form, with quotients that make a remainder written as `%`.
+    pub fn form<C: Show>(&self, form: &Form<C>) -> String {
+        let (rest, remainders) = split_remainders(form);
+        let mut summands: Vec<String> =
+            rest.terms().iter().map(|(term, factor)| scaled(factor.show(self), &self.term(term))).collect();
+        for remainder in &remainders {
+            let text = format!("({}%{})", self.operand(&remainder.dividend), remainder.modulus);
+            summands.push(scaled(remainder.factor.to_string(), &text));
+        }
+        if rest.constant().as_int() != Some(0) || summands.is_empty() {
+            summands.push(rest.constant().show(self));
+        }
+        summands.join(" + ").replace(" + -", " - ")
+    }
+
+    /// A condition.
+    pub fn cond<C: Show>(&self, cond: &Cond<C>) -> String {
+        self.condition(cond, false)
+    }
+
+    fn condition<C: Show>(&self, cond: &Cond<C>, inner: bool) -> String {
+        let joined = |parts: &[Cond<C>], with: &str| {
+            let parts: Vec<String> = parts.iter().map(|p| self.condition(p, true)).collect();
+            let text = parts.join(with);
+            if inner { format!("({text})") } else { text }
+        };
+        match cond {
+            Cond::Const(true) => "0 == 0".to_owned(),
+            Cond::Const(false) => "0 != 0".to_owned(),
+            Cond::NonNegative(form) => format!("{} >= 0", self.form(form)),
+            Cond::Zero(form) => format!("{} == 0", self.form(form)),
+            Cond::All(parts) => joined(parts, " && "),
+            Cond::Any(parts) => joined(parts, " || "),
+        }
+    }
+}
+
+/// A term with its factor; a quotient alone needs no parentheses.
+fn scaled(factor: String, term: &str) -> String {
+    let bare = || term.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(term).to_owned();
+    match factor.as_str() {
+        "1" => bare(),
+        "-1" => format!("-{term}"),
+        _ => format!("{factor}*{term}"),
+    }
+}
+
+/// `factor * (dividend % modulus)`.
+struct Remainder<C: Coefficient> {
+    factor: i64,
+    dividend: Form<C>,
+    modulus: i64,
+}
+
+/// Takes k*e - k*m*floor(e/m) out of a form and returns it as remainders.
+fn split_remainders<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
+    let mut rest = form.clone();
+    let mut found = Vec::new();
+    for (term, coefficient) in form.terms() {
+        let Term::Floor(dividend, modulus) = term else { continue };
+        let (Some(c), Some(modulus)) = (coefficient.as_int(), modulus.as_int()) else { continue };
+        if c % modulus != 0 {
+            continue;
+        }
+        let factor = -(c / modulus);
+        let present = |(t, of_dividend): &(Term<C>, C)| {
+            let wanted = of_dividend.times(&C::int(factor)).ok();
+            rest.terms().iter().any(|(u, have)| u == t && Some(have) == wanted.as_ref())
+        };
+        if !dividend.terms().iter().all(present) {
+            continue;
+        }
+        let whole = Form::term(term.clone()).times(coefficient);
+        let parts = dividend.times(&C::int(factor));
+        if let (Ok(whole), Ok(parts)) = (whole, parts)
+            && let Ok(less) = rest.minus(&whole).and_then(|f| f.minus(&parts))
+        {
+            rest = less;
+            found.push(Remainder { factor, dividend: (**dividend).clone(), modulus });
+        }
+    }
+    (rest, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_and_quotients_read_as_written() {
+        let names = Names { axes: vec!["x".into(), "y".into()], loops: vec!["k".into()] };
+        let x = Form::<i64>::coord(Coord::Axis(Dim::X));
+        let y = Form::coord(Coord::Axis(Dim::Y));
+        let k = Form::coord(Coord::Loop(LoopId(0)));
+        let show = |f: &Form<i64>| names.form(f);
+        assert_eq!(show(&x.remainder(&16).unwrap()), "x%16");
+        assert_eq!(show(&x.floor_div(&16).unwrap()), "x/16");
+        assert_eq!(show(&x.times(&2).unwrap().remainder(&4).unwrap()), "2*(x%2)");
+        let tile = x.floor_div(&16).unwrap().times(&256).unwrap().plus(&x.remainder(&16).unwrap()).unwrap();
+        assert_eq!(show(&tile.plus(&y).unwrap()), "y + 256*(x/16) + x%16");
+        assert_eq!(show(&y.minus(&x).unwrap().plus(&Form::int(-3)).unwrap()), "-x + y - 3");
+        assert_eq!(show(&x.plus(&k).unwrap().floor_div(&3).unwrap()), "(x + k)/3");
+        assert_eq!(show(&Form::int(0)), "0");
+    }
+}

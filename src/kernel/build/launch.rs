@@ -1,0 +1,274 @@
+//! The rules from which launch candidates are made.
+
+use num_rational::Ratio;
+
+use super::params::value;
+use super::symbols::{MAX_BLOCK, Symbols};
+use crate::expr::{Coefficient, Coord, Expr, Scale, evaluate_rational, expand_range, lower};
+use crate::kernel::document::{BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc, ShapeDoc, Shapes};
+use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
+use crate::kernel::limits::Limits;
+use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule};
+use crate::source::{Decoder, Diagnostic, Span};
+
+/// Largest fold along one dimension.
+const MAX_FOLD: i64 = 4096;
+
+/// The launch rules of a document.
+pub(super) fn build(
+    doc: Option<&LaunchDoc>,
+    fields: &[Field],
+    symbols: &Symbols,
+    limits: Limits,
+    decoder: &mut Decoder,
+) -> Option<LaunchRules> {
+    let empty = LaunchDoc::default();
+    let doc = doc.unwrap_or(&empty);
+    let mut rules = Rules { symbols, limits, decoder };
+    let blocks = match &doc.block {
+        Some(block) => rules.blocks(block),
+        None => Some(rules.assumed_blocks()),
+    };
+    let folds = doc.fold.as_ref().map_or(Some(vec![[1; 3]]), |f| rules.shapes(f, MAX_FOLD, "fold"));
+    let registers = doc.registers.as_ref().map_or(Some(Vec::new()), |r| rules.registers(r));
+    let shared = match &doc.shared {
+        Some(formula) => rules.launch_constant(&formula.0),
+        None => Some(shared_fields(fields)),
+    };
+    let grid = match &doc.grid {
+        None => Some(None),
+        Some(grid) => rules.grid(grid).map(Some),
+    };
+    let units = doc.units_per_thread.as_ref().map_or(Some(None), |u| rules.units(u, doc.span).map(Some));
+    let (blocks, folds) = (blocks?, folds?);
+    rules.check_count(&blocks, &folds, doc.span)?;
+    Some(LaunchRules { blocks, folds, registers: registers?, shared: shared?, grid: grid?, units_per_thread: units? })
+}
+
+/// Bytes that the shared fields of a kernel need.
+fn shared_fields(fields: &[Field]) -> Scale {
+    let bytes = |f: &Field| f.elements.times(&Scale::int(f.dtype.bytes))?.times(&Scale::int(f.multiplicity));
+    let shared = fields.iter().filter(|f| f.space == Space::Shared);
+    // Shapes were bounded when the fields were made; a sum beyond that fits no device either.
+    shared.fold(Scale::int(0), |sum, f| {
+        bytes(f).and_then(|b| sum.plus(&b)).unwrap_or_else(|_| Scale::int(i64::MAX))
+    })
+}
+
+struct Rules<'a> {
+    symbols: &'a Symbols,
+    limits: Limits,
+    decoder: &'a mut Decoder,
+}
+
+impl Rules<'_> {
+    fn error<T>(&mut self, span: Span, message: String, help: &str) -> Option<T> {
+        self.decoder.report(Diagnostic::error("launch", span, message).help(help));
+        None
+    }
+
+    fn blocks(&mut self, doc: &BlockDoc) -> Option<BlockRule> {
+        match doc {
+            BlockDoc::List(shapes) => self.shapes(shapes, MAX_BLOCK, "block").map(BlockRule::List),
+            BlockDoc::Axes(axes) => self.product(axes),
+        }
+    }
+
+    fn product(&mut self, doc: &BlockAxesDoc) -> Option<BlockRule> {
+        if !doc.damaged.is_empty() {
+            return None;
+        }
+        let along = [&doc.x, &doc.y, &doc.z].map(|r| r.as_ref().map_or(Some(vec![1]), |r| self.values(r, MAX_BLOCK)));
+        let [Some(x), Some(y), Some(z)] = along else { return None };
+        let threads = doc.threads.as_ref().map_or(Some(Vec::new()), |t| self.values(t, MAX_BLOCK * MAX_BLOCK))?;
+        Some(BlockRule::Product { along: [x, y, z], threads })
+    }
+
+    /// The values of ranges, in ascending order without repetition.
+    fn values(&mut self, ranges: &Ranges, most: i64) -> Option<Vec<i64>> {
+        let mut values = Vec::new();
+        for range in &ranges.0 {
+            match expand_range(range, self.symbols, self.limits.candidates) {
+                Ok(more) => values.extend(more),
+                Err(error) => {
+                    self.symbols.report(error, self.decoder);
+                    return None;
+                }
+            }
+        }
+        values.sort_unstable();
+        values.dedup();
+        let span = range_span(ranges).unwrap_or(self.symbols.span);
+        match values.iter().find(|v| !(1..=most).contains(*v)) {
+            Some(v) => self.error(span, format!("{v} threads; 1 to {most} are possible"), "see launch.block in docs/kernels.md"),
+            None if values.is_empty() => self.error(span, "the range is empty".into(), "write it as smallest..largest"),
+            None => Some(values),
+        }
+    }
+
+    fn shapes(&mut self, shapes: &Shapes, most: i64, what: &str) -> Option<Vec<[i64; 3]>> {
+        if shapes.0.is_empty() {
+            return self.error(self.symbols.span, format!("the list of `{what}` shapes is empty"), "leave the key out");
+        }
+        let all: Vec<Option<[i64; 3]>> = shapes.0.iter().map(|s| self.shape(s, most, what)).collect();
+        let mut out: Vec<[i64; 3]> = Vec::new();
+        for shape in all.into_iter().collect::<Option<Vec<_>>>()? {
+            if !out.contains(&shape) {
+                out.push(shape);
+            }
+        }
+        Some(out)
+    }
+
+    fn shape(&mut self, doc: &ShapeDoc, most: i64, what: &str) -> Option<[i64; 3]> {
+        if doc.value.is_empty() || doc.value.len() > 3 {
+            let message = format!("a {what} of {} numbers; one to three are possible", doc.value.len());
+            return self.error(doc.span, message, "write [x, y, z]");
+        }
+        let mut shape = [1; 3];
+        for (extent, formula) in shape.iter_mut().zip(&doc.value) {
+            *extent = value(&formula.0, self.symbols, self.decoder)?;
+            if !(1..=most).contains(extent) {
+                let message = format!("a {what} extent of {extent}; 1 to {most} are possible");
+                return self.error(formula.0.span, message, "write [x, y, z] with positive numbers");
+            }
+        }
+        Some(shape)
+    }
+
+    fn registers(&mut self, doc: &RegistersDoc) -> Option<Vec<RegisterRule>> {
+        match doc {
+            RegistersDoc::Fixed(formula) => {
+                let value = self.positive(formula, "registers")?;
+                Some(vec![RegisterRule { fold: None, threads: None, value }])
+            }
+            RegistersDoc::ByLaunch(entries) => {
+                let rules: Vec<Option<RegisterRule>> = entries.iter().map(|e| self.register(e)).collect();
+                rules.into_iter().collect()
+            }
+        }
+    }
+
+    fn register(&mut self, doc: &RegisterDoc) -> Option<RegisterRule> {
+        let value = self.positive(doc.value.as_ref()?, "registers")?;
+        let fold = doc.fold.as_ref().map_or(Some(None), |f| self.shape(f, MAX_FOLD, "fold").map(Some))?;
+        let threads = doc.threads.as_ref().map_or(Some(None), |t| self.positive(t, "threads").map(Some))?;
+        Some(RegisterRule { fold, threads, value })
+    }
+
+    fn positive(&mut self, formula: &Formula, what: &str) -> Option<i64> {
+        let number = value(&formula.0, self.symbols, self.decoder)?;
+        if (1..=i64::from(u32::MAX)).contains(&number) {
+            return Some(number);
+        }
+        self.error(formula.0.span, format!("`{what}` is {number}; it must be positive"), "leave the key out if it is not known")
+    }
+
+    /// A number that may depend on block and grid.
+    fn launch_constant(&mut self, e: &Expr) -> Option<Scale> {
+        match lower(e, &Launched(self.symbols)) {
+            Ok(form) => match form.as_scale() {
+                Some(scale) if scale.as_int().is_none_or(|n| n >= 0) => Some(scale.clone()),
+                _ => self.error(e.span, format!("`{e}` is not a size"), "give a number of at least 0"),
+            },
+            Err(error) => {
+                self.symbols.report(error, self.decoder);
+                None
+            }
+        }
+    }
+
+    fn grid(&mut self, doc: &OneOrMany<Formula>) -> Option<[Scale; 3]> {
+        let formulas = doc.as_slice();
+        if formulas.is_empty() || formulas.len() > 3 {
+            let message = format!("a grid of {} numbers; one to three are possible", formulas.len());
+            return self.error(self.symbols.span, message, "write grid: [x, y, z]");
+        }
+        let mut grid = [Scale::int(1), Scale::int(1), Scale::int(1)];
+        for (extent, formula) in grid.iter_mut().zip(formulas) {
+            *extent = self.launch_constant(&formula.0)?;
+            if extent.as_int().is_some_and(|n| n < 1) {
+                return self.error(formula.0.span, "a grid without blocks".into(), "give at least 1");
+            }
+        }
+        Some(grid)
+    }
+
+    fn units(&mut self, doc: &Number, span: Span) -> Option<Ratio<i64>> {
+        let (ratio, span) = match doc {
+            Number::Float(f) => (approximate(*f), span),
+            Number::Formula(Formula(e)) => match evaluate_rational(e, self.symbols) {
+                Ok(ratio) => (Some(ratio), e.span),
+                Err(error) => {
+                    self.symbols.report(error, self.decoder);
+                    return None;
+                }
+            },
+        };
+        match ratio {
+            Some(ratio) if *ratio.numer() > 0 => Some(ratio),
+            _ => self.error(span, "`units_per_thread` must be a positive fraction".into(), "for example 4 or 1/32"),
+        }
+    }
+
+    /// All powers of two with 64 to 1024 threads, along the axes that the domain has.
+    fn assumed_blocks(&mut self) -> BlockRule {
+        let message = "no `launch.block` given; all powers of two with 64 to 1024 threads are considered";
+        self.decoder.report(Diagnostic::warning("launch-assumed", None, message));
+        let powers = |most: i64| (0..=10).map(|i| 1_i64 << i).filter(|&p| p <= most).collect::<Vec<_>>();
+        let axes = self.symbols.axes.len();
+        let along = [powers(1024), powers(if axes > 1 { 1024 } else { 1 }), powers(if axes > 2 { 64 } else { 1 })];
+        BlockRule::Product { along, threads: vec![64, 128, 256, 512, 1024] }
+    }
+
+    fn check_count(&mut self, blocks: &BlockRule, folds: &[[i64; 3]], span: Span) -> Option<()> {
+        let shapes = match blocks {
+            BlockRule::List(list) => list.len(),
+            BlockRule::Product { along, .. } => along.iter().fold(1, |n: usize, a| n.saturating_mul(a.len())),
+        };
+        let count = shapes.saturating_mul(folds.len());
+        if count <= self.limits.candidates {
+            return Some(());
+        }
+        let message = format!("{count} launch candidates; the limit is {}", self.limits.candidates);
+        self.error(span, message, "raise it with --limit candidates=N if this is meant")
+    }
+}
+
+/// The fraction that a decimal number stands for.
+fn approximate(f: f64) -> Option<Ratio<i64>> {
+    (0..=30).map(|i| 1_i64 << i).find_map(|denominator| {
+        let numerator = f * denominator as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "integral and below 2^53")]
+        (numerator.fract() == 0.0 && numerator.abs() < 9.0e15).then(|| Ratio::new(numerator as i64, denominator))
+    })
+}
+
+fn range_span(ranges: &Ranges) -> Option<Span> {
+    use crate::expr::Range;
+    ranges.0.first().map(|r| match r {
+        Range::Single(e) => e.span,
+        Range::Span { from, to, .. } | Range::Pow2 { from, to } => from.span.to(to.span),
+    })
+}
+
+/// The names of a document where only launch constants make sense.
+struct Launched<'s>(&'s Symbols);
+
+impl crate::expr::Scope for Launched<'_> {
+    fn resolve(&self, name: &str) -> Option<crate::expr::Binding> {
+        self.0.resolve(name)
+    }
+
+    fn interval(&self, coord: Coord) -> Option<(i64, i64)> {
+        self.0.interval(coord)
+    }
+
+    fn refuse(&self, _: Coord) -> Option<&'static str> {
+        Some("sizes of a launch are the same for all threads: use numbers, blockDim and gridDim")
+    }
+
+    fn known(&self) -> Vec<&str> {
+        crate::expr::Scope::known(self.0)
+    }
+}

@@ -1,0 +1,120 @@
+//! From a decoded document to a [`Kernel`]: names resolved, shapes computed, accesses unrolled and
+//! lowered. Every step reports all faults it finds and leaves what it could understand to the next.
+
+mod accesses;
+mod bounds;
+mod fields;
+mod launch;
+mod loops;
+mod params;
+mod symbols;
+
+use super::document::{KernelDoc, WorkDoc};
+use super::leaf::{Number, Precision};
+use super::limits::Limits;
+use super::model::{Field, Kernel, Work};
+use crate::expr::{Expr, evaluate};
+use crate::source::{Decoder, Diagnostic, Severity, Span};
+use symbols::Symbols;
+
+/// A parameter given on the command line.
+#[derive(Debug, Clone)]
+pub(super) struct Override {
+    /// Which parameter.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
+    /// Where it was given.
+    pub span: Span,
+}
+
+/// What is left of the limits that documents share.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Accesses that may still be expanded.
+    pub accesses: usize,
+}
+
+/// The kernel of a document, or nothing after reporting why not.
+pub(super) fn build(
+    doc: KernelDoc,
+    overrides: &[Override],
+    limits: Limits,
+    budget: &mut Budget,
+    decoder: &mut Decoder,
+) -> Option<Kernel> {
+    let version = doc.wavecast.as_ref()?;
+    if version.value != 1 {
+        let message = format!("version {} of the kernel format; this program reads version 1", version.value);
+        decoder.report(Diagnostic::error("version", version.span, message));
+        return None;
+    }
+    let mut symbols = Symbols::new(doc.span);
+    symbols.unsure = ["params", "tables", "fields", "domain"].iter().any(|key| doc.damaged.contains(key));
+    params::resolve(doc.params.as_ref(), overrides, &mut symbols, decoder);
+    params::tables(doc.tables.as_ref(), &mut symbols, decoder);
+    params::axes(doc.domain.as_ref(), &mut symbols, decoder);
+    let grid_given = doc.launch.as_ref().is_some_and(|l| l.grid.is_some());
+    symbols.threads_follow_domain = !grid_given;
+    let fields = fields::build(doc.fields.as_ref(), &mut symbols, decoder);
+    let (body, loops) = loops::body(&doc, &mut symbols, &fields, budget, decoder);
+    let guard = doc.guard.as_ref().and_then(|g| accesses::condition(&g.0, &symbols, decoder));
+    let work = work(doc.work.as_ref(), &fields, &symbols, decoder);
+    let launch = launch::build(doc.launch.as_ref(), &fields, &symbols, limits, decoder);
+    if decoder.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return None;
+    }
+    let kernel = Kernel {
+        name: doc.kernel?.value,
+        about: doc.about,
+        document: 0,
+        variant: None,
+        params: symbols.params,
+        axes: symbols.axes,
+        fields,
+        body,
+        loops,
+        guard,
+        work: work?,
+        launch: launch?,
+        warnings: Vec::new(),
+    };
+    bounds::check(&kernel, decoder);
+    Some(kernel)
+}
+
+fn work(doc: Option<&WorkDoc>, fields: &[Field], symbols: &Symbols, decoder: &mut Decoder) -> Option<Work> {
+    let empty = WorkDoc::default();
+    let doc = doc.unwrap_or(&empty);
+    let flops = match &doc.flops {
+        None => None,
+        Some(Number::Float(value)) => Some((*value, doc.span)),
+        Some(Number::Formula(formula)) => match evaluate(&formula.0, symbols) {
+            Ok(value) => Some((value as f64, formula.0.span)),
+            Err(error) => {
+                symbols.report(error, decoder);
+                return None;
+            }
+        },
+    };
+    if let Some((value, span)) = flops
+        && value < 0.0
+    {
+        decoder.report(Diagnostic::error("flops", span, "a work item cannot do fewer than 0 operations"));
+        return None;
+    }
+    let unit = doc.unit.clone().unwrap_or_else(|| "LUP".to_owned());
+    let precision = doc.precision.unwrap_or_else(|| widest(fields));
+    Some(Work { unit, flops: flops.map(|f| f.0), precision })
+}
+
+/// The precision of the widest floating-point field.
+fn widest(fields: &[Field]) -> Precision {
+    let has = |names: &[&str]| fields.iter().any(|f| names.contains(&f.dtype.name.as_str()));
+    match () {
+        () if has(&["f64", "c128"]) => Precision::F64,
+        () if has(&["f32", "c64"]) => Precision::F32,
+        () if has(&["f16"]) => Precision::F16,
+        () => Precision::F64,
+    }
+}

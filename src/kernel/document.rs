@@ -1,0 +1,496 @@
+//! The kernel format as types. They parse it and they give its JSON Schema.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::leaf::{DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
+use super::model::AccessKind;
+use crate::expr::parse_expression;
+use crate::source::{Decode, Decoder, Diagnostic, Named, Node, Origin, Span, Spanned, Value, nearest, record, shorten};
+
+record! {
+    /// A GPU kernel as a code generator knows it: arrays, the addresses each thread touches, the
+    /// domain, and the launches to consider.
+    pub struct KernelDoc, "a kernel document" {
+        /// Version of the format; 1.
+        wavecast: Spanned<i64> [required],
+        /// Name of the kernel.
+        kernel: Spanned<String> [required],
+        /// One line on what it is and where it comes from.
+        about: String,
+        /// Named integers; each may use others. `--set NAME=VALUE` overrides.
+        params: Named<Formula>,
+        /// Constant integer tables, indexed as `c[q][0]`.
+        tables: Named<TableDoc>,
+        /// The arrays.
+        fields: Named<FieldDoc> [required],
+        /// The axes and their extents in work items, fastest first.
+        domain: Ordered [required],
+        /// What each work item or thread loads.
+        loads: Vec<AccessDoc>,
+        /// What each work item or thread stores.
+        stores: Vec<AccessDoc>,
+        /// Atomic operations; they are served in L2.
+        atomics: Vec<AccessDoc>,
+        /// Instead of loads, stores and atomics where program order or loops matter.
+        body: Vec<StatementDoc>,
+        /// A condition on coordinates under which a thread works, beyond the domain itself.
+        guard: Formula,
+        /// What one work item computes.
+        work: WorkDoc,
+        /// The launches to consider.
+        launch: LaunchDoc,
+        /// Documents that are merged over this one: mappings merge, lists replace, null deletes.
+        /// Each may have a `name`.
+        variants: Vec<Anything>,
+    }
+}
+
+record! {
+    /// An array.
+    pub struct FieldDoc, "a field" {
+        /// Element type.
+        dtype: DType,
+        /// Elements along each index, halo included.
+        shape: Vec<Formula>,
+        /// Number of elements, for arrays used in pointer form only.
+        size: Formula,
+        /// Which index is fastest in memory: F (the first, default) or C (the last).
+        order: Order,
+        /// Elements between neighbours along each index, instead of `order`.
+        strides: Vec<Formula>,
+        /// Elements before the first interior one, along every axis or per axis: index 0 is the
+        /// first interior element.
+        halo: OneOrMany<Formula>,
+        /// Bytes to which the allocation's first byte is aligned; 256.
+        align: Formula,
+        /// Elements added to every linear address; may be negative.
+        offset: Formula,
+        /// Device memory (global, default) or the on-chip memory of a block (shared).
+        space: Space,
+        /// That many identical arrays; 1.
+        multiplicity: Formula,
+        /// Copy the keys of another field; keys given here win.
+        like: Spanned<String>,
+    }
+}
+
+record! {
+    /// What one work item computes.
+    pub struct WorkDoc, "work" {
+        /// What a work item is called; LUP (lattice update).
+        unit: String,
+        /// Floating-point operations of a work item.
+        flops: Number,
+        /// Precision of these operations; that of the widest floating-point field.
+        precision: Precision,
+    }
+}
+
+record! {
+    /// The launches to consider.
+    pub struct LaunchDoc, "launch" {
+        /// Thread blocks: a list of shapes, or a range per dimension.
+        block: BlockDoc,
+        /// Work items per thread along x, y, z: a list of shapes.
+        fold: Shapes,
+        /// Registers of a thread.
+        registers: RegistersDoc,
+        /// Bytes of shared memory of a block; by default what the shared fields need.
+        shared: Formula,
+        /// Blocks along each dimension, only where they do not follow from domain, block and fold.
+        grid: OneOrMany<Formula>,
+        /// Work items of a thread, only where they do not follow from the fold.
+        units_per_thread: Number,
+    }
+}
+
+record! {
+    /// Block shapes as ranges along the launch dimensions.
+    pub struct BlockAxesDoc, "launch.block" {
+        /// Threads along x; 1.
+        x: Ranges,
+        /// Threads along y; 1.
+        y: Ranges,
+        /// Threads along z; 1.
+        z: Ranges,
+        /// Only shapes of so many threads in all.
+        threads: Ranges,
+    }
+}
+
+record! {
+    /// A register count and where it holds.
+    pub struct RegisterDoc, "an entry of launch.registers" {
+        /// Only for this fold.
+        fold: ShapeDoc,
+        /// Only for blocks of so many threads.
+        threads: Formula,
+        /// Registers of a thread.
+        value: Formula [required],
+    }
+}
+
+record! {
+    /// Accesses that share ranges, width or condition.
+    pub struct AccessGroupDoc, "an access" {
+        /// Variables to unroll over; each combination is a separate instruction.
+        r#for: Named<Ranges>,
+        /// One or several address expressions.
+        at: OneOrMany<Formula> [required],
+        /// Bytes touched from the element's address on; the element's size.
+        width: Formula,
+        /// Only where this holds.
+        when: Formula,
+    }
+}
+
+record! {
+    /// Statements that share ranges, width or condition.
+    pub struct StatementGroupDoc, "a statement" {
+        /// Variables to unroll over; each combination is a separate instruction.
+        r#for: Named<Ranges>,
+        /// One or several statements `load EXPR`, `store EXPR`, `atomic EXPR`.
+        at: OneOrMany<AccessStatement> [required],
+        /// Bytes touched from the element's address on; the element's size.
+        width: Formula,
+        /// Only where this holds.
+        when: Formula,
+    }
+}
+
+record! {
+    /// A serial loop in the thread.
+    pub struct LoopDoc, "a loop" {
+        /// The variable and its range.
+        r#loop: Named<LoopRangeDoc> [required],
+        /// What is repeated.
+        body: Vec<StatementDoc> [required],
+    }
+}
+
+record! {
+    /// Bounds of a loop.
+    pub struct LoopBoundsDoc, "a loop range" {
+        /// First value.
+        from: Formula [required],
+        /// Last value that may occur.
+        to: Formula [required],
+        /// Distance; 1.
+        step: Formula,
+        /// Evaluate only so many iterations and normalise to their work.
+        sample: Formula,
+    }
+}
+
+/// Three extents; shorter lists are padded with 1.
+pub type ShapeDoc = Spanned<Vec<Formula>>;
+
+/// Any value, checked later.
+#[derive(Debug, Clone, Default)]
+pub struct Anything;
+
+impl Decode for Anything {
+    fn decode(_: &Node, _: &mut Decoder) -> Option<Self> {
+        Some(Anything)
+    }
+}
+
+impl JsonSchema for Anything {
+    fn schema_name() -> Cow<'static, str> {
+        "Variant".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"description": "Keys of a kernel document, merged over it, and a name.", "type": "object"})
+    }
+}
+
+/// A table: nested lists of integers.
+#[derive(Debug, Clone)]
+pub struct TableDoc {
+    /// Entries along each dimension.
+    pub shape: Vec<usize>,
+    /// The entries, last dimension fastest.
+    pub entries: Vec<Formula>,
+}
+
+impl Decode for TableDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let mut table = TableDoc { shape: Vec::new(), entries: Vec::new() };
+        let mut level = node;
+        while let Value::List(items) = &level.value {
+            table.shape.push(items.len());
+            let Some(first) = items.first() else {
+                decoder.report(Diagnostic::error("table", level.span, "a table needs at least one entry"));
+                return None;
+            };
+            level = first;
+        }
+        if table.shape.is_empty() {
+            decoder.expected(node, "a table (a list of integers, or of lists of equal length)");
+            return None;
+        }
+        let shape = table.shape.clone();
+        collect_entries(node, &shape, &mut table.entries, decoder).then_some(table)
+    }
+}
+
+fn collect_entries(node: &Node, shape: &[usize], out: &mut Vec<Formula>, decoder: &mut Decoder) -> bool {
+    let (Value::List(items), Some((&extent, inner))) = (&node.value, shape.split_first()) else {
+        let entry = Formula::decode(node, decoder);
+        let good = entry.is_some();
+        out.extend(entry);
+        return good;
+    };
+    if items.len() != extent {
+        let message = format!("this row has {} entries, the first one {extent}", items.len());
+        decoder.report(Diagnostic::error("table", node.span, message).help("all rows of a table have equal length"));
+        return false;
+    }
+    let mut good = true;
+    for item in items {
+        let nested = matches!(item.value, Value::List(_));
+        if nested == inner.is_empty() {
+            let wanted = if inner.is_empty() { "an integer" } else { "a list, as the first row has" };
+            decoder.expected(item, wanted);
+            good = false;
+        } else {
+            good &= collect_entries(item, inner, out, decoder);
+        }
+    }
+    good
+}
+
+impl JsonSchema for TableDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Table".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"description": "Integers, or lists of equal length, nested as deep as the table has indices.", "type": "array"})
+    }
+}
+
+/// An access: an address expression, or several with what they share.
+#[derive(Debug, Clone)]
+pub enum AccessDoc {
+    /// Just an address.
+    At(Formula),
+    /// With ranges, width or condition.
+    Group(AccessGroupDoc),
+}
+
+impl Decode for AccessDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match node.value {
+            Value::Map(_) => AccessGroupDoc::decode(node, decoder).map(AccessDoc::Group),
+            _ => Formula::decode(node, decoder).map(AccessDoc::At),
+        }
+    }
+}
+
+impl JsonSchema for AccessDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Access".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (at, group) = (generator.subschema_for::<Formula>(), generator.subschema_for::<AccessGroupDoc>());
+        json_schema!({"anyOf": [at, group]})
+    }
+}
+
+/// `load EXPR`, `store EXPR`, `atomic EXPR`.
+#[derive(Debug, Clone)]
+pub struct AccessStatement {
+    /// What is done.
+    pub kind: AccessKind,
+    /// Where.
+    pub at: Formula,
+}
+
+impl Decode for AccessStatement {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let scalar = decoder.scalar(node, "`load EXPR`, `store EXPR` or `atomic EXPR`")?;
+        let text = scalar.text.as_str();
+        let verb = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+        let kinds = [("load", AccessKind::Load), ("store", AccessKind::Store), ("atomic", AccessKind::Atomic)];
+        let Some((_, kind)) = kinds.iter().find(|k| k.0 == verb) else {
+            let near = nearest(verb, ["load", "store", "atomic", "sync"]).map(|n| format!("did you mean `{n}`?"));
+            let message = format!("`{}` is not a statement", shorten(text));
+            decoder.report(
+                Diagnostic::error("statement", node.span, message)
+                    .help("statements are `load EXPR`, `store EXPR`, `atomic EXPR`, `sync` and {loop: ..., body: [...]}")
+                    .maybe_help(near),
+            );
+            return None;
+        };
+        let start = text.len() - text[verb.len()..].trim_start().len();
+        let inside = scalar.origin.span(start..text.len());
+        let verbatim = inside.end - inside.start == u32::try_from(text.len() - start).unwrap_or(0);
+        let origin = if verbatim { Origin::verbatim(inside) } else { Origin::whole(inside) };
+        match parse_expression(&text[start..], origin) {
+            Ok(at) => Some(AccessStatement { kind: *kind, at: Formula(at) }),
+            Err(d) => {
+                decoder.report(d);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for AccessStatement {
+    fn schema_name() -> Cow<'static, str> {
+        "AccessStatement".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^(load|store|atomic)\\b"})
+    }
+}
+
+/// A statement of a body.
+#[derive(Debug, Clone)]
+pub enum StatementDoc {
+    /// A barrier of the block.
+    Sync(Span),
+    /// One access.
+    Access(AccessStatement),
+    /// Several accesses.
+    Group(StatementGroupDoc),
+    /// A loop.
+    Loop(LoopDoc),
+}
+
+impl Decode for StatementDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match &node.value {
+            Value::Scalar(s) if s.text == "sync" => Some(StatementDoc::Sync(node.span)),
+            Value::Map(_) if node.get("loop").is_some() => LoopDoc::decode(node, decoder).map(StatementDoc::Loop),
+            Value::Map(_) => StatementGroupDoc::decode(node, decoder).map(StatementDoc::Group),
+            _ => AccessStatement::decode(node, decoder).map(StatementDoc::Access),
+        }
+    }
+}
+
+impl JsonSchema for StatementDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Statement".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let access = generator.subschema_for::<AccessStatement>();
+        let group = generator.subschema_for::<StatementGroupDoc>();
+        let repeat = generator.subschema_for::<LoopDoc>();
+        json_schema!({"anyOf": [{"const": "sync"}, access, group, repeat]})
+    }
+}
+
+/// The range of a loop.
+#[derive(Debug, Clone)]
+pub enum LoopRangeDoc {
+    /// `0..K-1`.
+    Ranges(Spanned<Ranges>),
+    /// With step, sample, or bounds that depend on the block.
+    Bounds(LoopBoundsDoc),
+}
+
+impl Decode for LoopRangeDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match node.value {
+            Value::Map(_) => LoopBoundsDoc::decode(node, decoder).map(LoopRangeDoc::Bounds),
+            _ => Spanned::decode(node, decoder).map(LoopRangeDoc::Ranges),
+        }
+    }
+}
+
+impl JsonSchema for LoopRangeDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "LoopRange".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (ranges, bounds) = (generator.subschema_for::<Ranges>(), generator.subschema_for::<LoopBoundsDoc>());
+        json_schema!({"anyOf": [ranges, bounds]})
+    }
+}
+
+/// A list of shapes.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub struct Shapes(pub Vec<ShapeDoc>);
+
+impl Decode for Shapes {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        if let Value::List(items) = &node.value
+            && let Some(first) = items.first()
+            && matches!(first.value, Value::Scalar(_))
+        {
+            let message = "a list of shapes is needed here, not one shape";
+            let error = Diagnostic::error("wrong-type", node.span, message);
+            decoder.report(error.help("put it into another pair of brackets: [[256, 1, 1]]"));
+            return None;
+        }
+        Vec::decode(node, decoder).map(Shapes)
+    }
+}
+
+/// Block shapes.
+#[derive(Debug, Clone)]
+pub enum BlockDoc {
+    /// A list of shapes.
+    List(Shapes),
+    /// A range per dimension.
+    Axes(BlockAxesDoc),
+}
+
+impl Decode for BlockDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match &node.value {
+            Value::Map(_) => BlockAxesDoc::decode(node, decoder).map(BlockDoc::Axes),
+            _ => Shapes::decode(node, decoder).map(BlockDoc::List),
+        }
+    }
+}
+
+impl JsonSchema for BlockDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Blocks".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (list, axes) = (generator.subschema_for::<Shapes>(), generator.subschema_for::<BlockAxesDoc>());
+        json_schema!({"anyOf": [list, axes]})
+    }
+}
+
+/// Registers of a thread.
+#[derive(Debug, Clone)]
+pub enum RegistersDoc {
+    /// The same for every launch.
+    Fixed(Formula),
+    /// Depending on fold and threads; the entry that says most about a launch counts.
+    ByLaunch(Vec<RegisterDoc>),
+}
+
+impl Decode for RegistersDoc {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match node.value {
+            Value::List(_) => Vec::decode(node, decoder).map(RegistersDoc::ByLaunch),
+            _ => Formula::decode(node, decoder).map(RegistersDoc::Fixed),
+        }
+    }
+}
+
+impl JsonSchema for RegistersDoc {
+    fn schema_name() -> Cow<'static, str> {
+        "Registers".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (one, many) = (generator.subschema_for::<Formula>(), generator.subschema_for::<Vec<RegisterDoc>>());
+        json_schema!({"anyOf": [one, many]})
+    }
+}

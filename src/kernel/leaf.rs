@@ -1,0 +1,346 @@
+//! The small types that a kernel document is made of, each decoding itself.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+use crate::expr::{Expr, Range, parse_expression, parse_range};
+use crate::source::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
+
+/// An integer or an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Formula(pub Expr);
+
+impl Decode for Formula {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let scalar = decoder.scalar(node, "an integer or an expression")?;
+        // 4.0 and 1e3 are integers of YAML; the grammar knows only digits.
+        let integral = scalar.as_int().filter(|_| scalar.text.contains(['.', 'e', 'E', 'o']));
+        let text = integral.map_or_else(|| scalar.text.clone(), |n| n.to_string());
+        parse_expression(&text, scalar.origin).map(Formula).map_err(|d| decoder.report(d)).ok()
+    }
+}
+
+/// The schema of what may be an integer or a text of the grammar.
+fn integer_or_text(description: &str) -> Schema {
+    json_schema!({"description": description, "type": ["integer", "string"]})
+}
+
+impl JsonSchema for Formula {
+    fn schema_name() -> Cow<'static, str> {
+        "Expression".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        integer_or_text("An integer or an expression of grammar/expression.ebnf.")
+    }
+}
+
+/// A number that need not be whole, or an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Number {
+    /// A fraction.
+    Float(f64),
+    /// Anything of the grammar.
+    Formula(Formula),
+}
+
+impl Decode for Number {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        if let Value::Scalar(scalar) = &node.value
+            && scalar.as_int().is_none()
+            && let Some(float) = scalar.as_float()
+        {
+            return Some(Number::Float(float));
+        }
+        Formula::decode(node, decoder).map(Number::Formula)
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"description": "A number or an expression.", "type": ["number", "string"]})
+    }
+}
+
+/// One or several ranges: `1..R`, `4`, `[1..R, -1]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranges(pub Vec<Range>);
+
+impl Decode for Ranges {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        if let Value::List(items) = &node.value {
+            let ranges: Vec<Option<Range>> = items.iter().map(|item| decode_range(item, decoder)).collect();
+            return ranges.into_iter().collect::<Option<_>>().map(Ranges);
+        }
+        decode_range(node, decoder).map(|range| Ranges(vec![range]))
+    }
+}
+
+fn decode_range(node: &Node, decoder: &mut Decoder) -> Option<Range> {
+    let scalar = decoder.scalar(node, "a range such as 1..R, pow2(1..1024) or an integer")?;
+    parse_range(&scalar.text, scalar.origin).map_err(|d| decoder.report(d)).ok()
+}
+
+impl JsonSchema for Ranges {
+    fn schema_name() -> Cow<'static, str> {
+        "Ranges".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A range (1..R, 0..n-1 step 2, pow2(1..1024)), an integer, or a list of these.",
+            "anyOf": [
+                {"type": ["integer", "string"]},
+                {"type": "array", "items": {"type": ["integer", "string"]}}
+            ]
+        })
+    }
+}
+
+/// One value or a list of them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OneOrMany<T> {
+    /// A single value.
+    One(T),
+    /// A list.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// The values.
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            OneOrMany::One(value) => std::slice::from_ref(value),
+            OneOrMany::Many(values) => values,
+        }
+    }
+}
+
+impl<T: Decode> Decode for OneOrMany<T> {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        if let Value::List(_) = node.value {
+            return Vec::decode(node, decoder).map(OneOrMany::Many);
+        }
+        T::decode(node, decoder).map(OneOrMany::One)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("OneOrMany_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({"anyOf": [one, {"type": "array", "items": one}]})
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+/// Declares an enumeration that is written as one of a few words.
+macro_rules! words {
+    (
+        $(#[$attribute:meta])*
+        $name:ident, $what:literal { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal ),* $(,)? }
+        other names { $( $alias:literal => $meant:literal ),* $(,)? }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+        pub enum $name {
+            $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),*
+        }
+
+        impl $name {
+            /// How it is written.
+            pub fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word ),* }
+            }
+        }
+
+        impl Decode for $name {
+            fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+                let scalar = decoder.scalar(node, $what)?;
+                let words: &[&str] = &[$($word),*];
+                let aliases: &[(&str, &str)] = &[$(($alias, $meant)),*];
+                match scalar.text.as_str() {
+                    $( $word => return Some(Self::$variant), )*
+                    text => {
+                        let alias = aliases.iter().find(|a| a.0 == text).map(|a| a.1);
+                        let help = match alias.or_else(|| nearest(text, words.iter().copied())) {
+                            Some(near) => format!("did you mean `{near}`? known: {}", words.join(", ")),
+                            None => format!("known: {}", words.join(", ")),
+                        };
+                        let message = format!("`{}` is not {}", crate::source::shorten(text), $what);
+                        decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
+                        None
+                    }
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// The order of an array's indices in memory.
+    Order, "an order" {
+        /// The first index is fastest.
+        First = "F",
+        /// The last index is fastest.
+        Last = "C",
+    }
+    other names { "fortran" => "F", "column-major" => "F", "row-major" => "C", "c" => "C", "f" => "F" }
+}
+
+words! {
+    /// Where a field lives.
+    Space, "a memory space" {
+        /// Device memory.
+        Global = "global",
+        /// The on-chip memory of a block.
+        Shared = "shared",
+    }
+    other names { "local" => "shared", "lds" => "shared", "device" => "global" }
+}
+
+words! {
+    /// The precision in which the floating-point operations of `work.flops` are done.
+    Precision, "a precision" {
+        /// Double.
+        F64 = "f64",
+        /// Single.
+        F32 = "f32",
+        /// Half.
+        F16 = "f16",
+    }
+    other names { "double" => "f64", "float" => "f32", "half" => "f16", "float64" => "f64", "float32" => "f32" }
+}
+
+/// An element type: all that matters of it is its name and size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DType {
+    /// As the document names it.
+    pub name: String,
+    /// Bytes of one element.
+    pub bytes: i64,
+}
+
+const DTYPES: [(&str, i64); 13] = [
+    ("f16", 2),
+    ("f32", 4),
+    ("f64", 8),
+    ("i8", 1),
+    ("i16", 2),
+    ("i32", 4),
+    ("i64", 8),
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("u64", 8),
+    ("c64", 8),
+    ("c128", 16),
+];
+
+const DTYPE_ALIASES: [(&str, &str); 10] = [
+    ("double", "f64"),
+    ("float64", "f64"),
+    ("float", "f32"),
+    ("float32", "f32"),
+    ("half", "f16"),
+    ("float16", "f16"),
+    ("int", "i32"),
+    ("int32", "i32"),
+    ("int64", "i64"),
+    ("complex128", "c128"),
+];
+
+/// Largest element in bytes.
+const MAX_ELEMENT: i64 = 1 << 20;
+
+impl Decode for DType {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let scalar = decoder.scalar(node, "an element type such as f64")?;
+        let text = scalar.text.as_str();
+        if let Some(&(name, bytes)) = DTYPES.iter().find(|d| d.0 == text) {
+            return Some(DType { name: name.to_owned(), bytes });
+        }
+        if let Some(bytes) = scalar.as_int() {
+            if (1..=MAX_ELEMENT).contains(&bytes) {
+                return Some(DType { name: format!("{bytes} B"), bytes });
+            }
+            let message = format!("an element of {bytes} bytes; sizes from 1 to {MAX_ELEMENT} are possible");
+            decoder.report(Diagnostic::error("dtype", node.span, message));
+            return None;
+        }
+        let known = DTYPES.map(|d| d.0);
+        let alias = DTYPE_ALIASES.iter().find(|a| a.0 == text).map(|a| a.1);
+        let near = alias.or_else(|| nearest(text, known)).map(|n| format!("did you mean `{n}`? "));
+        let help = format!("{}known: {}, or a size in bytes", near.unwrap_or_default(), known.join(" "));
+        let message = format!("`{}` is not an element type", crate::source::shorten(text));
+        decoder.report(Diagnostic::error("dtype", node.span, message).help(help));
+        None
+    }
+}
+
+impl JsonSchema for DType {
+    fn schema_name() -> Cow<'static, str> {
+        "DType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = DTYPES.map(|d| d.0);
+        json_schema!({
+            "description": "An element type, or the size of an element in bytes.",
+            "anyOf": [{"enum": names}, {"type": "integer", "minimum": 1, "maximum": MAX_ELEMENT}]
+        })
+    }
+}
+
+/// Names and values in a fixed order: a mapping, or a list of one-key mappings where a generator
+/// cannot keep the order of a mapping.
+#[derive(Debug, Clone)]
+pub struct Ordered(pub Vec<(Spanned<String>, Formula)>);
+
+impl Decode for Ordered {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        let single = std::slice::from_ref(node);
+        let mut out = Vec::new();
+        let mut whole = true;
+        for part in if let Value::List(items) = &node.value { items } else { single } {
+            let Some(map) = decoder.mapping(part, "axis names and their extents") else {
+                whole = false;
+                continue;
+            };
+            for entry in map {
+                match Formula::decode(&entry.value, decoder) {
+                    Some(value) => out.push((Spanned { value: entry.key.clone(), span: entry.key_span }, value)),
+                    None => whole = false,
+                }
+            }
+        }
+        whole.then_some(Ordered(out))
+    }
+}
+
+impl JsonSchema for Ordered {
+    fn schema_name() -> Cow<'static, str> {
+        "Axes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let extent = generator.subschema_for::<Formula>();
+        let map = json_schema!({"type": "object", "additionalProperties": extent, "minProperties": 1, "maxProperties": 3});
+        json_schema!({
+            "description": "Axis names with their extents in work items, fastest first; at most three.",
+            "anyOf": [map, {"type": "array", "items": map, "minItems": 1, "maxItems": 3}]
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! Limits that protect the tool from documents that would expand without end.
+
+/// How much one call may read and expand. Generous; each can be raised with `--limit NAME=N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one input text.
+    pub document_bytes: usize,
+    /// Accesses after unrolling, over all documents and variants of one text.
+    pub accesses: usize,
+    /// Launch candidates of one kernel or variant.
+    pub candidates: usize,
+    /// Documents and variants of one text.
+    pub variants: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { document_bytes: 64 << 20, accesses: 500_000, candidates: 1_000_000, variants: 100_000 }
+    }
+}
+
+impl Limits {
+    /// The names that [`Limits::set`] knows.
+    pub const NAMES: [&'static str; 4] = ["document-bytes", "accesses", "candidates", "variants"];
+
+    /// Changes one limit by name; `false` if there is none of that name.
+    pub fn set(&mut self, name: &str, value: usize) -> bool {
+        match name {
+            "document-bytes" => self.document_bytes = value,
+            "accesses" => self.accesses = value,
+            "candidates" => self.candidates = value,
+            "variants" => self.variants = value,
+            _ => return false,
+        }
+        true
+    }
+}

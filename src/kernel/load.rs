@@ -1,0 +1,133 @@
+//! From a text to kernels: documents of a stream, variants of a document, overrides.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::build::{Budget, Override, build};
+use super::document::KernelDoc;
+use super::limits::Limits;
+use super::model::Kernel;
+use super::variants;
+use crate::expr::parse_expression;
+use crate::source::{
+    Decode, Decoder, Diagnostic, Fault, FileId, Origin, Sources, Span, nearest, parse_stream,
+};
+
+/// What may differ between two readings of the same text.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Parameters to override, as `NAME=VALUE`.
+    pub set: Vec<String>,
+    /// How much may be read and expanded.
+    pub limits: Limits,
+}
+
+/// Kernels and the texts that their spans point into.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// One per document, or per variant of a document.
+    pub kernels: Vec<Kernel>,
+    /// The texts.
+    pub sources: Arc<Sources>,
+}
+
+/// Reads all kernels of a YAML or JSON text; `name` is what messages call it.
+///
+/// ```
+/// let text = "
+/// wavecast: 1
+/// kernel: copy
+/// fields: {a: {dtype: f64, size: 1024}, b: {like: a}}
+/// domain: {x: 1024}
+/// loads: ['a[x]']
+/// stores: ['b[x]']
+/// ";
+/// let loaded = wavecast::kernel::load("copy.yaml", text, &Default::default()).unwrap();
+/// assert_eq!(loaded.kernels[0].body.len(), 2);
+/// ```
+pub fn load(name: &str, text: &str, options: &Options) -> Result<Loaded, Fault> {
+    let mut sources = Sources::new();
+    let file = sources.add(name, text);
+    let overrides = parse_overrides(&options.set, &mut sources);
+    let sources = Arc::new(sources);
+    let mut errors = Vec::new();
+    let overrides = overrides.unwrap_or_else(|e| {
+        errors.extend(e);
+        Vec::new()
+    });
+    let kernels = load_all(text, file, &overrides, options.limits, &mut errors);
+    if errors.is_empty() { Ok(Loaded { kernels, sources }) } else { Err(Fault::new(errors, sources)) }
+}
+
+fn load_all(
+    text: &str,
+    file: FileId,
+    overrides: &[Override],
+    limits: Limits,
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<Kernel> {
+    let (documents, unreadable) = parse_stream(text, file, limits.document_bytes);
+    errors.extend(unreadable);
+    if documents.is_empty() && errors.is_empty() {
+        let message = "there is no kernel document in this text";
+        errors.push(Diagnostic::error("empty", Span::new(file, 0..0), message).help("see docs/kernels.md for an example"));
+    }
+    let mut kernels = Vec::new();
+    let mut budget = Budget { accesses: limits.accesses };
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut variants_left = limits.variants;
+    for (number, document) in documents.into_iter().enumerate() {
+        let expanded = variants::expand(document, variants_left, errors);
+        variants_left -= expanded.len().min(variants_left);
+        for variant in expanded {
+            let mut decoder = Decoder::default();
+            let decoded = KernelDoc::decode(&variant.node, &mut decoder);
+            let before = decoder.diagnostics.len();
+            let kernel = decoded.and_then(|doc| {
+                known.extend(doc.params.iter().flat_map(|p| &p.0).map(|p| p.0.value.clone()));
+                build(doc, overrides, limits, &mut budget, &mut decoder)
+            });
+            let failed = before > 0 || decoder.diagnostics.iter().any(is_error);
+            if failed {
+                errors.extend(decoder.diagnostics.into_iter().filter(is_error));
+            } else if let Some(kernel) = kernel {
+                let (document, warnings) = (number, decoder.diagnostics);
+                kernels.push(Kernel { document, variant: variant.name, warnings, ..kernel });
+            }
+            // A fault that every variant repeats need not be found a thousand times.
+            if errors.len() > Fault::MOST {
+                return kernels;
+            }
+        }
+    }
+    for o in overrides.iter().filter(|o| !known.contains(&o.name)) {
+        let near = nearest(&o.name, known.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?"));
+        let message = format!("no document has a parameter `{}`", o.name);
+        errors.push(Diagnostic::error("unknown-param", o.span, message).maybe_help(near));
+    }
+    kernels
+}
+
+fn is_error(d: &Diagnostic) -> bool {
+    d.severity == crate::source::Severity::Error
+}
+
+fn parse_overrides(set: &[String], sources: &mut Sources) -> Result<Vec<Override>, Vec<Diagnostic>> {
+    let mut overrides = Vec::new();
+    let mut errors = Vec::new();
+    for text in set {
+        let file = sources.add("--set", text.as_str());
+        let whole = Span::new(file, 0..text.len());
+        let Some((name, value)) = text.split_once('=') else {
+            let message = format!("`{}` does not say what to set", crate::source::shorten(text));
+            errors.push(Diagnostic::error("usage", whole, message).help("write --set NAME=VALUE, for example --set NX=1024"));
+            continue;
+        };
+        let start = name.len() + 1;
+        match parse_expression(value, Origin::verbatim(Span::new(file, start..text.len()))) {
+            Ok(value) => overrides.push(Override { name: name.trim().to_owned(), value, span: whole }),
+            Err(e) => errors.push(e),
+        }
+    }
+    if errors.is_empty() { Ok(overrides) } else { Err(errors) }
+}

@@ -1,0 +1,20 @@
+//! Kernel documents: YAML or JSON text into a validated [`Kernel`].
+//!
+//! `document` holds the types that mirror the format (and give its JSON Schema), `build` turns them
+//! into the types of `model`, whose invariants hold by construction.
+
+mod build;
+mod document;
+mod leaf;
+mod limits;
+mod load;
+mod model;
+mod variants;
+
+pub use document::KernelDoc;
+pub use leaf::{DType, Order, Precision, Space};
+pub use limits::Limits;
+pub use load::{Loaded, Options, load};
+pub use model::{
+    Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement, Work,
+};

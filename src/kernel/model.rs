@@ -1,0 +1,221 @@
+//! A kernel that has been understood: every name resolved, every address a quasi-affine form.
+
+use num_rational::Ratio;
+
+use super::leaf::{DType, Precision, Space};
+use crate::expr::{Cond, Form, LoopId, Names, Scale};
+use crate::source::{Diagnostic, Span};
+
+/// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
+/// extents positive, sizes below 2^62 bytes.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// One line on what it is and where it comes from.
+    pub about: Option<String>,
+    /// Number of its document in the stream, from 0.
+    pub document: usize,
+    /// Which variant of the document it is, if there are variants.
+    pub variant: Option<String>,
+    /// The parameters and their values, in document order.
+    pub params: Vec<(String, i64)>,
+    /// The axes of the domain in launch order, one to three.
+    pub axes: Vec<Axis>,
+    /// The arrays.
+    pub fields: Vec<Field>,
+    /// What a thread does, in program order, before folding.
+    pub body: Vec<Statement>,
+    /// The loops by id.
+    pub loops: Vec<Loop>,
+    /// Under which condition a work item or thread works at all.
+    pub guard: Option<Cond<Scale>>,
+    /// What one work item computes.
+    pub work: Work,
+    /// The launches to consider.
+    pub launch: LaunchRules,
+    /// What deserves a look, though the kernel is usable.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Kernel {
+    /// Extents of the domain along x, y, z in work items; 1 where there is no axis.
+    pub fn extents(&self) -> [i64; 3] {
+        let mut extents = [1; 3];
+        for (extent, axis) in extents.iter_mut().zip(&self.axes) {
+            *extent = axis.extent;
+        }
+        extents
+    }
+
+    /// What the coordinates are called in messages.
+    pub fn names(&self) -> Names {
+        Names {
+            axes: self.axes.iter().map(|a| a.name.clone()).collect(),
+            loops: self.loops.iter().map(|l| l.name.clone()).collect(),
+        }
+    }
+
+    /// The field of an id.
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[usize::from(id.0)]
+    }
+}
+
+/// An axis of the domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// Work items along it; at least 1.
+    pub extent: i64,
+}
+
+/// A field by its position in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldId(pub u16);
+
+/// An array. Shapes of shared fields may depend on the block, those of global ones are numbers.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Elements along each index, halo included.
+    pub shape: Vec<Scale>,
+    /// Elements between neighbours along each index.
+    pub strides: Vec<Scale>,
+    /// Elements before the first interior one along each index.
+    pub halo: Vec<i64>,
+    /// Elements from the first to the last one, both included.
+    pub elements: Scale,
+    /// Alignment of the allocation in bytes.
+    pub align: i64,
+    /// Elements added to every linear address.
+    pub offset: i64,
+    /// Where it lives.
+    pub space: Space,
+    /// Number of identical arrays.
+    pub multiplicity: i64,
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AccessKind {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and writes in L2.
+    Atomic,
+}
+
+impl AccessKind {
+    /// As a statement begins.
+    pub fn verb(self) -> &'static str {
+        match self {
+            AccessKind::Load => "load",
+            AccessKind::Store => "store",
+            AccessKind::Atomic => "atomic",
+        }
+    }
+}
+
+/// One memory instruction of a work item or thread.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// What it does.
+    pub kind: AccessKind,
+    /// To which field.
+    pub field: FieldId,
+    /// Elements from the field's base, before the field's `offset`.
+    pub element: Form<Scale>,
+    /// The indices as written, for array form: the grid addressing of the paper's section 4.4.1.
+    pub indices: Option<Vec<Form<Scale>>>,
+    /// Bytes touched from there on.
+    pub width: i64,
+    /// Only where this holds.
+    pub when: Option<Cond<Scale>>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A step of a thread's program.
+#[derive(Debug, Clone)]
+pub enum Statement {
+    /// A memory instruction.
+    Access(Access),
+    /// A barrier of the block.
+    Sync,
+    /// A serial loop.
+    Loop(LoopId, Vec<Statement>),
+}
+
+/// A serial loop in the thread: its variable takes `from`, `from + step`, ... up to `to`.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// Name of the variable.
+    pub name: String,
+    /// First value.
+    pub from: Form<Scale>,
+    /// Last value that may occur.
+    pub to: Form<Scale>,
+    /// Distance.
+    pub step: Scale,
+    /// Only so many iterations are evaluated, and results normalised to their work.
+    pub sample: Option<i64>,
+}
+
+/// What one work item computes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// What a work item is called.
+    pub unit: String,
+    /// Floating-point operations; `None` if the document does not say.
+    pub flops: Option<f64>,
+    /// Their precision.
+    pub precision: Precision,
+}
+
+/// The launches to consider.
+#[derive(Debug, Clone)]
+pub struct LaunchRules {
+    /// Block shapes.
+    pub blocks: BlockRule,
+    /// Work items per thread along x, y, z.
+    pub folds: Vec<[i64; 3]>,
+    /// Register counts; empty if the document does not say.
+    pub registers: Vec<RegisterRule>,
+    /// Bytes of shared memory of a block.
+    pub shared: Scale,
+    /// The grid, where it does not follow.
+    pub grid: Option<[Scale; 3]>,
+    /// Work items of a thread, where they do not follow from the fold.
+    pub units_per_thread: Option<Ratio<i64>>,
+}
+
+/// Which block shapes are candidates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockRule {
+    /// These.
+    List(Vec<[i64; 3]>),
+    /// All combinations along x, y, z, with one of these totals if any are given.
+    Product {
+        /// Values along x, y, z.
+        along: [Vec<i64>; 3],
+        /// Threads in all; empty means any.
+        threads: Vec<i64>,
+    },
+}
+
+/// A register count and where it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisterRule {
+    /// Only for this fold.
+    pub fold: Option<[i64; 3]>,
+    /// Only for blocks of so many threads.
+    pub threads: Option<i64>,
+    /// Registers of a thread.
+    pub value: i64,
+}

@@ -1,0 +1,13 @@
+//! Launches: candidates, grids, folding, occupancy, and the waves in which blocks run.
+
+mod candidate;
+mod occupancy;
+mod program;
+mod thread;
+mod wave;
+
+pub use candidate::{Candidate, Infeasible, Launch, candidates};
+pub use occupancy::{Limit, Occupancy, occupancy};
+pub use program::{Instruction, Item, Program, ProgramLoop, Step};
+pub use thread::{Fault, Touch, visit_thread};
+pub use wave::{BlockBox, blocks_of_wave};

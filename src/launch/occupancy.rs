@@ -1,0 +1,147 @@
+//! How many blocks an SM runs at a time, and what keeps it from running more.
+
+use super::candidate::{Infeasible, Launch};
+use crate::device::Device;
+use crate::expr::Dim;
+
+/// What limits the number of resident blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Resident threads (warps).
+    Threads,
+    /// Resident blocks.
+    Blocks,
+    /// Registers.
+    Registers,
+    /// Shared memory.
+    Shared,
+}
+
+impl Limit {
+    /// How it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Limit::Threads => "threads",
+            Limit::Blocks => "blocks",
+            Limit::Registers => "registers",
+            Limit::Shared => "shared",
+        }
+    }
+}
+
+/// The occupancy of an SM, and the waves that follow from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Occupancy {
+    /// Resident blocks of an SM.
+    pub blocks_per_sm: i64,
+    /// Resident warps of an SM.
+    pub warps_per_sm: i64,
+    /// Share of the warps that could be resident.
+    pub fraction: f64,
+    /// What keeps further blocks out.
+    pub limited_by: Limit,
+    /// Resident blocks of the device.
+    pub wave_blocks: i64,
+    /// Blocks of the grid over resident blocks.
+    pub waves: f64,
+}
+
+/// The usual occupancy rule with the granularities of the device.
+pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasible> {
+    check_shape(device, launch)?;
+    let sm = &device.sm;
+    let threads = launch.threads_per_block();
+    let warps = ceil_to(threads, int(sm.warp_size.value.0)) / int(sm.warp_size.value.0);
+    let limits = [
+        (int(sm.max_warps.value.0) / warps, Limit::Threads),
+        (int(sm.max_blocks.value.0), Limit::Blocks),
+        (by_registers(device, launch, warps)?, Limit::Registers),
+        (by_shared(device, launch)?, Limit::Shared),
+    ];
+    // Of equal limits the first named counts.
+    let (blocks_per_sm, limited_by) = limits.into_iter().min_by_key(|l| l.0).unwrap_or((0, Limit::Threads));
+    if blocks_per_sm == 0 {
+        let most = sm.max_threads.value.0;
+        return Err(Infeasible::ThreadsPerBlock { threads, most });
+    }
+    let warps_per_sm = blocks_per_sm * warps;
+    let wave_blocks = blocks_per_sm.saturating_mul(int(sm.count.value.0));
+    Ok(Occupancy {
+        blocks_per_sm,
+        warps_per_sm,
+        fraction: warps_per_sm as f64 / sm.max_warps.value.0 as f64,
+        limited_by,
+        wave_blocks,
+        waves: launch.blocks() as f64 / wave_blocks as f64,
+    })
+}
+
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn ceil_to(n: i64, granularity: i64) -> i64 {
+    n.saturating_add(granularity - 1) / granularity * granularity
+}
+
+fn check_shape(device: &Device, launch: &Launch) -> Result<(), Infeasible> {
+    let sm = &device.sm;
+    let threads = launch.threads_per_block();
+    let most = sm.max_threads_per_block.value.0;
+    if threads > int(most) {
+        return Err(Infeasible::ThreadsPerBlock { threads, most });
+    }
+    for d in Dim::ALL {
+        let (axis, i) = (d.letter(), d.index());
+        let (extent, most) = (launch.candidate.block[i], sm.max_block.value.0[i]);
+        if extent > int(most) {
+            return Err(Infeasible::BlockDimension { axis, extent, most });
+        }
+        let (extent, most) = (launch.sizes.grid[i], sm.max_grid.value.0[i]);
+        if extent > int(most) {
+            return Err(Infeasible::GridDimension { axis, extent, most });
+        }
+    }
+    let most = sm.max_registers_per_thread.value.0;
+    if launch.registers > int(most) {
+        return Err(Infeasible::RegistersPerThread { registers: launch.registers, most });
+    }
+    let most = sm.shared_per_block.value.0;
+    if launch.shared_bytes > int(most) {
+        return Err(Infeasible::SharedPerBlock { bytes: launch.shared_bytes, most });
+    }
+    Ok(())
+}
+
+/// Registers are given to whole warps, in units, from the file of one scheduler; the warps of a
+/// block are rounded up as the device allocates them.
+fn by_registers(device: &Device, launch: &Launch, warps: i64) -> Result<i64, Infeasible> {
+    let sm = &device.sm;
+    let schedulers = int(sm.schedulers.value.0);
+    let per_warp = ceil_to(launch.registers * int(sm.warp_size.value.0), int(sm.register_allocation.value.0));
+    let resident_warps = int(sm.registers.value.0) / schedulers / per_warp * schedulers;
+    let blocks = resident_warps / ceil_to(warps, int(sm.warp_allocation.value.0));
+    if blocks == 0 {
+        return Err(Infeasible::RegistersPerBlock {
+            threads: launch.threads_per_block(),
+            registers: launch.registers,
+            most: sm.registers.value.0,
+        });
+    }
+    Ok(blocks)
+}
+
+fn by_shared(device: &Device, launch: &Launch) -> Result<i64, Infeasible> {
+    let sm = &device.sm;
+    let wanted = launch.shared_bytes + int(sm.shared_reserved.value.0);
+    let per_block = ceil_to(wanted, int(sm.shared_allocation.value.0).max(1));
+    if per_block == 0 {
+        return Ok(i64::MAX);
+    }
+    let blocks = int(sm.shared.value.0) / per_block;
+    if blocks == 0 {
+        let most = sm.shared_per_block.value.0;
+        return Err(Infeasible::SharedPerBlock { bytes: launch.shared_bytes, most });
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,320 @@
+//! What one thread does: work items folded into it, equal loads merged.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::candidate::{Candidate, Launch};
+use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, LoopId, Scale};
+use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
+
+/// Most work items of a thread.
+const MAX_ITEMS: usize = u16::MAX as usize;
+/// Most instructions of a thread after folding.
+const MAX_INSTRUCTIONS: usize = 500_000;
+
+/// A work item of a thread: its place in the fold and the condition under which it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item<C: Coefficient> {
+    /// Place in the fold along x, y, z.
+    pub offset: [i64; 3],
+    /// The kernel's guard for this work item.
+    pub guard: Option<Cond<C>>,
+}
+
+/// A memory instruction of a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction<C: Coefficient> {
+    /// What it does.
+    pub kind: AccessKind,
+    /// To which field.
+    pub field: FieldId,
+    /// Elements from the field's base, before the field's `offset`.
+    pub element: Form<C>,
+    /// The indices of array form.
+    pub indices: Option<Vec<Form<C>>>,
+    /// Bytes touched from there on.
+    pub width: i64,
+    /// Only where this holds.
+    pub when: Option<Cond<C>>,
+    /// Work items for which it is done, as positions in [`Program::items`]: it is done if one of
+    /// them works.
+    pub items: Vec<u16>,
+    /// Whether it needs a work item inside the domain. Accesses in thread coordinates of a kernel
+    /// with a grid of its own do not.
+    pub clipped: bool,
+}
+
+/// A step of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The instruction at this position of [`Program::instructions`].
+    Access(usize),
+    /// A barrier of the block.
+    Sync,
+    /// A loop.
+    Loop(LoopId, Vec<Step>),
+}
+
+/// A loop of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramLoop<C: Coefficient> {
+    /// First value of the variable.
+    pub from: Form<C>,
+    /// Last value that may occur.
+    pub to: Form<C>,
+    /// Distance.
+    pub step: C,
+    /// Only so many iterations are evaluated.
+    pub sample: Option<i64>,
+}
+
+/// What one thread does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program<C: Coefficient> {
+    /// The fold.
+    pub fold: [i64; 3],
+    /// The work items of a thread, x fastest.
+    pub items: Vec<Item<C>>,
+    /// The instructions in program order.
+    pub instructions: Vec<Instruction<C>>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The loops by id.
+    pub loops: Vec<ProgramLoop<C>>,
+}
+
+impl Program<Scale> {
+    /// Folds the work items of a kernel into a thread. Each statement is done for all work items
+    /// before the next, as an unrolling compiler does; a load whose symbolic address, width and
+    /// condition an earlier one has is merged with it, unless a store to its field or a barrier
+    /// stands between them.
+    pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
+        let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));
+        let instructions = count.and_then(|n| n.checked_mul(length(&kernel.body)));
+        if count.is_none_or(|n| n > MAX_ITEMS) || instructions.is_none_or(|n| n > MAX_INSTRUCTIONS) {
+            return Err(Excess::TooComplex);
+        }
+        let mut items = Vec::new();
+        for z in 0..fold[2] {
+            for y in 0..fold[1] {
+                for x in 0..fold[0] {
+                    let offset = [x, y, z];
+                    let guard = kernel.guard.as_ref().map(|g| g.fold(fold, offset)).transpose()?;
+                    items.push(Item { offset, guard });
+                }
+            }
+        }
+        let loops = kernel.loops.iter().map(own_loop).collect();
+        let mut folding = Folding {
+            fold,
+            items: &items,
+            own_grid: kernel.launch.grid.is_some(),
+            loads: Loads::default(),
+            instructions: Vec::with_capacity(kernel.body.len()),
+        };
+        let steps = folding.statements(&kernel.body)?;
+        let mut instructions = folding.instructions;
+        if kernel.guard.is_none() {
+            for instruction in &mut instructions {
+                keep_smallest(&mut instruction.items, &items);
+            }
+        }
+        Ok(Self { fold, items, instructions, steps, loops })
+    }
+
+    /// The program of one candidate.
+    pub fn of(kernel: &Kernel, candidate: Candidate) -> Result<Self, Excess> {
+        Self::folded(kernel, candidate.fold)
+    }
+
+    /// The program with block and grid sizes put in.
+    pub fn at(&self, launch: &Launch) -> Result<Program<i64>, Excess> {
+        let sizes = &launch.sizes;
+        let items = self.items.iter().map(|i| Ok(Item { offset: i.offset, guard: conditional(i.guard.as_ref(), sizes)? }));
+        let loops = self.loops.iter().map(|l| {
+            let (from, to, step) = (l.from.at(sizes)?, l.to.at(sizes)?, l.step.at(sizes)?);
+            if step == 0 {
+                return Err(Excess::Divisor(step));
+            }
+            Ok(ProgramLoop { from, to, step, sample: l.sample })
+        });
+        Ok(Program {
+            fold: self.fold,
+            items: items.collect::<Result<_, Excess>>()?,
+            instructions: self.instructions.iter().map(|i| i.at(sizes)).collect::<Result<_, _>>()?,
+            steps: self.steps.clone(),
+            loops: loops.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Accesses of a body, each counted once.
+fn length(body: &[Statement]) -> usize {
+    let one = |s: &Statement| match s {
+        Statement::Loop(_, inner) => length(inner),
+        Statement::Access(_) => 1,
+        Statement::Sync => 0,
+    };
+    body.iter().map(one).sum()
+}
+
+fn own_loop(l: &Loop) -> ProgramLoop<Scale> {
+    ProgramLoop { from: l.from.clone(), to: l.to.clone(), step: l.step.clone(), sample: l.sample }
+}
+
+fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option<Cond<i64>>, Excess> {
+    cond.map(|c| c.at(sizes)).transpose()
+}
+
+impl Instruction<Scale> {
+    fn at(&self, sizes: &LaunchSizes) -> Result<Instruction<i64>, Excess> {
+        let indices = match &self.indices {
+            Some(indices) => Some(indices.iter().map(|i| i.at(sizes)).collect::<Result<_, _>>()?),
+            None => None,
+        };
+        Ok(Instruction {
+            kind: self.kind,
+            field: self.field,
+            element: self.element.at(sizes)?,
+            indices,
+            width: self.width,
+            when: conditional(self.when.as_ref(), sizes)?,
+            items: self.items.clone(),
+            clipped: self.clipped,
+        })
+    }
+}
+
+/// Without a guard, a work item works whenever one with larger coordinates does: only the smallest
+/// need be asked.
+fn keep_smallest(list: &mut Vec<u16>, items: &[Item<Scale>]) {
+    if list.len() < 2 {
+        return;
+    }
+    let below = |a: u16, b: u16| {
+        let (a, b) = (items[usize::from(a)].offset, items[usize::from(b)].offset);
+        a != b && (0..3).all(|d| a[d] <= b[d])
+    };
+    let all = list.clone();
+    list.retain(|&item| !all.iter().any(|&other| below(other, item)));
+}
+
+/// Loads that are still in registers, by a hash of what identifies them.
+#[derive(Debug, Default, Clone)]
+struct Loads(HashMap<u64, Vec<usize>>);
+
+struct Folding<'a> {
+    fold: [i64; 3],
+    items: &'a [Item<Scale>],
+    own_grid: bool,
+    loads: Loads,
+    instructions: Vec<Instruction<Scale>>,
+}
+
+impl Folding<'_> {
+    fn statements(&mut self, body: &[Statement]) -> Result<Vec<Step>, Excess> {
+        let mut steps = Vec::with_capacity(body.len());
+        for statement in body {
+            match statement {
+                Statement::Access(access) => self.access(access, &mut steps)?,
+                Statement::Sync => {
+                    self.loads.0.clear();
+                    steps.push(Step::Sync);
+                }
+                Statement::Loop(id, inner) => {
+                    // What the loop overwrites is not in registers at its start, nor after it; what
+                    // it loads may not have been loaded, if it does not run.
+                    self.forget(inner);
+                    let before = self.loads.clone();
+                    let inner = self.statements(inner)?;
+                    self.loads = before;
+                    steps.push(Step::Loop(*id, inner));
+                }
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Drops all loads that something in `body` invalidates.
+    fn forget(&mut self, body: &[Statement]) {
+        for statement in body {
+            match statement {
+                Statement::Access(a) if a.kind != AccessKind::Load => self.forget_field(a.field),
+                Statement::Access(_) => {}
+                Statement::Sync => self.loads.0.clear(),
+                Statement::Loop(_, inner) => self.forget(inner),
+            }
+        }
+    }
+
+    fn forget_field(&mut self, field: FieldId) {
+        let instructions = &self.instructions;
+        self.loads.0.retain(|_, list| {
+            list.retain(|&i| instructions[i].field != field);
+            !list.is_empty()
+        });
+    }
+
+    fn access(&mut self, access: &Access, steps: &mut Vec<Step>) -> Result<(), Excess> {
+        let is_axis = |c: Coord| matches!(c, Coord::Axis(_));
+        let by_item =
+            access.element.mentions(&is_axis) || access.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
+        let clipped = by_item || !self.own_grid;
+        if access.kind != AccessKind::Load {
+            self.forget_field(access.field);
+        }
+        if !by_item {
+            let all = (0..self.items.len()).filter_map(|i| u16::try_from(i).ok()).collect();
+            return self.instruction(access, [0; 3], all, clipped, steps);
+        }
+        for (i, item) in self.items.iter().enumerate() {
+            let position = u16::try_from(i).map_err(|_| Excess::TooComplex)?;
+            self.instruction(access, item.offset, vec![position], clipped, steps)?;
+        }
+        Ok(())
+    }
+
+    fn instruction(
+        &mut self,
+        access: &Access,
+        offset: [i64; 3],
+        items: Vec<u16>,
+        clipped: bool,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), Excess> {
+        let element = access.element.fold(self.fold, offset)?;
+        let when = match &access.when {
+            Some(when) => Some(when.fold(self.fold, offset)?),
+            None => None,
+        };
+        let (kind, field, width) = (access.kind, access.field, access.width);
+        let next = self.instructions.len();
+        if kind == AccessKind::Load {
+            let mut hasher = DefaultHasher::new();
+            (field, &element, width, &when).hash(&mut hasher);
+            let same = self.loads.0.entry(hasher.finish()).or_default();
+            let earlier = same.iter().copied().find(|&i| {
+                let other = &self.instructions[i];
+                (other.field, other.width) == (field, width) && other.element == element && other.when == when
+            });
+            if let Some(earlier) = earlier {
+                merge_items(&mut self.instructions[earlier].items, &items);
+                return Ok(());
+            }
+            same.push(next);
+        }
+        let indices = match &access.indices {
+            Some(indices) => Some(indices.iter().map(|i| i.fold(self.fold, offset)).collect::<Result<_, _>>()?),
+            None => None,
+        };
+        self.instructions.push(Instruction { kind, field, element, indices, width, when, items, clipped });
+        steps.push(Step::Access(next));
+        Ok(())
+    }
+}
+
+fn merge_items(into: &mut Vec<u16>, more: &[u16]) {
+    into.extend(more);
+    into.sort_unstable();
+    into.dedup();
+}

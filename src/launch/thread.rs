@@ -1,0 +1,149 @@
+//! Running the program of a single thread: the plain meaning of a program, against which faster
+//! engines are held.
+
+use super::program::{Instruction, Program, Step};
+use crate::expr::{Coord, LoopId};
+
+/// One address that a thread touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touch<'p> {
+    /// The instruction.
+    pub instruction: &'p Instruction<i64>,
+    /// Its position in the program.
+    pub position: usize,
+    /// Elements from the field's base, before the field's `offset`.
+    pub element: i64,
+}
+
+/// Why a thread could not be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// An address or bound left 64 bits.
+    #[error("an address or loop bound does not fit into 64 bits")]
+    Overflow,
+    /// The visitor asked to stop, or a loop is longer than it allowed.
+    #[error("stopped after {0} accesses and iterations")]
+    Stopped(usize),
+}
+
+/// Calls `visit` for every access of a thread in program order, of at most `most` accesses and loop
+/// iterations. `extents` is the domain, `block` the block's place in the grid, `thread` the thread's
+/// in the block, `shape` the block's.
+pub fn visit_thread<'p>(
+    program: &'p Program<i64>,
+    extents: [i64; 3],
+    shape: [i64; 3],
+    block: [i64; 3],
+    thread: [i64; 3],
+    most: usize,
+    visit: &mut dyn FnMut(Touch<'p>),
+) -> Result<(), Fault> {
+    let mut run = Run { program, block, thread, loops: vec![None; program.loops.len()], left: most, most, working: Vec::new() };
+    run.working = run.working_items(extents, shape)?;
+    if run.working.iter().all(|w| !w.guarded) {
+        return Ok(());
+    }
+    run.steps(&program.steps, visit)
+}
+
+/// Whether a work item works: its guard alone, and with the domain.
+#[derive(Debug, Clone, Copy)]
+struct Working {
+    guarded: bool,
+    inside: bool,
+}
+
+struct Run<'p> {
+    program: &'p Program<i64>,
+    block: [i64; 3],
+    thread: [i64; 3],
+    loops: Vec<Option<i64>>,
+    left: usize,
+    most: usize,
+    working: Vec<Working>,
+}
+
+impl<'p> Run<'p> {
+    fn value(&self, coord: Coord) -> Option<i64> {
+        match coord {
+            Coord::ThreadIdx(d) => Some(self.thread[d.index()]),
+            Coord::BlockIdx(d) => Some(self.block[d.index()]),
+            Coord::Loop(LoopId(i)) => *self.loops.get(usize::from(i))?,
+            // Gone since the launch was put in.
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        }
+    }
+
+    fn working_items(&self, extents: [i64; 3], shape: [i64; 3]) -> Result<Vec<Working>, Fault> {
+        let at = |d: usize| (self.block[d] * shape[d] + self.thread[d]) * self.program.fold[d];
+        self.program
+            .items
+            .iter()
+            .map(|item| {
+                let guarded = match &item.guard {
+                    Some(guard) => guard.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?,
+                    None => true,
+                };
+                let inside = guarded && (0..3).all(|d| at(d) + item.offset[d] < extents[d]);
+                Ok(Working { guarded, inside })
+            })
+            .collect()
+    }
+
+    fn spend(&mut self) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(self.most))?;
+        Ok(())
+    }
+
+    fn steps(&mut self, steps: &'p [Step], visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+        for step in steps {
+            match step {
+                Step::Access(position) => self.access(*position, visit)?,
+                Step::Sync => {}
+                Step::Loop(id, body) => self.repeat(*id, body, visit)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn access(&mut self, position: usize, visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+        self.spend()?;
+        let instruction = &self.program.instructions[position];
+        let works = |&i: &u16| {
+            let item = self.working[usize::from(i)];
+            if instruction.clipped { item.inside } else { item.guarded }
+        };
+        if !instruction.items.iter().any(works) {
+            return Ok(());
+        }
+        if let Some(when) = &instruction.when
+            && !when.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?
+        {
+            return Ok(());
+        }
+        let element = instruction.element.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
+        visit(Touch { instruction, position, element });
+        Ok(())
+    }
+
+    fn repeat(&mut self, id: LoopId, body: &'p [Step], visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+        let number = usize::from(id.0);
+        let range = &self.program.loops[number];
+        let from = range.from.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
+        let to = range.to.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
+        let (mut k, mut done) = (from, 0);
+        while if range.step > 0 { k <= to } else { k >= to } {
+            if range.sample.is_some_and(|most| done >= most) {
+                break;
+            }
+            self.spend()?;
+            self.loops[number] = Some(k);
+            self.steps(body, visit)?;
+            done += 1;
+            let Some(next) = k.checked_add(range.step) else { break };
+            k = next;
+        }
+        self.loops[number] = None;
+        Ok(())
+    }
+}

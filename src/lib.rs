@@ -1,0 +1,9 @@
+//! Wavecast predicts, in microseconds and without a GPU, what a GPU kernel does to the memory
+//! hierarchy, for every thread-block configuration it could be launched with.
+
+pub mod device;
+pub mod expr;
+pub mod kernel;
+pub mod launch;
+pub mod report;
+pub mod source;

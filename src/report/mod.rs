@@ -1,0 +1,14 @@
+//! Finished results as text, JSON, CSV and Markdown. Nothing is decided here.
+
+mod check;
+mod devices;
+mod error;
+mod schema;
+mod table;
+mod units;
+
+pub use check::{Check, check, check_table, check_text};
+pub use devices::{device_list, device_yaml};
+pub use error::{ErrorDocument, render_fault, render_warnings};
+pub use schema::{SCHEMAS, schema};
+pub use table::{Align, Table};

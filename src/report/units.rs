@@ -1,0 +1,59 @@
+//! Numbers as a person reads them.
+
+/// An integer with its digits in groups of three.
+pub(super) fn grouped(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if n < 0 { format!("-{out}") } else { out }
+}
+
+/// Bytes in a binary unit with four significant digits.
+pub(super) fn bytes(n: i64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let exact = value.fract() == 0.0;
+    if exact { format!("{value} {}", UNITS[unit]) } else { format!("{} {}", significant(value), UNITS[unit]) }
+}
+
+fn significant(value: f64) -> String {
+    let digits = if value >= 100.0 { 1 } else if value >= 10.0 { 2 } else { 3 };
+    format!("{value:.digits$}")
+}
+
+/// Extents as `640 x 512`.
+pub(super) fn extents<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+/// `1 load`, `2 loads`.
+pub(super) fn counted(n: usize, noun: &str) -> String {
+    let number = grouped(i64::try_from(n).unwrap_or(i64::MAX));
+    format!("{number} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(-1_234_567), "-1,234,567");
+        assert_eq!(bytes(1_342_177_280), "1.250 GiB");
+        assert_eq!(bytes(4096), "4 KiB");
+        assert_eq!(bytes(i64::MAX), "8 EiB");
+        assert_eq!(counted(1, "load"), "1 load");
+        assert_eq!(counted(1200, "load"), "1,200 loads");
+    }
+}

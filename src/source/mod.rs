@@ -1,0 +1,20 @@
+//! The ground under everything that a user writes: texts with positions, the tree that YAML and
+//! JSON parse to, decoding of that tree into types, and the errors found on the way.
+//!
+//! Every value remembers the span it came from, so that a later room can say where a fault lies.
+
+mod decode;
+mod diagnostic;
+mod node;
+mod suggest;
+mod text;
+mod yaml;
+
+pub use decode::{Decode, Decoder, Named, Spanned};
+pub use diagnostic::{Diagnostic, Fault, Location, Severity};
+pub use node::{Entry, Mapping, Node, Scalar, Value};
+pub use suggest::nearest;
+pub use text::{FileId, Origin, SourceText, Sources, Span};
+pub use yaml::parse_stream;
+
+pub(crate) use decode::{key_name, record, shorten};
