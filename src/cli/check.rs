@@ -36,7 +36,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     for path in &arguments.kernels {
         match arguments.kernel.load(path, json) {
             Ok(loaded) => checks.extend(
-                loaded.kernels.iter().map(|k| check(k, &loaded.sources, device.as_ref(), arguments.candidates)),
+                loaded
+                    .kernels
+                    .iter()
+                    .map(|k| check(k, &loaded.sources, device.as_ref(), arguments.candidates)),
             ),
             Err(failure) => faults.extend(failure.into_faults()),
         }
@@ -58,12 +61,18 @@ fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {
         }
         .map(|text| vec![text + "\n"])
         .map_err(failed),
-        Format::Jsonl => checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n").map_err(failed)).collect(),
+        Format::Jsonl => {
+            checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n").map_err(failed)).collect()
+        }
         Format::Csv => Ok(checks.iter().map(|c| check_table(c).csv()).collect()),
         Format::Md => Ok(checks.iter().map(|c| check_table(c).markdown()).collect()),
         Format::Table => {
             let width = arguments.output.width();
-            return Ok(checks.iter().map(|c| check_text(c, arguments.all, width)).collect::<Vec<_>>().join("\n"));
+            return Ok(checks
+                .iter()
+                .map(|c| check_text(c, arguments.all, width))
+                .collect::<Vec<_>>()
+                .join("\n"));
         }
     };
     Ok(texts?.concat())

@@ -43,7 +43,8 @@ impl KernelArguments {
         let (name, text) = if path == "-" {
             ("<stdin>", read_limited(std::io::stdin().lock(), Path::new("standard input"), options.limits))
         } else {
-            let file = std::fs::File::open(path).map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e));
+            let file = std::fs::File::open(path)
+                .map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e));
             (path, file.and_then(|f| read_limited(f, Path::new(path), options.limits)))
         };
         let text = text.map_err(|f| f.for_json(json))?;
@@ -86,7 +87,8 @@ pub(super) fn load_device(name: &str, set: &[String], json: bool) -> Result<Devi
     let is_path = [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/');
     let device = if is_path {
         let path = Path::new(name);
-        let file = std::fs::File::open(path).map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
+        let file = std::fs::File::open(path)
+            .map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
         let text = read_limited(file, path, Limits::default()).map_err(|f| f.for_json(json))?;
         device::read(name, &text, set)
     } else {

@@ -74,7 +74,9 @@ impl OutputArguments {
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::message("cannot-write", e.to_string(), None)),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::message("cannot-write", e.to_string(), None))
+        }
         _ => Ok(()),
     }
 }

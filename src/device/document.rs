@@ -123,11 +123,11 @@ words! {
         Fermi = "fermi",
         /// GV100.
         Volta = "volta",
-        /// TU10x.
+        /// Compute capability 7.5.
         Turing = "turing",
-        /// GA10x.
+        /// Compute capability 8.0 and 8.6.
         Ampere = "ampere",
-        /// AD10x.
+        /// Compute capability 8.9.
         Ada = "ada",
         /// GH100.
         Hopper = "hopper",

@@ -13,8 +13,8 @@ mod registry;
 mod sourced;
 
 pub use document::{
-    Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText, Tlb,
-    Vendor,
+    Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText,
+    Tlb, Vendor,
 };
 pub use quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Steps};
 pub use registry::{find, ids, read};

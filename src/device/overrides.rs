@@ -35,7 +35,8 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
                 key_span: span,
                 value: scalar(text, at),
             };
-            node.value = Value::Map(vec![entry("value", value.trim(), value_span), entry("source", SOURCE, span)]);
+            node.value =
+                Value::Map(vec![entry("value", value.trim(), value_span), entry("source", SOURCE, span)]);
             node.span = span;
             Ok(())
         }
@@ -48,9 +49,11 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
             let message = format!("`{}` is not a number but a group", path.trim());
             Err(Diagnostic::error("device-set", span, message).help(format!("it holds: {}", keys.join(", "))))
         }
-        Value::List(_) => {
-            Err(Diagnostic::error("device-set", span, format!("`{}` cannot be changed this way", path.trim())))
-        }
+        Value::List(_) => Err(Diagnostic::error(
+            "device-set",
+            span,
+            format!("`{}` cannot be changed this way", path.trim()),
+        )),
     }
 }
 

@@ -64,7 +64,11 @@ impl Quantity for Bytes {
     fn parse(text: &str) -> Option<Self> {
         let (number, unit) = split(text)?;
         let bytes = number * factor(unit, &BYTE_UNITS)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "integral, positive, below 2^63")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "integral, positive, below 2^63"
+        )]
         (bytes.fract() == 0.0 && bytes < 9.2e18).then_some(Bytes(bytes as u64))
     }
 }
@@ -75,14 +79,21 @@ impl fmt::Display for Bytes {
         let decimal = [BYTE_UNITS[1], BYTE_UNITS[3], BYTE_UNITS[5]];
         let value = self.0 as f64;
         // 141 GB is no short number of GiB: each value in the family in which it was made.
-        let whole = |units: &[(&str, f64)]| units.iter().rev().any(|u| u.1 > 1.0 && value >= u.1 && value % u.1 == 0.0);
-        if whole(&binary) || !whole(&decimal) { write_in(f, value, &binary) } else { write_in(f, value, &decimal) }
+        let whole = |units: &[(&str, f64)]| {
+            units.iter().rev().any(|u| u.1 > 1.0 && value >= u.1 && value % u.1 == 0.0)
+        };
+        if whole(&binary) || !whole(&decimal) {
+            write_in(f, value, &binary)
+        } else {
+            write_in(f, value, &decimal)
+        }
     }
 }
 
 const FREQUENCY_UNITS: [(&str, f64); 4] = [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)];
 
-const RATE_UNITS: [(&str, f64); 5] = [("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
+const RATE_UNITS: [(&str, f64); 5] =
+    [("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
 
 const TIME_UNITS: [(&str, f64); 4] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
 

@@ -51,7 +51,9 @@ pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
     let id = resolve(name).ok_or_else(|| {
         let known: Vec<&str> = ids().collect();
         let help = match nearest(name, known.iter().copied().chain(aliases().map(|a| a.0))) {
-            Some(near) => format!("did you mean `{near}`? `wavecast devices` lists all; a path ending in .yaml reads a file"),
+            Some(near) => format!(
+                "did you mean `{near}`? `wavecast devices` lists all; a path ending in .yaml reads a file"
+            ),
             None => "`wavecast devices` lists all; a path ending in .yaml reads a file".to_owned(),
         };
         let message = format!("there is no device `{}`", crate::source::shorten(name));
@@ -112,7 +114,8 @@ impl Reader {
         self.errors.extend(decoder.diagnostics);
         let mut device = device?;
         if !set.is_empty() {
-            let given = SourceText { kind: SourceKind::Assumed, text: "given on the command line".to_owned() };
+            let given =
+                SourceText { kind: SourceKind::Assumed, text: "given on the command line".to_owned() };
             device.sources.insert(overrides::SOURCE.to_owned(), given);
         }
         self.complete(&mut device);
@@ -126,7 +129,8 @@ impl Reader {
         let (documents, errors) = parse_stream(text, file, MAX_BYTES);
         self.errors.extend(errors);
         let start = Span::new(file, 0..0);
-        let [document] = <[Node; 1]>::try_from(documents).map_err(|d| self.one_document(d.len(), start)).ok()?;
+        let [document] =
+            <[Node; 1]>::try_from(documents).map_err(|d| self.one_document(d.len(), start)).ok()?;
         if let Some(Value::Scalar(id)) = document.get("id").map(|n| &n.value) {
             self.owners[file.0 as usize].clone_from(&id.text);
         }
@@ -135,6 +139,7 @@ impl Reader {
         let Some(parent) = take(&mut own, "inherit") else { return Some(own) };
         let mut tree = self.parent(&parent, depth)?;
         self.check_sources(&own, &tree);
+        drop_replaced(&mut tree, &own);
         tree.merge(&own);
         tree.span = own.span;
         Some(tree)
@@ -166,7 +171,11 @@ impl Reader {
             return None;
         };
         if depth == 0 {
-            self.errors.push(Diagnostic::error("inherit", parent.span, "inheritance goes in a circle or too deep"));
+            self.errors.push(Diagnostic::error(
+                "inherit",
+                parent.span,
+                "inheritance goes in a circle or too deep",
+            ));
             return None;
         }
         self.tree(&format!("devices/{id}.yaml"), embedded_text(id)?, depth - 1)
@@ -174,13 +183,15 @@ impl Reader {
 
     /// A source key must mean one thing in the merged device.
     fn check_sources(&mut self, own: &Node, parent: &Node) {
-        let (Some(Value::Map(mine)), Some(theirs)) = (own.get("sources").map(|n| &n.value), parent.get("sources"))
+        let (Some(Value::Map(mine)), Some(theirs)) =
+            (own.get("sources").map(|n| &n.value), parent.get("sources"))
         else {
             return;
         };
         for entry in mine.iter().filter(|e| theirs.get(&e.key).is_some()) {
             let message = format!("the inherited device has a source `{}` already", entry.key);
-            self.errors.push(Diagnostic::error("source-key", entry.key_span, message).help("choose another key"));
+            self.errors
+                .push(Diagnostic::error("source-key", entry.key_span, message).help("choose another key"));
         }
     }
 
@@ -203,6 +214,19 @@ impl Reader {
         });
         device.sources = sources;
     }
+}
+
+/// Removes the numbers that `over` gives anew, so that nothing of them (a note, say) is left.
+fn drop_replaced(tree: &mut Node, over: &Node) {
+    let (Value::Map(entries), Value::Map(changes)) = (&mut tree.value, &over.value) else { return };
+    entries.retain_mut(|entry| {
+        let Some(change) = changes.iter().find(|c| c.key == entry.key) else { return true };
+        if change.value.get("value").is_some() {
+            return false;
+        }
+        drop_replaced(&mut entry.value, &change.value);
+        true
+    });
 }
 
 fn take(node: &mut Node, key: &str) -> Option<Node> {

@@ -61,7 +61,9 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
     let parsed = T::parse(&text);
     if parsed.is_none() {
         let message = format!("`{}` is not a value of this kind", crate::source::shorten(&text));
-        decoder.report(Diagnostic::error("quantity", node.span, message).help(format!("for example {}", T::EXAMPLE)));
+        decoder.report(
+            Diagnostic::error("quantity", node.span, message).help(format!("for example {}", T::EXAMPLE)),
+        );
     }
     parsed
 }

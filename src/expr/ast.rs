@@ -28,7 +28,7 @@ impl Dim {
     }
 }
 
-/// A name that CUDA or OpenCL defines.
+/// A name that the programming model defines, in CUDA's or `OpenCL`'s spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Builtin {
     /// `threadIdx.x`, `get_local_id(0)`.

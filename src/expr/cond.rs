@@ -1,6 +1,6 @@
 //! Conditions over quasi-affine forms, without negation: it is pushed to the leaves.
 
-use super::form::{Coefficient, Coord, Excess, Form};
+use super::form::{Change, Coefficient, Coord, Excess, Form};
 use super::scale::{LaunchSizes, Scale};
 
 /// A condition.
@@ -67,10 +67,7 @@ impl<C: Coefficient> Cond<C> {
     }
 
     /// The condition with every form changed.
-    fn map<D: Coefficient>(
-        &self,
-        change: &dyn Fn(&Form<C>) -> Result<Form<D>, Excess>,
-    ) -> Result<Cond<D>, Excess> {
+    fn map<D: Coefficient>(&self, change: Change<'_, C, D>) -> Result<Cond<D>, Excess> {
         Ok(match self {
             Self::Const(b) => Cond::Const(*b),
             Self::NonNegative(form) => Cond::non_negative(change(form)?),

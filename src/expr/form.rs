@@ -61,6 +61,9 @@ impl Table {
     }
 }
 
+/// How a form over one kind of coefficient becomes one over another.
+pub(super) type Change<'f, C, D> = &'f dyn Fn(&Form<C>) -> Result<Form<D>, Excess>;
+
 /// Why an exact form could not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Excess {
@@ -231,7 +234,11 @@ impl<C: Coefficient> Form<C> {
         if factor.as_int() == Some(1) {
             return Ok(self.clone());
         }
-        let terms = self.terms.iter().map(|(t, c)| Ok((t.clone(), c.times(factor)?))).collect::<Result<_, Excess>>()?;
+        let terms = self
+            .terms
+            .iter()
+            .map(|(t, c)| Ok((t.clone(), c.times(factor)?)))
+            .collect::<Result<_, Excess>>()?;
         Self::collected(self.constant.times(factor)?, terms)?.bounded()
     }
 
@@ -349,7 +356,8 @@ impl<C: Coefficient> Form<C> {
             if shift != 0 {
                 constant = constant.plus(&coefficient.times(&C::int(shift))?)?;
             }
-            let coefficient = if width == 1 { coefficient.clone() } else { coefficient.times(&C::int(width))? };
+            let coefficient =
+                if width == 1 { coefficient.clone() } else { coefficient.times(&C::int(width))? };
             terms.push((Term::Coord(Coord::Thread(*d)), coefficient));
         }
         Self::collected(constant, terms)
@@ -418,7 +426,7 @@ impl<C: Coefficient> Term<C> {
     /// The same kind of term over changed parts.
     fn rebuild<D: Coefficient>(
         &self,
-        part: &dyn Fn(&Form<C>) -> Result<Form<D>, Excess>,
+        part: Change<'_, C, D>,
         scale: &dyn Fn(&C) -> Result<D, Excess>,
         coord: &dyn Fn(Coord) -> Result<Form<D>, Excess>,
     ) -> Result<Form<D>, Excess> {

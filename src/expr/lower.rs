@@ -71,7 +71,7 @@ pub fn lower(e: &Expr, scope: &dyn Scope) -> Lowered<Form<Scale>> {
             for (i, (op, operand)) in links.iter().enumerate() {
                 let right = lower(operand, scope)?;
                 let left = Part { first, links: &links[..i] };
-                value = combine(e, *op, &value, &right, left, operand, scope)?;
+                value = combine(e, *op, &value, &right, &left, operand, scope)?;
             }
             Ok(value)
         }
@@ -99,7 +99,7 @@ fn combine(
     op: Op,
     a: &Form<Scale>,
     b: &Form<Scale>,
-    left: Part<'_>,
+    left: &Part<'_>,
     right: &Expr,
     scope: &dyn Scope,
 ) -> Lowered<Form<Scale>> {
@@ -110,7 +110,7 @@ fn combine(
         Op::Mul => match (a.as_scale(), b.as_scale()) {
             (_, Some(factor)) => done(a.times(factor)),
             (Some(factor), _) => done(b.times(factor)),
-            (None, None) => Err(product(whole, &left, right)),
+            (None, None) => Err(product(left, right)),
         },
         Op::Div | Op::Rem => {
             let Some(divisor) = b.as_scale() else {
@@ -159,7 +159,8 @@ fn lower_name(e: &Expr, name: &str, scope: &dyn Scope) -> Lowered<Form<Scale>> {
         Some(Binding::Value(value)) => Ok(Form::int(value)),
         Some(Binding::Coord(coord)) => coordinate(e, coord, scope),
         Some(Binding::Table(table)) => {
-            let message = format!("the table `{}` needs {}", table.name, count(table.shape.len(), "index", "indices"));
+            let message =
+                format!("the table `{}` needs {}", table.name, count(table.shape.len(), "index", "indices"));
             Err(Diagnostic::error("table-index", e.span, message).help(format!("write {name}[...]")))
         }
         Some(Binding::Field) => {
@@ -173,7 +174,10 @@ fn lower_name(e: &Expr, name: &str, scope: &dyn Scope) -> Lowered<Form<Scale>> {
 
 fn coordinate(e: &Expr, coord: Coord, scope: &dyn Scope) -> Lowered<Form<Scale>> {
     match scope.refuse(coord) {
-        Some(why) => Err(Diagnostic::error("coordinate-not-allowed", e.span, format!("`{e}` cannot be used here")).help(why)),
+        Some(why) => {
+            Err(Diagnostic::error("coordinate-not-allowed", e.span, format!("`{e}` cannot be used here"))
+                .help(why))
+        }
         None => Ok(Form::coord(coord)),
     }
 }
@@ -201,11 +205,16 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
         Some(Binding::Table(table)) => table,
         Some(Binding::Field) => {
             let message = format!("`{e}` is read from memory: an address cannot depend on it");
-            return Err(Diagnostic::error("indirect", e.span, message)
-                .help(format!("put representative values into `tables` (a proxy) and index that instead of `{name}`")));
+            return Err(Diagnostic::error("indirect", e.span, message).help(format!(
+                "put representative values into `tables` (a proxy) and index that instead of `{name}`"
+            )));
         }
         Some(_) => {
-            return Err(Diagnostic::error("not-a-table", base.span, format!("`{name}` is a number, not a table")));
+            return Err(Diagnostic::error(
+                "not-a-table",
+                base.span,
+                format!("`{name}` is a number, not a table"),
+            ));
         }
         None => return Err(unknown_name(base, name, &scope.known())),
     };
@@ -223,12 +232,17 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
         match interval(&form, scope) {
             Some((low, high)) if low >= 0 && usize::try_from(high).is_ok_and(|h| h < extent) => {}
             Some((low, high)) => {
-                let reach = if low == high { format!("is {low}") } else { format!("runs from {low} to {high}") };
-                let message = format!("the index `{index}` {reach}; the table `{name}` has entries 0 to {}", extent - 1);
+                let reach =
+                    if low == high { format!("is {low}") } else { format!("runs from {low} to {high}") };
+                let message = format!(
+                    "the index `{index}` {reach}; the table `{name}` has entries 0 to {}",
+                    extent - 1
+                );
                 return Err(Diagnostic::error("table-index", index.span, message));
             }
             None => {
-                let message = format!("the index `{index}` may leave the {extent} entries of the table `{name}`");
+                let message =
+                    format!("the index `{index}` may leave the {extent} entries of the table `{name}`");
                 return Err(Diagnostic::error("table-index", index.span, message)
                     .help(format!("bound it, for example `({index}) % {extent}`")));
             }
@@ -309,12 +323,11 @@ fn opposite(op: Op) -> Op {
     }
 }
 
-fn product(whole: &Expr, left: &Part<'_>, right: &Expr) -> Diagnostic {
+fn product(left: &Part<'_>, right: &Expr) -> Diagnostic {
     let parenthesise = |text: String| if text.contains(' ') { format!("({text})") } else { text };
     let product = format!("{}*{}", parenthesise(left.to_string()), parenthesise(right.to_string()));
     let span = left.first.span.to(right.span);
     let message = format!("`{product}` multiplies two coordinates: the address is not quasi-affine");
-    let _ = whole;
     Diagnostic::error("not-affine", span, message)
         .help("put a representative constant in the place of one factor (a proxy), or use `tables`")
 }
@@ -322,10 +335,12 @@ fn product(whole: &Expr, left: &Part<'_>, right: &Expr) -> Diagnostic {
 fn excess(e: &Expr, excess: Excess) -> Diagnostic {
     match excess {
         Excess::Overflow => overflow(e),
-        Excess::TooComplex => {
-            Diagnostic::error("expression-too-complex", e.span, format!("`{}` is too complex", crate::source::shorten(&e.to_string())))
-                .help("nest fewer remainders and minima, or give representative values in `tables`")
-        }
+        Excess::TooComplex => Diagnostic::error(
+            "expression-too-complex",
+            e.span,
+            format!("`{}` is too complex", crate::source::shorten(&e.to_string())),
+        )
+        .help("nest fewer remainders and minima, or give representative values in `tables`"),
         Excess::Divisor(value) => bad_divisor(e, value),
     }
 }

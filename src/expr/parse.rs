@@ -78,13 +78,16 @@ fn run<'a, T>(
         Ok(("", parsed)) => Ok(parsed),
         Ok((rest, _)) => Err(grammar.unexpected(text, &Syntax::at(rest, "an operator or the end"))),
         Err(nom::Err::Error(e) | nom::Err::Failure(e)) => Err(grammar.unexpected(text, &e)),
-        Err(nom::Err::Incomplete(_)) => Err(Diagnostic::error("syntax", whole, "the expression is incomplete")),
+        Err(nom::Err::Incomplete(_)) => {
+            Err(Diagnostic::error("syntax", whole, "the expression is incomplete"))
+        }
     }
 }
 
 /// Brackets must pair, and not nest without end: the parser recurses into them.
 fn check_brackets(text: &str, origin: Origin) -> Result<(), Diagnostic> {
-    let split = "YAML splits unquoted text at every comma inside [] and {}: put the whole expression in quotes";
+    let split =
+        "YAML splits unquoted text at every comma inside [] and {}: put the whole expression in quotes";
     let mut open = Vec::new();
     for (i, c) in text.char_indices() {
         match c {
@@ -240,7 +243,8 @@ impl Grammar {
             return self.postfix(after);
         }
         let (rest, operand) = expect("an operand", |i| self.postfix(i)).parse(after)?;
-        let (nots, minuses) = (signs.iter().filter(|&&c| c == '!').count(), signs.iter().filter(|&&c| c == '-').count());
+        let (nots, minuses) =
+            (signs.iter().filter(|&&c| c == '!').count(), signs.iter().filter(|&&c| c == '-').count());
         if nots > 0 && nots < signs.len() {
             let help = "`!` negates a condition, `-` a number".to_owned();
             return Syntax { help: Some(help), ..Syntax::at(i, "one kind of sign") }.fail();
@@ -301,7 +305,8 @@ impl Grammar {
         let (rest, _) = take_while(|c| "uUlL".contains(c)).parse(rest)?;
         if rest.starts_with('.') && !rest.starts_with("..") {
             let help = "only integers occur in addresses; scale the expression instead".to_owned();
-            return Syntax { help: Some(help), ..Syntax::at(rest, "an integer, not a decimal fraction") }.fail();
+            return Syntax { help: Some(help), ..Syntax::at(rest, "an integer, not a decimal fraction") }
+                .fail();
         }
         if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
             return Syntax::at(rest, "an operator after the number").fail();
@@ -315,7 +320,9 @@ impl Grammar {
 
     /// What begins with a name: a coordinate, a call, or just the name.
     fn named<'a>(&self, i: &'a str, after: &'a str, name: &'a str) -> Parsed<'a, Expr> {
-        if let Ok((rest, member)) = preceded(terminated(char('.'), peek(satisfy(|c| c != '.'))), identifier).parse(after) {
+        if let Ok((rest, member)) =
+            preceded(terminated(char('.'), peek(satisfy(|c| c != '.'))), identifier).parse(after)
+        {
             let (rest, _) = multispace0(rest)?;
             return match vector_member(name, member) {
                 Ok(builtin) => Ok((rest, self.made(Kind::Builtin(builtin), i, rest))),
@@ -337,11 +344,8 @@ impl Grammar {
 
     fn call<'a>(&self, i: &'a str, after: &'a str, name: &str) -> Parsed<'a, Expr> {
         let argument = expect("an argument", |i| self.expression(i));
-        let arguments = delimited(
-            token("("),
-            separated_list1(token(","), argument),
-            expect("`,` or `)`", token(")")),
-        );
+        let arguments =
+            delimited(token("("), separated_list1(token(","), argument), expect("`,` or `)`", token(")")));
         let (rest, mut arguments) = cut(arguments).parse(after)?;
         let wrong = |expected, help: String| Syntax { help: Some(help), ..Syntax::at(i, expected) }.fail();
         if let Some(function) = [("min", Func::Min), ("max", Func::Max)].iter().find(|f| f.0 == name) {
@@ -373,7 +377,8 @@ impl Grammar {
                 expect("the smallest power", |i| self.expression(i)),
                 preceded(expect("`..`", token("..")), expect("the largest power", |i| self.expression(i))),
             );
-            let (rest, (from, to)) = cut(delimited(token("("), bounds, expect("`)`", token(")")))).parse(rest)?;
+            let (rest, (from, to)) =
+                cut(delimited(token("("), bounds, expect("`)`", token(")")))).parse(rest)?;
             return Ok((rest, Range::Pow2 { from, to }));
         }
         let (rest, from) = self.expression(i)?;
@@ -388,7 +393,10 @@ impl Grammar {
         let at = self.offset(error.rest);
         let found = match error.rest.chars().next() {
             None => "the end".to_owned(),
-            Some(c) => format!("`{}`", error.rest.get(..2).filter(|t| is_symbol(t)).map_or(c.to_string(), str::to_owned)),
+            Some(c) => format!(
+                "`{}`",
+                error.rest.get(..2).filter(|t| is_symbol(t)).map_or(c.to_string(), str::to_owned)
+            ),
         };
         let help = error.help.clone().or_else(|| {
             let message = match error.rest.as_bytes().first()? {

@@ -16,7 +16,11 @@ pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result
                 return Err(Diagnostic::error("range-step", place.span, "the step of a range must not be 0"));
             }
             let span = i128::from(last) - i128::from(first);
-            let count = if span.signum() * i128::from(distance.signum()) < 0 { 0 } else { span / i128::from(distance) + 1 };
+            let count = if span.signum() * i128::from(distance.signum()) < 0 {
+                0
+            } else {
+                span / i128::from(distance) + 1
+            };
             if count > most as i128 {
                 return Err(too_many(from, to, count, most));
             }

@@ -14,7 +14,9 @@ pub fn evaluate_rational(e: &Expr, env: &dyn Environment) -> Result<Ratio<i64>, 
         Kind::Neg(inner) => {
             Ratio::from_integer(0).checked_sub(&evaluate_rational(inner, env)?).ok_or_else(|| overflow(e))
         }
-        Kind::Chain(first, links) if links.iter().all(|l| matches!(l.0, Op::Add | Op::Sub | Op::Mul | Op::Div)) => {
+        Kind::Chain(first, links)
+            if links.iter().all(|l| matches!(l.0, Op::Add | Op::Sub | Op::Mul | Op::Div)) =>
+        {
             let mut value = evaluate_rational(first, env)?;
             for (op, operand) in links {
                 let b = evaluate_rational(operand, env)?;

@@ -112,7 +112,9 @@ impl Coefficient for Scale {
         if self.products.len() * other.products.len() > MAX_PRODUCTS * MAX_PRODUCTS {
             return Err(Excess::TooComplex);
         }
-        let unit = |s: &Self| std::iter::once((Vec::new(), s.constant)).chain(s.products.clone()).collect::<Vec<_>>();
+        let unit = |s: &Self| {
+            std::iter::once((Vec::new(), s.constant)).chain(s.products.clone()).collect::<Vec<_>>()
+        };
         let mut products = Vec::new();
         for (a, p) in unit(self) {
             for (b, q) in unit(other) {
@@ -133,6 +135,10 @@ impl Coefficient for Scale {
 
     fn size(&self) -> usize {
         let atom = |a: &LaunchAtom| if let LaunchAtom::Term(t) = a { t.size() } else { 1 };
-        1 + self.products.iter().map(|(factors, _)| 1 + factors.iter().map(atom).sum::<usize>()).sum::<usize>()
+        1 + self
+            .products
+            .iter()
+            .map(|(factors, _)| 1 + factors.iter().map(atom).sum::<usize>())
+            .sum::<usize>()
     }
 }

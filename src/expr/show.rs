@@ -52,11 +52,15 @@ impl Names {
     fn coord(&self, coord: Coord) -> String {
         let raw = |name: &str, d: Dim| format!("{name}.{}", d.letter());
         match coord {
-            Coord::Axis(d) => self.axes.get(d.index()).cloned().unwrap_or_else(|| format!("axis{}", d.index())),
+            Coord::Axis(d) => {
+                self.axes.get(d.index()).cloned().unwrap_or_else(|| format!("axis{}", d.index()))
+            }
             Coord::Thread(d) => format!("tid{}", d.letter()),
             Coord::ThreadIdx(d) => raw("threadIdx", d),
             Coord::BlockIdx(d) => raw("blockIdx", d),
-            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i)).cloned().unwrap_or_else(|| format!("loop{i}")),
+            Coord::Loop(LoopId(i)) => {
+                self.loops.get(usize::from(i)).cloned().unwrap_or_else(|| format!("loop{i}"))
+            }
         }
     }
 
@@ -85,7 +89,9 @@ impl Names {
     /// A form that `/` or `%` follows.
     fn operand<C: Show>(&self, form: &Form<C>) -> String {
         let text = self.form(form);
-        let single = form.terms().len() == 1 && form.constant().as_int() == Some(0) && form.terms()[0].1.as_int() == Some(1);
+        let single = form.terms().len() == 1
+            && form.constant().as_int() == Some(0)
+            && form.terms()[0].1.as_int() == Some(1);
         if single { text } else { format!("({text})") }
     }
 
@@ -93,10 +99,10 @@ impl Names {
     pub fn form<C: Show>(&self, form: &Form<C>) -> String {
         let (rest, remainders) = split_remainders(form);
         let mut summands: Vec<String> =
-            rest.terms().iter().map(|(term, factor)| scaled(factor.show(self), &self.term(term))).collect();
+            rest.terms().iter().map(|(term, factor)| scaled(&factor.show(self), &self.term(term))).collect();
         for remainder in &remainders {
             let text = format!("({}%{})", self.operand(&remainder.dividend), remainder.modulus);
-            summands.push(scaled(remainder.factor.to_string(), &text));
+            summands.push(scaled(&remainder.factor.to_string(), &text));
         }
         if rest.constant().as_int() != Some(0) || summands.is_empty() {
             summands.push(rest.constant().show(self));
@@ -127,9 +133,9 @@ impl Names {
 }
 
 /// A term with its factor; a quotient alone needs no parentheses.
-fn scaled(factor: String, term: &str) -> String {
+fn scaled(factor: &str, term: &str) -> String {
     let bare = || term.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(term).to_owned();
-    match factor.as_str() {
+    match factor {
         "1" => bare(),
         "-1" => format!("-{term}"),
         _ => format!("{factor}*{term}"),
@@ -153,24 +159,27 @@ fn split_remainders<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C
         if c % modulus != 0 {
             continue;
         }
-        let factor = -(c / modulus);
-        let present = |(t, of_dividend): &(Term<C>, C)| {
-            let wanted = of_dividend.times(&C::int(factor)).ok();
-            rest.terms().iter().any(|(u, have)| u == t && Some(have) == wanted.as_ref())
-        };
-        if !dividend.terms().iter().all(present) {
-            continue;
-        }
-        let whole = Form::term(term.clone()).times(coefficient);
-        let parts = dividend.times(&C::int(factor));
-        if let (Ok(whole), Ok(parts)) = (whole, parts)
-            && let Ok(less) = rest.minus(&whole).and_then(|f| f.minus(&parts))
-        {
+        let Some(factor) = common_factor(dividend, &rest) else { continue };
+        // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)
+        let quotient = Form::term(term.clone()).times(&C::int(factor.saturating_mul(modulus)));
+        let (Ok(quotient), Ok(parts)) = (quotient, dividend.times(&C::int(factor))) else { continue };
+        if let Ok(less) = rest.plus(&quotient).and_then(|f| f.minus(&parts)) {
             rest = less;
             found.push(Remainder { factor, dividend: (**dividend).clone(), modulus });
         }
     }
     (rest, found)
+}
+
+/// The integer factor with which all terms of `part` occur in `whole`.
+fn common_factor<C: Coefficient>(part: &Form<C>, whole: &Form<C>) -> Option<i64> {
+    let mut factors = part.terms().iter().map(|(term, of_part)| {
+        let (_, of_whole) = whole.terms().iter().find(|t| t.0 == *term)?;
+        let (a, b) = (of_whole.as_int()?, of_part.as_int()?);
+        (a % b == 0).then_some(a / b)
+    });
+    let first = factors.next()??;
+    factors.all(|f| f == Some(first)).then_some(first)
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::leaf::{DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
 use super::model::AccessKind;
 use crate::expr::parse_expression;
-use crate::source::{Decode, Decoder, Diagnostic, Named, Node, Origin, Span, Spanned, Value, nearest, record, shorten};
+use crate::source::{
+    Decode, Decoder, Diagnostic, Named, Node, Origin, Span, Spanned, Value, nearest, record, shorten,
+};
 
 record! {
     /// A GPU kernel as a code generator knows it: arrays, the addresses each thread touches, the
@@ -246,7 +248,9 @@ fn collect_entries(node: &Node, shape: &[usize], out: &mut Vec<Formula>, decoder
     };
     if items.len() != extent {
         let message = format!("this row has {} entries, the first one {extent}", items.len());
-        decoder.report(Diagnostic::error("table", node.span, message).help("all rows of a table have equal length"));
+        decoder.report(
+            Diagnostic::error("table", node.span, message).help("all rows of a table have equal length"),
+        );
         return false;
     }
     let mut good = true;
@@ -316,9 +320,11 @@ impl Decode for AccessStatement {
         let scalar = decoder.scalar(node, "`load EXPR`, `store EXPR` or `atomic EXPR`")?;
         let text = scalar.text.as_str();
         let verb = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
-        let kinds = [("load", AccessKind::Load), ("store", AccessKind::Store), ("atomic", AccessKind::Atomic)];
+        let kinds =
+            [("load", AccessKind::Load), ("store", AccessKind::Store), ("atomic", AccessKind::Atomic)];
         let Some((_, kind)) = kinds.iter().find(|k| k.0 == verb) else {
-            let near = nearest(verb, ["load", "store", "atomic", "sync"]).map(|n| format!("did you mean `{n}`?"));
+            let near =
+                nearest(verb, ["load", "store", "atomic", "sync"]).map(|n| format!("did you mean `{n}`?"));
             let message = format!("`{}` is not a statement", shorten(text));
             decoder.report(
                 Diagnostic::error("statement", node.span, message)
@@ -368,7 +374,9 @@ impl Decode for StatementDoc {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         match &node.value {
             Value::Scalar(s) if s.text == "sync" => Some(StatementDoc::Sync(node.span)),
-            Value::Map(_) if node.get("loop").is_some() => LoopDoc::decode(node, decoder).map(StatementDoc::Loop),
+            Value::Map(_) if node.get("loop").is_some() => {
+                LoopDoc::decode(node, decoder).map(StatementDoc::Loop)
+            }
             Value::Map(_) => StatementGroupDoc::decode(node, decoder).map(StatementDoc::Group),
             _ => AccessStatement::decode(node, decoder).map(StatementDoc::Access),
         }
@@ -394,13 +402,13 @@ pub enum LoopRangeDoc {
     /// `0..K-1`.
     Ranges(Spanned<Ranges>),
     /// With step, sample, or bounds that depend on the block.
-    Bounds(LoopBoundsDoc),
+    Bounds(Box<LoopBoundsDoc>),
 }
 
 impl Decode for LoopRangeDoc {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         match node.value {
-            Value::Map(_) => LoopBoundsDoc::decode(node, decoder).map(LoopRangeDoc::Bounds),
+            Value::Map(_) => LoopBoundsDoc::decode(node, decoder).map(Box::new).map(LoopRangeDoc::Bounds),
             _ => Spanned::decode(node, decoder).map(LoopRangeDoc::Ranges),
         }
     }
@@ -412,7 +420,8 @@ impl JsonSchema for LoopRangeDoc {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (ranges, bounds) = (generator.subschema_for::<Ranges>(), generator.subschema_for::<LoopBoundsDoc>());
+        let (ranges, bounds) =
+            (generator.subschema_for::<Ranges>(), generator.subschema_for::<LoopBoundsDoc>());
         json_schema!({"anyOf": [ranges, bounds]})
     }
 }
@@ -490,7 +499,8 @@ impl JsonSchema for RegistersDoc {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (one, many) = (generator.subschema_for::<Formula>(), generator.subschema_for::<Vec<RegisterDoc>>());
+        let (one, many) =
+            (generator.subschema_for::<Formula>(), generator.subschema_for::<Vec<RegisterDoc>>());
         json_schema!({"anyOf": [one, many]})
     }
 }

@@ -321,7 +321,9 @@ impl Decode for Ordered {
             };
             for entry in map {
                 match Formula::decode(&entry.value, decoder) {
-                    Some(value) => out.push((Spanned { value: entry.key.clone(), span: entry.key_span }, value)),
+                    Some(value) => {
+                        out.push((Spanned { value: entry.key.clone(), span: entry.key_span }, value));
+                    }
                     None => whole = false,
                 }
             }

@@ -70,7 +70,10 @@ fn load_all(
     errors.extend(unreadable);
     if documents.is_empty() && errors.is_empty() {
         let message = "there is no kernel document in this text";
-        errors.push(Diagnostic::error("empty", Span::new(file, 0..0), message).help("see docs/kernels.md for an example"));
+        errors.push(
+            Diagnostic::error("empty", Span::new(file, 0..0), message)
+                .help("see docs/kernels.md for an example"),
+        );
     }
     let mut kernels = Vec::new();
     let mut budget = Budget { accesses: limits.accesses };
@@ -120,7 +123,10 @@ fn parse_overrides(set: &[String], sources: &mut Sources) -> Result<Vec<Override
         let whole = Span::new(file, 0..text.len());
         let Some((name, value)) = text.split_once('=') else {
             let message = format!("`{}` does not say what to set", crate::source::shorten(text));
-            errors.push(Diagnostic::error("usage", whole, message).help("write --set NAME=VALUE, for example --set NX=1024"));
+            errors.push(
+                Diagnostic::error("usage", whole, message)
+                    .help("write --set NAME=VALUE, for example --set NX=1024"),
+            );
             continue;
         };
         let start = name.len() + 1;

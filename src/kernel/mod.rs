@@ -16,5 +16,6 @@ pub use leaf::{DType, Order, Precision, Space};
 pub use limits::Limits;
 pub use load::{Loaded, Options, load};
 pub use model::{
-    Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement, Work,
+    Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,
+    Work,
 };

@@ -21,11 +21,17 @@ pub(super) fn expand(mut document: Node, most: usize, errors: &mut Vec<Diagnosti
         return Vec::new();
     };
     if items.is_empty() {
-        errors.push(Diagnostic::error("no-variants", list.span, "the list of variants is empty").help("leave the key out"));
+        errors.push(
+            Diagnostic::error("no-variants", list.span, "the list of variants is empty")
+                .help("leave the key out"),
+        );
     }
     if items.len() > most {
         let message = format!("{} variants; at most {most} are read", items.len());
-        errors.push(Diagnostic::error("too-many-variants", list.span, message).help("raise it with --limit variants=N"));
+        errors.push(
+            Diagnostic::error("too-many-variants", list.span, message)
+                .help("raise it with --limit variants=N"),
+        );
         return Vec::new();
     }
     items.iter().enumerate().filter_map(|(i, item)| merged(&document, item, i, errors)).collect()

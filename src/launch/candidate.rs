@@ -19,7 +19,11 @@ pub struct Candidate {
 
 /// All candidates of a kernel: for each fold, the blocks in the order of the document.
 pub fn candidates(kernel: &Kernel) -> impl Iterator<Item = Candidate> + '_ {
-    kernel.launch.folds.iter().flat_map(|&fold| blocks(&kernel.launch.blocks).map(move |block| Candidate { block, fold }))
+    kernel
+        .launch
+        .folds
+        .iter()
+        .flat_map(|&fold| blocks(&kernel.launch.blocks).map(move |block| Candidate { block, fold }))
 }
 
 fn blocks(rule: &BlockRule) -> Box<dyn Iterator<Item = [i64; 3]> + '_> {
@@ -74,7 +78,9 @@ pub enum Infeasible {
         most: u64,
     },
     /// A block that needs more registers than there are.
-    #[error("a block of {threads} threads with {registers} registers each does not fit into the {most} registers of an SM")]
+    #[error(
+        "a block of {threads} threads with {registers} registers each does not fit into the {most} registers of an SM"
+    )]
     RegistersPerBlock {
         /// Threads of the block.
         threads: i64,
@@ -144,7 +150,8 @@ impl Launch {
     pub fn new(kernel: &Kernel, candidate: Candidate) -> Result<Self, Infeasible> {
         let grid = grid(kernel, candidate)?;
         let sizes = LaunchSizes { block: candidate.block, grid };
-        let threads = candidate.block.iter().chain(&grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
+        let threads =
+            candidate.block.iter().chain(&grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
         if threads.is_none_or(|n| n > MAX_GRID) {
             return Err(Infeasible::GridTooLarge);
         }
@@ -201,9 +208,9 @@ impl DivCeil for i64 {
 fn registers(kernel: &Kernel, candidate: Candidate) -> Option<i64> {
     let threads: i64 = candidate.block.iter().product();
     let rules = &kernel.launch.registers;
-    let matching = rules.iter().filter(|r| {
-        r.fold.is_none_or(|f| f == candidate.fold) && r.threads.is_none_or(|t| t == threads)
-    });
+    let matching = rules
+        .iter()
+        .filter(|r| r.fold.is_none_or(|f| f == candidate.fold) && r.threads.is_none_or(|t| t == threads));
     let says = |r: &&crate::kernel::RegisterRule| u8::from(r.fold.is_some()) + u8::from(r.threads.is_some());
     matching.rev().max_by_key(says).map(|r| r.value)
 }

@@ -130,7 +130,10 @@ impl Program<Scale> {
     /// The program with block and grid sizes put in.
     pub fn at(&self, launch: &Launch) -> Result<Program<i64>, Excess> {
         let sizes = &launch.sizes;
-        let items = self.items.iter().map(|i| Ok(Item { offset: i.offset, guard: conditional(i.guard.as_ref(), sizes)? }));
+        let items = self
+            .items
+            .iter()
+            .map(|i| Ok(Item { offset: i.offset, guard: conditional(i.guard.as_ref(), sizes)? }));
         let loops = self.loops.iter().map(|l| {
             let (from, to, step) = (l.from.at(sizes)?, l.to.at(sizes)?, l.step.at(sizes)?);
             if step == 0 {
@@ -304,7 +307,9 @@ impl Folding<'_> {
             same.push(next);
         }
         let indices = match &access.indices {
-            Some(indices) => Some(indices.iter().map(|i| i.fold(self.fold, offset)).collect::<Result<_, _>>()?),
+            Some(indices) => {
+                Some(indices.iter().map(|i| i.fold(self.fold, offset)).collect::<Result<_, _>>()?)
+            }
             None => None,
         };
         self.instructions.push(Instruction { kind, field, element, indices, width, when, items, clipped });

@@ -38,7 +38,15 @@ pub fn visit_thread<'p>(
     most: usize,
     visit: &mut dyn FnMut(Touch<'p>),
 ) -> Result<(), Fault> {
-    let mut run = Run { program, block, thread, loops: vec![None; program.loops.len()], left: most, most, working: Vec::new() };
+    let mut run = Run {
+        program,
+        block,
+        thread,
+        loops: vec![None; program.loops.len()],
+        left: most,
+        most,
+        working: Vec::new(),
+    };
     run.working = run.working_items(extents, shape)?;
     if run.working.iter().all(|w| !w.guarded) {
         return Ok(());
@@ -126,7 +134,12 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
-    fn repeat(&mut self, id: LoopId, body: &'p [Step], visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+    fn repeat(
+        &mut self,
+        id: LoopId,
+        body: &'p [Step],
+        visit: &mut dyn FnMut(Touch<'p>),
+    ) -> Result<(), Fault> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
         let from = range.from.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;

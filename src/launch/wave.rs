@@ -52,12 +52,8 @@ mod tests {
     fn a_wave_is_row_rest_plane_rest_planes_rows_and_a_part() {
         // Grid 4 x 3 x 5; from block (2, 1, 0) on, 45 blocks.
         let boxes = blocks_of_wave([4, 3, 5], 6, 45);
-        let expected = [
-            ([2, 1, 0], [4, 2, 1]),
-            ([0, 2, 0], [4, 3, 1]),
-            ([0, 0, 1], [4, 3, 4]),
-            ([0, 0, 4], [3, 1, 5]),
-        ];
+        let expected =
+            [([2, 1, 0], [4, 2, 1]), ([0, 2, 0], [4, 3, 1]), ([0, 0, 1], [4, 3, 4]), ([0, 0, 4], [3, 1, 5])];
         assert_eq!(boxes, expected.map(|(from, to)| BlockBox { from, to }));
         assert_eq!(boxes.iter().map(BlockBox::count).sum::<i64>(), 45);
     }

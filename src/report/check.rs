@@ -294,9 +294,9 @@ fn kernel_summary(kernel: &Kernel) -> KernelSummary {
 fn field_summary(field: &Field, names: &Names) -> FieldSummary {
     let show = |scales: &[Scale]| scales.iter().map(|s| s.show(names)).collect();
     let starts = field.strides.iter().zip(&field.halo);
-    let interior = starts.into_iter().try_fold(field.offset, |at, (stride, halo)| {
-        at.checked_add(stride.as_int()?.checked_mul(*halo)?)
-    });
+    let interior = starts
+        .into_iter()
+        .try_fold(field.offset, |at, (stride, halo)| at.checked_add(stride.as_int()?.checked_mul(*halo)?));
     FieldSummary {
         name: field.name.clone(),
         dtype: field.dtype.name.clone(),
@@ -372,7 +372,8 @@ fn loads_before_merging(body: &[Statement], fold: [i64; 3]) -> usize {
     let one = |s: &Statement| match s {
         Statement::Loop(_, inner) => loads_before_merging(inner, fold),
         Statement::Access(a) if a.kind == AccessKind::Load => {
-            let by_item = a.element.mentions(&is_axis) || a.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
+            let by_item =
+                a.element.mentions(&is_axis) || a.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
             if by_item { items } else { 1 }
         }
         _ => 0,
@@ -503,7 +504,8 @@ pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
 fn fields_table(fields: &[FieldSummary]) -> Table {
     let left = ["field", "type", "shape", "space", "interior starts at"];
     let columns = ["field", "type", "shape", "halo", "size", "align", "space", "interior starts at"];
-    let mut table = Table::new(columns.map(|c| (c, if left.contains(&c) { Align::Left } else { Align::Right })));
+    let mut table =
+        Table::new(columns.map(|c| (c, if left.contains(&c) { Align::Left } else { Align::Right })));
     for f in fields {
         let times = if f.multiplicity > 1 { format!("{} x ", f.multiplicity) } else { String::new() };
         let halo = match f.halo.as_slice() {
@@ -512,7 +514,11 @@ fn fields_table(fields: &[FieldSummary]) -> Table {
         };
         let interior = f.first_interior_byte.map(|at| {
             let rest = at.rem_euclid(128);
-            let line = if rest == 0 { "on a 128-byte line".to_owned() } else { format!("{rest} past a 128-byte line") };
+            let line = if rest == 0 {
+                "on a 128-byte line".to_owned()
+            } else {
+                format!("{rest} past a 128-byte line")
+            };
             format!("byte {}, {line}", grouped(at))
         });
         table.row([
@@ -537,13 +543,17 @@ fn program_lines(program: &[StatementSummary], depth: usize, out: &mut Vec<(Stri
             StatementSummary::Sync => out.push((format!("{indent}sync"), String::new())),
             StatementSummary::Access(a) => {
                 let when = a.when.as_ref().map(|w| format!(" when {w}")).unwrap_or_default();
-                let address = if a.at.ends_with(']') { format!("= {} + {}{when}", a.field, a.element) } else { when };
+                let address =
+                    if a.at.ends_with(']') { format!("= {} + {}{when}", a.field, a.element) } else { when };
                 out.push((format!("{indent}{:<6} {}", a.kind, a.at), address));
             }
             StatementSummary::Loop(l) => {
                 let step = if l.step == "1" { String::new() } else { format!(" step {}", l.step) };
                 let sample = l.sample.map(|n| format!(", {n} iterations evaluated")).unwrap_or_default();
-                out.push((format!("{indent}for {} in {}..{}{step}{sample}", l.variable, l.from, l.to), String::new()));
+                out.push((
+                    format!("{indent}for {} in {}..{}{step}{sample}", l.variable, l.from, l.to),
+                    String::new(),
+                ));
                 program_lines(&l.body, depth + 1, out);
             }
         }
@@ -555,7 +565,11 @@ fn fold_line(fold: &FoldSummary) -> String {
     if fold.atomics > 0 {
         parts.push(counted(fold.atomics, "atomic"));
     }
-    let merged = if fold.merged_loads > 0 { format!(" ({} merged)", counted(fold.merged_loads, "load")) } else { String::new() };
+    let merged = if fold.merged_loads > 0 {
+        format!(" ({} merged)", counted(fold.merged_loads, "load"))
+    } else {
+        String::new()
+    };
     format!("fold {}: {}{merged}", extents(&fold.fold), parts.join(", "))
 }
 
@@ -569,12 +583,24 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     );
     if let (Some(device), Some(feasible)) = (&check.device, l.feasible) {
         let cannot = l.candidates - feasible;
-        let _ = write!(out, "        {} of them can run on {} ({})", grouped(i64::try_from(feasible).unwrap_or(i64::MAX)), device.name, device.id);
+        let _ = write!(
+            out,
+            "        {} of them can run on {} ({})",
+            grouped(i64::try_from(feasible).unwrap_or(i64::MAX)),
+            device.name,
+            device.id
+        );
         out.push_str(if cannot > 0 { ", these cannot:\n" } else { "\n" });
     }
     let limit = if all { usize::MAX } else { SHOWN };
     for i in l.infeasible.iter().take(limit) {
-        let _ = writeln!(out, "        block {} fold {}: {}", extents(&i.config.block), extents(&i.config.fold), i.reason);
+        let _ = writeln!(
+            out,
+            "        block {} fold {}: {}",
+            extents(&i.config.block),
+            extents(&i.config.fold),
+            i.reason
+        );
     }
     if l.infeasible.len() > limit {
         let _ = writeln!(out, "        ... {} more; --all shows them", l.infeasible.len() - limit);
@@ -590,9 +616,21 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
 }
 
 fn configs_table(configs: &[ConfigSummary]) -> Table {
-    let columns =
-        ["block", "fold", "grid", "threads", "registers", "shared", "blocks/SM", "warps/SM", "occupancy", "limited by", "waves"];
-    let mut table = Table::new(columns.map(|c| (c, if c == "limited by" { Align::Left } else { Align::Right })));
+    let columns = [
+        "block",
+        "fold",
+        "grid",
+        "threads",
+        "registers",
+        "shared",
+        "blocks/SM",
+        "warps/SM",
+        "occupancy",
+        "limited by",
+        "waves",
+    ];
+    let mut table =
+        Table::new(columns.map(|c| (c, if c == "limited by" { Align::Left } else { Align::Right })));
     for c in configs {
         let o = c.occupancy.as_ref();
         let text = |value: Option<String>| value.unwrap_or_default();
@@ -624,7 +662,12 @@ pub fn check_table(check: &Check) -> Table {
     table
 }
 
-fn accesses_into(table: &mut Table, kernel: &KernelSummary, program: &[StatementSummary], loops: &mut Vec<String>) {
+fn accesses_into(
+    table: &mut Table,
+    kernel: &KernelSummary,
+    program: &[StatementSummary],
+    loops: &mut Vec<String>,
+) {
     for statement in program {
         match statement {
             StatementSummary::Sync => {}

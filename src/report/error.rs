@@ -48,12 +48,23 @@ fn quote(out: &mut String, span: Span, sources: &Sources, style: Style) -> usize
     let line = text.line(place.line);
     let gutter = place.line.to_string().len();
     let end = text.position(span.end as usize);
-    let carets = if end.0 == place.line { end.1.saturating_sub(place.column) } else { line.chars().count() + 1 - place.column };
+    let carets = if end.0 == place.line {
+        end.1.saturating_sub(place.column)
+    } else {
+        line.chars().count() + 1 - place.column
+    };
     let (shown, column, carets) = window(line, place.column, carets.max(1));
     let _ = writeln!(out, "{:gutter$}{PLACE}-->{PLACE:#} {place}", "");
     let _ = writeln!(out, "{:gutter$} {PLACE}|{PLACE:#}", "");
     let _ = writeln!(out, "{PLACE}{} |{PLACE:#} {shown}", place.line);
-    let _ = writeln!(out, "{:gutter$} {PLACE}|{PLACE:#} {:skip$}{style}{}{style:#}", "", "", "^".repeat(carets), skip = column - 1);
+    let _ = writeln!(
+        out,
+        "{:gutter$} {PLACE}|{PLACE:#} {:skip$}{style}{}{style:#}",
+        "",
+        "",
+        "^".repeat(carets),
+        skip = column - 1
+    );
     gutter
 }
 
@@ -71,7 +82,11 @@ fn window(line: &str, column: usize, carets: usize) -> (String, usize, usize) {
     let after = if end < characters.len() { "..." } else { "" };
     let shown: String = characters[start..end].iter().collect();
     let column = column - start + before.len();
-    (format!("{before}{shown}{after}"), column, carets.min((end - start + before.len() + 1).saturating_sub(column).max(1)))
+    (
+        format!("{before}{shown}{after}"),
+        column,
+        carets.min((end - start + before.len() + 1).saturating_sub(column).max(1)),
+    )
 }
 
 /// Errors as a program reads them: `wavecast/error/1`.
@@ -117,7 +132,8 @@ impl ErrorEntry {
 impl ErrorDocument {
     /// The errors of one or several faults.
     pub fn new<'f>(faults: impl IntoIterator<Item = &'f Fault>) -> Self {
-        let entries = |f: &'f Fault| f.diagnostics.iter().map(|d| ErrorEntry::new(d, &f.sources)).collect::<Vec<_>>();
+        let entries =
+            |f: &'f Fault| f.diagnostics.iter().map(|d| ErrorEntry::new(d, &f.sources)).collect::<Vec<_>>();
         Self { schema: "wavecast/error/1", errors: faults.into_iter().flat_map(entries).collect() }
     }
 }

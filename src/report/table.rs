@@ -69,7 +69,11 @@ impl Table {
     /// As comma-separated values, quoted where needed.
     pub fn csv(&self) -> String {
         let quote = |cell: &str| {
-            if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+            if cell.contains([',', '"', '\n']) {
+                format!("\"{}\"", cell.replace('"', "\"\""))
+            } else {
+                cell.to_owned()
+            }
         };
         let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(quote).collect::<Vec<_>>().join(",");
         let mut out = line(&mut self.columns.iter().map(|c| c.0.as_str()));

@@ -27,7 +27,13 @@ pub(super) fn bytes(n: i64) -> String {
 }
 
 fn significant(value: f64) -> String {
-    let digits = if value >= 100.0 { 1 } else if value >= 10.0 { 2 } else { 3 };
+    let digits = if value >= 100.0 {
+        1
+    } else if value >= 10.0 {
+        2
+    } else {
+        3
+    };
     format!("{value:.digits$}")
 }
 

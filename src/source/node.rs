@@ -72,7 +72,8 @@ impl Scalar {
     /// A finite number of the core schema.
     pub fn as_float(&self) -> Option<f64> {
         let digits = |b: u8| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E');
-        let numeric = self.plain && self.text.bytes().all(digits) && self.text.bytes().any(|b| b.is_ascii_digit());
+        let numeric =
+            self.plain && self.text.bytes().all(digits) && self.text.bytes().any(|b| b.is_ascii_digit());
         numeric.then(|| self.text.parse().ok()).flatten().filter(|f: &f64| f.is_finite())
     }
 }

@@ -8,7 +8,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
         .filter(|&(distance, c)| distance <= c.chars().count().max(name.chars().count()).div_ceil(3).min(3))
         // Equal distances: the first in alphabetical order, so that the answer does not depend on hashing.
-        .min_by(|a, b| a.cmp(b))
+        .min()
         .map(|(_, c)| c)
 }
 

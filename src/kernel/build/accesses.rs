@@ -12,6 +12,9 @@ use crate::source::{Decoder, Diagnostic, Fault, Named, Spanned, nearest};
 /// Largest width of one access in bytes.
 const MAX_WIDTH: i64 = 1 << 20;
 
+/// A linear element and, in array form, its indices.
+type Element = (Form<Scale>, Option<Vec<Form<Scale>>>);
+
 /// Addresses with what they share.
 pub(super) struct Group<'d> {
     /// Variables to unroll over.
@@ -94,7 +97,13 @@ impl Unroller<'_> {
         }
     }
 
-    fn access(&mut self, kind: AccessKind, at: &Expr, group: &Group<'_>, when: Option<Cond<Scale>>) -> Option<Access> {
+    fn access(
+        &mut self,
+        kind: AccessKind,
+        at: &Expr,
+        group: &Group<'_>,
+        when: Option<Cond<Scale>>,
+    ) -> Option<Access> {
         let Some(address) = split(at, self.symbols) else {
             self.not_an_access(at);
             return None;
@@ -117,12 +126,7 @@ impl Unroller<'_> {
         Some(Access { kind, field: id, element, indices, width, when, span: at.span })
     }
 
-    fn element(
-        &mut self,
-        address: &Address<'_>,
-        field: &Field,
-        at: &Expr,
-    ) -> Option<(Form<Scale>, Option<Vec<Form<Scale>>>)> {
+    fn element(&mut self, address: &Address<'_>, field: &Field, at: &Expr) -> Option<Element> {
         match address {
             Address::Pointer { offset, .. } => Some((self.lowered(offset)?, None)),
             Address::Array { indices, .. } => {
@@ -137,7 +141,9 @@ impl Unroller<'_> {
                         field.name,
                         field.shape.len()
                     );
-                    self.decoder.report(Diagnostic::error("rank", at.span, message).help("give one index per dimension"));
+                    self.decoder.report(
+                        Diagnostic::error("rank", at.span, message).help("give one index per dimension"),
+                    );
                     return None;
                 }
                 let lowered: Vec<Option<Form<Scale>>> = indices.iter().map(|i| self.lowered(i)).collect();

@@ -64,7 +64,11 @@ fn leaves(kernel: &Kernel, field: &Field, access: &Access) -> Option<Diagnostic>
         let (from, to) = form.interval(&of)?;
         let last = low + count - 1;
         if from < low || to > last {
-            let what = if access.indices.is_some() { format!("index {} ", position + 1) } else { "the offset ".into() };
+            let what = if access.indices.is_some() {
+                format!("index {} ", position + 1)
+            } else {
+                "the offset ".into()
+            };
             let message = format!(
                 "{what}of this access to `{}`, `{}`, runs from {from} to {to}; the field has {low} to {last}",
                 field.name,

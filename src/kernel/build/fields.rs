@@ -2,7 +2,7 @@
 
 use super::params::{MAX_SIZE, value};
 use super::symbols::Symbols;
-use crate::expr::{Coefficient, Coord, Excess, Expr, Form, Scale, lower};
+use crate::expr::{Coefficient, Excess, Expr, Form, Scale, lower};
 use crate::kernel::document::FieldDoc;
 use crate::kernel::leaf::{Formula, OneOrMany, Order, Space};
 use crate::kernel::model::{Field, FieldId};
@@ -39,7 +39,11 @@ pub(super) fn build(
             let damaged = resolved.as_ref().is_none_or(|d| !d.damaged.is_empty());
             let field = resolved.and_then(|d| Shaping { name, doc: &d, symbols, decoder }.field());
             if field.is_none() && !damaged && decoder.diagnostics.is_empty() {
-                decoder.report(Diagnostic::error("field", name.span, format!("the field `{}` could not be understood", name.value)));
+                decoder.report(Diagnostic::error(
+                    "field",
+                    name.span,
+                    format!("the field `{}` could not be understood", name.value),
+                ));
             }
             field.unwrap_or_else(|| stand_in(&name.value))
         })
@@ -70,7 +74,8 @@ fn follow_like(
             let near = nearest(&target.value, docs.iter().map(|d| d.0.value.as_str()));
             let message = format!("there is no field `{}` to be like", crate::source::shorten(&target.value));
             decoder.report(
-                Diagnostic::error("like", target.span, message).maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
+                Diagnostic::error("like", target.span, message)
+                    .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
             );
             return None;
         };
@@ -123,7 +128,11 @@ impl Shaping<'_> {
         }
         let name = self.name.value.clone();
         let Some(dtype) = doc.dtype.clone() else {
-            return self.fail(self.name.span, format!("the field `{name}` needs a `dtype`"), "for example dtype: f64");
+            return self.fail(
+                self.name.span,
+                format!("the field `{name}` needs a `dtype`"),
+                "for example dtype: f64",
+            );
         };
         let space = doc.space.unwrap_or(Space::Global);
         let shape = self.shape(space)?;
@@ -133,9 +142,14 @@ impl Shaping<'_> {
         let align = self.number(doc.align.as_ref(), 256, 1, "align")?;
         let offset = self.number(doc.offset.as_ref(), 0, -MAX_SIZE, "offset")?;
         let multiplicity = self.number(doc.multiplicity.as_ref(), 1, 1, "multiplicity")?;
-        let bytes = elements.as_int().map_or(Some(0), |e| e.checked_mul(dtype.bytes)?.checked_mul(multiplicity));
+        let bytes =
+            elements.as_int().map_or(Some(0), |e| e.checked_mul(dtype.bytes)?.checked_mul(multiplicity));
         if bytes.is_none_or(|b| b > MAX_SIZE) {
-            return self.fail(self.name.span, format!("the field `{name}` has more than 2^62 bytes"), "check its shape");
+            return self.fail(
+                self.name.span,
+                format!("the field `{name}` has more than 2^62 bytes"),
+                "check its shape",
+            );
         }
         Some(Field { name, dtype, shape, strides, halo, elements, align, offset, space, multiplicity })
     }
@@ -159,7 +173,11 @@ impl Shaping<'_> {
             (Some(shape), None) => shape.as_slice(),
             (None, Some(size)) => std::slice::from_ref(size),
             (Some(_), Some(size)) => {
-                return self.fail(size.0.span, "a field has a `shape` or a `size`, not both".into(), "leave one out");
+                return self.fail(
+                    size.0.span,
+                    "a field has a `shape` or a `size`, not both".into(),
+                    "leave one out",
+                );
             }
             (None, None) => {
                 let message = format!("the field `{}` needs a `shape` or a `size`", self.name.value);
@@ -175,7 +193,7 @@ impl Shaping<'_> {
 
     /// A number, or for a shared field something that depends on the block.
     fn extent(&mut self, e: &Expr, space: Space, least: i64, what: &str) -> Option<Scale> {
-        self.symbols.refusal = Some(no_coordinates);
+        self.symbols.refusal = Some(|_| Some("shapes and strides are the same for all threads"));
         let lowered = lower(e, self.symbols);
         self.symbols.refusal = None;
         let scale = match lowered {
@@ -187,12 +205,15 @@ impl Shaping<'_> {
         };
         match scale.as_ref().map(|s| (s, s.as_int())) {
             Some((s, Some(n))) if (least..=MAX_SIZE).contains(&n) => Some(s.clone()),
-            Some((_, Some(n))) => {
-                self.fail(e.span, format!("{what} of `{}` is {n}; it must be at least {least}", self.name.value), "check the sizes")
-            }
+            Some((_, Some(n))) => self.fail(
+                e.span,
+                format!("{what} of `{}` is {n}; it must be at least {least}", self.name.value),
+                "check the sizes",
+            ),
             Some((s, None)) if space == Space::Shared => Some(s.clone()),
             _ => {
-                let message = format!("`{e}` depends on the launch, but the field `{}` is global", self.name.value);
+                let message =
+                    format!("`{e}` depends on the launch, but the field `{}` is global", self.name.value);
                 self.fail(e.span, message, "only fields with `space: shared` may use blockDim")
             }
         }
@@ -206,7 +227,11 @@ impl Shaping<'_> {
         };
         if formulas.len() != rank {
             let message = format!("{} halo widths for an array of {rank} dimensions", formulas.len());
-            return self.fail(formulas.first().map_or(self.name.span, |f| f.0.span), message, "give one number, or one per index");
+            return self.fail(
+                formulas.first().map_or(self.name.span, |f| f.0.span),
+                message,
+                "give one number, or one per index",
+            );
         }
         formulas.into_iter().map(|f| self.number(Some(f), 0, 0, "halo")).collect()
     }
@@ -218,7 +243,11 @@ impl Shaping<'_> {
                 return self.fail(self.name.span, message, "give one stride per index, in elements");
             }
             if self.doc.order.is_some() {
-                return self.fail(self.name.span, "a field has `strides` or an `order`, not both".into(), "leave one out");
+                return self.fail(
+                    self.name.span,
+                    "a field has `strides` or an `order`, not both".into(),
+                    "leave one out",
+                );
             }
             return strides.iter().map(|s| self.extent(&s.0, space, 0, "a stride")).collect();
         }
@@ -254,10 +283,6 @@ impl Shaping<'_> {
             }
         }
     }
-}
-
-fn no_coordinates(_: Coord) -> Option<&'static str> {
-    Some("shapes and strides are the same for all threads")
 }
 
 /// The linear element of indices: sum of (index + halo) * stride.

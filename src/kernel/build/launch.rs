@@ -5,7 +5,9 @@ use num_rational::Ratio;
 use super::params::value;
 use super::symbols::{MAX_BLOCK, Symbols};
 use crate::expr::{Coefficient, Coord, Expr, Scale, evaluate_rational, expand_range, lower};
-use crate::kernel::document::{BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc, ShapeDoc, Shapes};
+use crate::kernel::document::{
+    BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc, ShapeDoc, Shapes,
+};
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule};
@@ -42,7 +44,14 @@ pub(super) fn build(
     let units = doc.units_per_thread.as_ref().map_or(Some(None), |u| rules.units(u, doc.span).map(Some));
     let (blocks, folds) = (blocks?, folds?);
     rules.check_count(&blocks, &folds, doc.span)?;
-    Some(LaunchRules { blocks, folds, registers: registers?, shared: shared?, grid: grid?, units_per_thread: units? })
+    Some(LaunchRules {
+        blocks,
+        folds,
+        registers: registers?,
+        shared: shared?,
+        grid: grid?,
+        units_per_thread: units?,
+    })
 }
 
 /// Bytes that the shared fields of a kernel need.
@@ -78,9 +87,11 @@ impl Rules<'_> {
         if !doc.damaged.is_empty() {
             return None;
         }
-        let along = [&doc.x, &doc.y, &doc.z].map(|r| r.as_ref().map_or(Some(vec![1]), |r| self.values(r, MAX_BLOCK)));
+        let along =
+            [&doc.x, &doc.y, &doc.z].map(|r| r.as_ref().map_or(Some(vec![1]), |r| self.values(r, MAX_BLOCK)));
         let [Some(x), Some(y), Some(z)] = along else { return None };
-        let threads = doc.threads.as_ref().map_or(Some(Vec::new()), |t| self.values(t, MAX_BLOCK * MAX_BLOCK))?;
+        let threads =
+            doc.threads.as_ref().map_or(Some(Vec::new()), |t| self.values(t, MAX_BLOCK * MAX_BLOCK))?;
         Some(BlockRule::Product { along: [x, y, z], threads })
     }
 
@@ -100,15 +111,25 @@ impl Rules<'_> {
         values.dedup();
         let span = range_span(ranges).unwrap_or(self.symbols.span);
         match values.iter().find(|v| !(1..=most).contains(*v)) {
-            Some(v) => self.error(span, format!("{v} threads; 1 to {most} are possible"), "see launch.block in docs/kernels.md"),
-            None if values.is_empty() => self.error(span, "the range is empty".into(), "write it as smallest..largest"),
+            Some(v) => self.error(
+                span,
+                format!("{v} threads; 1 to {most} are possible"),
+                "see launch.block in docs/kernels.md",
+            ),
+            None if values.is_empty() => {
+                self.error(span, "the range is empty".into(), "write it as smallest..largest")
+            }
             None => Some(values),
         }
     }
 
     fn shapes(&mut self, shapes: &Shapes, most: i64, what: &str) -> Option<Vec<[i64; 3]>> {
         if shapes.0.is_empty() {
-            return self.error(self.symbols.span, format!("the list of `{what}` shapes is empty"), "leave the key out");
+            return self.error(
+                self.symbols.span,
+                format!("the list of `{what}` shapes is empty"),
+                "leave the key out",
+            );
         }
         let all: Vec<Option<[i64; 3]>> = shapes.0.iter().map(|s| self.shape(s, most, what)).collect();
         let mut out: Vec<[i64; 3]> = Vec::new();
@@ -161,7 +182,11 @@ impl Rules<'_> {
         if (1..=i64::from(u32::MAX)).contains(&number) {
             return Some(number);
         }
-        self.error(formula.0.span, format!("`{what}` is {number}; it must be positive"), "leave the key out if it is not known")
+        self.error(
+            formula.0.span,
+            format!("`{what}` is {number}; it must be positive"),
+            "leave the key out if it is not known",
+        )
     }
 
     /// A number that may depend on block and grid.
@@ -207,7 +232,11 @@ impl Rules<'_> {
         };
         match ratio {
             Some(ratio) if *ratio.numer() > 0 => Some(ratio),
-            _ => self.error(span, "`units_per_thread` must be a positive fraction".into(), "for example 4 or 1/32"),
+            _ => self.error(
+                span,
+                "`units_per_thread` must be a positive fraction".into(),
+                "for example 4 or 1/32",
+            ),
         }
     }
 
@@ -217,7 +246,8 @@ impl Rules<'_> {
         self.decoder.report(Diagnostic::warning("launch-assumed", None, message));
         let powers = |most: i64| (0..=10).map(|i| 1_i64 << i).filter(|&p| p <= most).collect::<Vec<_>>();
         let axes = self.symbols.axes.len();
-        let along = [powers(1024), powers(if axes > 1 { 1024 } else { 1 }), powers(if axes > 2 { 64 } else { 1 })];
+        let along =
+            [powers(1024), powers(if axes > 1 { 1024 } else { 1 }), powers(if axes > 2 { 64 } else { 1 })];
         BlockRule::Product { along, threads: vec![64, 128, 256, 512, 1024] }
     }
 
@@ -240,7 +270,8 @@ fn approximate(f: f64) -> Option<Ratio<i64>> {
     (0..=30).map(|i| 1_i64 << i).find_map(|denominator| {
         let numerator = f * denominator as f64;
         #[expect(clippy::cast_possible_truncation, reason = "integral and below 2^53")]
-        (numerator.fract() == 0.0 && numerator.abs() < 9.0e15).then(|| Ratio::new(numerator as i64, denominator))
+        (numerator.fract() == 0.0 && numerator.abs() < 9.0e15)
+            .then(|| Ratio::new(numerator as i64, denominator))
     })
 }
 

@@ -6,7 +6,7 @@ use super::params::value;
 use super::symbols::{LoopName, Symbols};
 use crate::expr::{Coefficient, Coord, Expr, Form, LoopId, Range, Scale, expand_range, lower};
 use crate::kernel::document::{AccessDoc, KernelDoc, LoopBoundsDoc, LoopDoc, LoopRangeDoc, StatementDoc};
-use crate::kernel::leaf::Ranges;
+use crate::kernel::leaf::{OneOrMany, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Loop, Statement};
 use crate::source::{Decoder, Diagnostic, Span};
 
@@ -30,7 +30,8 @@ pub(super) fn body(
     ];
     if let Some((_, _, key)) = lists.iter().find(|l| l.1.is_some() && doc.body.is_some()) {
         let message = format!("a document has a `body` or `{key}`, not both");
-        decoder.report(Diagnostic::error("body-and-lists", doc.span, message).help("move them into the body"));
+        decoder
+            .report(Diagnostic::error("body-and-lists", doc.span, message).help("move them into the body"));
         return (Vec::new(), Vec::new());
     }
     let unread = ["body", "loads", "stores", "atomics"].iter().any(|key| doc.damaged.contains(key));
@@ -53,6 +54,9 @@ pub(super) fn body(
     (statements, loops)
 }
 
+/// First value, last value, step and sample of a loop.
+type Bounds = (Form<Scale>, Form<Scale>, Scale, Option<i64>);
+
 struct Writer<'a> {
     unroller: Unroller<'a>,
     loops: Vec<Loop>,
@@ -70,7 +74,7 @@ impl Writer<'_> {
             AccessDoc::At(at) => Group { variables: None, at: vec![(kind, &at.0)], width: None, when: None },
             AccessDoc::Group(g) if g.damaged.is_empty() => Group {
                 variables: g.r#for.as_ref(),
-                at: g.at.iter().flat_map(|at| at.as_slice()).map(|at| (kind, &at.0)).collect(),
+                at: g.at.iter().flat_map(OneOrMany::as_slice).map(|at| (kind, &at.0)).collect(),
                 width: g.width.as_ref(),
                 when: g.when.as_ref(),
             },
@@ -88,7 +92,7 @@ impl Writer<'_> {
                     self.group(&Group { variables: None, at, width: None, when: None }, out);
                 }
                 StatementDoc::Group(g) if g.damaged.is_empty() => {
-                    let at = g.at.iter().flat_map(|at| at.as_slice()).map(|a| (a.kind, &a.at.0)).collect();
+                    let at = g.at.iter().flat_map(OneOrMany::as_slice).map(|a| (a.kind, &a.at.0)).collect();
                     let (width, when) = (g.width.as_ref(), g.when.as_ref());
                     self.group(&Group { variables: g.r#for.as_ref(), at, width, when }, out);
                 }
@@ -102,14 +106,24 @@ impl Writer<'_> {
         let (Some(names), Some(body)) = (&doc.r#loop, &doc.body) else { return };
         let [(name, range)] = names.0.as_slice() else {
             let message = format!("a loop has one variable, not {}", names.0.len());
-            return self.error("loop", doc.span, message, "nest another {loop: ..., body: [...]} in its body");
+            return self.error(
+                "loop",
+                doc.span,
+                message,
+                "nest another {loop: ..., body: [...]} in its body",
+            );
         };
         if !self.unroller.symbols.check(name, "a loop variable", self.unroller.decoder) {
             return;
         }
         let Ok(number) = u16::try_from(self.loops.len()) else { return };
         if self.loops.len() >= MAX_LOOPS {
-            return self.error("too-many-loops", name.span, format!("more than {MAX_LOOPS} loops"), "use `for` to unroll");
+            return self.error(
+                "too-many-loops",
+                name.span,
+                format!("more than {MAX_LOOPS} loops"),
+                "use `for` to unroll",
+            );
         }
         let Some((from, to, step, sample)) = self.range(range) else { return };
         let interval = self.interval(&from, &to, &step);
@@ -129,7 +143,7 @@ impl Writer<'_> {
     }
 
     /// First value, last value, step and sample of a loop.
-    fn range(&mut self, doc: &LoopRangeDoc) -> Option<(Form<Scale>, Form<Scale>, Scale, Option<i64>)> {
+    fn range(&mut self, doc: &LoopRangeDoc) -> Option<Bounds> {
         match doc {
             LoopRangeDoc::Bounds(bounds) => self.bounds(bounds),
             LoopRangeDoc::Ranges(ranges) => match ranges.value.0.as_slice() {
@@ -146,7 +160,7 @@ impl Writer<'_> {
         }
     }
 
-    fn bounds(&mut self, doc: &LoopBoundsDoc) -> Option<(Form<Scale>, Form<Scale>, Scale, Option<i64>)> {
+    fn bounds(&mut self, doc: &LoopBoundsDoc) -> Option<Bounds> {
         let (from, to) = (doc.from.as_ref()?, doc.to.as_ref()?);
         let step = doc.step.as_ref().map_or(Some(Scale::int(1)), |s| self.step(&s.0))?;
         let sample = match &doc.sample {
@@ -155,7 +169,12 @@ impl Writer<'_> {
                 let count = value(&sample.0, self.unroller.symbols, self.unroller.decoder)?;
                 if count < 1 {
                     let message = format!("a sample of {count} iterations; at least one is needed");
-                    self.error("sample", sample.0.span, message, "leave `sample` out to evaluate the whole loop");
+                    self.error(
+                        "sample",
+                        sample.0.span,
+                        message,
+                        "leave `sample` out to evaluate the whole loop",
+                    );
                     return None;
                 }
                 Some(count)
@@ -165,7 +184,7 @@ impl Writer<'_> {
     }
 
     /// Values that were listed one by one, if they are evenly spaced.
-    fn progression(&mut self, ranges: &Ranges, span: Span) -> Option<(Form<Scale>, Form<Scale>, Scale, Option<i64>)> {
+    fn progression(&mut self, ranges: &Ranges, span: Span) -> Option<Bounds> {
         let mut values = Vec::new();
         for range in &ranges.0 {
             match expand_range(range, self.unroller.symbols, MAX_LISTED) {
@@ -194,7 +213,10 @@ impl Writer<'_> {
     }
 
     fn step(&mut self, e: &Expr) -> Option<Scale> {
-        let step = self.lowered(e, no_coordinates)?.as_scale().cloned()?;
+        let step = self
+            .lowered(e, |_| Some("the step is the same for all threads: a number, blockDim or gridDim"))?
+            .as_scale()
+            .cloned()?;
         if step.as_int() == Some(0) {
             self.error("loop-step", e.span, "the step of a loop must not be 0".into(), "leave it out for 1");
             return None;
@@ -221,9 +243,6 @@ impl Writer<'_> {
 }
 
 fn no_axes(coord: Coord) -> Option<&'static str> {
-    matches!(coord, Coord::Axis(_)).then_some("loop bounds may use threads and blocks (tidx, blockIdx.x), not work items")
-}
-
-fn no_coordinates(_: Coord) -> Option<&'static str> {
-    Some("the step of a loop is the same for all threads: a number, blockDim or gridDim")
+    matches!(coord, Coord::Axis(_))
+        .then_some("loop bounds may use threads and blocks (tidx, blockIdx.x), not work items")
 }

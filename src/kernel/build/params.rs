@@ -129,7 +129,9 @@ pub(super) fn axes(domain: Option<&Ordered>, symbols: &mut Symbols, decoder: &mu
         let size = value(&extent.0, symbols, decoder).unwrap_or(1);
         if !(1..=MAX_SIZE).contains(&size) {
             let message = format!("the axis `{}` has {size} work items; it needs at least one", name.value);
-            decoder.report(Diagnostic::error("domain", extent.0.span, message).maybe_help((size > 0).then(too_large)));
+            decoder.report(
+                Diagnostic::error("domain", extent.0.span, message).maybe_help((size > 0).then(too_large)),
+            );
         }
         symbols.axes.push(Axis { name: name.value.clone(), extent: size.clamp(1, MAX_SIZE) });
     }

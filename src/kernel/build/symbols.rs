@@ -9,7 +9,18 @@ use crate::source::{Decoder, Diagnostic, Span, Spanned};
 
 /// Words of the grammar that a document cannot redefine.
 const RESERVED: [&str; 12] = [
-    "tidx", "tidy", "tidz", "threadIdx", "blockIdx", "blockDim", "gridDim", "min", "max", "pow2", "step", "sync",
+    "tidx",
+    "tidy",
+    "tidz",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "min",
+    "max",
+    "pow2",
+    "step",
+    "sync",
 ];
 
 /// Most threads of a block along one dimension that are taken seriously anywhere.
@@ -95,9 +106,12 @@ impl Symbols {
             Some(("reserved-name", format!("`{text}` has a meaning of its own and cannot name {what}")))
         } else {
             let taken = self.defined.get(text).copied();
-            let taken = taken.or_else(|| self.loops.iter().any(|l| l.name == text).then_some("a loop variable"));
+            let taken =
+                taken.or_else(|| self.loops.iter().any(|l| l.name == text).then_some("a loop variable"));
             let taken = taken.or_else(|| self.unrolled.iter().any(|u| u.0 == text).then_some("a variable"));
-            taken.map(|taken| ("name-collision", format!("`{text}` names {taken} already and cannot name {what} too")))
+            taken.map(|taken| {
+                ("name-collision", format!("`{text}` names {taken} already and cannot name {what} too"))
+            })
         };
         match problem {
             None => true,
@@ -128,7 +142,8 @@ impl Environment for Symbols {
     }
 
     fn known(&self) -> Vec<&str> {
-        let numbers = self.params.iter().map(|p| p.0.as_str()).chain(self.unrolled.iter().map(|u| u.0.as_str()));
+        let numbers =
+            self.params.iter().map(|p| p.0.as_str()).chain(self.unrolled.iter().map(|u| u.0.as_str()));
         numbers.chain(self.tables.keys().map(String::as_str)).collect()
     }
 }
@@ -169,8 +184,14 @@ impl Scope for Symbols {
     }
 
     fn known(&self) -> Vec<&str> {
-        let coords = self.axes.iter().map(|a| a.name.as_str()).chain(self.loops.iter().map(|l| l.name.as_str()));
+        let coords =
+            self.axes.iter().map(|a| a.name.as_str()).chain(self.loops.iter().map(|l| l.name.as_str()));
         let arrays = self.fields.keys().map(String::as_str);
-        Environment::known(self).into_iter().chain(coords).chain(arrays).chain(["tidx", "tidy", "tidz"]).collect()
+        Environment::known(self)
+            .into_iter()
+            .chain(coords)
+            .chain(arrays)
+            .chain(["tidx", "tidy", "tidz"])
+            .collect()
     }
 }
