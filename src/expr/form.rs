@@ -12,6 +12,7 @@ use num_rational::Ratio;
 use num_traits::ToPrimitive;
 
 use super::ast::Dim;
+use super::remainder::{self, Remainder};
 use super::scale::{LaunchSizes, Scale};
 
 /// Most parts of one form; `x % m` writes `x` twice, so that nesting would double without end.
@@ -373,6 +374,27 @@ impl<C: Coefficient> Form<C> {
 
     /// The interval in which the form lies while each coordinate lies in its own; `None` if unknown.
     pub fn interval(&self, of: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<(i64, i64)> {
+        if self.is_affine() {
+            return self.interval_of_terms(of);
+        }
+        // e - m*floor(e/m) taken term by term would forget that both contain the same e.
+        let (rest, remainders) = remainder::split(self);
+        let (mut low, mut high) = rest.interval_of_terms(of)?;
+        for Remainder { factor, dividend, modulus } in remainders {
+            let (from, to) = match dividend.interval(of) {
+                Some((a, b)) if a.div_euclid(modulus) == b.div_euclid(modulus) => {
+                    (a.rem_euclid(modulus), b.rem_euclid(modulus))
+                }
+                _ => (0, modulus - 1),
+            };
+            let (p, q) = (from.checked_mul(factor)?, to.checked_mul(factor)?);
+            low = low.checked_add(p.min(q))?;
+            high = high.checked_add(p.max(q))?;
+        }
+        Some((low, high))
+    }
+
+    fn interval_of_terms(&self, of: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<(i64, i64)> {
         let constant = self.constant.as_int()?;
         let (mut low, mut high) = (constant, constant);
         for (term, coefficient) in &self.terms {

@@ -20,6 +20,7 @@ mod parse;
 mod print;
 mod range;
 mod rational;
+mod remainder;
 mod scale;
 mod show;
 

@@ -399,12 +399,14 @@ impl Grammar {
             ),
         };
         let help = error.help.clone().or_else(|| {
+            let operand = error.expected == "an operand";
             let message = match error.rest.as_bytes().first()? {
                 b'=' => "comparison is `==`",
+                b'*' if operand => "nothing is dereferenced: an access is `field[...]` or `field + offset`",
+                b'&' if operand => "no address is taken: an access is `field[...]` or `field + offset`",
                 b'&' | b'|' => "conditions are joined with `&&` and `||`; bitwise operators are not supported: use `%` and `/`",
                 b'?' => "there is no conditional operator: use `min`, `max`, or an access with `when`",
                 b'^' | b'~' => "bitwise operators are not supported: use `%`, `/`, `*`",
-                b'*' if text[..at].trim_end().ends_with('*') => "pointers are not dereferenced: write `field[...]` or `field + offset`",
                 _ => return None,
             };
             Some(message.to_owned())

@@ -3,6 +3,7 @@
 use super::ast::Dim;
 use super::cond::Cond;
 use super::form::{Coefficient, Coord, Form, LoopId, Term};
+use super::remainder;
 use super::scale::{LaunchAtom, Scale};
 
 /// What the coordinates are called.
@@ -97,7 +98,7 @@ impl Names {
 
     /// A form, with quotients that make a remainder written as `%`.
     pub fn form<C: Show>(&self, form: &Form<C>) -> String {
-        let (rest, remainders) = split_remainders(form);
+        let (rest, remainders) = remainder::split(form);
         let mut summands: Vec<String> =
             rest.terms().iter().map(|(term, factor)| scaled(&factor.show(self), &self.term(term))).collect();
         for remainder in &remainders {
@@ -142,46 +143,6 @@ fn scaled(factor: &str, term: &str) -> String {
     }
 }
 
-/// `factor * (dividend % modulus)`.
-struct Remainder<C: Coefficient> {
-    factor: i64,
-    dividend: Form<C>,
-    modulus: i64,
-}
-
-/// Takes k*e - k*m*floor(e/m) out of a form and returns it as remainders.
-fn split_remainders<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
-    let mut rest = form.clone();
-    let mut found = Vec::new();
-    for (term, coefficient) in form.terms() {
-        let Term::Floor(dividend, modulus) = term else { continue };
-        let (Some(c), Some(modulus)) = (coefficient.as_int(), modulus.as_int()) else { continue };
-        if c % modulus != 0 {
-            continue;
-        }
-        let Some(factor) = common_factor(dividend, &rest) else { continue };
-        // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)
-        let quotient = Form::term(term.clone()).times(&C::int(factor.saturating_mul(modulus)));
-        let (Ok(quotient), Ok(parts)) = (quotient, dividend.times(&C::int(factor))) else { continue };
-        if let Ok(less) = rest.plus(&quotient).and_then(|f| f.minus(&parts)) {
-            rest = less;
-            found.push(Remainder { factor, dividend: (**dividend).clone(), modulus });
-        }
-    }
-    (rest, found)
-}
-
-/// The integer factor with which all terms of `part` occur in `whole`.
-fn common_factor<C: Coefficient>(part: &Form<C>, whole: &Form<C>) -> Option<i64> {
-    let mut factors = part.terms().iter().map(|(term, of_part)| {
-        let (_, of_whole) = whole.terms().iter().find(|t| t.0 == *term)?;
-        let (a, b) = (of_whole.as_int()?, of_part.as_int()?);
-        (a % b == 0).then_some(a / b)
-    });
-    let first = factors.next()??;
-    factors.all(|f| f == Some(first)).then_some(first)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +161,8 @@ mod tests {
         assert_eq!(show(&tile.plus(&y).unwrap()), "y + 256*(x/16) + x%16");
         assert_eq!(show(&y.minus(&x).unwrap().plus(&Form::int(-3)).unwrap()), "-x + y - 3");
         assert_eq!(show(&x.plus(&k).unwrap().floor_div(&3).unwrap()), "(x + k)/3");
+        let linear = x.floor_div(&640).unwrap().remainder(&512).unwrap();
+        assert_eq!(show(&linear), "x/640%512");
         assert_eq!(show(&Form::int(0)), "0");
     }
 }

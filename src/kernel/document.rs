@@ -56,7 +56,7 @@ record! {
         dtype: DType,
         /// Elements along each index, halo included.
         shape: Vec<Formula>,
-        /// Number of elements, for arrays used in pointer form only.
+        /// Number of elements, for arrays of one dimension or used in pointer form.
         size: Formula,
         /// Which index is fastest in memory: F (the first, default) or C (the last).
         order: Order,

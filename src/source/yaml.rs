@@ -229,10 +229,14 @@ fn size(node: &Node, most: usize) -> usize {
 }
 
 fn yaml_error(span: Span, info: &str) -> Diagnostic {
-    let error = Diagnostic::error("yaml", span, format!("this is not valid YAML: {info}"));
-    error.help(
-        "quote an expression that begins with `!`, `*`, `&` or contains `: `; indent with spaces, not tabs",
-    )
+    let help = match info {
+        _ if info.contains("flow") => {
+            "inside [] and {}, quote every expression that contains `,`, `[` or `]`: [\"src[x, y]\"]"
+        }
+        _ if info.contains("tab") => "indent with spaces, not tabs",
+        _ => "quote an expression that begins with `!`, `*`, `&` or contains `: `; indent with spaces",
+    };
+    Diagnostic::error("yaml", span, format!("this is not valid YAML: {info}")).help(help)
 }
 
 #[cfg(test)]

@@ -174,15 +174,18 @@ impl Unroller<'_> {
             Kind::Chain(first, _) => first,
             _ => at,
         };
-        let near = match &base.kind {
-            Kind::Name(name) => nearest(name, fields.clone()).map(|n| format!("did you mean `{n}`?")),
-            _ => None,
-        };
+        let name = if let Kind::Name(name) = &base.kind { Some(name) } else { None };
+        let near = name.and_then(|n| nearest(n, fields.clone())).map(|n| format!("did you mean `{n}`?"));
         let known: Vec<&str> = fields.collect();
         let help = near.unwrap_or_else(|| {
             format!("write `field[index, ...]` or `field + offset`; fields: {}", known.join(", "))
         });
-        let message = format!("`{}` accesses no field", crate::source::shorten(&at.to_string()));
+        let message = match name {
+            Some(name) if crate::expr::Scope::resolve(self.symbols, name).is_none() => {
+                format!("there is no field `{}`", crate::source::shorten(name))
+            }
+            _ => format!("`{}` accesses no field", crate::source::shorten(&at.to_string())),
+        };
         self.decoder.report(Diagnostic::error("not-an-access", at.span, message).help(help));
     }
 }

@@ -226,7 +226,7 @@ impl Shaping<'_> {
             Some(OneOrMany::Many(many)) => many.iter().collect(),
         };
         if formulas.len() != rank {
-            let message = format!("{} halo widths for an array of {rank} dimensions", formulas.len());
+            let message = format!("{} halo widths are given for {rank} dimensions", formulas.len());
             return self.fail(
                 formulas.first().map_or(self.name.span, |f| f.0.span),
                 message,
@@ -239,7 +239,7 @@ impl Shaping<'_> {
     fn strides(&mut self, shape: &[Scale], space: Space) -> Option<Vec<Scale>> {
         if let Some(strides) = &self.doc.strides {
             if strides.len() != shape.len() {
-                let message = format!("{} strides for an array of {} dimensions", strides.len(), shape.len());
+                let message = format!("{} strides are given for {} dimensions", strides.len(), shape.len());
                 return self.fail(self.name.span, message, "give one stride per index, in elements");
             }
             if self.doc.order.is_some() {

@@ -1,0 +1,60 @@
+//! Finding remainders again: canonical forms hold `e % m` as `e - m*floor(e/m)`.
+
+use super::form::{Coefficient, Form, Term};
+
+/// `factor * (dividend % modulus)`.
+pub(super) struct Remainder<C: Coefficient> {
+    pub(super) factor: i64,
+    pub(super) dividend: Form<C>,
+    pub(super) modulus: i64,
+}
+
+/// Takes factor*e - factor*m*floor(e/m) out of a form and returns it as remainders.
+pub(super) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
+    let mut rest = form.clone();
+    let mut found = Vec::new();
+    for (term, coefficient) in form.terms() {
+        let Some(remainder) = remainder_of(term, coefficient, &rest) else { continue };
+        // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)
+        let whole =
+            Form::term(term.clone()).times(&C::int(remainder.factor.saturating_mul(remainder.modulus)));
+        let (Ok(whole), Ok(parts)) = (whole, remainder.dividend.times(&C::int(remainder.factor))) else {
+            continue;
+        };
+        if let Ok(less) = rest.plus(&whole).and_then(|f| f.minus(&parts)) {
+            rest = less;
+            found.push(remainder);
+        }
+    }
+    (rest, found)
+}
+
+/// The remainder that a quotient makes with other terms of its form.
+fn remainder_of<C: Coefficient>(quotient: &Term<C>, coefficient: &C, form: &Form<C>) -> Option<Remainder<C>> {
+    let Term::Floor(dividend, divisor) = quotient else { return None };
+    let (c, divisor) = (coefficient.as_int()?, divisor.as_int()?);
+    if c % divisor == 0
+        && let Some(factor) = common_factor(dividend, form)
+    {
+        return Some(Remainder { factor, dividend: (**dividend).clone(), modulus: divisor });
+    }
+    // floor(e/a) % m stands as floor(e/a) - m*floor(e/(am)): quotients of quotients are joined.
+    form.terms().iter().find_map(|(term, factor)| {
+        let factor = factor.as_int()?;
+        let modulus = c.checked_div(factor)?.checked_neg().filter(|&m| m > 1 && c % factor == 0)?;
+        let inner = matches!(term, Term::Floor(..)).then(|| Form::term(term.clone()))?;
+        let joined = inner.floor_div(&C::int(modulus)).ok()?;
+        (joined == Form::term(quotient.clone())).then_some(Remainder { factor, dividend: inner, modulus })
+    })
+}
+
+/// The integer factor with which all terms of `part` occur in `whole`.
+fn common_factor<C: Coefficient>(part: &Form<C>, whole: &Form<C>) -> Option<i64> {
+    let mut factors = part.terms().iter().map(|(term, of_part)| {
+        let (_, of_whole) = whole.terms().iter().find(|t| t.0 == *term)?;
+        let (a, b) = (of_whole.as_int()?, of_part.as_int()?);
+        (a % b == 0).then_some(a / b)
+    });
+    let first = factors.next()??;
+    factors.all(|f| f == Some(first)).then_some(first)
+}
