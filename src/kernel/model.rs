@@ -1,5 +1,7 @@
 //! A kernel that has been understood: every name resolved, every address a quasi-affine form.
 
+use std::sync::Arc;
+
 use num_rational::Ratio;
 
 use super::leaf::{DType, Precision, Space};
@@ -132,7 +134,7 @@ pub struct Access {
     /// Elements from the field's base, before the field's `offset`.
     pub element: Form<Scale>,
     /// The indices as written, for array form: the grid addressing of the paper's section 4.4.1.
-    pub indices: Option<Vec<Form<Scale>>>,
+    pub indices: Option<Arc<[Form<Scale>]>>,
     /// Bytes touched from there on.
     pub width: i64,
     /// Only where this holds.

@@ -8,6 +8,6 @@ mod wave;
 
 pub use candidate::{Candidate, Infeasible, Launch, candidates};
 pub use occupancy::{Limit, Occupancy, occupancy};
-pub use program::{Instruction, Item, Program, ProgramLoop, Step};
+pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
 pub use thread::{Fault, Touch, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};

@@ -1,7 +1,8 @@
 //! What one thread does: work items folded into it, equal loads merged.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use super::candidate::{Candidate, Launch};
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, LoopId, Scale};
@@ -30,18 +31,64 @@ pub struct Instruction<C: Coefficient> {
     pub field: FieldId,
     /// Elements from the field's base, before the field's `offset`.
     pub element: Form<C>,
-    /// The indices of array form.
-    pub indices: Option<Vec<Form<C>>>,
+    /// The indices of array form as written, see [`Instruction::indices`].
+    written: Option<Arc<[Form<Scale>]>>,
+    /// Place in the fold of the work item it was first needed for.
+    offset: [i64; 3],
     /// Bytes touched from there on.
     pub width: i64,
     /// Only where this holds.
     pub when: Option<Cond<C>>,
-    /// Work items for which it is done, as positions in [`Program::items`]: it is done if one of
-    /// them works.
-    pub items: Vec<u16>,
+    /// Work items for which it is done: it is done if one of them works.
+    pub items: Items,
     /// Whether it needs a work item inside the domain. Accesses in thread coordinates of a kernel
     /// with a grid of its own do not.
     pub clipped: bool,
+}
+
+/// Work items as positions in [`Program::items`], ascending; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    first: u16,
+    /// Seldom needed, and an empty vector allocates nothing.
+    more: Vec<u16>,
+}
+
+impl Items {
+    fn one(first: u16) -> Self {
+        Self { first, more: Vec::new() }
+    }
+
+    /// The positions.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let mut all: Vec<u16> = self.iter().chain(other.iter()).collect();
+        all.sort_unstable();
+        all.dedup();
+        self.more = all.split_off(1);
+        self.first = all[0];
+    }
+
+    /// Keeps the positions for which `test` holds, if there are any.
+    fn retain(&mut self, test: impl Fn(u16) -> bool) {
+        let mut kept: Vec<u16> = self.iter().filter(|&i| test(i)).collect();
+        if !kept.is_empty() {
+            self.more = kept.split_off(1);
+            self.first = kept[0];
+        }
+    }
+}
+
+impl<C: Coefficient> Instruction<C> {
+    /// The indices of array form (the grid addressing of the paper's section 4.4.1) in a program of
+    /// this fold and launch; `None` if it was written in pointer form.
+    pub fn indices(&self, fold: [i64; 3], launch: &Launch) -> Option<Result<Vec<Form<i64>>, Excess>> {
+        let place = |form: &Form<Scale>| form.fold(fold, self.offset)?.at(&launch.sizes);
+        self.written.as_ref().map(|indices| indices.iter().map(place).collect())
+    }
 }
 
 /// A step of a program.
@@ -171,15 +218,12 @@ fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option
 
 impl Instruction<Scale> {
     fn at(&self, sizes: &LaunchSizes) -> Result<Instruction<i64>, Excess> {
-        let indices = match &self.indices {
-            Some(indices) => Some(indices.iter().map(|i| i.at(sizes)).collect::<Result<_, _>>()?),
-            None => None,
-        };
         Ok(Instruction {
             kind: self.kind,
             field: self.field,
             element: self.element.at(sizes)?,
-            indices,
+            written: self.written.clone(),
+            offset: self.offset,
             width: self.width,
             when: conditional(self.when.as_ref(), sizes)?,
             items: self.items.clone(),
@@ -190,8 +234,8 @@ impl Instruction<Scale> {
 
 /// Without a guard, a work item works whenever one with larger coordinates does: only the smallest
 /// need be asked.
-fn keep_smallest(list: &mut Vec<u16>, items: &[Item<Scale>]) {
-    if list.len() < 2 {
+fn keep_smallest(list: &mut Items, items: &[Item<Scale>]) {
+    if list.more.is_empty() {
         return;
     }
     let below = |a: u16, b: u16| {
@@ -199,7 +243,7 @@ fn keep_smallest(list: &mut Vec<u16>, items: &[Item<Scale>]) {
         a != b && (0..3).all(|d| a[d] <= b[d])
     };
     let all = list.clone();
-    list.retain(|&item| !all.iter().any(|&other| below(other, item)));
+    list.retain(|item| !all.iter().any(|other| below(other, item)));
 }
 
 /// Loads that are still in registers, by a hash of what identifies them.
@@ -267,12 +311,12 @@ impl Folding<'_> {
             self.forget_field(access.field);
         }
         if !by_item {
-            let all = (0..self.items.len()).filter_map(|i| u16::try_from(i).ok()).collect();
-            return self.instruction(access, [0; 3], all, clipped, steps);
+            let more = (1..self.items.len()).filter_map(|i| u16::try_from(i).ok()).collect();
+            return self.instruction(access, [0; 3], Items { first: 0, more }, clipped, steps);
         }
         for (i, item) in self.items.iter().enumerate() {
             let position = u16::try_from(i).map_err(|_| Excess::TooComplex)?;
-            self.instruction(access, item.offset, vec![position], clipped, steps)?;
+            self.instruction(access, item.offset, Items::one(position), clipped, steps)?;
         }
         Ok(())
     }
@@ -281,7 +325,7 @@ impl Folding<'_> {
         &mut self,
         access: &Access,
         offset: [i64; 3],
-        items: Vec<u16>,
+        items: Items,
         clipped: bool,
         steps: &mut Vec<Step>,
     ) -> Result<(), Excess> {
@@ -293,7 +337,7 @@ impl Folding<'_> {
         let (kind, field, width) = (access.kind, access.field, access.width);
         let next = self.instructions.len();
         if kind == AccessKind::Load {
-            let mut hasher = DefaultHasher::new();
+            let mut hasher = Mixer::default();
             (field, &element, width, &when).hash(&mut hasher);
             let same = self.loads.0.entry(hasher.finish()).or_default();
             let earlier = same.iter().copied().find(|&i| {
@@ -301,25 +345,54 @@ impl Folding<'_> {
                 (other.field, other.width) == (field, width) && other.element == element && other.when == when
             });
             if let Some(earlier) = earlier {
-                merge_items(&mut self.instructions[earlier].items, &items);
+                self.instructions[earlier].items.merge(&items);
                 return Ok(());
             }
             same.push(next);
         }
-        let indices = match &access.indices {
-            Some(indices) => {
-                Some(indices.iter().map(|i| i.fold(self.fold, offset)).collect::<Result<_, _>>()?)
-            }
-            None => None,
-        };
-        self.instructions.push(Instruction { kind, field, element, indices, width, when, items, clipped });
+        let written = access.indices.clone();
+        self.instructions.push(Instruction {
+            kind,
+            field,
+            element,
+            written,
+            offset,
+            width,
+            when,
+            items,
+            clipped,
+        });
         steps.push(Step::Access(next));
         Ok(())
     }
 }
 
-fn merge_items(into: &mut Vec<u16>, more: &[u16]) {
-    into.extend(more);
-    into.sort_unstable();
-    into.dedup();
+/// A quick hash; equal hashes are compared in full.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn write_i64(&mut self, word: i64) {
+        self.write_u64(word.cast_unsigned());
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
 }

@@ -117,7 +117,7 @@ impl<'p> Run<'p> {
     fn access(&mut self, position: usize, visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
         self.spend()?;
         let instruction = &self.program.instructions[position];
-        let works = |&i: &u16| {
+        let works = |i: u16| {
             let item = self.working[usize::from(i)];
             if instruction.clipped { item.inside } else { item.guarded }
         };

@@ -1,5 +1,7 @@
 //! Accesses: unrolling over `for`, splitting pointer form, lowering.
 
+use std::sync::Arc;
+
 use super::Budget;
 use super::fields::linear;
 use super::params::value;
@@ -13,7 +15,7 @@ use crate::source::{Decoder, Diagnostic, Fault, Named, Spanned, nearest};
 const MAX_WIDTH: i64 = 1 << 20;
 
 /// A linear element and, in array form, its indices.
-type Element = (Form<Scale>, Option<Vec<Form<Scale>>>);
+type Element = (Form<Scale>, Option<Arc<[Form<Scale>]>>);
 
 /// Addresses with what they share.
 pub(super) struct Group<'d> {
@@ -149,7 +151,7 @@ impl Unroller<'_> {
                 let lowered: Vec<Option<Form<Scale>>> = indices.iter().map(|i| self.lowered(i)).collect();
                 let lowered: Vec<Form<Scale>> = lowered.into_iter().collect::<Option<_>>()?;
                 match linear(field, &lowered) {
-                    Ok(element) => Some((element, Some(lowered))),
+                    Ok(element) => Some((element, Some(lowered.into()))),
                     Err(excess) => {
                         let message = format!("the address of `{at}` cannot be computed: {excess}");
                         self.decoder.report(Diagnostic::error("overflow", at.span, message));
