@@ -3,6 +3,7 @@
 
 pub mod device;
 pub mod expr;
+pub mod footprint;
 pub mod kernel;
 pub mod launch;
 pub mod report;

@@ -4,7 +4,7 @@
 //! `examples/validate_clients.rs` from the generators' own expressions, which that program evaluates
 //! without Wavecast's grammar; here the documents have to reproduce it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use wavecast::kernel::load;
@@ -27,18 +27,18 @@ fn documents_touch_what_the_generators_touch() {
             let candidate = Candidate { block: three(&fact["block_shape"]), fold };
             let launch = Launch::new(kernel, candidate).unwrap();
             let program = Program::of(kernel, candidate).unwrap().at(&launch).unwrap();
-            let mut touched: BTreeMap<String, BTreeMap<i64, ()>> = BTreeMap::new();
+            let mut touched: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
             let (block, thread) = (three(&fact["block"]), three(&fact["thread"]));
             visit_thread(&program, kernel.extents(), candidate.block, block, thread, 1 << 20, &mut |touch| {
                 let field = &kernel.field(touch.instruction.field).name;
                 let key = format!("{} {field}", touch.instruction.kind.verb());
-                touched.entry(key).or_default().insert(touch.element, ());
+                touched.entry(key).or_default().insert(touch.element);
             })
             .unwrap();
             let totals: BTreeMap<String, Value> = touched
                 .iter()
                 .map(|(key, elements)| {
-                    let values = || elements.keys().copied();
+                    let values = || elements.iter().copied();
                     (
                         key.clone(),
                         json!([values().count(), values().min(), values().max(), values().sum::<i64>()]),

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
-use super::input::{DeviceArguments, KernelArguments};
+use super::input::{DeviceArguments, KernelArguments, Shape, parse_shape};
 use super::output::{Failure, Format, OutputArguments};
-use wavecast::report::{Check, check, check_table, check_text};
+use wavecast::kernel::Kernel;
+use wavecast::launch::{Candidate, candidates};
+use wavecast::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -24,6 +26,16 @@ pub(super) struct Arguments {
     /// Show all accesses and candidates, not only the first
     #[arg(long)]
     all: bool,
+    /// Print the sets of threads and the maps to addresses in isl's notation, for the candidate given
+    /// with --block and --fold or the first one
+    #[arg(long)]
+    show_sets: bool,
+    /// Thread block of --show-sets
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape, requires = "show_sets")]
+    block: Option<Shape>,
+    /// Work items per thread of --show-sets
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape, requires = "show_sets")]
+    fold: Option<Shape>,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -35,12 +47,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut faults = Vec::new();
     for path in &arguments.kernels {
         match arguments.kernel.load(path, json) {
-            Ok(loaded) => checks.extend(
-                loaded
-                    .kernels
-                    .iter()
-                    .map(|k| check(k, &loaded.sources, device.as_ref(), arguments.candidates)),
-            ),
+            Ok(loaded) => {
+                for kernel in &loaded.kernels {
+                    let mut found = check(kernel, &loaded.sources, device.as_ref(), arguments.candidates);
+                    if arguments.show_sets {
+                        found.sets = Some(sets(arguments, kernel).map_err(|f| f.for_json(json))?);
+                    }
+                    checks.push(found);
+                }
+            }
             Err(failure) => faults.extend(failure.into_faults()),
         }
     }
@@ -50,6 +65,21 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.write(&render(arguments, &checks)?)?;
     let impossible = checks.iter().any(|c| c.launch.feasible == Some(0));
     Ok(if impossible { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn sets(arguments: &Arguments, kernel: &Kernel) -> Result<SetsSummary, Failure> {
+    let first = candidates(kernel).next();
+    let fold = arguments.fold.map(|f| f.0).or(first.map(|c| c.fold)).unwrap_or([1; 3]);
+    let Some(block) = arguments.block.map(|b| b.0).or(first.map(|c| c.block)) else {
+        return Err(Failure::message(
+            "no-candidates",
+            "the kernel has no launch candidates".into(),
+            Some("give --block X,Y,Z"),
+        ));
+    };
+    check_sets(kernel, Candidate { block, fold }).map_err(|why| {
+        Failure::message("no-sets", format!("{}: the sets cannot be shown: {why}", kernel.name), None)
+    })
 }
 
 fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {

@@ -64,6 +64,24 @@ fn read_limited(reader: impl Read, path: &Path, limits: Limits) -> Result<String
     })
 }
 
+/// Three extents of an argument such as `256,1,2`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape(pub [i64; 3]);
+
+/// Reads a shape; missing extents are 1.
+pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
+    let mut shape = [1; 3];
+    let parts: Vec<&str> = text.split([',', 'x']).map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err("at most three numbers, as in 256,1,2".to_owned());
+    }
+    for (extent, part) in shape.iter_mut().zip(parts) {
+        let number = part.parse().ok().filter(|n| (1..=65_536).contains(n));
+        *extent = number.ok_or("numbers from 1 to 65536, as in 256,1,2")?;
+    }
+    Ok(Shape(shape))
+}
+
 /// Arguments that choose a device.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DeviceArguments {

@@ -210,7 +210,7 @@ section! {
         max_warps: Sourced<Count>,
         /// Most resident blocks.
         max_blocks: Sourced<Count>,
-        /// Warps of a block are rounded up to this when registers are allocated.
+        /// Warps of a block are rounded up to this when it is checked whether its registers fit.
         warp_allocation: Sourced<Count>,
         /// 32-bit registers.
         registers: Sourced<Count>,

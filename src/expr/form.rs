@@ -4,8 +4,9 @@
 //! `Form<Scale>` still holds block and grid sizes as symbols; `Form<i64>` is what remains for one
 //! launch. Forms are canonical: terms are sorted, coefficients non-zero, quotients reduced.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use num_rational::Ratio;
@@ -16,7 +17,9 @@ use super::remainder::{self, Remainder};
 use super::scale::{LaunchSizes, Scale};
 
 /// Most parts of one form; `x % m` writes `x` twice, so that nesting would double without end.
-const MAX_SIZE: usize = 2_000;
+pub(super) const MAX_SIZE: usize = 2_000;
+/// Deepest nesting of quotients, minima and table entries: whatever walks over a form recurses.
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// A loop of a kernel, counted in the order of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +41,7 @@ pub enum Coord {
 }
 
 /// A constant integer table.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -46,9 +49,17 @@ pub struct Table {
     pub shape: Vec<usize>,
     /// The entries, last dimension fastest.
     pub values: Vec<i64>,
+    /// The smallest and the largest entry.
+    reach: Option<(i64, i64)>,
 }
 
 impl Table {
+    /// A table with these entries, the last dimension fastest.
+    pub fn new(name: String, shape: Vec<usize>, values: Vec<i64>) -> Self {
+        let reach = values.iter().copied().min().zip(values.iter().copied().max());
+        Self { name, shape, values, reach }
+    }
+
     /// The entry at given indices, if they lie inside.
     pub fn get(&self, indices: &[i64]) -> Option<i64> {
         if indices.len() != self.shape.len() {
@@ -59,6 +70,37 @@ impl Table {
             flat = flat * extent + usize::try_from(index).ok().filter(|&i| i < extent)?;
         }
         self.values.get(flat).copied()
+    }
+}
+
+// Forms are compared, sorted and hashed all the time, and a table may be long: the same table is told
+// by its place, and names are mostly enough to tell tables apart.
+impl Ord for Table {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if std::ptr::eq(self, other) {
+            return Ordering::Equal;
+        }
+        (&self.name, &self.shape, &self.values).cmp(&(&other.name, &other.shape, &other.values))
+    }
+}
+
+impl PartialOrd for Table {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, &self.shape).hash(state);
     }
 }
 
@@ -93,6 +135,8 @@ pub trait Coefficient: Clone + Debug + Eq + Ord + Hash {
     fn absorb(term: &Term<Self>) -> Option<Self>;
     /// Number of parts.
     fn size(&self) -> usize;
+    /// How deep terms nest in it.
+    fn depth(&self) -> usize;
 }
 
 impl Coefficient for i64 {
@@ -118,6 +162,10 @@ impl Coefficient for i64 {
 
     fn size(&self) -> usize {
         1
+    }
+
+    fn depth(&self) -> usize {
+        0
     }
 }
 
@@ -197,6 +245,12 @@ impl<C: Coefficient> Form<C> {
         self.constant.size() + self.terms.iter().map(|(t, c)| t.size() + c.size()).sum::<usize>()
     }
 
+    /// How deep quotients, minima and table entries nest.
+    pub fn depth(&self) -> usize {
+        let terms = self.terms.iter().map(|(t, c)| t.depth().max(c.depth()));
+        terms.fold(self.constant.depth(), usize::max)
+    }
+
     /// Whether a coordinate for which `test` holds occurs anywhere.
     pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         self.terms.iter().any(|(t, _)| t.mentions(test))
@@ -223,6 +277,17 @@ impl<C: Coefficient> Form<C> {
     pub fn plus(&self, other: &Self) -> Result<Self, Excess> {
         let terms = self.terms.iter().chain(&other.terms).cloned().collect();
         Self::collected(self.constant.plus(&other.constant)?, terms)?.bounded()
+    }
+
+    /// Sum of many, which is quicker than adding one after the other.
+    pub fn total(parts: Vec<Self>) -> Result<Self, Excess> {
+        let mut constant = C::int(0);
+        let mut terms = Vec::new();
+        for part in parts {
+            constant = constant.plus(&part.constant)?;
+            terms.extend(part.terms);
+        }
+        Self::collected(constant, terms)?.bounded()
     }
 
     /// Difference.
@@ -364,9 +429,18 @@ impl<C: Coefficient> Form<C> {
         Self::collected(constant, terms)
     }
 
-    fn bounded(self) -> Result<Self, Excess> {
-        // Affine forms are small by nature; measuring them each time would cost more than making them.
-        if (self.terms.len() > 16 || !self.is_affine()) && self.size() > MAX_SIZE {
+    pub(super) fn bounded(self) -> Result<Self, Excess> {
+        // Affine forms over integers are small by nature; measuring them each time would cost more
+        // than making them.
+        let plain = |c: &C| c.as_int().is_some();
+        let small = self.terms.len() <= 16
+            && plain(&self.constant)
+            && self.terms.iter().all(|(t, c)| matches!(t, Term::Coord(_)) && plain(c));
+        if small {
+            return Ok(self);
+        }
+        let size = self.size();
+        if size > MAX_SIZE || (size > MAX_DEPTH && self.depth() > MAX_DEPTH) {
             return Err(Excess::TooComplex);
         }
         Ok(self)
@@ -429,7 +503,14 @@ impl<C: Coefficient> Term<C> {
 
     /// Number of parts.
     pub fn size(&self) -> usize {
-        1 + self.parts().iter().map(|f| f.size()).sum::<usize>()
+        let divisor = if let Term::Floor(_, divisor) = self { divisor.size() } else { 0 };
+        1 + divisor + self.parts().iter().map(|f| f.size()).sum::<usize>()
+    }
+
+    /// How deep terms nest, this one included.
+    pub fn depth(&self) -> usize {
+        let divisor = if let Term::Floor(_, divisor) = self { divisor.depth() } else { 0 };
+        1 + self.parts().iter().map(|f| f.depth()).fold(divisor, usize::max)
     }
 
     /// Whether a coordinate for which `test` holds occurs anywhere.
@@ -488,7 +569,7 @@ impl<C: Coefficient> Term<C> {
                 let (a, b) = (a.interval(of)?, b.interval(of)?);
                 Some((a.0.max(b.0), a.1.max(b.1)))
             }
-            Term::Lookup(table, _) => Some((*table.values.iter().min()?, *table.values.iter().max()?)),
+            Term::Lookup(table, _) => table.reach,
         }
     }
 }

@@ -67,6 +67,9 @@ pub fn lower(e: &Expr, scope: &dyn Scope) -> Lowered<Form<Scale>> {
             if links.first().is_some_and(|l| l.0.is_condition()) {
                 return Err(not_an_integer(e));
             }
+            if links.first().is_some_and(|l| matches!(l.0, Op::Add | Op::Sub)) {
+                return sum(e, first, links, scope);
+            }
             let mut value = lower(first, scope)?;
             for (i, (op, operand)) in links.iter().enumerate() {
                 let right = lower(operand, scope)?;
@@ -76,6 +79,21 @@ pub fn lower(e: &Expr, scope: &dyn Scope) -> Lowered<Form<Scale>> {
             Ok(value)
         }
     }
+}
+
+/// A sum as a whole: adding one operand after the other would cost the square of their number.
+fn sum(e: &Expr, first: &Expr, links: &[(Op, Expr)], scope: &dyn Scope) -> Lowered<Form<Scale>> {
+    let mut parts = Vec::with_capacity(1 + links.len());
+    parts.push(lower(first, scope)?);
+    for (op, operand) in links {
+        let part = lower(operand, scope)?;
+        parts.push(if *op == Op::Add {
+            part
+        } else {
+            part.times(&Scale::int(-1)).map_err(|x| excess(e, x))?
+        });
+    }
+    Form::total(parts).map_err(|x| excess(e, x))
 }
 
 /// The left operand of a link of a chain, for messages.
@@ -105,8 +123,6 @@ fn combine(
 ) -> Lowered<Form<Scale>> {
     let done = |result: Result<Form<Scale>, Excess>| result.map_err(|x| excess(whole, x));
     match op {
-        Op::Add => done(a.plus(b)),
-        Op::Sub => done(a.minus(b)),
         Op::Mul => match (a.as_scale(), b.as_scale()) {
             (_, Some(factor)) => done(a.times(factor)),
             (Some(factor), _) => done(b.times(factor)),
@@ -250,10 +266,10 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
         lowered.push(form);
     }
     let constants: Option<Vec<i64>> = lowered.iter().map(Form::as_constant).collect();
-    Ok(match constants.and_then(|c| table.get(&c)) {
-        Some(entry) => Form::int(entry),
-        None => Form::term(Term::Lookup(table, lowered)),
-    })
+    match constants.and_then(|c| table.get(&c)) {
+        Some(entry) => Ok(Form::int(entry)),
+        None => Form::term(Term::Lookup(table, lowered)).bounded().map_err(|x| excess(e, x)),
+    }
 }
 
 /// Lowers a condition.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use super::ast::{Builtin, Dim, Expr, Func, Kind, Range};
+use super::ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
 
 /// Strength of a sign.
 const UNARY: u8 = 7;
 /// Strength of what needs no parentheses anywhere.
 const PRIMARY: u8 = 8;
+/// Strength that nothing has.
+const ALWAYS: u8 = 9;
 
 impl Expr {
     fn precedence(&self) -> u8 {
@@ -29,7 +31,9 @@ impl Expr {
             Kind::Name(name) => f.write_str(name),
             Kind::Builtin(builtin) => write!(f, "{builtin}"),
             Kind::Index(base, indices) => {
-                base.write(f, PRIMARY)?;
+                // a[i][j] would read as a[i, j].
+                let nested = matches!(base.kind, Kind::Index(..));
+                base.write(f, if nested { ALWAYS } else { PRIMARY })?;
                 f.write_str("[")?;
                 for (i, index) in indices.iter().enumerate() {
                     if i > 0 {
@@ -56,7 +60,9 @@ impl Expr {
             }
             Kind::Chain(first, links) => {
                 let level = self.precedence();
-                first.write(f, level)?;
+                // Comparisons do not chain.
+                let alone = links.iter().all(|l| l.0.precedence() == Op::Lt.precedence());
+                first.write(f, if alone { level + 1 } else { level })?;
                 for (op, operand) in links {
                     // Products tight, everything else spaced, as one writes addresses.
                     let space = if level == 6 { "" } else { " " };

@@ -24,8 +24,9 @@ pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result
             if count > most as i128 {
                 return Err(too_many(from, to, count, most));
             }
-            // Every value lies between first and last, so that no step overflows.
-            Ok((0..i64::try_from(count).unwrap_or(0)).map(|i| first + i * distance).collect())
+            // Every value lies between first and last; its distance from first may not fit.
+            let at = |i: i128| i64::try_from(i128::from(first) + i * i128::from(distance)).ok();
+            Ok((0..count).filter_map(at).collect())
         }
         Range::Pow2 { from, to } => {
             let (first, last) = (evaluate(from, env)?, evaluate(to, env)?);

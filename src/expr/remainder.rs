@@ -9,15 +9,21 @@ pub(super) struct Remainder<C: Coefficient> {
     pub(super) modulus: i64,
 }
 
+/// Longest form in which remainders are looked for: each quotient is held against each term.
+const MAX_TERMS: usize = 64;
+
 /// Takes factor*e - factor*m*floor(e/m) out of a form and returns it as remainders.
 pub(super) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
     let mut rest = form.clone();
     let mut found = Vec::new();
+    if form.terms().len() > MAX_TERMS {
+        return (rest, found);
+    }
     for (term, coefficient) in form.terms() {
         let Some(remainder) = remainder_of(term, coefficient, &rest) else { continue };
         // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)
-        let whole =
-            Form::term(term.clone()).times(&C::int(remainder.factor.saturating_mul(remainder.modulus)));
+        let Some(product) = remainder.factor.checked_mul(remainder.modulus) else { continue };
+        let whole = Form::term(term.clone()).times(&C::int(product));
         let (Ok(whole), Ok(parts)) = (whole, remainder.dividend.times(&C::int(remainder.factor))) else {
             continue;
         };
@@ -53,7 +59,7 @@ fn common_factor<C: Coefficient>(part: &Form<C>, whole: &Form<C>) -> Option<i64>
     let mut factors = part.terms().iter().map(|(term, of_part)| {
         let (_, of_whole) = whole.terms().iter().find(|t| t.0 == *term)?;
         let (a, b) = (of_whole.as_int()?, of_part.as_int()?);
-        (a % b == 0).then_some(a / b)
+        (a.checked_rem(b)? == 0).then(|| a / b)
     });
     let first = factors.next()??;
     factors.all(|f| f == Some(first)).then_some(first)

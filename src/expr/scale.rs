@@ -1,10 +1,12 @@
 //! Numbers that are constant during one launch: integers and polynomials of block and grid sizes.
 
 use super::ast::Dim;
-use super::form::{Coefficient, Excess, Term};
+use super::form::{Coefficient, Excess, MAX_DEPTH, MAX_SIZE, Term};
 
 /// Most products in one launch constant.
 const MAX_PRODUCTS: usize = 256;
+/// Most products that are multiplied with each other.
+const MAX_PAIRS: usize = 16 * MAX_PRODUCTS;
 
 /// What a launch constant is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,10 +82,15 @@ impl Scale {
             }
         }
         merged.retain(|p| p.1 != 0);
-        if merged.len() > MAX_PRODUCTS || merged.iter().any(|p| p.0.len() > MAX_PRODUCTS) {
+        let made = Self { constant, products: merged };
+        let size = made.size();
+        if made.products.len() > MAX_PRODUCTS || size > MAX_SIZE {
             return Err(Excess::TooComplex);
         }
-        Ok(Self { constant, products: merged })
+        if size > MAX_DEPTH && made.depth() > MAX_DEPTH {
+            return Err(Excess::TooComplex);
+        }
+        Ok(made)
     }
 }
 
@@ -109,7 +116,7 @@ impl Coefficient for Scale {
         if self.products.is_empty() && other.products.is_empty() {
             return Ok(Self::int(constant));
         }
-        if self.products.len() * other.products.len() > MAX_PRODUCTS * MAX_PRODUCTS {
+        if self.products.len() * other.products.len() > MAX_PAIRS {
             return Err(Excess::TooComplex);
         }
         let unit = |s: &Self| {
@@ -140,5 +147,10 @@ impl Coefficient for Scale {
             .iter()
             .map(|(factors, _)| 1 + factors.iter().map(atom).sum::<usize>())
             .sum::<usize>()
+    }
+
+    fn depth(&self) -> usize {
+        let atoms = self.products.iter().flat_map(|p| &p.0);
+        atoms.map(|a| if let LaunchAtom::Term(t) = a { t.depth() } else { 0 }).max().unwrap_or(0)
     }
 }

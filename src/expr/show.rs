@@ -17,18 +17,36 @@ pub struct Names {
 
 /// How a coefficient is written.
 pub trait Show: Coefficient {
+    /// As a summand.
+    fn sum(&self, names: &Names) -> String;
+
     /// As a factor, in parentheses if it is a sum.
-    fn show(&self, names: &Names) -> String;
+    fn show(&self, names: &Names) -> String {
+        let sum = self.sum(names);
+        if sum.contains(' ') { format!("({sum})") } else { sum }
+    }
+
+    /// As a divisor, in parentheses if it is a sum or a product.
+    fn divisor(&self, names: &Names) -> String;
+}
+
+/// An integer as the grammar reads it: the smallest one is no number of it.
+fn number(n: i64) -> String {
+    if n == i64::MIN { format!("({} - 1)", n + 1) } else { n.to_string() }
 }
 
 impl Show for i64 {
-    fn show(&self, _: &Names) -> String {
-        self.to_string()
+    fn sum(&self, _: &Names) -> String {
+        number(*self)
+    }
+
+    fn divisor(&self, _: &Names) -> String {
+        number(*self)
     }
 }
 
 impl Show for Scale {
-    fn show(&self, names: &Names) -> String {
+    fn sum(&self, names: &Names) -> String {
         let mut parts: Vec<String> = self
             .products()
             .iter()
@@ -37,15 +55,22 @@ impl Show for Scale {
                 match coefficient {
                     1 => factors.join("*"),
                     -1 => format!("-{}", factors.join("*")),
-                    c => format!("{c}*{}", factors.join("*")),
+                    c => format!("{}*{}", number(*c), factors.join("*")),
                 }
             })
             .collect();
         if self.constant() != 0 || parts.is_empty() {
-            parts.push(self.constant().to_string());
+            parts.push(number(self.constant()));
         }
-        let sum = parts.join(" + ").replace("+ -", "- ");
-        if parts.len() > 1 { format!("({sum})") } else { sum }
+        parts.join(" + ").replace("+ -", "- ")
+    }
+
+    fn divisor(&self, names: &Names) -> String {
+        match self.products() {
+            [] => self.sum(names),
+            [(factors, 1)] if factors.len() == 1 && self.constant() == 0 => names.atom(&factors[0]),
+            _ => format!("({})", self.sum(names)),
+        }
     }
 }
 
@@ -77,7 +102,7 @@ impl Names {
         match term {
             Term::Coord(c) => self.coord(*c),
             // In parentheses as a factor: a quotient binds no tighter than the product around it.
-            Term::Floor(inner, divisor) => format!("({}/{})", self.operand(inner), divisor.show(self)),
+            Term::Floor(inner, divisor) => format!("({}/{})", self.operand(inner), divisor.divisor(self)),
             Term::Min(a, b) => format!("min({}, {})", self.form(a), self.form(b)),
             Term::Max(a, b) => format!("max({}, {})", self.form(a), self.form(b)),
             Term::Lookup(table, indices) => {
@@ -93,7 +118,8 @@ impl Names {
         let single = form.terms().len() == 1
             && form.constant().as_int() == Some(0)
             && form.terms()[0].1.as_int() == Some(1);
-        if single { text } else { format!("({text})") }
+        let number = form.as_constant().is_some_and(|n| n >= 0);
+        if single || number { text } else { format!("({text})") }
     }
 
     /// A form, with quotients that make a remainder written as `%`.
@@ -103,10 +129,10 @@ impl Names {
             rest.terms().iter().map(|(term, factor)| scaled(&factor.show(self), &self.term(term))).collect();
         for remainder in &remainders {
             let text = format!("({}%{})", self.operand(&remainder.dividend), remainder.modulus);
-            summands.push(scaled(&remainder.factor.to_string(), &text));
+            summands.push(scaled(&number(remainder.factor), &text));
         }
         if rest.constant().as_int() != Some(0) || summands.is_empty() {
-            summands.push(rest.constant().show(self));
+            summands.push(rest.constant().sum(self));
         }
         summands.join(" + ").replace(" + -", " - ")
     }
@@ -164,5 +190,18 @@ mod tests {
         let linear = x.floor_div(&640).unwrap().remainder(&512).unwrap();
         assert_eq!(show(&linear), "x/640%512");
         assert_eq!(show(&Form::int(0)), "0");
+    }
+
+    #[test]
+    fn divisors_hold_together() {
+        let names = Names { axes: vec!["x".into()], loops: Vec::new() };
+        let x = Form::<Scale>::coord(Coord::Axis(Dim::X));
+        let b = Scale::atom(LaunchAtom::BlockDim(Dim::X));
+        let show = |divisor: &Scale| names.form(&x.floor_div(divisor).unwrap());
+        assert_eq!(show(&b), "x/blockDim.x");
+        assert_eq!(show(&b.times(&Scale::int(2)).unwrap()), "x/(2*blockDim.x)");
+        assert_eq!(show(&b.times(&b).unwrap()), "x/(blockDim.x*blockDim.x)");
+        assert_eq!(show(&b.plus(&Scale::int(2)).unwrap()), "x/(blockDim.x + 2)");
+        assert_eq!(names.form(&Form::<i64>::int(i64::MIN)), "(-9223372036854775807 - 1)");
     }
 }

@@ -80,9 +80,20 @@ fn load_all(
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut variants_left = limits.variants;
     for (number, document) in documents.into_iter().enumerate() {
-        let expanded = variants::expand(document, variants_left, errors);
-        variants_left -= expanded.len().min(variants_left);
-        for variant in expanded {
+        let variants = variants::split(document, variants_left, errors);
+        variants_left -= variants.len().min(variants_left);
+        for variant in variants.one_by_one() {
+            // A fault that every variant repeats need not be found a thousand times.
+            if errors.len() > Fault::MOST {
+                return kernels;
+            }
+            let variant = match variant {
+                Ok(variant) => variant,
+                Err(error) => {
+                    errors.push(error);
+                    continue;
+                }
+            };
             let mut decoder = Decoder::default();
             let decoded = KernelDoc::decode(&variant.node, &mut decoder);
             let before = decoder.diagnostics.len();
@@ -96,10 +107,6 @@ fn load_all(
             } else if let Some(kernel) = kernel {
                 let (document, warnings) = (number, decoder.diagnostics);
                 kernels.push(Kernel { document, variant: variant.name, warnings, ..kernel });
-            }
-            // A fault that every variant repeats need not be found a thousand times.
-            if errors.len() > Fault::MOST {
-                return kernels;
             }
         }
     }

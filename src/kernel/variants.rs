@@ -10,47 +10,86 @@ pub(super) struct Variant {
     pub node: Node,
 }
 
-/// Splits a document into its variants, or returns it alone.
-pub(super) fn expand(mut document: Node, most: usize, errors: &mut Vec<Diagnostic>) -> Vec<Variant> {
-    let Some(list) = take(&mut document, "variants") else {
-        return vec![Variant { name: None, node: document }];
-    };
-    let Value::List(items) = &list.value else {
-        let message = format!("`variants` must be a list of documents, found {}", list.describe());
-        errors.push(Diagnostic::error("wrong-type", list.span, message));
-        return Vec::new();
-    };
-    if items.is_empty() {
-        errors.push(
-            Diagnostic::error("no-variants", list.span, "the list of variants is empty")
-                .help("leave the key out"),
-        );
-    }
-    if items.len() > most {
-        let message = format!("{} variants; at most {most} are read", items.len());
-        errors.push(
-            Diagnostic::error("too-many-variants", list.span, message)
-                .help("raise it with --limit variants=N"),
-        );
-        return Vec::new();
-    }
-    items.iter().enumerate().filter_map(|(i, item)| merged(&document, item, i, errors)).collect()
+/// Most nodes of all variants of a document, each with the document it is merged over.
+const MAX_NODES: usize = 50_000_000;
+
+/// A document as its variants, or alone. One at a time is merged: together they may be much larger
+/// than the text.
+pub(super) enum Variants {
+    /// A document without variants.
+    Alone(Box<Node>),
+    /// A document and what is merged over it.
+    Merged(Box<Node>, Vec<Node>),
 }
 
-fn merged(document: &Node, item: &Node, number: usize, errors: &mut Vec<Diagnostic>) -> Option<Variant> {
-    let Value::Map(_) = item.value else {
-        let message = format!("a variant must be a mapping, found {}", item.describe());
-        errors.push(Diagnostic::error("wrong-type", item.span, message));
-        return None;
+impl Variants {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Variants::Alone(_) => 1,
+            Variants::Merged(_, changes) => changes.len(),
+        }
+    }
+
+    /// Merges one after the other.
+    pub fn one_by_one(self) -> impl Iterator<Item = Result<Variant, Diagnostic>> {
+        let (alone, document, changes) = match self {
+            Variants::Alone(node) => (Some(Variant { name: None, node: *node }), None, Vec::new()),
+            Variants::Merged(document, changes) => (None, Some(document), changes),
+        };
+        let merged = changes.into_iter().enumerate().filter_map(move |(i, change)| {
+            document.as_ref().map(|document| merged(document, change, i))
+        });
+        alone.into_iter().map(Ok).chain(merged)
+    }
+}
+
+/// Splits a document into its variants, of which `most` are read.
+pub(super) fn split(mut document: Node, most: usize, errors: &mut Vec<Diagnostic>) -> Variants {
+    let Some(list) = take(&mut document, "variants") else { return Variants::Alone(Box::new(document)) };
+    let mut changes = Vec::new();
+    match list.value {
+        Value::List(items) if items.is_empty() => errors.push(
+            Diagnostic::error("no-variants", list.span, "the list of variants is empty")
+                .help("leave the key out"),
+        ),
+        Value::List(items) if items.len() > most => {
+            let message = format!("{} variants; at most {most} are read", items.len());
+            errors.push(
+                Diagnostic::error("too-many-variants", list.span, message)
+                    .help("raise it with --limit variants=N"),
+            );
+        }
+        Value::List(items) => changes = items,
+        _ => {
+            let message = format!("`variants` must be a list of documents, found {}", list.describe());
+            errors.push(Diagnostic::error("wrong-type", list.span, message));
+        }
+    }
+    let nodes = document.count().saturating_mul(changes.len());
+    if nodes > MAX_NODES {
+        let message =
+            format!("the variants come to {nodes} values with what they share; at most {MAX_NODES} are read");
+        errors.push(
+            Diagnostic::error("too-many-variants", list.span, message).help("split the text into several"),
+        );
+        changes.clear();
+    }
+    Variants::Merged(Box::new(document), changes)
+}
+
+fn merged(document: &Node, mut change: Node, number: usize) -> Result<Variant, Diagnostic> {
+    let Value::Map(_) = change.value else {
+        let message = format!("a variant must be a mapping, found {}", change.describe());
+        return Err(Diagnostic::error("wrong-type", change.span, message));
     };
-    let mut change = item.clone();
     let name = match take(&mut change, "name").map(|n| n.value) {
         Some(Value::Scalar(name)) => name.text,
         _ => format!("variant {}", number + 1),
     };
     let mut node = document.clone();
     node.merge(&change);
-    Some(Variant { name: Some(name), node })
+    Ok(Variant { name: Some(name), node })
 }
 
 /// Removes a key and returns its value, null counting as absent.

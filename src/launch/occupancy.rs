@@ -113,15 +113,15 @@ fn check_shape(device: &Device, launch: &Launch) -> Result<(), Infeasible> {
     Ok(())
 }
 
-/// Registers are given to whole warps, in units, from the file of one scheduler; the warps of a
-/// block are rounded up as the device allocates them.
+/// Registers are given to whole warps, in units, from the file of one scheduler. A block must fit
+/// with its warps rounded up as the device allocates them; how many blocks fit follows from warps.
 fn by_registers(device: &Device, launch: &Launch, warps: i64) -> Result<i64, Infeasible> {
     let sm = &device.sm;
-    let schedulers = int(sm.schedulers.value.0);
+    let (registers, schedulers) = (int(sm.registers.value.0), int(sm.schedulers.value.0));
     let per_warp = ceil_to(launch.registers * int(sm.warp_size.value.0), int(sm.register_allocation.value.0));
-    let resident_warps = int(sm.registers.value.0) / schedulers / per_warp * schedulers;
-    let blocks = resident_warps / ceil_to(warps, int(sm.warp_allocation.value.0));
-    if blocks == 0 {
+    let resident_warps = registers / schedulers / per_warp * schedulers;
+    let blocks = resident_warps / warps;
+    if blocks == 0 || per_warp * ceil_to(warps, int(sm.warp_allocation.value.0)) > registers {
         return Err(Infeasible::RegistersPerBlock {
             threads: launch.threads_per_block(),
             registers: launch.registers,

@@ -38,8 +38,31 @@ pub struct Check {
     pub launch: LaunchSummary,
     /// The device against which candidates were checked.
     pub device: Option<DeviceSummary>,
+    /// The sets and maps in isl's notation, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sets: Option<SetsSummary>,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
+}
+
+/// The sets and maps of one candidate in isl's notation.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SetsSummary {
+    /// The candidate.
+    pub config: CandidateSummary,
+    /// Threads that work (bx, by, bz the block, tx, ty, tz the thread in it), with their iterations.
+    pub threads: String,
+    /// Maps from threads to byte addresses of a field whose base lies at 0.
+    pub accesses: Vec<SetsAccess>,
+}
+
+/// A map from threads to addresses.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SetsAccess {
+    /// What is done there.
+    pub kind: String,
+    /// The map.
+    pub map: String,
 }
 
 /// The program.
@@ -272,8 +295,29 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
         folds: kernel.launch.folds.iter().filter_map(|&fold| fold_summary(kernel, fold)).collect(),
         launch: launch_summary(kernel, device, list),
         device: device.map(|d| DeviceSummary { id: d.id.clone(), name: d.name.clone() }),
+        sets: None,
         warnings: warnings(kernel, sources),
     }
+}
+
+/// The sets and maps of a candidate, or why there are none.
+#[cfg(feature = "isl")]
+pub fn check_sets(kernel: &Kernel, candidate: Candidate) -> Result<SetsSummary, String> {
+    let launch = Launch::new(kernel, candidate).map_err(|e| e.to_string())?;
+    let program = Program::of(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
+    let shown = crate::footprint::show_sets(kernel, &launch, &program).map_err(|e| e.to_string())?;
+    let accesses = shown.accesses.into_iter().map(|(kind, map)| SetsAccess { kind: kind.to_owned(), map });
+    Ok(SetsSummary {
+        config: CandidateSummary { block: candidate.block, fold: candidate.fold },
+        threads: shown.threads,
+        accesses: accesses.collect(),
+    })
+}
+
+/// The sets and maps of a candidate, or why there are none.
+#[cfg(not(feature = "isl"))]
+pub fn check_sets(_: &Kernel, _: Candidate) -> Result<SetsSummary, String> {
+    Err("this program was built without isl; build it with the default features".to_owned())
 }
 
 fn kernel_summary(kernel: &Kernel) -> KernelSummary {
@@ -466,8 +510,10 @@ pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
     let about = k.about.as_ref().map(|a| format!(": {a}")).unwrap_or_default();
     let _ = writeln!(out, "{}{variant}{about}", k.name);
     let flops = k.flops.map(|f| format!(", {f} {} flops each", k.precision.word())).unwrap_or_default();
-    let axes: Vec<String> = k.axes.iter().zip(&k.domain).map(|(a, n)| format!("{a} {n}")).collect();
-    let _ = writeln!(out, "domain  {} = {} {}{flops}", axes.join(" x "), grouped(k.work_items), k.unit);
+    let axes: Vec<String> =
+        k.axes.iter().zip(&k.domain).map(|(a, n)| format!("{a} {}", grouped(*n))).collect();
+    let total = if axes.len() > 1 { format!(" = {}", grouped(k.work_items)) } else { String::new() };
+    let _ = writeln!(out, "domain  {}{total} {}{flops}", axes.join(" x "), k.unit);
     if !k.params.is_empty() {
         let params: Vec<String> = k.params.iter().map(|(n, v)| format!("{n} = {v}")).collect();
         let _ = writeln!(out, "params  {}", params.join(", "));
@@ -481,9 +527,10 @@ pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
     let mut lines = Vec::new();
     program_lines(&check.program, 0, &mut lines);
     let shown = if all { lines.len() } else { lines.len().min(SHOWN) };
-    let longest = lines[..shown].iter().map(|l| l.0.chars().count()).max().unwrap_or(0);
+    let with_address = lines[..shown].iter().filter(|l| !l.1.is_empty());
+    let longest = with_address.map(|l| l.0.chars().count()).max().unwrap_or(0);
     for (what, address) in &lines[..shown] {
-        let pad = " ".repeat(longest - what.chars().count());
+        let pad = " ".repeat(longest.saturating_sub(what.chars().count()));
         let _ = writeln!(out, "{}", fit(format!("  {what}{pad}  {address}").trim_end(), width));
     }
     if shown < lines.len() {
@@ -494,6 +541,17 @@ pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
         let _ = writeln!(out, "  {}", fold_line(fold));
     }
     out.push_str(&launch_text(check, all, width));
+    if let Some(sets) = &check.sets {
+        let (block, fold) = (extents(&sets.config.block), extents(&sets.config.fold));
+        let _ = writeln!(
+            out,
+            "\nsets    block {block} fold {fold}; bx by bz is the block, tx ty tz the thread in it"
+        );
+        let _ = writeln!(out, "  threads {}", sets.threads);
+        for access in &sets.accesses {
+            let _ = writeln!(out, "  {:<7} {}", access.kind, access.map);
+        }
+    }
     for warning in &check.warnings {
         let place = warning.place.as_ref().map(|p| format!(" ({p})")).unwrap_or_default();
         let _ = writeln!(out, "warning: {}{place}", warning.message);

@@ -7,7 +7,7 @@ mod schema;
 mod table;
 mod units;
 
-pub use check::{Check, check, check_table, check_text};
+pub use check::{Check, SetsSummary, check, check_sets, check_table, check_text};
 pub use devices::{device_list, device_yaml};
 pub use error::{ErrorDocument, render_fault, render_warnings};
 pub use schema::{SCHEMAS, schema};

@@ -1,6 +1,6 @@
 //! From trees to types, reporting every fault with its place instead of stopping at the first.
 
-use super::{Diagnostic, Mapping, Node, Scalar, Span, Value, nearest};
+use super::{Diagnostic, Fault, Mapping, Node, Scalar, Severity, Span, Value, nearest};
 
 /// A value and where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,7 @@ pub struct Spanned<T> {
 pub struct Decoder {
     /// The findings so far.
     pub diagnostics: Vec<Diagnostic>,
+    errors: usize,
 }
 
 /// A type that a tree can be decoded to. `None` means that the reason has been reported.
@@ -25,9 +26,19 @@ pub trait Decode: Sized {
 }
 
 impl Decoder {
-    /// Reports a finding.
+    /// Reports a finding. Of errors, far more than a fault shows are not remembered.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        if diagnostic.severity == Severity::Warning {
+            self.diagnostics.push(diagnostic);
+        } else if !self.flooded() {
+            self.errors += 1;
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Whether so many errors were reported that no further ones need be looked for.
+    pub fn flooded(&self) -> bool {
+        self.errors > 10 * Fault::MOST
     }
 
     /// Reports that something else was expected here.
@@ -64,6 +75,9 @@ impl Decoder {
         what: &str,
         known: &[&'k str],
     ) -> Option<&'k str> {
+        if self.flooded() {
+            return None;
+        }
         let near = nearest(key, known.iter().copied());
         let help = match (key, near) {
             ("<<", _) => "`<<` is not a merge key in YAML 1.2; use `like` or write the keys out".to_owned(),

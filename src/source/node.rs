@@ -1,5 +1,7 @@
 //! The tree that a YAML or JSON document parses to, with the place of every part.
 
+use std::collections::HashMap;
+
 use super::{Origin, Span};
 
 /// A node and where it stands.
@@ -119,24 +121,31 @@ impl Node {
         }
     }
 
+    /// Number of nodes, this one included.
+    pub fn count(&self) -> usize {
+        match &self.value {
+            Value::Scalar(_) => 1,
+            Value::List(items) => 1 + items.iter().map(Node::count).sum::<usize>(),
+            Value::Map(entries) => 1 + entries.iter().map(|e| e.value.count()).sum::<usize>(),
+        }
+    }
+
     /// Lays `over` on this tree: mappings merge, lists and scalars replace, null deletes.
     pub fn merge(&mut self, over: &Node) {
         let (Value::Map(base), Value::Map(changes)) = (&mut self.value, &over.value) else {
             *self = over.clone();
             return;
         };
-        for change in changes {
-            let at = base.iter().position(|e| e.key == change.key);
-            match at {
-                Some(i) if change.value.is_null() => drop(base.remove(i)),
-                Some(i) => {
-                    base[i].value.merge(&change.value);
-                    base[i].key_span = change.key_span;
-                }
-                None if change.value.is_null() => {}
-                None => base.push(change.clone()),
-            }
-        }
+        // Both may be long: each key is looked up once.
+        let mut left: HashMap<&str, &Entry> = changes.iter().map(|e| (e.key.as_str(), e)).collect();
+        base.retain_mut(|entry| {
+            let Some(change) = left.remove(entry.key.as_str()) else { return true };
+            entry.value.merge(&change.value);
+            entry.key_span = change.key_span;
+            !change.value.is_null()
+        });
+        let new = changes.iter().filter(|e| left.contains_key(e.key.as_str()) && !e.value.is_null());
+        base.extend(new.cloned());
     }
 }
 

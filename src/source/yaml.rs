@@ -4,12 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::{Diagnostic, Entry, FileId, Node, Origin, Scalar, Span, Value};
+use super::{Diagnostic, Entry, Fault, FileId, Node, Origin, Scalar, Span, Value, shorten};
 
 /// Deepest nesting of lists and mappings.
 const MAX_DEPTH: usize = 64;
 /// Most nodes that aliases may add to a stream ("billion laughs").
 const MAX_ALIASED: usize = 100_000;
+/// Most nodes under anchors, each as often as anchors are around it: all are copied.
+const MAX_ANCHORED: usize = 1_000_000;
+/// Bytes of text that weigh as much as a node, where nodes are copied.
+const BYTES_OF_NODE: usize = 64;
 
 /// Parses all documents of a stream. What was read before an error is returned beside it.
 pub fn parse_stream(text: &str, file: FileId, max_bytes: usize) -> (Vec<Node>, Vec<Diagnostic>) {
@@ -56,6 +60,7 @@ struct Builder<'t> {
     stack: Vec<Open>,
     anchors: HashMap<usize, Node>,
     aliased: usize,
+    anchored: usize,
     documents: Vec<Node>,
     errors: Vec<Diagnostic>,
 }
@@ -67,7 +72,7 @@ impl<'t> Builder<'t> {
             starts.map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect()
         });
         let (stack, anchors, documents, errors) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
-        Self { text, file, bytes_of_chars, stack, anchors, aliased: 0, documents, errors }
+        Self { text, file, bytes_of_chars, stack, anchors, aliased: 0, anchored: 0, documents, errors }
     }
 
     fn byte(&self, character: usize) -> usize {
@@ -163,6 +168,12 @@ impl<'t> Builder<'t> {
     /// Puts a finished node where it belongs.
     fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         if anchor != 0 {
+            self.anchored += size(&node, MAX_ANCHORED);
+            if self.anchored >= MAX_ANCHORED {
+                let message = format!("more than {MAX_ANCHORED} nodes under anchors");
+                return Err(Diagnostic::error("alias-expansion", node.span, message)
+                    .help("remove anchors that nothing refers to"));
+            }
             self.anchors.insert(anchor, node.clone());
         }
         let Some(open) = self.stack.last_mut() else {
@@ -185,9 +196,14 @@ impl<'t> Builder<'t> {
                     *key = if seen.insert(scalar.text.clone()) {
                         Key::Taken(scalar.text, node.span)
                     } else {
-                        let message = format!("the key `{}` appears twice in this mapping", scalar.text);
-                        let help = "keep one of them; the second is not taken as an override";
-                        self.errors.push(Diagnostic::error("duplicate-key", node.span, message).help(help));
+                        // More than a fault shows need not be remembered.
+                        if self.errors.len() <= Fault::MOST {
+                            let key = shorten(&scalar.text);
+                            let message = format!("the key `{key}` appears twice in this mapping");
+                            let help = "keep one of them; the second is not taken as an override";
+                            self.errors
+                                .push(Diagnostic::error("duplicate-key", node.span, message).help(help));
+                        }
                         Key::Repeated
                     };
                 }
@@ -211,16 +227,16 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// Number of nodes in a tree, counted no further than `most`.
+/// Number of nodes in a tree, long texts counting as several, counted no further than `most`.
 fn size(node: &Node, most: usize) -> usize {
-    let children: &mut dyn Iterator<Item = &Node> = match &node.value {
-        Value::Scalar(_) => return 1,
-        Value::List(items) => &mut items.iter(),
-        Value::Map(entries) => &mut entries.iter().map(|e| &e.value),
+    let children: &mut dyn Iterator<Item = (&str, &Node)> = match &node.value {
+        Value::Scalar(scalar) => return 1 + scalar.text.len() / BYTES_OF_NODE,
+        Value::List(items) => &mut items.iter().map(|n| ("", n)),
+        Value::Map(entries) => &mut entries.iter().map(|e| (e.key.as_str(), &e.value)),
     };
     let mut total = 1;
-    for child in children {
-        total += size(child, most);
+    for (key, child) in children {
+        total += key.len() / BYTES_OF_NODE + size(child, most);
         if total >= most {
             break;
         }

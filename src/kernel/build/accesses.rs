@@ -58,7 +58,10 @@ impl Unroller<'_> {
             let values = match expand_range(range, self.symbols, self.budget.accesses) {
                 Ok(values) => values,
                 Err(error) => {
-                    self.symbols.report(error, self.decoder);
+                    let limited = error.code == "range-too-long";
+                    let help =
+                        limited.then(|| "raise it with --limit accesses=N if this is meant".to_owned());
+                    self.symbols.report(error.maybe_help(help), self.decoder);
                     return;
                 }
             };

@@ -1,6 +1,6 @@
 //! Parameters, tables and axes: the names on which everything else rests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::Override;
@@ -21,44 +21,59 @@ pub(super) fn resolve(
     symbols: &mut Symbols,
     decoder: &mut Decoder,
 ) {
-    let mut pending: Vec<(&Spanned<String>, &Expr)> = Vec::new();
+    let mut pending: Vec<Pending<'_>> = Vec::new();
     for (name, formula) in params.iter().flat_map(|p| &p.0) {
         symbols.define(name, "a parameter", decoder);
         let given = overrides.iter().rev().find(|o| o.name == name.value);
-        pending.push((name, given.map_or(&formula.0, |o| &o.value)));
+        pending.push(Pending { name: &name.value, value: given.map_or(&formula.0, |o| &o.value), missing: 0 });
     }
-    let order: Vec<&str> = pending.iter().map(|p| p.0.value.as_str()).collect();
-    let mut values: BTreeMap<&str, i64> = BTreeMap::new();
-    // Each round settles every parameter whose names are known; a round without progress is a cycle
-    // or an error. Failed ones count as settled so that what uses them is not reported again.
-    let mut failed: Vec<&str> = Vec::new();
-    while !pending.is_empty() {
-        let (ready, waiting): (Vec<_>, Vec<_>) = pending.into_iter().partition(|(_, value)| {
-            let needs = |n: &str| order.contains(&n) && !values.contains_key(n) && !failed.contains(&n);
-            !mentions(value, &needs)
+    let places: HashMap<&str, usize> = pending.iter().enumerate().map(|(i, p)| (p.name, i)).collect();
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); pending.len()];
+    for (i, param) in pending.iter_mut().enumerate() {
+        for_each_name(param.value, &mut |name| {
+            if let Some(&used) = places.get(name) {
+                users[used].push(i);
+                param.missing += 1;
+            }
         });
-        if ready.is_empty() {
-            report_cycle(&waiting, decoder);
-            symbols.unsure = true;
-            break;
-        }
-        for (name, value) in ready {
-            if mentions(value, &|n| failed.contains(&n)) {
-                failed.push(&name.value);
-                continue;
-            }
-            match evaluate(value, &Settled(&values)) {
-                Ok(v) => drop(values.insert(&name.value, v)),
-                Err(error) => {
-                    decoder.report(error);
-                    symbols.unsure = true;
-                    failed.push(&name.value);
-                }
-            }
-        }
-        pending = waiting;
     }
-    symbols.params = order.iter().filter_map(|n| values.get(n).map(|&v| ((*n).to_owned(), v))).collect();
+    // A parameter is settled when all that it uses is. Failed ones count as settled, so that what
+    // uses them is not reported again.
+    let mut values: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut failed = vec![false; pending.len()];
+    let mut ready: VecDeque<usize> = (0..pending.len()).filter(|&i| pending[i].missing == 0).collect();
+    while let Some(i) = ready.pop_front() {
+        if !failed[i] {
+            match constant(pending[i].value, &Settled(&values), decoder) {
+                Some(v) => drop(values.insert(pending[i].name, v)),
+                None => failed[i] = true,
+            }
+        }
+        symbols.unsure |= failed[i];
+        for &user in &users[i] {
+            failed[user] |= failed[i];
+            pending[user].missing -= 1;
+            if pending[user].missing == 0 {
+                ready.push_back(user);
+            }
+        }
+    }
+    let waiting: Vec<&Pending<'_>> = pending.iter().filter(|p| p.missing > 0).collect();
+    if !waiting.is_empty() {
+        report_cycle(&waiting, decoder);
+        symbols.unsure = true;
+    }
+    symbols.set_params(
+        pending.iter().filter_map(|p| values.get(p.name).map(|&v| (p.name.to_owned(), v))).collect(),
+    );
+}
+
+/// A parameter that has no value yet.
+struct Pending<'d> {
+    name: &'d str,
+    value: &'d Expr,
+    /// How often it uses parameters that are not settled.
+    missing: usize,
 }
 
 struct Settled<'v>(&'v BTreeMap<&'v str, i64>);
@@ -81,21 +96,29 @@ impl Environment for Settled<'_> {
     }
 }
 
-fn report_cycle(waiting: &[(&Spanned<String>, &Expr)], decoder: &mut Decoder) {
-    let names: Vec<&str> = waiting.iter().map(|w| w.0.value.as_str()).collect();
+fn report_cycle(waiting: &[&Pending<'_>], decoder: &mut Decoder) {
+    const SHOWN: usize = 20;
+    let mut names: Vec<&str> = waiting.iter().take(SHOWN).map(|w| w.name).collect();
+    if waiting.len() > SHOWN {
+        names.push("...");
+    }
     let message = format!("the parameters {} depend on each other in a circle", names.join(", "));
-    decoder.report(Diagnostic::error("cycle", waiting[0].1.span, message).help("give one of them a number"));
+    decoder.report(Diagnostic::error("cycle", waiting[0].value.span, message).help("give one of them a number"));
 }
 
-/// Whether a name for which `test` holds occurs in an expression.
-fn mentions(e: &Expr, test: &dyn Fn(&str) -> bool) -> bool {
+/// Calls `found` with every name in an expression.
+fn for_each_name<'e>(e: &'e Expr, found: &mut dyn FnMut(&'e str)) {
     match &e.kind {
-        Kind::Name(name) => test(name),
-        Kind::Int(_) | Kind::Builtin(_) => false,
-        Kind::Neg(inner) | Kind::Not(inner) => mentions(inner, test),
-        Kind::Call(_, a, b) => mentions(a, test) || mentions(b, test),
-        Kind::Index(base, indices) => mentions(base, test) || indices.iter().any(|i| mentions(i, test)),
-        Kind::Chain(first, links) => mentions(first, test) || links.iter().any(|l| mentions(&l.1, test)),
+        Kind::Name(name) => found(name),
+        Kind::Int(_) | Kind::Builtin(_) => {}
+        Kind::Neg(inner) | Kind::Not(inner) => for_each_name(inner, found),
+        Kind::Call(_, a, b) => [a, b].into_iter().for_each(|e| for_each_name(e, found)),
+        Kind::Index(base, indices) => {
+            std::iter::once(&**base).chain(indices).for_each(|e| for_each_name(e, found));
+        }
+        Kind::Chain(first, links) => {
+            std::iter::once(&**first).chain(links.iter().map(|l| &l.1)).for_each(|e| for_each_name(e, found));
+        }
     }
 }
 
@@ -106,7 +129,7 @@ pub(super) fn tables(tables: Option<&Named<TableDoc>>, symbols: &mut Symbols, de
         let entries: Vec<Option<i64>> = doc.entries.iter().map(|e| value(&e.0, symbols, decoder)).collect();
         match entries.into_iter().collect() {
             Some(values) => {
-                let table = Table { name: name.value.clone(), shape: doc.shape.clone(), values };
+                let table = Table::new(name.value.clone(), doc.shape.clone(), values);
                 symbols.tables.insert(name.value.clone(), Arc::new(table));
             }
             None => symbols.unsure = true,
@@ -149,5 +172,16 @@ fn too_large() -> String {
 
 /// The constant value of an expression, or nothing after reporting why it has none.
 pub(super) fn value(e: &Expr, symbols: &Symbols, decoder: &mut Decoder) -> Option<i64> {
+    if decoder.flooded() {
+        return None;
+    }
     evaluate(e, symbols).map_err(|error| symbols.report(error, decoder)).ok()
+}
+
+/// The same where only parameters are known.
+fn constant(e: &Expr, settled: &Settled<'_>, decoder: &mut Decoder) -> Option<i64> {
+    if decoder.flooded() {
+        return None;
+    }
+    evaluate(e, settled).map_err(|error| decoder.report(error)).ok()
 }

@@ -1,6 +1,6 @@
 //! What the names of a document mean, at each place of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::expr::{Binding, Builtin, Coord, Environment, LoopId, Scope, Table};
@@ -55,6 +55,7 @@ pub(super) struct Symbols {
     pub threads_follow_domain: bool,
     /// Why certain coordinates cannot be used at this place.
     pub refusal: Option<fn(Coord) -> Option<&'static str>>,
+    values: HashMap<String, i64>,
     defined: BTreeMap<String, &'static str>,
     /// The whole document.
     pub span: Span,
@@ -72,9 +73,16 @@ impl Symbols {
             unsure: false,
             threads_follow_domain: true,
             refusal: None,
+            values: HashMap::new(),
             defined: BTreeMap::new(),
             span,
         }
+    }
+
+    /// Takes the parameters and their values.
+    pub fn set_params(&mut self, params: Vec<(String, i64)>) {
+        self.values = params.iter().cloned().collect();
+        self.params = params;
     }
 
     /// Reports an error, unless it is an unknown name and that may be the fault of another error.
@@ -124,7 +132,7 @@ impl Symbols {
 
     fn number(&self, name: &str) -> Option<i64> {
         let unrolled = self.unrolled.iter().rev().find(|u| u.0 == name).map(|u| u.1);
-        unrolled.or_else(|| self.params.iter().find(|p| p.0 == name).map(|p| p.1))
+        unrolled.or_else(|| self.values.get(name).copied())
     }
 }
 
