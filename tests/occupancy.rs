@@ -7,7 +7,7 @@ use wavecast::launch::{Candidate, Infeasible, Launch, Limit, Occupancy, occupanc
 
 fn occupy(device: &str, block: [i64; 3], registers: i64, shared: i64) -> Result<Occupancy, Infeasible> {
     let text = format!(
-        "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 16777216}}}}\ndomain: {{x: 16777216}}\n\
+        "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1048576}}}}\ndomain: {{x: 1048576}}\n\
          loads: ['a[x]']\nlaunch: {{registers: {registers}, shared: {shared}}}\n"
     );
     let loaded = load("k", &text, &Default::default()).unwrap();
@@ -74,6 +74,6 @@ fn what_cannot_run_has_a_reason() {
 fn waves_follow() {
     let found = occupy("a100", [1024, 1, 1], 32, 0).unwrap();
     assert_eq!(found.wave_blocks, 216);
-    assert_eq!(found.waves, 16384.0 / 216.0);
+    assert_eq!(found.waves, 1024.0 / 216.0);
     assert_eq!((found.warps_per_sm, found.fraction), (64, 1.0));
 }
