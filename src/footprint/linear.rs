@@ -1,0 +1,217 @@
+//! The closed form for affine addresses: exact, at a cost that does not depend on the number of
+//! threads.
+//!
+//! Memory is cut into rows at multiples of the smallest stride that leaves whole lines untouched.
+//! In each row a piece touches an interval; rows that look alike form rectangles in (row, plane)
+//! space. Overlapping rectangles are cut into cells in which every row has the same intervals, and a
+//! cell counts as its rows times the lines of one row, for each alignment that a row can have.
+//! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
+
+use super::query::{Piece, Query, Refusal};
+use super::rows::{Rectangle, count_rows};
+use crate::expr::Term;
+
+type Counted<T> = Result<T, Refusal>;
+
+/// Distinct lines of all pieces of a query.
+pub(super) fn count(query: &Query) -> Counted<u128> {
+    let mut progressions =
+        query.pieces.iter().map(|p| Ok((p.array, Progression::of(p)?))).collect::<Counted<Vec<_>>>()?;
+    progressions.sort_by_key(|p| p.0);
+    let mut total = 0;
+    for of_array in progressions.chunk_by_mut(|a, b| a.0 == b.0) {
+        total += count_array(of_array, query.line)?;
+    }
+    Ok(total)
+}
+
+/// Addresses base + sum of stride * (0..count), each touching `run` bytes.
+#[derive(Debug, Clone)]
+struct Progression {
+    base: i64,
+    /// Ascending strides, all positive, counts at least 2.
+    steps: Steps,
+    run: i64,
+}
+
+/// Most variables with a stride of their own.
+const MAX_STEPS: usize = 12;
+
+/// Strides and counts, without an allocation.
+#[derive(Debug, Clone, Copy)]
+struct Steps {
+    length: usize,
+    list: [(i64, i64); MAX_STEPS],
+}
+
+impl Steps {
+    fn as_slice(&self) -> &[(i64, i64)] {
+        &self.list[..self.length]
+    }
+
+    fn count_of(&self, stride: i64) -> i64 {
+        self.as_slice().iter().find(|s| s.0 == stride).map_or(1, |s| s.1)
+    }
+}
+
+impl Progression {
+    fn of(piece: &Piece) -> Counted<Self> {
+        if piece.when.is_some() {
+            return Err(Refusal::Conditional);
+        }
+        let mut base = i128::from(*piece.address.constant());
+        let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
+        for (term, coefficient) in piece.address.terms() {
+            let Term::Coord(coord) = term else { return Err(Refusal::NotAffine) };
+            let Some(&(_, from, to)) = piece.ranges.iter().find(|r| r.0 == *coord) else {
+                return Err(Refusal::NotAffine);
+            };
+            // A negative stride runs backwards from the other end.
+            let start = if *coefficient < 0 { to } else { from };
+            base += i128::from(start) * i128::from(*coefficient);
+            let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
+            if count > 1 {
+                let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
+                *slot = (coefficient.checked_abs().ok_or(Refusal::Overflow)?, count);
+                steps.length += 1;
+            }
+        }
+        let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
+        merge(&mut steps)?;
+        let this = Self { base, steps, run: piece.width };
+        this.end()?;
+        Ok(this)
+    }
+
+    /// One past the last byte; everything between it and the base fits into 62 bits.
+    fn end(&self) -> Counted<i64> {
+        let mut end = i128::from(self.base) + i128::from(self.run);
+        for &(stride, count) in self.steps.as_slice() {
+            end += i128::from(stride) * i128::from(count - 1);
+        }
+        let most = 1_i128 << 61;
+        let inside = end.abs() < most && i128::from(self.base).abs() < most;
+        if inside { i64::try_from(end).map_err(|_| Refusal::Overflow) } else { Err(Refusal::Overflow) }
+    }
+}
+
+/// Sorts steps and joins those that continue each other: s*(0..n) + ks*(0..m) is s*(0..n+k(m-1)) if
+/// k <= n leaves no gap.
+fn merge(steps: &mut Steps) -> Counted<()> {
+    let Steps { length, list } = steps;
+    list[..*length].sort_unstable();
+    let mut kept = 0;
+    for i in 0..*length {
+        let (stride, count) = list[i];
+        if kept > 0 {
+            let (smaller, n) = list[kept - 1];
+            let k = stride / smaller;
+            if stride % smaller == 0 && k <= n {
+                let more = k.checked_mul(count - 1).and_then(|m| m.checked_add(n));
+                list[kept - 1].1 = more.ok_or(Refusal::Overflow)?;
+                continue;
+            }
+        }
+        list[kept] = (stride, count);
+        kept += 1;
+    }
+    *length = kept;
+    Ok(())
+}
+
+fn count_array(progressions: &mut [(usize, Progression)], line: i64) -> Counted<u128> {
+    let strides = row_strides(progressions, line);
+    let (row, rows_per_plane) = match strides.as_slice() {
+        [] => (None, None),
+        [row] => (Some(*row), None),
+        [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
+        _ => return Err(Refusal::Strides),
+    };
+    let mut rectangles = Vec::with_capacity(progressions.len() * 2);
+    for (_, p) in progressions.iter() {
+        let Some(row) = row else {
+            rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + p.run - 1] });
+            continue;
+        };
+        let ys = p.steps.count_of(row);
+        let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
+        cut_into_rows(p, row, rows_per_plane, ys, zs, &mut rectangles);
+    }
+    Ok(count_rows(rectangles, row, rows_per_plane, line))
+}
+
+/// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
+/// that remain are those between rows and planes.
+fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64> {
+    let mut strides: Vec<i64> = Vec::with_capacity(4);
+    for (_, p) in progressions.iter() {
+        for &(stride, _) in p.steps.as_slice() {
+            if let Err(at) = strides.binary_search(&stride) {
+                strides.insert(at, stride);
+            }
+        }
+    }
+    let mut swallowed = 0;
+    for &stride in &strides {
+        // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
+        let dense = |p: &Progression| p.steps.count_of(stride) == 1 || stride - p.run < line;
+        if !progressions.iter().all(|(_, p)| dense(p)) {
+            break;
+        }
+        for (_, p) in progressions.iter_mut() {
+            p.run += stride * (p.steps.count_of(stride) - 1);
+        }
+        swallowed += 1;
+    }
+    strides.drain(..swallowed);
+    strides
+}
+
+/// Cuts the runs of a progression at row boundaries, and its rows at plane boundaries.
+fn cut_into_rows(
+    p: &Progression,
+    row: i64,
+    rows_per_plane: Option<i64>,
+    ys: i64,
+    zs: i64,
+    out: &mut Vec<Rectangle>,
+) {
+    let first_row = p.base.div_euclid(row);
+    let (start, end) = (p.base.rem_euclid(row), p.base.rem_euclid(row) + p.run - 1);
+    let mut add = |from_row: i64, rows: i64, bytes: [i64; 2]| {
+        cut_into_planes(from_row, rows, rows_per_plane, zs, bytes, out);
+    };
+    let last = end / row;
+    if last == 0 {
+        return add(first_row, ys, [start, end]);
+    }
+    // The run of each of the ys rows covers the rest of its row, whole rows, and part of a last one.
+    add(first_row, ys, [start, row - 1]);
+    if last > 1 {
+        add(first_row + 1, ys + last - 2, [0, row - 1]);
+    }
+    add(first_row + last, ys, [0, end % row]);
+}
+
+fn cut_into_planes(
+    from_row: i64,
+    rows: i64,
+    rows_per_plane: Option<i64>,
+    zs: i64,
+    bytes: [i64; 2],
+    out: &mut Vec<Rectangle>,
+) {
+    let Some(height) = rows_per_plane else {
+        return out.push(Rectangle { y: [from_row, from_row + rows], z: [0, 1], bytes });
+    };
+    let (z, y) = (from_row.div_euclid(height), from_row.rem_euclid(height));
+    let last = (y + rows - 1) / height;
+    if last == 0 {
+        return out.push(Rectangle { y: [y, y + rows], z: [z, z + zs], bytes });
+    }
+    out.push(Rectangle { y: [y, height], z: [z, z + zs], bytes });
+    if last > 1 {
+        out.push(Rectangle { y: [0, height], z: [z + 1, z + zs + last - 1], bytes });
+    }
+    out.push(Rectangle { y: [0, (y + rows - 1) % height + 1], z: [z + last, z + last + zs], bytes });
+}

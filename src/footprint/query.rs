@@ -1,0 +1,73 @@
+//! What is counted: boxes of points and the bytes that each point touches.
+
+use crate::expr::{Cond, Coord, Form};
+
+/// A box of threads (and loop iterations) under one access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The array; arrays do not share lines.
+    pub array: usize,
+    /// Each variable with its first and last value. Never empty ranges.
+    pub ranges: Vec<(Coord, i64, i64)>,
+    /// Only points for which this holds.
+    pub when: Option<Cond<i64>>,
+    /// First byte that a point touches.
+    pub address: Form<i64>,
+    /// Bytes touched from there on; at least 1.
+    pub width: i64,
+}
+
+impl Piece {
+    /// Number of points of the box, before `when`.
+    pub fn points(&self) -> u128 {
+        self.ranges.iter().map(|r| u128::from(r.2.abs_diff(r.1)) + 1).product()
+    }
+}
+
+/// How many distinct lines do these pieces touch?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The pieces; their union is counted.
+    pub pieces: Vec<Piece>,
+    /// Bytes of a line.
+    pub line: i64,
+}
+
+/// Which engine counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Closed form in exact byte addresses.
+    Linear,
+    /// Every point.
+    Enumeration,
+}
+
+impl Engine {
+    /// How it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Engine::Linear => "linear",
+            Engine::Enumeration => "enumeration",
+        }
+    }
+}
+
+/// Why an engine did not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The address is not affine.
+    #[error("the address is not affine")]
+    NotAffine,
+    /// Points are chosen by a condition.
+    #[error("a condition chooses the points")]
+    Conditional,
+    /// The strides do not nest as those of an array do.
+    #[error("the strides do not nest")]
+    Strides,
+    /// It would take too long.
+    #[error("there are more points than the budget allows")]
+    Budget,
+    /// A number left 64 bits.
+    #[error("a number does not fit into 64 bits")]
+    Overflow,
+}
