@@ -125,6 +125,19 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Number of nodes, this one included.
+    pub fn size(&self) -> usize {
+        1 + match &self.kind {
+            Kind::Int(_) | Kind::Name(_) | Kind::Builtin(_) => 0,
+            Kind::Index(base, indices) => base.size() + indices.iter().map(Expr::size).sum::<usize>(),
+            Kind::Call(_, a, b) => a.size() + b.size(),
+            Kind::Neg(inner) | Kind::Not(inner) => inner.size(),
+            Kind::Chain(first, links) => first.size() + links.iter().map(|l| l.1.size()).sum::<usize>(),
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
@@ -168,4 +181,15 @@ pub enum Range {
         /// Largest.
         to: Expr,
     },
+}
+
+impl Range {
+    /// Number of nodes of its expressions.
+    pub fn size(&self) -> usize {
+        match self {
+            Range::Single(e) => e.size(),
+            Range::Span { from, to, step } => from.size() + to.size() + step.as_ref().map_or(0, Expr::size),
+            Range::Pow2 { from, to } => from.size() + to.size(),
+        }
+    }
 }

@@ -82,6 +82,25 @@ impl<C: Coefficient> Cond<C> {
         self.map(&|form| form.fold(fold, offset))
     }
 
+    /// Number of parts.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Const(_) => 1,
+            Self::NonNegative(form) | Self::Zero(form) => form.size(),
+            Self::All(parts) | Self::Any(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
+        }
+    }
+
+    /// Other names for coordinates; one without a name counts as 0.
+    pub fn rename(&self, to: &dyn Fn(Coord) -> Option<Coord>) -> Result<Self, Excess> {
+        self.map(&|form| form.rename(to))
+    }
+
+    /// Puts a form in the place of each coordinate for which there is one.
+    pub fn substitute(&self, with: &dyn Fn(Coord) -> Option<Form<C>>) -> Result<Self, Excess> {
+        self.map(&|form| form.substitute(with))
+    }
+
     /// Whether a coordinate for which `test` holds occurs anywhere.
     pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         match self {

@@ -400,6 +400,18 @@ impl<C: Coefficient> Form<C> {
         Ok(total)
     }
 
+    /// Other names for coordinates; one without a name counts as 0.
+    pub fn rename(&self, to: &dyn Fn(Coord) -> Option<Coord>) -> Result<Self, Excess> {
+        if !self.is_affine() {
+            return self.substitute(&|c| Some(to(c).map_or_else(|| Form::int(0), Form::coord)));
+        }
+        let terms = self.terms.iter().filter_map(|(term, coefficient)| {
+            let Term::Coord(coord) = term else { return None };
+            Some((Term::Coord(to(*coord)?), coefficient.clone()))
+        });
+        Self::collected(self.constant.clone(), terms.collect())
+    }
+
     /// Puts fold * thread + offset in the place of each work-item axis.
     pub fn fold(&self, fold: [i64; 3], offset: [i64; 3]) -> Result<Self, Excess> {
         if !self.is_affine() {
@@ -492,7 +504,8 @@ fn lcm(a: i64, b: i64) -> Result<i64, Excess> {
 }
 
 impl<C: Coefficient> Term<C> {
-    fn parts(&self) -> Vec<&Form<C>> {
+    /// The forms inside.
+    pub fn parts(&self) -> Vec<&Form<C>> {
         match self {
             Term::Coord(_) => Vec::new(),
             Term::Floor(inner, _) => vec![inner],

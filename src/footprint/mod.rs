@@ -10,10 +10,12 @@ mod isl;
 mod linear;
 mod query;
 mod rows;
+mod threads;
 
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
 pub use query::{Engine, Piece, Query, Refusal};
+pub use threads::{Addressing, Threads};
 
 /// Most points that enumeration visits unless told otherwise.
 pub const ENUMERATION_BUDGET: u128 = 1 << 22;

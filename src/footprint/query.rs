@@ -64,6 +64,9 @@ pub enum Refusal {
     /// The strides do not nest as those of an array do.
     #[error("the strides do not nest")]
     Strides,
+    /// An access was written as a pointer, so that it has no indices.
+    #[error("an access in pointer form has no grid address")]
+    NotGrid,
     /// It would take too long.
     #[error("there are more points than the budget allows")]
     Budget,

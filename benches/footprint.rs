@@ -1,0 +1,91 @@
+//! How long it takes to count the distinct lines under a wave of threads.
+//!
+//! `cargo bench --bench footprint`. "count" is the closed form alone, on boxes that are made already;
+//! "query and count" includes making them from the program of a thread and the boxes of blocks.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use wavecast::footprint::{Addressing, Engine, Query, Threads, count_with};
+use wavecast::kernel::{AccessKind, FieldId, Kernel, Options, load};
+use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
+
+const LINE: i64 = 32;
+
+struct Case {
+    kernel: Kernel,
+    launch: Launch,
+    program: Program<i64>,
+    blocks: Vec<BlockBox>,
+}
+
+impl Case {
+    /// A wave of about `threads` threads in the middle of the grid, or the whole grid.
+    fn new(name: &str, set: &[&str], block: [i64; 3], threads: Option<i64>) -> Self {
+        let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let options = Options { set: set.iter().map(|s| (*s).to_owned()).collect(), ..Default::default() };
+        let text = std::fs::read_to_string(path).unwrap();
+        let kernel = load(name, &text, &options).unwrap().kernels.remove(0);
+        let candidate = Candidate { block, fold: [1; 3] };
+        let launch = Launch::new(&kernel, candidate).unwrap();
+        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let all = launch.blocks();
+        let blocks = match threads {
+            Some(threads) => {
+                let count = threads / launch.threads_per_block();
+                // Not at a row's or plane's beginning, so that the wave is a union of four or five boxes.
+                blocks_of_wave(launch.sizes.grid, all / 2 + launch.sizes.grid[0] / 3, count)
+            }
+            None => blocks_of_wave(launch.sizes.grid, 0, all),
+        };
+        Self { kernel, launch, program, blocks }
+    }
+
+    fn query(&self) -> Query {
+        let threads = Threads { kernel: &self.kernel, launch: &self.launch, program: &self.program };
+        threads.query(&self.blocks, FieldId(0), &[AccessKind::Load], LINE, Addressing::Linear).unwrap()
+    }
+}
+
+fn footprint(c: &mut Criterion) {
+    let wave = Some(177_000);
+    let odd: &[&str] = &["NX=633"];
+    let cases = [
+        ("star3d25 wave", Case::new("star3d25", &[], [32, 4, 8], wave)),
+        ("star3d25 wave, pitch 641", Case::new("star3d25", odd, [32, 4, 8], wave)),
+        ("box3d27 wave", Case::new("box3d27", &[], [32, 4, 8], wave)),
+        ("box3d27 wave, odd pitch", Case::new("box3d27", &["NX=639"], [32, 4, 8], wave)),
+        ("d3q19 wave", Case::new("lbm-d3q19", &[], [32, 4, 8], wave)),
+        ("d3q19 wave, odd pitch", Case::new("lbm-d3q19", &["NX=255"], [32, 4, 8], wave)),
+        ("star3d25 grid 632x504x504", Case::new("star3d25", &[], [32, 4, 8], None)),
+        ("star3d25 block of 1024", Case::new("star3d25", &[], [16, 2, 32], Some(1024))),
+    ];
+    let mut group = c.benchmark_group("footprint");
+    for (name, case) in &cases {
+        let query = case.query();
+        group.bench_function(format!("{name}/count ({} boxes)", case.blocks.len()), |b| {
+            b.iter(|| count_with(black_box(&query), Engine::Linear).unwrap());
+        });
+        group.bench_function(format!("{name}/query and count"), |b| {
+            b.iter(|| count_with(&black_box(case).query(), Engine::Linear).unwrap());
+        });
+    }
+    group.finish();
+}
+
+/// From 10^5 to 10^9 threads of the star.
+fn scaling(c: &mut Criterion) {
+    let mut group = c.benchmark_group("threads");
+    for power in 5..=9 {
+        let threads = 10_i64.pow(power);
+        let case = Case::new("star3d25", &["NX=1024", "NY=1024", "NZ=2048"], [32, 4, 8], Some(threads));
+        let query = case.query();
+        group.bench_function(format!("10^{power}"), |b| {
+            b.iter(|| count_with(black_box(&query), Engine::Linear).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, footprint, scaling);
+criterion_main!(benches);
