@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use wavecast::expr::{Coord, Dim, Form};
+use wavecast::expr::{Cond, Coord, Dim, Form};
 use wavecast::footprint::{Engine, Piece, Query, Refusal, count_with};
 
 /// A small deterministic generator (splitmix64).
@@ -100,6 +100,9 @@ fn naive(query: &Query) -> u128 {
         }
         for point in points {
             let value = |c: Coord| piece.ranges.iter().position(|r| r.0 == c).map(|i| point[i]);
+            if piece.when.as_ref().is_some_and(|w| !w.evaluate(&value).unwrap()) {
+                continue;
+            }
             let first = piece.address.evaluate(&value).unwrap();
             for byte in first..first + piece.width {
                 lines.insert((piece.array, byte.div_euclid(query.line)));
@@ -113,6 +116,80 @@ fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
+/// Puts quotients and remainders into the addresses of a query, and sometimes a condition.
+fn make_quasi_affine(query: &mut Query, random: &mut Random) {
+    let dimensions = query.pieces[0].ranges.len();
+    let coord = |random: &mut Random| {
+        Form::coord(
+            COORDS[usize::try_from(random.within(0, i64::try_from(dimensions).unwrap() - 1)).unwrap()],
+        )
+    };
+    let mut extra = Form::int(0);
+    for _ in 0..random.within(1, 2) {
+        let mut inner = coord(random).times(&random.within(1, 3)).unwrap();
+        if random.within(0, 2) == 0 {
+            inner = inner.plus(&coord(random)).unwrap();
+        }
+        let inner = inner.plus(&Form::int(random.within(-5, 40))).unwrap();
+        let modulus = random.within(2, 20);
+        let term =
+            if random.within(0, 1) == 0 { inner.floor_div(&modulus) } else { inner.remainder(&modulus) };
+        extra = extra.plus(&term.unwrap().times(&random.within(-80, 80)).unwrap()).unwrap();
+    }
+    let condition = (random.within(0, 2) == 0).then(|| {
+        let difference = coord(random).minus(&coord(random).times(&random.within(0, 2)).unwrap()).unwrap();
+        Cond::non_negative(difference.plus(&Form::int(random.within(-10, 30))).unwrap())
+    });
+    for piece in &mut query.pieces {
+        piece.address = piece.address.plus(&extra).unwrap();
+        piece.when.clone_from(&condition);
+    }
+}
+
+#[test]
+fn quasi_affine_addresses_too() {
+    let cases =
+        from_environment("WAVECAST_FOOTPRINT_CASES", if cfg!(debug_assertions) { 1_000 } else { 10_000 });
+    let seed = from_environment("WAVECAST_FOOTPRINT_SEED", 2);
+    let mut answered = 0;
+    for case in 0..cases {
+        let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(case));
+        let mut query = random_query(&mut random);
+        make_quasi_affine(&mut query, &mut random);
+        let expected = naive(&query);
+        for engine in [Engine::Linear, Engine::Runs, Engine::Enumeration] {
+            if let Ok(found) = count_with(&query, engine) {
+                answered += u64::from(engine == Engine::Runs);
+                assert_eq!(found, expected, "{engine:?}, seed {seed}, case {case}: {query:#?}");
+            }
+        }
+    }
+    assert!(answered * 10 >= cases * 9, "runs answered {answered} of {cases} only");
+}
+
+/// isl is slow, so that fewer and smaller cases are put to it.
+#[cfg(feature = "isl")]
+#[test]
+fn isl_counts_the_same() {
+    let cases = from_environment("WAVECAST_FOOTPRINT_ISL_CASES", 12);
+    let seed = from_environment("WAVECAST_FOOTPRINT_SEED", 3);
+    let mut decided = 0;
+    for case in 0..cases {
+        let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(case));
+        let mut query = random_query(&mut random);
+        query.pieces.truncate(3);
+        if case % 2 == 1 {
+            make_quasi_affine(&mut query, &mut random);
+        }
+        if let Ok(found) = count_with(&query, Engine::Isl) {
+            decided += 1;
+            assert_eq!(found, naive(&query), "seed {seed}, case {case}: {query:#?}");
+        }
+    }
+    println!("isl decided {decided} of {cases}");
+    assert!(decided * 10 >= cases * 9, "isl decided {decided} of {cases} only");
+}
+
 #[test]
 fn engines_count_what_a_set_of_lines_counts() {
     let cases =
@@ -123,14 +200,14 @@ fn engines_count_what_a_set_of_lines_counts() {
         let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(case));
         let query = random_query(&mut random);
         let expected = naive(&query);
-        for engine in [Engine::Linear, Engine::Enumeration] {
+        for engine in [Engine::Linear, Engine::Runs, Engine::Enumeration] {
             match count_with(&query, engine) {
                 Ok(found) => {
                     answered += u64::from(engine == Engine::Linear);
                     assert_eq!(found, expected, "{engine:?}, seed {seed}, case {case}: {query:#?}");
                 }
                 Err(refusal) => {
-                    assert_eq!((engine, refusal), (Engine::Linear, Refusal::Strides), "case {case}")
+                    assert_eq!((engine, refusal), (Engine::Linear, Refusal::Strides), "case {case}");
                 }
             }
         }

@@ -94,8 +94,8 @@ fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {
         Format::Jsonl => {
             checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n").map_err(failed)).collect()
         }
-        Format::Csv => Ok(checks.iter().map(|c| check_table(c).csv()).collect()),
-        Format::Md => Ok(checks.iter().map(|c| check_table(c).markdown()).collect()),
+        Format::Csv => Ok(vec![check_table(checks).csv()]),
+        Format::Md => Ok(vec![check_table(checks).markdown()]),
         Format::Table => {
             let width = arguments.output.width();
             return Ok(checks

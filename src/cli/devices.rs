@@ -8,7 +8,7 @@ use super::Outcome;
 use super::input::load_device;
 use super::output::{Failure, Format, OutputArguments};
 use wavecast::device::{self, Device};
-use wavecast::report::{device_list, device_yaml};
+use wavecast::report::{DeviceFile, device_list, device_numbers};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -55,8 +55,11 @@ fn list(output: &OutputArguments) -> Result<(), Failure> {
         ),
         Format::Csv => table.csv(),
         Format::Md => table.markdown(),
-        Format::Json => json_of(&devices)?,
-        Format::Jsonl => devices.iter().map(json_line).collect::<Result<Vec<_>, _>>()?.concat(),
+        Format::Json => json_of(&devices.iter().map(DeviceFile::new).collect::<Vec<_>>())?,
+        Format::Jsonl => {
+            let lines = devices.iter().map(|d| json_line(&DeviceFile::new(d)));
+            lines.collect::<Result<Vec<_>, _>>()?.concat()
+        }
     };
     output.write(&text)
 }
@@ -64,10 +67,15 @@ fn list(output: &OutputArguments) -> Result<(), Failure> {
 fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     let device = load_device(&arguments.device, &arguments.device_set, output.is_json())?;
+    let file = DeviceFile::new(&device);
     let text = match output.format() {
-        Format::Json => json_of(&device)?,
-        Format::Jsonl => json_line(&device)?,
-        _ => device_yaml(&device).map_err(|e| Failure::message("yaml", e.to_string(), None))?,
+        Format::Json => json_of(&file)?,
+        Format::Jsonl => json_line(&file)?,
+        Format::Csv => device_numbers(&device).csv(),
+        Format::Md => device_numbers(&device).markdown(),
+        Format::Table => {
+            serde_yaml::to_string(&file).map_err(|e| Failure::message("yaml", e.to_string(), None))?
+        }
     };
     output.write(&text)
 }
@@ -77,7 +85,7 @@ fn json_of(value: &impl serde::Serialize) -> Result<String, Failure> {
     text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
 }
 
-fn json_line(value: &Device) -> Result<String, Failure> {
+fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value);
     text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
 }

@@ -9,6 +9,11 @@ pub trait Quantity: Sized + fmt::Display {
 
     /// Reads a number with its unit; `None` if it is none of this kind.
     fn parse(text: &str) -> Option<Self>;
+
+    /// The number, if it has no unit.
+    fn plain(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Splits `40 MiB` or `40MiB` into number and unit.
@@ -156,6 +161,10 @@ impl Quantity for Count {
 
     fn parse(text: &str) -> Option<Self> {
         text.trim().parse().ok().filter(|&n: &u64| (1..=1 << 40).contains(&n)).map(Count)
+    }
+
+    fn plain(&self) -> Option<u64> {
+        Some(self.0)
     }
 }
 

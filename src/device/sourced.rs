@@ -71,7 +71,10 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
 impl<T: Quantity> Serialize for Sourced<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("value", &self.value.to_string())?;
+        match self.value.plain() {
+            Some(number) => map.serialize_entry("value", &number)?,
+            None => map.serialize_entry("value", &self.value.to_string())?,
+        }
         map.serialize_entry("source", &self.source)?;
         if let Some(note) = &self.note {
             map.serialize_entry("note", note)?;

@@ -354,7 +354,10 @@ impl<C: Coefficient> Form<C> {
             *coefficient = C::int((denominator / r.denom()).checked_mul(*r.numer()).ok_or(Excess::Overflow)?);
         }
         let inner = Self { constant: C::int(constant), terms: rest };
-        whole.plus(&Self::term(Term::Floor(Box::new(inner), C::int(denominator))))
+        match inner.joined_floor(denominator)? {
+            Some(joined) => whole.plus(&joined),
+            None => whole.plus(&Self::term(Term::Floor(Box::new(inner), C::int(denominator)))),
+        }
     }
 
     /// A quotient of a quotient as one: floor((floor(e/a) + c)/m) = floor((e + ac)/(am)).
@@ -363,8 +366,7 @@ impl<C: Coefficient> Form<C> {
         let (Some(1), Some(a), Some(c)) = (one.as_int(), a.as_int(), self.constant.as_int()) else {
             return Ok(None);
         };
-        let shift = c.checked_mul(a).ok_or(Excess::Overflow)?;
-        let product = a.checked_mul(m).ok_or(Excess::Overflow)?;
+        let (Some(shift), Some(product)) = (c.checked_mul(a), a.checked_mul(m)) else { return Ok(None) };
         inner.plus(&Self::int(shift))?.floor_div(&C::int(product)).map(Some)
     }
 
@@ -588,6 +590,16 @@ impl<C: Coefficient> Term<C> {
 }
 
 impl Term<Scale> {
+    /// Whether the size of the grid occurs.
+    pub(super) fn mentions_grid(&self) -> bool {
+        let divisor = if let Term::Floor(_, divisor) = self { divisor.mentions_grid() } else { false };
+        divisor
+            || self
+                .parts()
+                .iter()
+                .any(|f| f.constant.mentions_grid() || f.terms.iter().any(|t| t.0.mentions_grid()))
+    }
+
     /// The term for given launch sizes.
     pub(super) fn at(&self, sizes: &LaunchSizes) -> Result<Form<i64>, Excess> {
         self.rebuild(&|f| f.at(sizes), &|c| c.at(sizes), &|c| Ok(placed(c, sizes, 1)))

@@ -44,11 +44,15 @@ fn remainder_of<C: Coefficient>(quotient: &Term<C>, coefficient: &C, form: &Form
     {
         return Some(Remainder { factor, dividend: (**dividend).clone(), modulus: divisor });
     }
-    // floor(e/a) % m stands as floor(e/a) - m*floor(e/(am)): quotients of quotients are joined.
+    // (floor(e/a) + b) % m stands as floor(e/a) + b - m*floor((e + ab)/(am)): quotients of quotients are
+    // joined.
     form.terms().iter().find_map(|(term, factor)| {
         let factor = factor.as_int()?;
         let modulus = c.checked_div(factor)?.checked_neg().filter(|&m| m > 1 && c % factor == 0)?;
-        let inner = matches!(term, Term::Floor(..)).then(|| Form::term(term.clone()))?;
+        let Term::Floor(within, a) = term else { return None };
+        let apart = dividend.constant().as_int()?.checked_sub(within.constant().as_int()?)?;
+        let shift = Form::int(apart.div_euclid(a.as_int()?));
+        let inner = Form::term(term.clone()).plus(&shift).ok()?;
         let joined = inner.floor_div(&C::int(modulus)).ok()?;
         (joined == Form::term(quotient.clone())).then_some(Remainder { factor, dividend: inner, modulus })
     })
@@ -58,6 +62,10 @@ fn remainder_of<C: Coefficient>(quotient: &Term<C>, coefficient: &C, form: &Form
 fn common_factor<C: Coefficient>(part: &Form<C>, whole: &Form<C>) -> Option<i64> {
     let mut factors = part.terms().iter().map(|(term, of_part)| {
         let (_, of_whole) = whole.terms().iter().find(|t| t.0 == *term)?;
+        // Equal, also where it is not a number.
+        if of_whole == of_part {
+            return Some(1);
+        }
         let (a, b) = (of_whole.as_int()?, of_part.as_int()?);
         (a.checked_rem(b)? == 0).then(|| a / b)
     });

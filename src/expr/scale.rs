@@ -52,6 +52,15 @@ impl Scale {
         &self.products
     }
 
+    /// Whether the size of the grid occurs.
+    pub fn mentions_grid(&self) -> bool {
+        self.products.iter().flat_map(|p| &p.0).any(|atom| match atom {
+            LaunchAtom::GridDim(_) => true,
+            LaunchAtom::BlockDim(_) => false,
+            LaunchAtom::Term(term) => term.mentions_grid(),
+        })
+    }
+
     /// The value for given sizes.
     pub fn at(&self, sizes: &LaunchSizes) -> Result<i64, Excess> {
         let mut total = self.constant;

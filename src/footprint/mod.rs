@@ -10,6 +10,8 @@ mod isl;
 mod linear;
 mod query;
 mod rows;
+mod runs;
+mod split;
 mod threads;
 
 #[cfg(feature = "isl")]
@@ -17,20 +19,33 @@ pub use isl::{IslError, ShownSets, show_sets};
 pub use query::{Engine, Piece, Query, Refusal};
 pub use threads::{Addressing, Threads};
 
-/// Most points that enumeration visits unless told otherwise.
+/// Most points that enumeration visits.
 pub const ENUMERATION_BUDGET: u128 = 1 << 22;
+/// Most elementary operations of isl for one count.
+#[cfg(feature = "isl")]
+const ISL_QUOTA: u64 = 20_000_000;
 
-/// Distinct lines of a query, and the engine that counted them: the first that can.
+/// Distinct lines of a query, and the engine that counted them: the cheapest that can.
 pub fn count(query: &Query) -> Result<(u128, Engine), Refusal> {
-    count_with(query, Engine::Linear)
-        .map(|lines| (lines, Engine::Linear))
-        .or_else(|_| count_with(query, Engine::Enumeration).map(|lines| (lines, Engine::Enumeration)))
+    let mut why = Refusal::Budget;
+    for engine in [Engine::Linear, Engine::Runs, Engine::Enumeration, Engine::Isl] {
+        match count_with(query, engine) {
+            Ok(lines) => return Ok((lines, engine)),
+            Err(refusal) => why = refusal,
+        }
+    }
+    Err(why)
 }
 
 /// Distinct lines as one engine counts them, or why it does not.
 pub fn count_with(query: &Query, engine: Engine) -> Result<u128, Refusal> {
     match engine {
         Engine::Linear => linear::count(query),
+        Engine::Runs => runs::count(query),
         Engine::Enumeration => enumerate::count(query, ENUMERATION_BUDGET),
+        #[cfg(feature = "isl")]
+        Engine::Isl => isl::count(query, ISL_QUOTA).map_err(|_| Refusal::Isl),
+        #[cfg(not(feature = "isl"))]
+        Engine::Isl => Err(Refusal::Isl),
     }
 }

@@ -38,6 +38,10 @@ pub struct Query {
 pub enum Engine {
     /// Closed form in exact byte addresses.
     Linear,
+    /// Runs along one variable.
+    Runs,
+    /// Sets and maps of isl.
+    Isl,
     /// Every point.
     Enumeration,
 }
@@ -47,6 +51,8 @@ impl Engine {
     pub fn word(self) -> &'static str {
         match self {
             Engine::Linear => "linear",
+            Engine::Runs => "runs",
+            Engine::Isl => "isl",
             Engine::Enumeration => "enumeration",
         }
     }
@@ -67,6 +73,9 @@ pub enum Refusal {
     /// An access was written as a pointer, so that it has no indices.
     #[error("an access in pointer form has no grid address")]
     NotGrid,
+    /// isl gave no answer, or this program was built without it.
+    #[error("isl gave no answer within its quota")]
+    Isl,
     /// It would take too long.
     #[error("there are more points than the budget allows")]
     Budget,

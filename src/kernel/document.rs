@@ -433,10 +433,12 @@ pub struct Shapes(pub Vec<ShapeDoc>);
 
 impl Decode for Shapes {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        if let Value::List(items) = &node.value
-            && let Some(first) = items.first()
-            && matches!(first.value, Value::Scalar(_))
-        {
+        let lone = match &node.value {
+            Value::List(items) => items.first().is_some_and(|first| matches!(first.value, Value::Scalar(_))),
+            Value::Scalar(_) => true,
+            Value::Map(_) => false,
+        };
+        if lone {
             let message = "a list of shapes is needed here, not one shape";
             let error = Diagnostic::error("wrong-type", node.span, message);
             decoder.report(error.help("put it into another pair of brackets: [[256, 1, 1]]"));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-use crate::expr::{Expr, Range, parse_expression, parse_range};
+use crate::expr::{Expr, Kind, Range, parse_expression, parse_range};
 use crate::source::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
 
 /// An integer or an expression.
@@ -15,6 +15,11 @@ pub struct Formula(pub Expr);
 impl Decode for Formula {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let scalar = decoder.scalar(node, "an integer or an expression")?;
+        // Tables may be long.
+        if let Some(n) = scalar.as_int().filter(|&n| n >= 0) {
+            let span = scalar.origin.span(0..scalar.text.len());
+            return Some(Formula(Expr { kind: Kind::Int(n), span }));
+        }
         // 4.0 and 1e3 are integers of YAML; the grammar knows only digits.
         let integral = scalar.as_int().filter(|_| scalar.text.contains(['.', 'e', 'E', 'o']));
         let text = integral.map_or_else(|| scalar.text.clone(), |n| n.to_string());

@@ -76,7 +76,7 @@ fn load_all(
         );
     }
     let mut kernels = Vec::new();
-    let mut budget = Budget { accesses: limits.accesses };
+    let mut budget = Budget::new(limits.accesses);
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut variants_left = limits.variants;
     for (number, document) in documents.into_iter().enumerate() {

@@ -143,6 +143,14 @@ pub struct Access {
     pub span: Span,
 }
 
+impl Access {
+    /// Number of parts of its forms.
+    pub fn size(&self) -> usize {
+        let indices = self.indices.iter().flat_map(|i| i.iter()).map(Form::size).sum::<usize>();
+        self.element.size() + indices + self.when.as_ref().map_or(0, Cond::size)
+    }
+}
+
 /// A step of a thread's program.
 #[derive(Debug, Clone)]
 pub enum Statement {
@@ -206,7 +214,7 @@ pub enum BlockRule {
     Product {
         /// Values along x, y, z.
         along: [Vec<i64>; 3],
-        /// Threads in all; empty means any.
+        /// Threads in all, in ascending order; empty means any.
         threads: Vec<i64>,
     },
 }

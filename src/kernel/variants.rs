@@ -37,9 +37,10 @@ impl Variants {
             Variants::Alone(node) => (Some(Variant { name: None, node: *node }), None, Vec::new()),
             Variants::Merged(document, changes) => (None, Some(document), changes),
         };
-        let merged = changes.into_iter().enumerate().filter_map(move |(i, change)| {
-            document.as_ref().map(|document| merged(document, change, i))
-        });
+        let merged = changes
+            .into_iter()
+            .enumerate()
+            .filter_map(move |(i, change)| document.as_ref().map(|document| merged(document, change, i)));
         alone.into_iter().map(Ok).chain(merged)
     }
 }
@@ -83,6 +84,10 @@ fn merged(document: &Node, mut change: Node, number: usize) -> Result<Variant, D
         let message = format!("a variant must be a mapping, found {}", change.describe());
         return Err(Diagnostic::error("wrong-type", change.span, message));
     };
+    if let Some(inner) = take(&mut change, "variants") {
+        let error = Diagnostic::error("wrong-type", inner.span, "a variant has no variants of its own");
+        return Err(error.help("list all of them at the top level"));
+    }
     let name = match take(&mut change, "name").map(|n| n.value) {
         Some(Value::Scalar(name)) => name.text,
         _ => format!("variant {}", number + 1),

@@ -32,7 +32,8 @@ fn blocks(rule: &BlockRule) -> Box<dyn Iterator<Item = [i64; 3]> + '_> {
         BlockRule::Product { along: [xs, ys, zs], threads } => Box::new(zs.iter().flat_map(move |&z| {
             ys.iter().flat_map(move |&y| {
                 let shapes = xs.iter().map(move |&x| [x, y, z]);
-                shapes.filter(move |s| threads.is_empty() || threads.contains(&s.iter().product()))
+                shapes
+                    .filter(move |s| threads.is_empty() || threads.binary_search(&s.iter().product()).is_ok())
             })
         })),
     }

@@ -1,7 +1,7 @@
 //! What one thread does: work items folded into it, equal loads merged.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 use super::candidate::{Candidate, Launch};
@@ -12,6 +12,8 @@ use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
 const MAX_ITEMS: usize = u16::MAX as usize;
 /// Most instructions of a thread after folding.
 const MAX_INSTRUCTIONS: usize = 500_000;
+/// Most parts of the forms of a thread: of so many instructions, few can be long.
+const MAX_PARTS: usize = 12_000_000;
 
 /// A work item of a thread: its place in the fold and the condition under which it works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +66,20 @@ impl Items {
         std::iter::once(self.first).chain(self.more.iter().copied())
     }
 
+    fn insert(&mut self, item: u16) {
+        let rest = if item < self.first { std::mem::replace(&mut self.first, item) } else { item };
+        if rest != self.first
+            && let Err(place) = self.more.binary_search(&rest)
+        {
+            self.more.insert(place, rest);
+        }
+    }
+
     fn merge(&mut self, other: &Self) {
+        // They mostly come one by one, and many may be merged.
+        if other.more.is_empty() {
+            return self.insert(other.first);
+        }
         let mut all: Vec<u16> = self.iter().chain(other.iter()).collect();
         all.sort_unstable();
         all.dedup();
@@ -141,6 +156,10 @@ impl Program<Scale> {
         if count.is_none_or(|n| n > MAX_ITEMS) || instructions.is_none_or(|n| n > MAX_INSTRUCTIONS) {
             return Err(Excess::TooComplex);
         }
+        let guard = kernel.guard.as_ref().map_or(0, Cond::size);
+        if count.is_some_and(|n| n.saturating_mul(guard) > MAX_PARTS) {
+            return Err(Excess::TooComplex);
+        }
         let mut items = Vec::new();
         for z in 0..fold[2] {
             for y in 0..fold[1] {
@@ -157,7 +176,9 @@ impl Program<Scale> {
             items: &items,
             own_grid: kernel.launch.grid.is_some(),
             loads: Loads::default(),
+            made: Vec::new(),
             instructions: Vec::with_capacity(kernel.body.len()),
+            parts: 0,
         };
         let steps = folding.statements(&kernel.body)?;
         let mut instructions = folding.instructions;
@@ -246,16 +267,18 @@ fn keep_smallest(list: &mut Items, items: &[Item<Scale>]) {
     list.retain(|item| !all.iter().any(|other| below(other, item)));
 }
 
-/// Loads that are still in registers, by a hash of what identifies them.
-#[derive(Debug, Default, Clone)]
-struct Loads(HashMap<u64, Vec<usize>>);
+/// Loads that are still in registers, by field and by a hash of what identifies them.
+type Loads = HashMap<FieldId, HashMap<u64, Vec<usize>, Mixing>, Mixing>;
 
 struct Folding<'a> {
     fold: [i64; 3],
     items: &'a [Item<Scale>],
     own_grid: bool,
     loads: Loads,
+    /// Where loads were put into `loads`, in order.
+    made: Vec<(FieldId, u64)>,
     instructions: Vec<Instruction<Scale>>,
+    parts: usize,
 }
 
 impl Folding<'_> {
@@ -265,16 +288,16 @@ impl Folding<'_> {
             match statement {
                 Statement::Access(access) => self.access(access, &mut steps)?,
                 Statement::Sync => {
-                    self.loads.0.clear();
+                    self.loads.clear();
                     steps.push(Step::Sync);
                 }
                 Statement::Loop(id, inner) => {
                     // What the loop overwrites is not in registers at its start, nor after it; what
                     // it loads may not have been loaded, if it does not run.
                     self.forget(inner);
-                    let before = self.loads.clone();
+                    let (first, before) = (self.instructions.len(), self.made.len());
                     let inner = self.statements(inner)?;
-                    self.loads = before;
+                    self.forget_since(first, before);
                     steps.push(Step::Loop(*id, inner));
                 }
             }
@@ -282,24 +305,26 @@ impl Folding<'_> {
         Ok(steps)
     }
 
-    /// Drops all loads that something in `body` invalidates.
-    fn forget(&mut self, body: &[Statement]) {
-        for statement in body {
-            match statement {
-                Statement::Access(a) if a.kind != AccessKind::Load => self.forget_field(a.field),
-                Statement::Access(_) => {}
-                Statement::Sync => self.loads.0.clear(),
-                Statement::Loop(_, inner) => self.forget(inner),
+    /// Drops the loads from instruction `first` on, which were noted from `before` on. Older ones are
+    /// as they were: what could have dropped them was seen before the loop.
+    fn forget_since(&mut self, first: usize, before: usize) {
+        for (field, hash) in self.made.drain(before..) {
+            if let Some(same) = self.loads.get_mut(&field).and_then(|l| l.get_mut(&hash)) {
+                same.retain(|&i| i < first);
             }
         }
     }
 
-    fn forget_field(&mut self, field: FieldId) {
-        let instructions = &self.instructions;
-        self.loads.0.retain(|_, list| {
-            list.retain(|&i| instructions[i].field != field);
-            !list.is_empty()
-        });
+    /// Drops all loads that something in `body` invalidates.
+    fn forget(&mut self, body: &[Statement]) {
+        for statement in body {
+            match statement {
+                Statement::Access(a) if a.kind != AccessKind::Load => drop(self.loads.remove(&a.field)),
+                Statement::Access(_) => {}
+                Statement::Sync => self.loads.clear(),
+                Statement::Loop(_, inner) => self.forget(inner),
+            }
+        }
     }
 
     fn access(&mut self, access: &Access, steps: &mut Vec<Step>) -> Result<(), Excess> {
@@ -308,7 +333,12 @@ impl Folding<'_> {
             access.element.mentions(&is_axis) || access.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
         let clipped = by_item || !self.own_grid;
         if access.kind != AccessKind::Load {
-            self.forget_field(access.field);
+            self.loads.remove(&access.field);
+        }
+        let size = access.element.size() + access.when.as_ref().map_or(0, Cond::size);
+        self.parts += size.saturating_mul(if by_item { self.items.len() } else { 1 });
+        if self.parts > MAX_PARTS {
+            return Err(Excess::TooComplex);
         }
         if !by_item {
             let more = (1..self.items.len()).filter_map(|i| u16::try_from(i).ok()).collect();
@@ -338,17 +368,22 @@ impl Folding<'_> {
         let next = self.instructions.len();
         if kind == AccessKind::Load {
             let mut hasher = Mixer::default();
-            (field, &element, width, &when).hash(&mut hasher);
-            let same = self.loads.0.entry(hasher.finish()).or_default();
+            (&element, width, &when).hash(&mut hasher);
+            let hash = hasher.finish();
+            let same = self.loads.entry(field).or_default().entry(hash).or_default();
             let earlier = same.iter().copied().find(|&i| {
                 let other = &self.instructions[i];
-                (other.field, other.width) == (field, width) && other.element == element && other.when == when
+                other.width == width && other.element == element && other.when == when
             });
             if let Some(earlier) = earlier {
-                self.instructions[earlier].items.merge(&items);
+                let earlier = &mut self.instructions[earlier];
+                earlier.items.merge(&items);
+                // Some thread outside the domain may need it for this one.
+                earlier.clipped &= clipped;
                 return Ok(());
             }
             same.push(next);
+            self.made.push((field, hash));
         }
         let written = access.indices.clone();
         self.instructions.push(Instruction {
@@ -366,6 +401,8 @@ impl Folding<'_> {
         Ok(())
     }
 }
+
+type Mixing = BuildHasherDefault<Mixer>;
 
 /// A quick hash; equal hashes are compared in full.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Running the program of a single thread: the plain meaning of a program, against which faster
 //! engines are held.
 
-use super::program::{Instruction, Program, Step};
+use super::program::{Instruction, Item, Program, Step};
 use crate::expr::{Coord, LoopId};
 
 /// One address that a thread touches.
@@ -47,7 +47,10 @@ pub fn visit_thread<'p>(
         most,
         working: Vec::new(),
     };
-    run.working = run.working_items(extents, shape)?;
+    // Where everything needs a work item inside the domain, coordinates outside have no meaning: what
+    // was lowered rests on the intervals inside, and table entries may not exist.
+    let clipped = program.instructions.iter().all(|i| i.clipped);
+    run.working = run.working_items(extents, shape, clipped)?;
     if run.working.iter().all(|w| !w.guarded) {
         return Ok(());
     }
@@ -82,20 +85,30 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn working_items(&self, extents: [i64; 3], shape: [i64; 3]) -> Result<Vec<Working>, Fault> {
-        let at = |d: usize| (self.block[d] * shape[d] + self.thread[d]) * self.program.fold[d];
-        self.program
-            .items
-            .iter()
-            .map(|item| {
-                let guarded = match &item.guard {
-                    Some(guard) => guard.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?,
-                    None => true,
-                };
-                let inside = guarded && (0..3).all(|d| at(d) + item.offset[d] < extents[d]);
-                Ok(Working { guarded, inside })
-            })
-            .collect()
+    fn working_items(
+        &self,
+        extents: [i64; 3],
+        shape: [i64; 3],
+        clipped: bool,
+    ) -> Result<Vec<Working>, Fault> {
+        // A grid of its own may be so large that a coordinate leaves 64 bits.
+        let first = |d: usize| {
+            let at = i128::from(self.block[d]) * i128::from(shape[d]) + i128::from(self.thread[d]);
+            at * i128::from(self.program.fold[d])
+        };
+        let first = [first(0), first(1), first(2)];
+        let one = |item: &'p Item<i64>| {
+            let within = (0..3).all(|d| first[d] + i128::from(item.offset[d]) < i128::from(extents[d]));
+            if clipped && !within {
+                return Ok(Working { guarded: false, inside: false });
+            }
+            let guarded = match &item.guard {
+                Some(guard) => guard.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?,
+                None => true,
+            };
+            Ok(Working { guarded, inside: guarded && within })
+        };
+        self.program.items.iter().map(one).collect()
     }
 
     fn spend(&mut self) -> Result<(), Fault> {

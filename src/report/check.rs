@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::table::{Align, Table, fit};
 use super::units::{bytes, counted, extents, grouped};
 use crate::device::Device;
-use crate::expr::{Coefficient, Form, Names, Scale, Show};
+use crate::expr::{Coefficient, Excess, Form, Names, Scale, Show};
 use crate::kernel::{Access, AccessKind, BlockRule, Field, Kernel, Loop, Precision, Space, Statement};
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, candidates, occupancy};
 use crate::source::Sources;
@@ -383,7 +383,10 @@ fn access_summary(kernel: &Kernel, access: &Access, names: &Names) -> AccessSumm
             let indices: Vec<String> = indices.iter().map(|i: &Form<Scale>| names.form(i)).collect();
             format!("{field}[{}]", indices.join(", "))
         }
-        None => format!("{field} + {element}"),
+        None => match element.strip_prefix('-') {
+            Some(rest) => format!("{field} - {rest}"),
+            None => format!("{field} + {element}"),
+        },
     };
     AccessSummary {
         kind: access.kind.verb(),
@@ -434,8 +437,11 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
         configs: list.then(Vec::new),
         infeasible: Vec::new(),
     };
+    let folds = kernel.launch.folds.iter().copied();
+    let foldable: Vec<[i64; 3]> = folds.filter(|&f| Program::folded(kernel, f).is_ok()).collect();
     // Without a device the count alone needs no launch to be worked out.
-    if device.is_none() && !list && kernel.launch.grid.is_none() {
+    let all_fold = foldable.len() == kernel.launch.folds.len();
+    if device.is_none() && !list && all_fold && kernel.launch.grid.is_none() {
         summary.candidates = match &kernel.launch.blocks {
             BlockRule::List(shapes) => shapes.len() * summary.folds,
             BlockRule::Product { .. } => candidates(kernel).count(),
@@ -443,7 +449,7 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
     } else {
         for candidate in candidates(kernel) {
             summary.candidates += 1;
-            match place(kernel, candidate, device) {
+            match place(kernel, candidate, device, &foldable) {
                 Ok((launch, occupancy)) => {
                     summary.feasible = summary.feasible.map(|n| n + 1);
                     if let Some(configs) = &mut summary.configs {
@@ -466,8 +472,12 @@ fn place(
     kernel: &Kernel,
     candidate: Candidate,
     device: Option<&Device>,
+    foldable: &[[i64; 3]],
 ) -> Result<(Launch, Option<Occupancy>), Infeasible> {
     let launch = Launch::new(kernel, candidate)?;
+    if !foldable.contains(&candidate.fold) {
+        return Err(Infeasible::Address(Excess::TooComplex));
+    }
     let occupancy = device.map(|d| occupancy(d, &launch)).transpose()?;
     Ok((launch, occupancy))
 }
@@ -673,50 +683,67 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     out
 }
 
+const KERNEL_COLUMNS: [(&str, Align); 2] = [("kernel", Align::Left), ("variant", Align::Left)];
+
+const CONFIG_COLUMNS: [(&str, Align); 11] = [
+    ("block", Align::Right),
+    ("fold", Align::Right),
+    ("grid", Align::Right),
+    ("threads", Align::Right),
+    ("registers", Align::Right),
+    ("shared", Align::Right),
+    ("blocks/SM", Align::Right),
+    ("warps/SM", Align::Right),
+    ("occupancy", Align::Right),
+    ("limited by", Align::Left),
+    ("waves", Align::Right),
+];
+
 fn configs_table(configs: &[ConfigSummary]) -> Table {
-    let columns = [
-        "block",
-        "fold",
-        "grid",
-        "threads",
-        "registers",
-        "shared",
-        "blocks/SM",
-        "warps/SM",
-        "occupancy",
-        "limited by",
-        "waves",
-    ];
-    let mut table =
-        Table::new(columns.map(|c| (c, if c == "limited by" { Align::Left } else { Align::Right })));
-    for c in configs {
-        let o = c.occupancy.as_ref();
-        let text = |value: Option<String>| value.unwrap_or_default();
-        table.row([
-            extents(&c.block),
-            extents(&c.fold),
-            extents(&c.grid),
-            c.block.iter().product::<i64>().to_string(),
-            c.registers.to_string(),
-            c.shared_bytes.to_string(),
-            text(o.map(|o| o.blocks_per_sm.to_string())),
-            text(o.map(|o| o.warps_per_sm.to_string())),
-            text(o.map(|o| format!("{:.3}", o.fraction))),
-            text(o.map(|o| o.limited_by.to_owned())),
-            text(o.map(|o| format!("{:.2}", o.waves))),
-        ]);
+    let mut table = Table::new(CONFIG_COLUMNS);
+    for config in configs {
+        table.row(config_cells(config));
     }
     table
 }
 
-/// The candidates as a table if they were asked for, otherwise the accesses.
-pub fn check_table(check: &Check) -> Table {
-    if let Some(configs) = &check.launch.configs {
-        return configs_table(configs);
+fn config_cells(c: &ConfigSummary) -> [String; 11] {
+    let o = c.occupancy.as_ref();
+    let text = |value: Option<String>| value.unwrap_or_default();
+    [
+        extents(&c.block),
+        extents(&c.fold),
+        extents(&c.grid),
+        c.block.iter().product::<i64>().to_string(),
+        c.registers.to_string(),
+        c.shared_bytes.to_string(),
+        text(o.map(|o| o.blocks_per_sm.to_string())),
+        text(o.map(|o| o.warps_per_sm.to_string())),
+        text(o.map(|o| format!("{:.3}", o.fraction))),
+        text(o.map(|o| o.limited_by.to_owned())),
+        text(o.map(|o| format!("{:.2}", o.waves))),
+    ]
+}
+
+/// The candidates of several kernels as one table if they were asked for, otherwise the accesses.
+pub fn check_table(checks: &[Check]) -> Table {
+    if checks.iter().any(|c| c.launch.configs.is_some()) {
+        let mut table = Table::new([KERNEL_COLUMNS.as_slice(), CONFIG_COLUMNS.as_slice()].concat());
+        for check in checks {
+            let variant = check.kernel.variant.clone().unwrap_or_default();
+            for config in check.launch.configs.iter().flatten() {
+                table.row(
+                    [check.kernel.name.clone(), variant.clone()].into_iter().chain(config_cells(config)),
+                );
+            }
+        }
+        return table;
     }
     let columns = ["kernel", "variant", "kind", "field", "at", "element", "width", "when", "loops"];
     let mut table = Table::new(columns.map(|c| (c, if c == "width" { Align::Right } else { Align::Left })));
-    accesses_into(&mut table, &check.kernel, &check.program, &mut Vec::new());
+    for check in checks {
+        accesses_into(&mut table, &check.kernel, &check.program, &mut Vec::new());
+    }
     table
 }
 

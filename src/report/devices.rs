@@ -1,5 +1,7 @@
 //! Devices as a list and as the YAML that one could save and edit.
 
+use serde::Serialize;
+
 use super::table::{Align, Table};
 use crate::device::{Device, Quantity};
 
@@ -36,14 +38,36 @@ fn instances(device: &Device, size: String) -> String {
     }
 }
 
-/// A device as a file that reads back as the same device.
-pub fn device_yaml(device: &Device) -> Result<String, serde_yaml::Error> {
-    #[derive(serde::Serialize)]
-    struct File<'d> {
-        #[serde(rename = "wavecast-device")]
-        version: u8,
-        #[serde(flatten)]
-        device: &'d Device,
+/// Every number of a device with its source.
+pub fn device_numbers(device: &Device) -> Table {
+    let columns = ["number", "value", "kind", "source", "note", "inherited"];
+    let mut table = Table::new(columns.map(|c| (c, Align::Left)));
+    for entry in device.numbers() {
+        let source = device.sources.get(entry.source);
+        table.row([
+            entry.path,
+            entry.value,
+            source.map(|s| s.kind.word().to_owned()).unwrap_or_default(),
+            source.map_or_else(|| entry.source.to_owned(), |s| s.text.clone()),
+            entry.note.unwrap_or_default().to_owned(),
+            entry.inherited.unwrap_or_default().to_owned(),
+        ]);
     }
-    serde_yaml::to_string(&File { version: 1, device })
+    table
+}
+
+/// A device as a file that reads back as the same device.
+#[derive(Debug, Serialize)]
+pub struct DeviceFile<'d> {
+    #[serde(rename = "wavecast-device")]
+    version: u8,
+    #[serde(flatten)]
+    device: &'d Device,
+}
+
+impl<'d> DeviceFile<'d> {
+    /// The file of a device.
+    pub fn new(device: &'d Device) -> Self {
+        Self { version: 1, device }
+    }
 }

@@ -8,7 +8,7 @@ mod table;
 mod units;
 
 pub use check::{Check, SetsSummary, check, check_sets, check_table, check_text};
-pub use devices::{device_list, device_yaml};
+pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, render_fault, render_warnings};
 pub use schema::{SCHEMAS, schema};
 pub use table::{Align, Table};

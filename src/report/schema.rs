@@ -5,7 +5,7 @@ use schemars::{Schema, schema_for};
 /// The kinds that have a schema, with what they describe.
 pub const SCHEMAS: [(&str, &str); 4] = [
     ("kernel", "a kernel document (input)"),
-    ("device", "a device file after inheritance (input, and what `devices show` prints)"),
+    ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
@@ -14,9 +14,22 @@ pub const SCHEMAS: [(&str, &str); 4] = [
 pub fn schema(kind: &str) -> Option<Schema> {
     Some(match kind {
         "kernel" => schema_for!(crate::kernel::KernelDoc),
-        "device" => schema_for!(crate::device::Device),
+        "device" => device_schema(),
         "check" => schema_for!(super::Check),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })
+}
+
+/// The schema of a device with the version key that a file carries beside it.
+fn device_schema() -> Schema {
+    let mut schema = schema_for!(crate::device::Device);
+    if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) {
+        let version = serde_json::json!({"description": "Version of the format.", "const": 1});
+        properties.insert("wavecast-device".to_owned(), version);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(|r| r.as_array_mut()) {
+        required.insert(0, "wavecast-device".into());
+    }
+    schema
 }

@@ -36,6 +36,11 @@ impl Decoder {
         }
     }
 
+    /// Whether there are errors.
+    pub fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
     /// Whether so many errors were reported that no further ones need be looked for.
     pub fn flooded(&self) -> bool {
         self.errors > 10 * Fault::MOST
@@ -96,7 +101,12 @@ impl Decoder {
             _ => node.span,
         };
         let message = format!("{what} needs the key `{key}`");
-        self.report(Diagnostic::error("missing-key", first, message));
+        let help = if key == "wavecast" {
+            "write `wavecast: 1`, the version of the format"
+        } else {
+            "see docs/ for an example"
+        };
+        self.report(Diagnostic::error("missing-key", first, message).help(help));
     }
 }
 

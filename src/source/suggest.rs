@@ -5,7 +5,7 @@ const LONGEST: usize = 200;
 /// Most single changes that still leave a name near to another.
 const FARTHEST: usize = 3;
 /// Most names of about the right length that are compared.
-const MOST: usize = 5_000;
+const MOST: usize = 2_000;
 
 /// The candidate nearest to `name`, if one is near enough to be worth suggesting.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

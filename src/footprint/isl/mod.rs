@@ -4,8 +4,10 @@
 //! `session`, which makes the hazards of the bindings impossible.
 
 mod build;
+mod count;
 mod session;
 mod show;
 
+pub(super) use count::count;
 pub use session::IslError;
 pub use show::{ShownSets, show_sets};

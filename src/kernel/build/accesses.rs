@@ -8,11 +8,16 @@ use super::params::value;
 use super::symbols::Symbols;
 use crate::expr::{Cond, Expr, Form, Kind, Op, Scale, expand_range, lower, lower_condition};
 use crate::kernel::leaf::{Formula, Ranges};
-use crate::kernel::model::{Access, AccessKind, Field};
-use crate::source::{Decoder, Diagnostic, Fault, Named, Spanned, nearest};
+use crate::kernel::model::{Access, AccessKind, Field, Statement};
+use crate::source::{Decoder, Diagnostic, Fault, Named, Span, Spanned, nearest};
 
 /// Largest width of one access in bytes.
 const MAX_WIDTH: i64 = 1 << 20;
+
+/// Combinations of a `for` that are tried once an error was found.
+const TRIED: usize = 1000;
+/// Most variables of one `for`.
+const MAX_VARIABLES: usize = 64;
 
 /// A linear element and, in array form, its indices.
 type Element = (Form<Scale>, Option<Arc<[Form<Scale>]>>);
@@ -35,19 +40,49 @@ pub(super) struct Unroller<'a> {
     pub fields: &'a [Field],
     pub budget: &'a mut Budget,
     pub decoder: &'a mut Decoder,
+    /// The budget was overdrawn, and that reported.
+    pub overdrawn: bool,
+    /// Combinations that this group may still try.
+    pub left: usize,
 }
 
 impl Unroller<'_> {
     /// Appends every access of a group: each combination of the variables, the last one fastest.
     pub fn unroll(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
+        // A broken document is unrolled only to find more that is wrong with it.
+        self.left = if self.decoder.failed() { TRIED } else { usize::MAX };
+        if self.exhausted() {
+            return;
+        }
         let none = Vec::new();
         let variables = group.variables.map_or(&none, |v| &v.0);
+        if variables.len() > MAX_VARIABLES {
+            let message = format!("{} variables; at most {MAX_VARIABLES} are unrolled", variables.len());
+            let span = variables[MAX_VARIABLES].0.span;
+            self.decoder.report(Diagnostic::error("too-many-variables", span, message));
+            return;
+        }
         for (name, _) in variables {
             if !self.symbols.check(name, "a variable", self.decoder) {
                 return;
             }
         }
+        // What is clearly too much need not be tried; ranges that depend on each other are not clear.
+        let combinations = variables.iter().map(|(_, ranges)| self.values(ranges));
+        let expected = combinations.fold(group.at.len(), usize::saturating_mul);
+        if let Some((_, at)) = group.at.first()
+            && expected > self.budget.accesses
+            && !self.take(expected, 0, at.span)
+        {
+            return;
+        }
         self.nest(variables, group, out);
+    }
+
+    /// Number of values of a variable, 1 where that is not known beforehand.
+    fn values(&self, ranges: &Ranges) -> usize {
+        let expanded = ranges.0.iter().map(|r| expand_range(r, self.symbols, self.budget.accesses));
+        expanded.map(|v| v.map_or(1, |v| v.len())).fold(0, usize::saturating_add)
     }
 
     fn nest(&mut self, variables: &[(Spanned<String>, Ranges)], group: &Group<'_>, out: &mut Vec<Access>) {
@@ -55,6 +90,9 @@ impl Unroller<'_> {
             return self.emit(group, out);
         };
         for range in &ranges.0 {
+            if self.exhausted() {
+                return;
+            }
             let values = match expand_range(range, self.symbols, self.budget.accesses) {
                 Ok(values) => values,
                 Err(error) => {
@@ -65,6 +103,9 @@ impl Unroller<'_> {
                     return;
                 }
             };
+            if !self.take(0, range.size() + values.len(), name.span) {
+                return;
+            }
             for v in values {
                 self.symbols.unrolled.push((name.value.clone(), v));
                 self.nest(inner, group, out);
@@ -77,28 +118,45 @@ impl Unroller<'_> {
     }
 
     fn exhausted(&self) -> bool {
-        self.budget.accesses == 0 || self.decoder.diagnostics.len() > Fault::MOST
+        self.left == 0 || self.overdrawn || self.decoder.diagnostics.len() > Fault::MOST
+    }
+
+    /// Takes from the budget, or reports that there is not enough.
+    fn take(&mut self, accesses: usize, steps: usize, span: Span) -> bool {
+        if !self.overdrawn && !self.budget.take(accesses, steps) {
+            self.overdrawn = true;
+            let message = "the document expands to more accesses than the limit allows";
+            let help = "raise it with --limit accesses=N if this is meant";
+            self.decoder.report(Diagnostic::error("too-many-accesses", span, message).help(help));
+        }
+        !self.overdrawn
     }
 
     fn emit(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
+        self.left -= 1;
+        let shared = [group.when, group.width].into_iter().flatten().map(|f| f.0.size()).sum::<usize>();
+        if let Some((_, at)) = group.at.first()
+            && !self.take(0, shared, at.span)
+        {
+            return;
+        }
         let when = match group.when.map(|w| condition(&w.0, self.symbols, self.decoder)) {
             Some(None) => return,
             Some(Some(Cond::Const(true))) | None => None,
             Some(other) => other,
         };
         for &(kind, at) in &group.at {
-            if self.budget.accesses == 0 {
-                return;
-            }
-            self.budget.accesses -= 1;
-            if self.budget.accesses == 0 {
-                let message = "the document expands to more accesses than the limit allows";
-                let help = "raise it with --limit accesses=N if this is meant";
-                self.decoder.report(Diagnostic::error("too-many-accesses", at.span, message).help(help));
+            if self.decoder.flooded() || !self.take(1, at.size(), at.span) {
                 return;
             }
             let access = self.access(kind, at, group, when.clone());
-            out.extend(access.filter(|_| when != Some(Cond::Const(false))));
+            let Some(access) = access.filter(|_| when != Some(Cond::Const(false))) else { continue };
+            // What is made is also kept, and weighs more than what it took to make it.
+            let made = access.size();
+            if !self.take(0, 2 * made, at.span) {
+                return;
+            }
+            out.push(access);
         }
     }
 
@@ -141,8 +199,12 @@ impl Unroller<'_> {
                 }
                 if indices.len() != field.shape.len() {
                     let message = format!(
-                        "`{at}` has {} indices, the field `{}` has {} dimensions",
-                        indices.len(),
+                        "`{at}` has {}, the field `{}` has {} dimensions",
+                        if indices.len() == 1 {
+                            "1 index".to_owned()
+                        } else {
+                            format!("{} indices", indices.len())
+                        },
                         field.name,
                         field.shape.len()
                     );
@@ -193,6 +255,16 @@ impl Unroller<'_> {
         };
         self.decoder.report(Diagnostic::error("not-an-access", at.span, message).help(help));
     }
+}
+
+/// Accesses of a body, each counted once.
+pub(super) fn count(body: &[Statement]) -> usize {
+    let one = |s: &Statement| match s {
+        Statement::Loop(_, inner) => count(inner),
+        Statement::Access(_) => 1,
+        Statement::Sync => 0,
+    };
+    body.iter().map(one).sum()
 }
 
 /// A condition, or nothing after reporting what is wrong with it.

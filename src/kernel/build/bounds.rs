@@ -7,16 +7,15 @@ use crate::source::{Decoder, Diagnostic};
 
 /// Warns of fields that no access touches and of accesses that leave their field.
 pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {
-    let mut accesses = Vec::new();
+    let mut accesses: Vec<Vec<&Access>> = kernel.fields.iter().map(|_| Vec::new()).collect();
     flatten(&kernel.body, &mut accesses);
-    for (i, field) in kernel.fields.iter().enumerate() {
-        let mut of_field = accesses.iter().filter(|a| usize::from(a.field.0) == i).peekable();
-        if of_field.peek().is_none() {
+    for (field, accesses) in kernel.fields.iter().zip(accesses) {
+        if accesses.is_empty() {
             let message = format!("the field `{}` is never accessed", field.name);
             decoder.report(Diagnostic::warning("unused-field", None, message));
         }
         // One warning per field: what is wrong with one access is wrong with its neighbours.
-        if let Some(warning) = of_field.find_map(|a| leaves(kernel, field, a)) {
+        if let Some(warning) = accesses.into_iter().find_map(|a| leaves(kernel, field, a)) {
             decoder.report(warning);
         }
     }
@@ -24,16 +23,22 @@ pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {
         let message = "no `work.flops` given; the floating-point limit is left out";
         decoder.report(Diagnostic::warning("flops-missing", None, message));
     }
-    if kernel.launch.registers.is_empty() {
+    let rules = &kernel.launch.registers;
+    if rules.is_empty() {
         let message = "no register count given; 32 assumed";
         decoder.report(Diagnostic::warning("registers-assumed", None, message));
+    } else if rules.iter().all(|r| r.fold.is_some() || r.threads.is_some()) {
+        let message = "no entry of `launch.registers` matches all launches; 32 are assumed where none does";
+        let warning = Diagnostic::warning("registers-assumed", None, message);
+        decoder.report(warning.help("add an entry with a `value` alone"));
     }
 }
 
-fn flatten<'k>(statements: &'k [Statement], out: &mut Vec<&'k Access>) {
+/// The accesses of each field.
+fn flatten<'k>(statements: &'k [Statement], out: &mut [Vec<&'k Access>]) {
     for statement in statements {
         match statement {
-            Statement::Access(access) => out.push(access),
+            Statement::Access(access) => out[usize::from(access.field.0)].push(access),
             Statement::Loop(_, body) => flatten(body, out),
             Statement::Sync => {}
         }
@@ -51,7 +56,6 @@ fn leaves(kernel: &Kernel, field: &Field, access: &Access) -> Option<Diagnostic>
         Coord::Axis(d) => Some((0, extents[d.index()] - 1)),
         _ => None,
     };
-    let names = kernel.names();
     let linear_only = std::slice::from_ref(&access.element);
     let (forms, lows, counts): (&[Form<Scale>], Vec<i64>, Vec<i64>) = match &access.indices {
         Some(indices) => {
@@ -72,7 +76,7 @@ fn leaves(kernel: &Kernel, field: &Field, access: &Access) -> Option<Diagnostic>
             let message = format!(
                 "{what}of this access to `{}`, `{}`, runs from {from} to {to}; the field has {low} to {last}",
                 field.name,
-                names.form(form),
+                kernel.names().form(form),
             );
             let help = "if that is meant, give the field a larger shape or halo";
             return Some(Diagnostic::warning("out-of-bounds", Some(access.span), message).help(help));

@@ -1,5 +1,7 @@
 //! Arrays: shapes, strides, sizes.
 
+use std::collections::HashMap;
+
 use super::params::{MAX_SIZE, value};
 use super::symbols::Symbols;
 use crate::expr::{Coefficient, Excess, Expr, Form, Scale, lower};
@@ -26,6 +28,7 @@ pub(super) fn build(
     if docs.len() > MAX_FIELDS {
         let message = format!("{} fields; at most {MAX_FIELDS} are read (use `multiplicity`)", docs.len());
         decoder.report(Diagnostic::error("too-many-fields", docs[MAX_FIELDS].0.span, message));
+        symbols.unsure = true;
         return Vec::new();
     }
     for (i, (name, _)) in docs.iter().enumerate() {
@@ -33,9 +36,10 @@ pub(super) fn build(
         symbols.fields.insert(name.value.clone(), FieldId(u16::try_from(i).unwrap_or(u16::MAX)));
     }
     // Names of shapes are numbers and axes, whatever fields are called.
+    let resolved = follow_likes(docs, decoder);
     docs.iter()
-        .map(|(name, doc)| {
-            let resolved = follow_like(name, doc, docs, decoder);
+        .zip(resolved)
+        .map(|((name, _), resolved)| {
             let damaged = resolved.as_ref().is_none_or(|d| !d.damaged.is_empty());
             let field = resolved.and_then(|d| Shaping { name, doc: &d, symbols, decoder }.field());
             if field.is_none() && !damaged && decoder.diagnostics.is_empty() {
@@ -59,36 +63,87 @@ fn stand_in(name: &str) -> Field {
     Field { name, dtype, shape, strides, halo, elements, align: 256, offset: 0, space, multiplicity: 1 }
 }
 
-/// The keys of a field with those of the fields it is like.
-fn follow_like(
-    name: &Spanned<String>,
-    doc: &FieldDoc,
-    docs: &[(Spanned<String>, FieldDoc)],
-    decoder: &mut Decoder,
-) -> Option<FieldDoc> {
-    let mut merged = doc.clone();
-    let mut seen = vec![name.value.as_str()];
-    let mut next = doc.like.as_ref();
-    while let Some(target) = next {
-        let Some((other_name, other)) = docs.iter().find(|d| d.0.value == target.value) else {
-            let near = nearest(&target.value, docs.iter().map(|d| d.0.value.as_str()));
-            let message = format!("there is no field `{}` to be like", crate::source::shorten(&target.value));
-            decoder.report(
-                Diagnostic::error("like", target.span, message)
-                    .maybe_help(near.map(|n| format!("did you mean `{n}`?"))),
-            );
-            return None;
-        };
-        if seen.contains(&other_name.value.as_str()) {
-            let message = format!("the fields {} are like each other in a circle", seen.join(", "));
-            decoder.report(Diagnostic::error("like", target.span, message));
-            return None;
+/// How far the keys of a field are known.
+enum Likeness {
+    Unknown,
+    /// On the path that is being followed.
+    Open,
+    /// Merged with those of the fields it is like; nothing if there is no such field.
+    Known(Option<Box<FieldDoc>>),
+}
+
+/// The keys of each field with those of the fields it is like. Each field is visited once: chains may
+/// be long.
+fn follow_likes(docs: &[(Spanned<String>, FieldDoc)], decoder: &mut Decoder) -> Vec<Option<FieldDoc>> {
+    let places: HashMap<&str, usize> =
+        docs.iter().enumerate().map(|(i, d)| (d.0.value.as_str(), i)).collect();
+    let mut known: Vec<Likeness> = docs.iter().map(|_| Likeness::Unknown).collect();
+    for start in 0..docs.len() {
+        let (mut path, mut at) = (Vec::new(), Some(start));
+        let mut whole = true;
+        while let Some(i) = at.filter(|&i| matches!(known[i], Likeness::Unknown)) {
+            known[i] = Likeness::Open;
+            path.push(i);
+            at = None;
+            let Some(target) = &docs[i].1.like else { break };
+            at = places.get(target.value.as_str()).copied();
+            let error = match at {
+                None if decoder.flooded() => {
+                    whole = false;
+                    None
+                }
+                None => Some(unlike(target, docs)),
+                Some(next) if matches!(known[next], Likeness::Open) => {
+                    Some(circle(target, next, &path, docs))
+                }
+                Some(_) => None,
+            };
+            if let Some(error) = error {
+                decoder.report(error);
+                (at, whole) = (None, false);
+            }
         }
-        seen.push(&other_name.value);
-        inherit(&mut merged, other);
-        next = other.like.as_ref();
+        let mut base = match at.map(|i| &known[i]) {
+            Some(Likeness::Known(base)) => {
+                whole = base.is_some();
+                base.clone()
+            }
+            _ => None,
+        };
+        for i in path.into_iter().rev() {
+            let mut merged = docs[i].1.clone();
+            if let Some(base) = &base {
+                inherit(&mut merged, base);
+            }
+            base = whole.then(|| Box::new(merged));
+            known[i] = Likeness::Known(base.clone());
+        }
     }
-    Some(merged)
+    let merged = |l| if let Likeness::Known(doc) = l { doc.map(|d| *d) } else { None };
+    known.into_iter().map(merged).collect()
+}
+
+fn unlike(target: &Spanned<String>, docs: &[(Spanned<String>, FieldDoc)]) -> Diagnostic {
+    let near = nearest(&target.value, docs.iter().map(|d| d.0.value.as_str()));
+    let message = format!("there is no field `{}` to be like", crate::source::shorten(&target.value));
+    Diagnostic::error("like", target.span, message).maybe_help(near.map(|n| format!("did you mean `{n}`?")))
+}
+
+fn circle(
+    target: &Spanned<String>,
+    next: usize,
+    path: &[usize],
+    docs: &[(Spanned<String>, FieldDoc)],
+) -> Diagnostic {
+    const SHOWN: usize = 20;
+    let around = path.iter().skip_while(|&&i| i != next);
+    let mut names: Vec<&str> = around.map(|&i| docs[i].0.value.as_str()).collect();
+    if names.len() > SHOWN {
+        names.truncate(SHOWN);
+        names.push("...");
+    }
+    let message = format!("the fields {} are like each other in a circle", names.join(", "));
+    Diagnostic::error("like", target.span, message)
 }
 
 /// Keys that are absent come from `from`; a shape of one's own replaces all that describes shape.

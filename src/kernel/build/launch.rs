@@ -1,5 +1,7 @@
 //! The rules from which launch candidates are made.
 
+use std::collections::HashSet;
+
 use num_rational::Ratio;
 
 use super::params::value;
@@ -15,11 +17,14 @@ use crate::source::{Decoder, Diagnostic, Span};
 
 /// Largest fold along one dimension.
 const MAX_FOLD: i64 = 4096;
+/// How often all folds together may unroll as many accesses as a document may have.
+const MAX_UNROLLED: usize = 20;
 
 /// The launch rules of a document.
 pub(super) fn build(
     doc: Option<&LaunchDoc>,
     fields: &[Field],
+    accesses: usize,
     symbols: &Symbols,
     limits: Limits,
     decoder: &mut Decoder,
@@ -44,6 +49,7 @@ pub(super) fn build(
     let units = doc.units_per_thread.as_ref().map_or(Some(None), |u| rules.units(u, doc.span).map(Some));
     let (blocks, folds) = (blocks?, folds?);
     rules.check_count(&blocks, &folds, doc.span)?;
+    rules.check_folds(&folds, accesses, doc.span)?;
     Some(LaunchRules {
         blocks,
         folds,
@@ -97,6 +103,7 @@ impl Rules<'_> {
 
     /// The values of ranges, in ascending order without repetition.
     fn values(&mut self, ranges: &Ranges, most: i64) -> Option<Vec<i64>> {
+        let span = range_span(ranges).unwrap_or(self.symbols.span);
         let mut values = Vec::new();
         for range in &ranges.0 {
             match expand_range(range, self.symbols, self.limits.candidates) {
@@ -106,10 +113,15 @@ impl Rules<'_> {
                     return None;
                 }
             }
+            // Ranges may be too long together though none is alone.
+            if values.len() / 2 > self.limits.candidates {
+                let message = format!("the ranges have more than {} values", 2 * self.limits.candidates);
+                let help = "raise it with --limit candidates=N if this is meant";
+                return self.error(span, message, help);
+            }
         }
         values.sort_unstable();
         values.dedup();
-        let span = range_span(ranges).unwrap_or(self.symbols.span);
         match values.iter().find(|v| !(1..=most).contains(*v)) {
             Some(v) => self.error(
                 span,
@@ -132,12 +144,9 @@ impl Rules<'_> {
             );
         }
         let all: Vec<Option<[i64; 3]>> = shapes.0.iter().map(|s| self.shape(s, most, what)).collect();
-        let mut out: Vec<[i64; 3]> = Vec::new();
-        for shape in all.into_iter().collect::<Option<Vec<_>>>()? {
-            if !out.contains(&shape) {
-                out.push(shape);
-            }
-        }
+        let mut out = all.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut seen = HashSet::new();
+        out.retain(|shape| seen.insert(*shape));
         Some(out)
     }
 
@@ -165,7 +174,11 @@ impl Rules<'_> {
             }
             RegistersDoc::ByLaunch(entries) => {
                 let rules: Vec<Option<RegisterRule>> = entries.iter().map(|e| self.register(e)).collect();
-                rules.into_iter().collect()
+                let mut rules = rules.into_iter().collect::<Option<Vec<_>>>()?;
+                // Only the first of several for the same launches can count.
+                let mut seen = HashSet::new();
+                rules.retain(|r| seen.insert((r.fold, r.threads)));
+                Some(rules)
             }
         }
     }
@@ -212,6 +225,10 @@ impl Rules<'_> {
         let mut grid = [Scale::int(1), Scale::int(1), Scale::int(1)];
         for (extent, formula) in grid.iter_mut().zip(formulas) {
             *extent = self.launch_constant(&formula.0)?;
+            if extent.mentions_grid() {
+                let message = format!("`{}` asks for the grid that it is to give", formula.0);
+                return self.error(formula.0.span, message, "use numbers, parameters and blockDim");
+            }
             if extent.as_int().is_some_and(|n| n < 1) {
                 return self.error(formula.0.span, "a grid without blocks".into(), "give at least 1");
             }
@@ -249,6 +266,21 @@ impl Rules<'_> {
         let along =
             [powers(1024), powers(if axes > 1 { 1024 } else { 1 }), powers(if axes > 2 { 64 } else { 1 })];
         BlockRule::Product { along, threads: vec![64, 128, 256, 512, 1024] }
+    }
+
+    /// Each fold unrolls the accesses once more.
+    fn check_folds(&mut self, folds: &[[i64; 3]], accesses: usize, span: Span) -> Option<()> {
+        let unrolled = |fold: &[i64; 3]| {
+            let items = fold.iter().map(|&f| usize::try_from(f).unwrap_or(usize::MAX));
+            items.fold(accesses, usize::saturating_mul)
+        };
+        let count = folds.iter().map(unrolled).fold(0, usize::saturating_add);
+        let most = self.limits.accesses.saturating_mul(MAX_UNROLLED);
+        if folds.len() == 1 || count <= most {
+            return Some(());
+        }
+        let message = format!("the folds unroll to {count} accesses in all; at most {most} are considered");
+        self.error(span, message, "raise it with --limit accesses=N if this is meant")
     }
 
     fn check_count(&mut self, blocks: &BlockRule, folds: &[[i64; 3]], span: Span) -> Option<()> {

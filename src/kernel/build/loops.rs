@@ -35,7 +35,8 @@ pub(super) fn body(
         return (Vec::new(), Vec::new());
     }
     let unread = ["body", "loads", "stores", "atomics"].iter().any(|key| doc.damaged.contains(key));
-    let mut writer = Writer { unroller: Unroller { symbols, fields, budget, decoder }, loops: Vec::new() };
+    let unroller = Unroller { symbols, fields, budget, decoder, overdrawn: false, left: 0 };
+    let mut writer = Writer { unroller, loops: Vec::new() };
     let mut statements = Vec::new();
     if let Some(body) = &doc.body {
         writer.statements(body, &mut statements);
@@ -194,9 +195,15 @@ impl Writer<'_> {
                     return None;
                 }
             }
+            if values.len() > MAX_LISTED {
+                let message = format!("more than {MAX_LISTED} values");
+                self.error("loop-range", span, message, "write the loop as from..to step n");
+                return None;
+            }
         }
         let step = match values.as_slice() {
-            [first, second, ..] => second.checked_sub(*first)?,
+            // Too far apart counts as uneven.
+            [first, second, ..] => second.checked_sub(*first).unwrap_or(0),
             _ => 1,
         };
         let even = step != 0 && values.windows(2).all(|w| w[1].checked_sub(w[0]) == Some(step));

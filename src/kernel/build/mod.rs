@@ -28,11 +28,34 @@ pub(super) struct Override {
     pub span: Span,
 }
 
+/// Steps of unrolling per access: an access of ten terms in three indices takes about fifty.
+const STEPS_PER_ACCESS: usize = 64;
+
 /// What is left of the limits that documents share.
 #[derive(Debug)]
 pub(super) struct Budget {
     /// Accesses that may still be expanded.
-    pub accesses: usize,
+    accesses: usize,
+    /// Steps that may still be taken for that, in time and memory.
+    steps: usize,
+}
+
+impl Budget {
+    /// The budget for so many accesses.
+    pub fn new(accesses: usize) -> Self {
+        Self { accesses, steps: accesses.saturating_mul(STEPS_PER_ACCESS) }
+    }
+
+    /// Takes accesses and steps, if so many are left.
+    fn take(&mut self, accesses: usize, steps: usize) -> bool {
+        match (self.accesses.checked_sub(accesses), self.steps.checked_sub(steps)) {
+            (Some(accesses), Some(steps)) => {
+                *self = Self { accesses, steps };
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The kernel of a document, or nothing after reporting why not.
@@ -58,9 +81,12 @@ pub(super) fn build(
     symbols.threads_follow_domain = !grid_given;
     let fields = fields::build(doc.fields.as_ref(), &mut symbols, decoder);
     let (body, loops) = loops::body(&doc, &mut symbols, &fields, budget, decoder);
+    symbols.items_follow_domain = !grid_given;
     let guard = doc.guard.as_ref().and_then(|g| accesses::condition(&g.0, &symbols, decoder));
+    symbols.items_follow_domain = true;
     let work = work(doc.work.as_ref(), &fields, &symbols, decoder);
-    let launch = launch::build(doc.launch.as_ref(), &fields, &symbols, limits, decoder);
+    let launch =
+        launch::build(doc.launch.as_ref(), &fields, accesses::count(&body), &symbols, limits, decoder);
     if decoder.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }

@@ -9,7 +9,7 @@ use crate::expr::{Builtin, Environment, Expr, Kind, Table, evaluate};
 use crate::kernel::document::TableDoc;
 use crate::kernel::leaf::{Formula, Ordered};
 use crate::kernel::model::Axis;
-use crate::source::{Decoder, Diagnostic, Named, Spanned};
+use crate::source::{Decoder, Diagnostic, Named};
 
 /// Largest size of anything, in elements or bytes.
 pub(super) const MAX_SIZE: i64 = 1 << 62;
@@ -25,7 +25,11 @@ pub(super) fn resolve(
     for (name, formula) in params.iter().flat_map(|p| &p.0) {
         symbols.define(name, "a parameter", decoder);
         let given = overrides.iter().rev().find(|o| o.name == name.value);
-        pending.push(Pending { name: &name.value, value: given.map_or(&formula.0, |o| &o.value), missing: 0 });
+        pending.push(Pending {
+            name: &name.value,
+            value: given.map_or(&formula.0, |o| &o.value),
+            missing: 0,
+        });
     }
     let places: HashMap<&str, usize> = pending.iter().enumerate().map(|(i, p)| (p.name, i)).collect();
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); pending.len()];
@@ -103,7 +107,8 @@ fn report_cycle(waiting: &[&Pending<'_>], decoder: &mut Decoder) {
         names.push("...");
     }
     let message = format!("the parameters {} depend on each other in a circle", names.join(", "));
-    decoder.report(Diagnostic::error("cycle", waiting[0].value.span, message).help("give one of them a number"));
+    decoder
+        .report(Diagnostic::error("cycle", waiting[0].value.span, message).help("give one of them a number"));
 }
 
 /// Calls `found` with every name in an expression.

@@ -53,6 +53,9 @@ pub(super) struct Symbols {
     pub unsure: bool,
     /// The grid follows from the domain, so that working threads lie inside it.
     pub threads_follow_domain: bool,
+    /// Work items are inside the domain wherever they occur. Not so in the guard of a kernel with a
+    /// grid of its own, which holds for its threads outside too.
+    pub items_follow_domain: bool,
     /// Why certain coordinates cannot be used at this place.
     pub refusal: Option<fn(Coord) -> Option<&'static str>>,
     values: HashMap<String, i64>,
@@ -72,6 +75,7 @@ impl Symbols {
             unrolled: Vec::new(),
             unsure: false,
             threads_follow_domain: true,
+            items_follow_domain: true,
             refusal: None,
             values: HashMap::new(),
             defined: BTreeMap::new(),
@@ -176,10 +180,10 @@ impl Scope for Symbols {
     fn interval(&self, coord: Coord) -> Option<(i64, i64)> {
         let extent = |d: crate::expr::Dim| self.axes.get(d.index()).map_or(1, |a| a.extent);
         match coord {
-            Coord::Axis(d) => Some((0, extent(d) - 1)),
+            Coord::Axis(d) if self.items_follow_domain => Some((0, extent(d) - 1)),
             // A folded thread works if its first work item is inside.
             Coord::Thread(d) if self.threads_follow_domain => Some((0, extent(d) - 1)),
-            Coord::Thread(_) => None,
+            Coord::Axis(_) | Coord::Thread(_) => None,
             Coord::ThreadIdx(_) => Some((0, MAX_BLOCK - 1)),
             Coord::BlockIdx(d) if self.threads_follow_domain => Some((0, extent(d) - 1)),
             Coord::BlockIdx(_) => Some((0, (1 << 31) - 1)),
