@@ -9,9 +9,12 @@ fn main() {
         return;
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = |tool: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(tool).is_file());
-    let missing: Vec<&str> =
-        ["autoconf", "automake", "libtoolize", "make", "cc"].into_iter().filter(|tool| !found(tool)).collect();
+    let found =
+        |tool: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(tool).is_file());
+    let missing: Vec<&str> = ["autoconf", "automake", "libtoolize", "make", "cc"]
+        .into_iter()
+        .filter(|tool| !found(tool))
+        .collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
         println!(

@@ -33,7 +33,7 @@ fn grids() -> impl Strategy<Value = [i64; 3]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
     fn waves_partition_the_grid_in_order(grid in [1_i64..9, 1_i64..9, 1_i64..9], resident in 1_i64..200) {

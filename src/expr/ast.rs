@@ -126,6 +126,18 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// Whether a name for which `test` holds occurs.
+    pub fn mentions(&self, test: &dyn Fn(&str) -> bool) -> bool {
+        match &self.kind {
+            Kind::Name(name) => test(name),
+            Kind::Int(_) | Kind::Builtin(_) => false,
+            Kind::Index(base, indices) => base.mentions(test) || indices.iter().any(|i| i.mentions(test)),
+            Kind::Call(_, a, b) => a.mentions(test) || b.mentions(test),
+            Kind::Neg(inner) | Kind::Not(inner) => inner.mentions(test),
+            Kind::Chain(first, links) => first.mentions(test) || links.iter().any(|l| l.1.mentions(test)),
+        }
+    }
+
     /// Number of nodes, this one included.
     pub fn size(&self) -> usize {
         1 + match &self.kind {

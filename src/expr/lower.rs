@@ -247,6 +247,7 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
         let form = lower(index, scope)?;
         match interval(&form, scope) {
             Some((low, high)) if low >= 0 && usize::try_from(high).is_ok_and(|h| h < extent) => {}
+            _ if modulus(index, scope).is_some_and(|m| m <= extent) => {}
             Some((low, high)) => {
                 let reach =
                     if low == high { format!("is {low}") } else { format!("runs from {low} to {high}") };
@@ -270,6 +271,13 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
         Some(entry) => Ok(Form::int(entry)),
         None => Form::term(Term::Lookup(table, lowered)).bounded().map_err(|x| excess(e, x)),
     }
+}
+
+/// The modulus of what is a remainder by a constant as a whole: it proves what an interval may not.
+fn modulus(e: &Expr, scope: &dyn Scope) -> Option<usize> {
+    let Kind::Chain(_, links) = &e.kind else { return None };
+    let (_, divisor) = links.last().filter(|l| l.0 == Op::Rem)?;
+    usize::try_from(lower(divisor, scope).ok()?.as_constant()?).ok()
 }
 
 /// Lowers a condition.

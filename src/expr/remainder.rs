@@ -19,7 +19,10 @@ pub(super) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C
     if form.terms().len() > MAX_TERMS {
         return (rest, found);
     }
-    for (term, coefficient) in form.terms() {
+    // The outermost first: (v%5)%4 holds v%5 too, which would take its parts away.
+    let mut quotients: Vec<_> = form.terms().iter().filter(|t| matches!(t.0, Term::Floor(..))).collect();
+    quotients.sort_by_key(|t| std::cmp::Reverse(t.0.size()));
+    for (term, coefficient) in quotients {
         let Some(remainder) = remainder_of(term, coefficient, &rest) else { continue };
         // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)
         let Some(product) = remainder.factor.checked_mul(remainder.modulus) else { continue };

@@ -15,7 +15,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { document_bytes: 64 << 20, accesses: 500_000, candidates: 1_000_000, variants: 100_000 }
+        Self { document_bytes: 64 << 20, accesses: 250_000, candidates: 1_000_000, variants: 100_000 }
     }
 }
 

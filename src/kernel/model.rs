@@ -139,6 +139,8 @@ pub struct Access {
     pub width: i64,
     /// Only where this holds.
     pub when: Option<Cond<Scale>>,
+    /// Whether it is written with work items, though they may cancel: it needs one inside the domain.
+    pub by_item: bool,
     /// Where it was written.
     pub span: Span,
 }

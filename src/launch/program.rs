@@ -66,6 +66,10 @@ impl Items {
         std::iter::once(self.first).chain(self.more.iter().copied())
     }
 
+    fn contains(&self, item: u16) -> bool {
+        item == self.first || self.more.binary_search(&item).is_ok()
+    }
+
     fn insert(&mut self, item: u16) {
         let rest = if item < self.first { std::mem::replace(&mut self.first, item) } else { item };
         if rest != self.first
@@ -176,6 +180,7 @@ impl Program<Scale> {
             items: &items,
             own_grid: kernel.launch.grid.is_some(),
             loads: Loads::default(),
+            loop_starts: 0,
             made: Vec::new(),
             instructions: Vec::with_capacity(kernel.body.len()),
             parts: 0,
@@ -259,12 +264,23 @@ fn keep_smallest(list: &mut Items, items: &[Item<Scale>]) {
     if list.more.is_empty() {
         return;
     }
-    let below = |a: u16, b: u16| {
-        let (a, b) = (items[usize::from(a)].offset, items[usize::from(b)].offset);
-        a != b && (0..3).all(|d| a[d] <= b[d])
-    };
     let all = list.clone();
-    list.retain(|item| !all.iter().any(|other| below(other, item)));
+    list.retain(|item| !all.iter().any(|other| below(items, other, item)));
+}
+
+/// Whether a load is done wherever another is needed. One before a loop must be: the loop may not run
+/// at all, so that it cannot be done for what only the loop needs.
+fn covers(load: &Instruction<Scale>, needed: &Items, clipped: bool, items: &[Item<Scale>]) -> bool {
+    let guarded = items.first().is_some_and(|i| i.guard.is_some());
+    let covered =
+        |item| load.items.contains(item) || (!guarded && load.items.iter().any(|i| below(items, i, item)));
+    (clipped || !load.clipped) && needed.iter().all(covered)
+}
+
+/// Whether one work item comes before another along every axis along which they differ.
+fn below(items: &[Item<Scale>], a: u16, b: u16) -> bool {
+    let (a, b) = (items[usize::from(a)].offset, items[usize::from(b)].offset);
+    a != b && (0..3).all(|d| a[d] <= b[d])
 }
 
 /// Loads that are still in registers, by field and by a hash of what identifies them.
@@ -275,6 +291,8 @@ struct Folding<'a> {
     items: &'a [Item<Scale>],
     own_grid: bool,
     loads: Loads,
+    /// First instruction of the innermost loop.
+    loop_starts: usize,
     /// Where loads were put into `loads`, in order.
     made: Vec<(FieldId, u64)>,
     instructions: Vec<Instruction<Scale>>,
@@ -296,7 +314,9 @@ impl Folding<'_> {
                     // it loads may not have been loaded, if it does not run.
                     self.forget(inner);
                     let (first, before) = (self.instructions.len(), self.made.len());
+                    let around = std::mem::replace(&mut self.loop_starts, first);
                     let inner = self.statements(inner)?;
+                    self.loop_starts = around;
                     self.forget_since(first, before);
                     steps.push(Step::Loop(*id, inner));
                 }
@@ -331,7 +351,7 @@ impl Folding<'_> {
         let is_axis = |c: Coord| matches!(c, Coord::Axis(_));
         let by_item =
             access.element.mentions(&is_axis) || access.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
-        let clipped = by_item || !self.own_grid;
+        let clipped = access.by_item || !self.own_grid;
         if access.kind != AccessKind::Load {
             self.loads.remove(&access.field);
         }
@@ -373,7 +393,10 @@ impl Folding<'_> {
             let same = self.loads.entry(field).or_default().entry(hash).or_default();
             let earlier = same.iter().copied().find(|&i| {
                 let other = &self.instructions[i];
-                other.width == width && other.element == element && other.when == when
+                other.width == width
+                    && other.element == element
+                    && other.when == when
+                    && (i >= self.loop_starts || covers(other, &items, clipped, self.items))
             });
             if let Some(earlier) = earlier {
                 let earlier = &mut self.instructions[earlier];

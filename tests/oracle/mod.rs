@@ -1,10 +1,19 @@
 //! Expressions as a test knows them: trees that write themselves as text, are evaluated without any
 //! code of the crate, in 128 bits, and are made at random.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::HashMap;
 use std::fmt;
+use std::rc::Rc;
 
 use proptest::prelude::*;
+
+/// How many cases are tried: few where the build is slow, or as many as `PROPTEST_CASES` says.
+pub fn cases(release: u32) -> ProptestConfig {
+    let given = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    let default = if cfg!(debug_assertions) { release / 4 } else { release };
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(given.unwrap_or(default)) }
+}
 
 /// An operator of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,7 +121,7 @@ pub type Table = (Vec<i128>, Vec<i64>);
 #[derive(Debug, Clone, Default)]
 pub struct Values {
     pub names: HashMap<&'static str, i128>,
-    pub tables: HashMap<&'static str, Table>,
+    pub tables: Rc<HashMap<&'static str, Table>>,
 }
 
 impl E {
@@ -233,7 +242,8 @@ fn constants(names: &Names, depth: u32) -> BoxedStrategy<E> {
     if depth == 0 {
         return leaf;
     }
-    let below = || constants(names, depth - 1);
+    let below = constants(names, depth - 1);
+    let below = || below.clone();
     let operator = proptest::sample::select(vec![Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max]);
     let divided = proptest::sample::select(vec![Op::Div, Op::Rem]);
     prop_oneof![
@@ -256,7 +266,8 @@ fn positives(names: &Names, depth: u32) -> BoxedStrategy<E> {
     if depth == 0 {
         return leaf;
     }
-    let below = || positives(names, depth - 1);
+    let below = positives(names, depth - 1);
+    let below = || below.clone();
     let operator = proptest::sample::select(vec![Op::Add, Op::Mul, Op::Min, Op::Max]);
     prop_oneof![
         5 => leaf,
@@ -273,8 +284,10 @@ pub fn forms(names: &Names, depth: u32) -> BoxedStrategy<E> {
     if depth == 0 {
         return leaf;
     }
-    let below = || forms(names, depth - 1);
-    let constant = || constants(names, depth.min(2) - 1);
+    let below = forms(names, depth - 1);
+    let below = || below.clone();
+    let constant = constants(names, depth.min(2) - 1);
+    let constant = || constant.clone();
     let positive = || positives(names, depth.min(2) - 1);
     let sum = proptest::sample::select(vec![Op::Add, Op::Sub]);
     let choice = proptest::sample::select(vec![Op::Min, Op::Max]);
@@ -312,12 +325,14 @@ pub fn conditions(names: &Names, depth: u32) -> BoxedStrategy<P> {
         Compare::Eq,
         Compare::Ne,
     ]);
-    let number = || forms(names, 2);
+    let number = forms(names, 2);
+    let number = || number.clone();
     let leaf = (compare, number(), number()).prop_map(|(op, a, b)| P::Compare(op, a, b)).boxed();
     if depth == 0 {
         return leaf;
     }
-    let below = || conditions(names, depth - 1);
+    let below = conditions(names, depth - 1);
+    let below = || below.clone();
     prop_oneof![
         3 => leaf,
         1 => below().prop_map(|p| P::Not(Box::new(p))),

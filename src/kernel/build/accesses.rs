@@ -186,7 +186,9 @@ impl Unroller<'_> {
             }
         };
         let (element, indices) = self.element(&address, field, at)?;
-        Some(Access { kind, field: id, element, indices, width, when, span: at.span })
+        let axis = |name: &str| self.symbols.axes.iter().any(|a| a.name == name);
+        let by_item = at.mentions(&axis) || group.when.is_some_and(|w| w.0.mentions(&axis));
+        Some(Access { kind, field: id, element, indices, width, when, by_item, span: at.span })
     }
 
     fn element(&mut self, address: &Address<'_>, field: &Field, at: &Expr) -> Option<Element> {
