@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wavecast::footprint::{Addressing, Engine, Query, Threads, count_with};
+use wavecast::footprint::{Addressing, Engine, Query, Threads, Touched, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, Options, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
 
@@ -41,9 +41,13 @@ impl Case {
         Self { kernel, launch, program, blocks }
     }
 
-    fn query(&self) -> Query {
+    fn touched(&self) -> Touched {
         let threads = Threads { kernel: &self.kernel, launch: &self.launch, program: &self.program };
-        threads.query(&self.blocks, FieldId(0), &[AccessKind::Load], LINE, Addressing::Linear).unwrap()
+        threads.touched(FieldId(0), &[AccessKind::Load], Addressing::Linear).unwrap()
+    }
+
+    fn query(&self) -> Query {
+        self.touched().under(&self.blocks, LINE).unwrap()
     }
 }
 
@@ -68,6 +72,13 @@ fn footprint(c: &mut Criterion) {
         });
         group.bench_function(format!("{name}/query and count"), |b| {
             b.iter(|| count_with(&black_box(case).query(), Engine::Linear).unwrap());
+        });
+        let touched = case.touched();
+        group.bench_function(format!("{name}/place and count"), |b| {
+            b.iter(|| {
+                let query = black_box(&touched).under(&case.blocks, LINE).unwrap();
+                count_with(&query, Engine::Linear).unwrap()
+            });
         });
     }
     group.finish();

@@ -68,8 +68,13 @@ fn random_query(random: &mut Random) -> Query {
             address = address.plus(&Form::coord(COORDS[d]).times(&strides[d]).unwrap()).unwrap();
         }
         for ranges in &boxes {
-            let piece =
-                Piece { array: 0, ranges: ranges.clone(), when: None, address: address.clone(), width };
+            let piece = Piece {
+                array: 0,
+                ranges: ranges.clone().into(),
+                when: None,
+                address: address.clone().into(),
+                width,
+            };
             pieces.push(piece);
         }
     }
@@ -92,7 +97,7 @@ fn naive(query: &Query) -> u128 {
     let mut lines = HashSet::new();
     for piece in &query.pieces {
         let mut points = vec![Vec::new()];
-        for &(_, from, to) in &piece.ranges {
+        for &(_, from, to) in piece.ranges.iter() {
             points = points
                 .iter()
                 .flat_map(|p: &Vec<i64>| (from..=to).map(move |v| [p.as_slice(), &[v]].concat()))
@@ -141,7 +146,7 @@ fn make_quasi_affine(query: &mut Query, random: &mut Random) {
         Cond::non_negative(difference.plus(&Form::int(random.within(-10, 30))).unwrap())
     });
     for piece in &mut query.pieces {
-        piece.address = piece.address.plus(&extra).unwrap();
+        piece.address = piece.address.plus(&extra).unwrap().into();
         piece.when.clone_from(&condition);
     }
 }

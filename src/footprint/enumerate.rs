@@ -40,7 +40,7 @@ fn touch(piece: &Piece, at: &[i64], line: i64, lines: &mut HashSet<(usize, i64)>
 
 /// The next point, first variable fastest; `false` after the last.
 fn advance(piece: &Piece, at: &mut [i64]) -> bool {
-    for (value, &(_, from, to)) in at.iter_mut().zip(&piece.ranges) {
+    for (value, &(_, from, to)) in at.iter_mut().zip(piece.ranges.iter()) {
         if *value < to {
             *value += 1;
             return true;

@@ -5,10 +5,13 @@
 //! threads; enumeration answers everything that is small.
 
 mod enumerate;
+mod grid;
 #[cfg(feature = "isl")]
 mod isl;
 mod linear;
+mod pattern;
 mod query;
+mod region;
 mod rows;
 mod runs;
 mod split;
@@ -16,8 +19,8 @@ mod threads;
 
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
-pub use query::{Engine, Piece, Query, Refusal};
-pub use threads::{Addressing, Threads};
+pub use query::{Engine, Piece, Query, Range, Ranges, Refusal};
+pub use threads::{Addressing, Threads, Touched};
 
 /// Most points that enumeration visits.
 pub const ENUMERATION_BUDGET: u128 = 1 << 22;

@@ -1,18 +1,25 @@
 //! What is counted: boxes of points and the bytes that each point touches.
 
+use std::sync::Arc;
+
 use crate::expr::{Cond, Coord, Form};
+
+/// A variable with its first and last value; never empty.
+pub type Range = (Coord, i64, i64);
+/// The variables of a box.
+pub type Ranges = Arc<[Range]>;
 
 /// A box of threads (and loop iterations) under one access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The array; arrays do not share lines.
     pub array: usize,
-    /// Each variable with its first and last value. Never empty ranges.
-    pub ranges: Vec<(Coord, i64, i64)>,
+    /// The variables. Shared: many accesses are made by the same threads.
+    pub ranges: Ranges,
     /// Only points for which this holds.
     pub when: Option<Cond<i64>>,
-    /// First byte that a point touches.
-    pub address: Form<i64>,
+    /// First byte that a point touches. Shared: many threads make the same access.
+    pub address: Arc<Form<i64>>,
     /// Bytes touched from there on; at least 1.
     pub width: i64,
 }

@@ -128,7 +128,8 @@ impl<'p> Runs<'p> {
         let mut at: Vec<i64> = self.piece.ranges.iter().map(|r| r.1).collect();
         loop {
             self.row(&at, out, left)?;
-            let mut rows = at.iter_mut().zip(&self.piece.ranges).enumerate().filter(|(i, _)| *i != self.run);
+            let mut rows =
+                at.iter_mut().zip(self.piece.ranges.iter()).enumerate().filter(|(i, _)| *i != self.run);
             let moved = rows.any(|(_, (value, &(_, from, to)))| {
                 let inside = *value < to;
                 *value = if inside { *value + 1 } else { from };

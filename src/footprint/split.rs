@@ -13,7 +13,7 @@ pub(super) fn affine_pieces(piece: &Piece) -> Option<Vec<Piece>> {
         return None;
     }
     let mut pieces = vec![piece.clone()];
-    for &(coord, _, _) in &piece.ranges {
+    for &(coord, _, _) in piece.ranges.iter() {
         let modulus = modulus_of(&piece.address, coord)?;
         if modulus == 1 {
             continue;
@@ -59,9 +59,9 @@ fn residues(piece: &Piece, coord: Coord, modulus: i64) -> Option<Vec<Piece>> {
         }
         let value = Form::coord(coord).times(&modulus).and_then(|f| f.plus(&Form::int(first))).ok()?;
         let address = piece.address.substitute(&|c| (c == coord).then(|| value.clone())).ok()?;
-        let mut ranges = piece.ranges.clone();
+        let mut ranges = piece.ranges.to_vec();
         ranges[at] = (coord, 0, (to - first) / modulus);
-        pieces.push(Piece { ranges, address, ..piece.clone() });
+        pieces.push(Piece { ranges: ranges.into(), address: address.into(), ..piece.clone() });
     }
     Some(pieces)
 }

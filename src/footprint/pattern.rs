@@ -1,0 +1,175 @@
+//! An access before blocks are chosen: what the threads of any block touch through it.
+
+use std::sync::Arc;
+
+use super::query::{Range, Refusal};
+use crate::expr::{Cond, Coord, Dim, Form, LoopId, Term};
+use crate::launch::{BlockBox, Launch, Program};
+
+/// An access of one work item of a thread.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    /// Number of its [`Frame`].
+    pub(super) frame: usize,
+    pub(super) when: Vec<Cond<i64>>,
+    /// One form in bytes, or in grid addressing the indices, fastest first.
+    pub(super) forms: Arc<[Arc<Form<i64>>]>,
+    pub(super) width: i64,
+}
+
+/// Which points make an access: how its boxes follow from blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// Iterations of the loops around it.
+    pub(super) loops: Vec<Range>,
+    /// Along which dimensions block and thread are one coordinate.
+    pub(super) joined: [bool; 3],
+    /// Threads along each dimension that do it; `i64::MAX` where the domain sets no end.
+    pub(super) threads: [i64; 3],
+    /// Threads of a block.
+    pub(super) shape: [i64; 3],
+}
+
+impl Frame {
+    /// The boxes of points of a box of blocks.
+    pub(super) fn boxes(&self, block: &BlockBox, out: &mut Vec<Vec<Range>>) -> Result<(), Refusal> {
+        let first = out.len();
+        out.push(self.loops.clone());
+        for d in Dim::ALL {
+            let choices = self.along(d, block)?;
+            let made = out.split_off(first);
+            for ranges in &made {
+                for choice in &choices {
+                    let mut with = Vec::with_capacity(ranges.len() + 6);
+                    with.extend_from_slice(ranges);
+                    with.extend_from_slice(choice);
+                    out.push(with);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The ranges along a dimension: blocks that lie inside the domain, and one that it cuts.
+    fn along(&self, d: Dim, block: &BlockBox) -> Result<Vec<Vec<Range>>, Refusal> {
+        let i = d.index();
+        let (shape, threads) = (self.shape[i], self.threads[i]);
+        let (from, to) = (block.from[i], block.to[i]);
+        let mut choices = Vec::with_capacity(2);
+        if self.joined[i] {
+            let last = to.checked_mul(shape).ok_or(Refusal::Overflow)?.min(threads) - 1;
+            choices.push(vec![(Coord::Thread(d), from * shape, last)]);
+        } else {
+            let whole = threads / shape;
+            choices.push(vec![
+                (Coord::BlockIdx(d), from, to.min(whole) - 1),
+                (Coord::ThreadIdx(d), 0, shape - 1),
+            ]);
+            if (from..to).contains(&whole) {
+                let part = (Coord::ThreadIdx(d), 0, threads % shape - 1);
+                choices.push(vec![(Coord::BlockIdx(d), whole, whole), part]);
+            }
+        }
+        choices.retain(|ranges| ranges.iter().all(|r| r.1 <= r.2));
+        Ok(choices)
+    }
+}
+
+/// An access while it is being made ready.
+pub(super) struct Draft {
+    pub(super) loops: Vec<Range>,
+    pub(super) when: Vec<Cond<i64>>,
+    pub(super) forms: Vec<Form<i64>>,
+}
+
+impl Draft {
+    /// Writes loop variables as first value plus step times iteration.
+    pub(super) fn unroll(
+        &mut self,
+        program: &Program<i64>,
+        launch: &Launch,
+        loops: &[LoopId],
+    ) -> Result<(), Refusal> {
+        for &id in loops {
+            let l = &program.loops[usize::from(id.0)];
+            let variable = Coord::Loop(id);
+            // Iterations that some thread does; those that this thread does not are cut by a condition.
+            let span = if l.step > 0 { l.to.minus(&l.from)? } else { l.from.minus(&l.to)? };
+            let (low, high) = span.interval(&|c| whole(c, launch)).ok_or(Refusal::Overflow)?;
+            let distance = l.step.checked_abs().ok_or(Refusal::Overflow)?;
+            let sampled = |n: i64| l.sample.map_or(n, |s| n.min(s));
+            let most = sampled(high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?);
+            let least = sampled(low.div_euclid(distance) + 1);
+            self.loops.push((variable, 0, most - 1));
+            let iteration = Form::coord(variable).times(&l.step)?.plus(&l.from)?;
+            self.substitute(variable, &iteration)?;
+            if least < most {
+                let reached = span.minus(&Form::coord(variable).times(&distance)?)?;
+                self.when.push(Cond::non_negative(reached));
+            }
+        }
+        Ok(())
+    }
+
+    fn substitute(&mut self, variable: Coord, by: &Form<i64>) -> Result<(), Refusal> {
+        let with = |c| (c == variable).then(|| by.clone());
+        for form in &mut self.forms {
+            if form.mentions(&|c| c == variable) {
+                *form = form.substitute(&with)?;
+            }
+        }
+        for cond in &mut self.when {
+            *cond = cond.substitute(&with)?;
+        }
+        Ok(())
+    }
+
+    /// Writes block * B + thread as one coordinate along every dimension in which all forms allow
+    /// it; says along which.
+    pub(super) fn join_threads(&mut self, shape: [i64; 3]) -> Result<[bool; 3], Refusal> {
+        let mut joined = [false; 3];
+        for d in Dim::ALL {
+            let size = shape[d.index()];
+            let whole = |form: &Form<i64>| is_whole(form, d, size);
+            if self.forms.iter().all(whole) && self.when.iter().all(|c| cond_forms(c, &whole)) {
+                joined[d.index()] = true;
+            }
+        }
+        let rename = |coord| match coord {
+            Coord::BlockIdx(d) if joined[d.index()] => None,
+            Coord::ThreadIdx(d) if joined[d.index()] => Some(Coord::Thread(d)),
+            other => Some(other),
+        };
+        for form in &mut self.forms {
+            *form = form.rename(&rename)?;
+        }
+        for cond in &mut self.when {
+            *cond = cond.rename(&rename)?;
+        }
+        Ok(joined)
+    }
+}
+
+/// The interval of a coordinate over the whole launch.
+fn whole(coord: Coord, launch: &Launch) -> Option<(i64, i64)> {
+    match coord {
+        Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
+        Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),
+        _ => None,
+    }
+}
+
+/// Whether block and thread occur along `d` only as block * size + thread.
+fn is_whole(form: &Form<i64>, d: Dim, size: i64) -> bool {
+    let factor = |coord| form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
+    factor(Coord::ThreadIdx(d)).checked_mul(size) == Some(factor(Coord::BlockIdx(d)))
+        && form.terms().iter().all(|(term, _)| term.parts().iter().all(|part| is_whole(part, d, size)))
+}
+
+fn cond_forms(cond: &Cond<i64>, test: &dyn Fn(&Form<i64>) -> bool) -> bool {
+    match cond {
+        Cond::Const(_) => true,
+        Cond::NonNegative(form) | Cond::Zero(form) => test(form),
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().all(|p| cond_forms(p, test)),
+    }
+}

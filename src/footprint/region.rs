@@ -1,0 +1,100 @@
+//! A box of points, the conditions on them and the forms that make up their address.
+
+use std::sync::Arc;
+
+use super::query::{Piece, Range, Ranges};
+use crate::expr::{Cond, Coord, Form, Term};
+
+/// Where some points go.
+#[derive(Debug, Clone)]
+pub(super) struct Region {
+    pub(super) ranges: Ranges,
+    pub(super) when: Vec<Cond<i64>>,
+    /// One form in bytes, or in grid addressing the indices, fastest first.
+    pub(super) forms: Arc<[Arc<Form<i64>>]>,
+    pub(super) width: i64,
+}
+
+impl Region {
+    pub(super) fn interval(&self, form: &Form<i64>) -> Option<(i64, i64)> {
+        form.interval(&|c| self.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))
+    }
+
+    /// The region with simple conditions turned into bounds; `None` if nothing is left.
+    pub(super) fn restricted(self) -> Option<Self> {
+        if self.when.is_empty() {
+            return Some(self);
+        }
+        let Self { ranges, when, forms, width } = self;
+        let mut cut = Cut { ranges: ranges.to_vec(), when: Vec::new() };
+        for cond in when {
+            cut.restrict(cond)?;
+        }
+        let some_left = cut.ranges.iter().all(|r| r.1 <= r.2);
+        some_left.then(|| Self { ranges: cut.ranges.into(), when: cut.when, forms, width })
+    }
+
+    /// Its first form as the address.
+    pub(super) fn piece(self, array: usize) -> Piece {
+        let when = if self.when.is_empty() { None } else { Some(Cond::all(self.when)) };
+        let address = self.forms.first().cloned().unwrap_or_else(|| Arc::new(Form::int(0)));
+        Piece { array, ranges: self.ranges, when, address, width: self.width }
+    }
+}
+
+/// Ranges that conditions have cut, and the conditions that are left.
+struct Cut {
+    ranges: Vec<Range>,
+    when: Vec<Cond<i64>>,
+}
+
+impl Cut {
+    fn restrict(&mut self, cond: Cond<i64>) -> Option<()> {
+        match cond {
+            Cond::Const(true) => {}
+            Cond::Const(false) => return None,
+            Cond::All(parts) => {
+                for part in parts {
+                    self.restrict(part)?;
+                }
+            }
+            Cond::NonNegative(form) => match self.interval(&form) {
+                Some((low, _)) if low >= 0 => {}
+                Some((_, high)) if high < 0 => return None,
+                _ => match form.terms() {
+                    [(Term::Coord(coord), factor)] => self.bound(*coord, *factor, *form.constant())?,
+                    _ => self.when.push(Cond::NonNegative(form)),
+                },
+            },
+            Cond::Zero(form) => match form.terms() {
+                [(Term::Coord(coord), factor)] => {
+                    if form.constant() % factor != 0 {
+                        return None;
+                    }
+                    let value = -(form.constant() / factor);
+                    self.bound(*coord, 1, -value)?;
+                    self.bound(*coord, -1, value)?;
+                }
+                _ => self.when.push(Cond::Zero(form)),
+            },
+            any @ Cond::Any(_) => self.when.push(any),
+        }
+        Some(())
+    }
+
+    fn interval(&self, form: &Form<i64>) -> Option<(i64, i64)> {
+        form.interval(&|c| self.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))
+    }
+
+    /// Keeps the values of a coordinate for which factor * value + constant >= 0.
+    fn bound(&mut self, coord: Coord, factor: i64, constant: i64) -> Option<()> {
+        let range = self.ranges.iter_mut().find(|r| r.0 == coord)?;
+        if factor > 0 {
+            // value >= -constant / factor, rounded up.
+            range.1 = range.1.max(-constant.div_euclid(factor));
+        } else {
+            range.2 = range.2.min(constant.div_euclid(-factor));
+        }
+        (range.1 <= range.2).then_some(())
+    }
+}
