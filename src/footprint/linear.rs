@@ -9,18 +9,28 @@
 
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Rectangle, count_rows};
+use super::split::affine_pieces;
 use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
 
-/// Distinct lines of all pieces of a query.
+/// Distinct lines of all pieces of a query. Quotients by small numbers are taken apart first, which
+/// mostly leaves affine pieces.
 pub(super) fn count(query: &Query) -> Counted<u128> {
+    if query.pieces.iter().all(|p| p.address.is_affine()) {
+        return count_affine(&query.pieces, query.line);
+    }
+    let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();
+    count_affine(&pieces.ok_or(Refusal::NotAffine)?.concat(), query.line)
+}
+
+fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
     let mut progressions =
-        query.pieces.iter().map(|p| Ok((p.array, Progression::of(p)?))).collect::<Counted<Vec<_>>>()?;
+        pieces.iter().map(|p| Ok((p.array, Progression::of(p)?))).collect::<Counted<Vec<_>>>()?;
     progressions.sort_by_key(|p| p.0);
     let mut total = 0;
     for of_array in progressions.chunk_by_mut(|a, b| a.0 == b.0) {
-        total += count_array(of_array, query.line)?;
+        total += count_array(of_array, line)?;
     }
     Ok(total)
 }

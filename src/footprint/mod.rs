@@ -1,9 +1,11 @@
 //! Footprints: how many distinct lines a set of threads touches through a set of accesses.
 //!
-//! A [`Query`] is a union of boxes of threads under accesses; [`count`] answers it exactly or says
+//! A [`Query`] is a union of boxes of threads under accesses; a [`Counter`] answers it exactly or says
 //! why not. The closed form answers what is affine at a cost that does not depend on the number of
 //! threads; enumeration answers everything that is small.
 
+mod counter;
+mod engine;
 mod enumerate;
 mod grid;
 #[cfg(feature = "isl")]
@@ -17,21 +19,37 @@ mod runs;
 mod split;
 mod threads;
 
+pub use counter::{Count, Counter, Uncounted};
+pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
-pub use query::{Engine, Piece, Query, Range, Ranges, Refusal};
+pub use query::{Piece, Query, Range, Ranges, Refusal};
 pub use threads::{Addressing, Threads, Touched};
 
-/// Most points that enumeration visits.
-pub const ENUMERATION_BUDGET: u128 = 1 << 22;
-/// Most elementary operations of isl for one count.
-#[cfg(feature = "isl")]
-const ISL_QUOTA: u64 = 20_000_000;
+/// How much an engine may do before it gives up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Most points that enumeration visits.
+    pub points: u128,
+    /// Most segments that runs follow.
+    pub segments: u64,
+    /// Most elementary operations of isl.
+    pub operations: u64,
+    /// Points or lines that sampling looks at.
+    pub samples: u32,
+}
 
-/// Distinct lines of a query, and the engine that counted them: the cheapest that can.
+impl Default for Budget {
+    /// About a second for each engine.
+    fn default() -> Self {
+        Self { points: 1 << 22, segments: 1 << 25, operations: 20_000_000, samples: 1 << 16 }
+    }
+}
+
+/// Distinct lines of a query, and the engine that counted them: the cheapest exact one that can.
 pub fn count(query: &Query) -> Result<(u128, Engine), Refusal> {
     let mut why = Refusal::Budget;
-    for engine in [Engine::Linear, Engine::Runs, Engine::Enumeration, Engine::Isl] {
+    for engine in Engine::ALL.into_iter().filter(|e| e.is_exact()) {
         match count_with(query, engine) {
             Ok(lines) => return Ok((lines, engine)),
             Err(refusal) => why = refusal,
@@ -42,13 +60,20 @@ pub fn count(query: &Query) -> Result<(u128, Engine), Refusal> {
 
 /// Distinct lines as one engine counts them, or why it does not.
 pub fn count_with(query: &Query, engine: Engine) -> Result<u128, Refusal> {
-    match engine {
+    count_within(query, engine, &Budget::default()).map(|count| count.lines)
+}
+
+/// What one engine counts within a budget.
+fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count, Refusal> {
+    let lines = match engine {
         Engine::Linear => linear::count(query),
-        Engine::Runs => runs::count(query),
-        Engine::Enumeration => enumerate::count(query, ENUMERATION_BUDGET),
+        Engine::Runs => runs::count(query, budget.segments),
+        Engine::Enumeration => enumerate::count(query, budget.points),
         #[cfg(feature = "isl")]
-        Engine::Isl => isl::count(query, ISL_QUOTA).map_err(|_| Refusal::Isl),
+        Engine::Isl => isl::count(query, budget.operations).map_err(|_| Refusal::Isl),
         #[cfg(not(feature = "isl"))]
-        Engine::Isl => Err(Refusal::Isl),
-    }
+        Engine::Isl => Err(Refusal::Missing),
+        Engine::Sampling => Err(Refusal::Missing),
+    };
+    Ok(Count { lines: lines?, engine, verified_by: None, interval: None })
 }

@@ -1,4 +1,5 @@
-//! What is counted: boxes of points and the bytes that each point touches.
+//! What is counted: boxes of points and the bytes that each point touches; and why an engine does not
+//! count it.
 
 use std::sync::Arc;
 
@@ -40,31 +41,6 @@ pub struct Query {
     pub line: i64,
 }
 
-/// Which engine counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// Closed form in exact byte addresses.
-    Linear,
-    /// Runs along one variable.
-    Runs,
-    /// Sets and maps of isl.
-    Isl,
-    /// Every point.
-    Enumeration,
-}
-
-impl Engine {
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Engine::Linear => "linear",
-            Engine::Runs => "runs",
-            Engine::Isl => "isl",
-            Engine::Enumeration => "enumeration",
-        }
-    }
-}
-
 /// Why an engine did not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -80,13 +56,16 @@ pub enum Refusal {
     /// An access was written as a pointer, so that it has no indices.
     #[error("an access in pointer form has no grid address")]
     NotGrid,
-    /// isl gave no answer, or this program was built without it.
+    /// isl gave no answer.
     #[error("isl gave no answer within its quota")]
     Isl,
+    /// This program was built without the engine.
+    #[error("this program was built without it")]
+    Missing,
     /// It would take too long.
     #[error("there are more points than the budget allows")]
     Budget,
-    /// A number left 64 bits.
+    /// A number left 64 bits, or an index its table.
     #[error("a number does not fit into 64 bits")]
     Overflow,
 }

@@ -1,29 +1,16 @@
 //! Runs for any quasi-affine address: one variable is followed along its range, where the address is
-//! piecewise linear; all others are stepped through. The intervals of lines are sorted and merged.
-//!
-//! Before that, quotients by small numbers are taken apart, which mostly leaves affine pieces for the
-//! closed form. The cost of following runs grows with the number of rows and of quotients met.
+//! piecewise linear; all others are stepped through. The intervals of lines are sorted and merged. The
+//! cost grows with the number of rows and of quotients met.
 
-use super::linear;
 use super::query::{Piece, Query, Refusal};
-use super::split::affine_pieces;
 use crate::expr::{Cond, Coord, Form, Term};
 
-/// Most segments that are followed.
-const BUDGET: u64 = 1 << 25;
-
-/// Distinct lines of all pieces of a query.
-pub(super) fn count(query: &Query) -> Result<u128, Refusal> {
-    if let Some(pieces) = query.pieces.iter().map(affine_pieces).collect::<Option<Vec<_>>>() {
-        match linear::count(&Query { pieces: pieces.concat(), line: query.line }) {
-            Err(Refusal::Strides) => {}
-            answer => return answer,
-        }
-    }
-    let mut left = BUDGET;
+/// Distinct lines of all pieces of a query, following at most `budget` segments.
+pub(super) fn count(query: &Query, budget: u64) -> Result<u128, Refusal> {
+    let mut left = budget;
     let mut intervals: Vec<(usize, i64, i64)> = Vec::new();
     for piece in &query.pieces {
-        Runs::new(piece, query.line)?.follow(&mut intervals, &mut left)?;
+        Runs::new(piece, query.line, left)?.follow(&mut intervals, &mut left)?;
     }
     intervals.sort_unstable();
     let mut total = 0;
@@ -91,7 +78,7 @@ struct Runs<'p> {
 }
 
 impl<'p> Runs<'p> {
-    fn new(piece: &'p Piece, line: i64) -> Result<Self, Refusal> {
+    fn new(piece: &'p Piece, line: i64, budget: u64) -> Result<Self, Refusal> {
         let mut conditions = Vec::new();
         collect(piece.when.as_ref(), &mut conditions)?;
         // The variable that leaves the fewest segments to follow.
@@ -111,7 +98,7 @@ impl<'p> Runs<'p> {
             }
         }
         let (cost, run) = best.ok_or(Refusal::NotAffine)?;
-        if cost > u128::from(BUDGET) {
+        if cost > u128::from(budget) {
             return Err(Refusal::Budget);
         }
         let coord = piece.ranges[run].0;
