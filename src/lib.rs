@@ -1,10 +1,13 @@
 //! Wavecast predicts, in microseconds and without a GPU, what a GPU kernel does to the memory
 //! hierarchy, for every thread-block configuration it could be launched with.
 
+pub mod curve;
 pub mod device;
 pub mod expr;
 pub mod footprint;
 pub mod kernel;
 pub mod launch;
+pub mod predict;
 pub mod report;
 pub mod source;
+pub mod traffic;

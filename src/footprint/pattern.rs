@@ -50,6 +50,20 @@ impl Frame {
         Ok(())
     }
 
+    /// By how much an affine address grows from a block to the next one.
+    pub(super) fn step(&self, address: &Form<i64>, d: Dim) -> Option<i64> {
+        if !address.is_affine() {
+            return None;
+        }
+        let factor =
+            |coord| address.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
+        if self.joined[d.index()] {
+            factor(Coord::Thread(d)).checked_mul(self.shape[d.index()])
+        } else {
+            Some(factor(Coord::BlockIdx(d)))
+        }
+    }
+
     /// The ranges along a dimension: blocks that lie inside the domain, and one that it cuts.
     fn along(&self, d: Dim, block: &BlockBox) -> Result<Vec<Vec<Range>>, Refusal> {
         let i = d.index();

@@ -151,17 +151,43 @@ impl Touched {
         self.patterns.is_empty()
     }
 
+    /// Number of accesses, each counted for every work item that makes it.
+    pub fn len(&self) -> usize {
+        self.patterns.len()
+    }
+
+    /// How many blocks in a row can lie differently relative to lines of `line` bytes; `line` itself
+    /// where the address is not affine.
+    pub fn phases(&self, line: i64) -> i64 {
+        let of = |pattern: &Pattern| {
+            let [address] = &*pattern.forms else { return 1 };
+            let frame = &self.frames[pattern.frame];
+            Dim::ALL.map(|d| frame.step(address, d).map_or(line, |step| line / gcd(step, line))).into_iter().max()
+                .unwrap_or(1)
+        };
+        self.patterns.iter().map(of).max().unwrap_or(1)
+    }
+
     /// The lines of `line` bytes that the threads of these blocks touch.
     pub fn under(&self, blocks: &[BlockBox], line: i64) -> Result<Query, Refusal> {
-        let regions = self.regions(blocks)?;
-        let pieces = match self.addressing {
-            Addressing::Linear => regions.into_iter().map(|r| r.piece(self.array)).collect(),
-            Addressing::Grid => embed(&regions, self.array, self.size, line)?,
+        Self::union(&[(self, blocks)], line)
+    }
+
+    /// The lines of `line` bytes of the same field that are touched in one of several ways.
+    pub fn union(parts: &[(&Self, &[BlockBox])], line: i64) -> Result<Query, Refusal> {
+        let Some(&(first, _)) = parts.first() else { return Ok(Query { pieces: Vec::new(), line }) };
+        let mut regions = Vec::with_capacity(parts.iter().map(|(t, b)| t.len() * b.len()).sum());
+        for (touched, blocks) in parts {
+            touched.regions(blocks, &mut regions)?;
+        }
+        let pieces = match first.addressing {
+            Addressing::Linear => regions.into_iter().map(|r| r.piece(first.array)).collect(),
+            Addressing::Grid => embed(&regions, first.array, first.size, line)?,
         };
         Ok(Query { pieces, line })
     }
 
-    fn regions(&self, blocks: &[BlockBox]) -> Result<Vec<Region>, Refusal> {
+    fn regions(&self, blocks: &[BlockBox], out: &mut Vec<Region>) -> Result<(), Refusal> {
         let mut placed: Vec<Vec<Ranges>> = Vec::with_capacity(self.frames.len());
         for frame in &self.frames {
             let mut boxes = Vec::with_capacity(blocks.len());
@@ -170,7 +196,6 @@ impl Touched {
             }
             placed.push(boxes.into_iter().map(Ranges::from).collect());
         }
-        let mut regions = Vec::with_capacity(self.patterns.len() * blocks.len());
         for pattern in &self.patterns {
             for ranges in &placed[pattern.frame] {
                 let region = Region {
@@ -179,11 +204,15 @@ impl Touched {
                     forms: pattern.forms.clone(),
                     width: pattern.width,
                 };
-                regions.extend(region.restricted());
+                out.extend(region.restricted());
             }
         }
-        Ok(regions)
+        Ok(())
     }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// Which loops stand around each instruction, outermost first.

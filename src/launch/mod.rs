@@ -1,12 +1,14 @@
 //! Launches: candidates, grids, folding, occupancy, and the waves in which blocks run.
 
 mod candidate;
+mod items;
 mod occupancy;
 mod program;
 mod thread;
 mod wave;
 
 pub use candidate::{Candidate, Infeasible, Launch, candidates};
+pub use items::work_items;
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
 pub use thread::{Fault, Touch, visit_thread};

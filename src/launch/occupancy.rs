@@ -46,6 +46,14 @@ pub struct Occupancy {
     pub waves: f64,
 }
 
+impl Occupancy {
+    /// Blocks that an SM has at a time when the grid has no more than that.
+    pub fn resident_per_sm(&self, device: &Device, launch: &Launch) -> i64 {
+        let sms = int(device.sm.count.value.0).max(1);
+        self.blocks_per_sm.min(launch.blocks() / sms + i64::from(launch.blocks() % sms != 0)).max(1)
+    }
+}
+
 /// The usual occupancy rule with the granularities of the device.
 pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasible> {
     check_shape(device, launch)?;

@@ -1,0 +1,116 @@
+//! Curve files (`fits/*.yaml`).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::form::Curve;
+
+/// A curve file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Version of the format, 1.
+    #[serde(rename = "wavecast-curves")]
+    pub version: u8,
+    /// Its name; that of a device if it was measured on one.
+    pub id: String,
+    /// The file whose keys hold where this one says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherit: Option<String>,
+    /// One line on what it rests on.
+    pub about: String,
+    /// Where coefficients come from.
+    pub sources: BTreeMap<String, Origin>,
+    /// How volumes follow from footprints.
+    pub volumes: VolumeFit,
+    /// How time follows from volumes.
+    pub time: TimeFit,
+}
+
+/// Where a coefficient comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// What it is.
+    pub text: String,
+    /// Measured rows it was fitted to, if it was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u32>,
+    /// Mean absolute relative error that is left, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual_percent: Option<f64>,
+    /// SHA-256 of the measurements, if they are a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// A number with its source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coefficient {
+    /// The number.
+    pub value: f64,
+    /// Key of its source.
+    pub source: String,
+}
+
+/// How volumes follow from footprints. `docs/model.md` has the formulas.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeFit {
+    /// Misses of what a warp loads again in its block, over the L1 lines of all resident blocks.
+    pub l1_redundant: Curve,
+    /// Misses of what was touched before, over the bytes touched in between and the L2.
+    pub l2_reuse: Curve,
+    /// Part of a wave's footprint that lies between two uses by blocks of the same wave.
+    pub wave_share: Coefficient,
+    /// Sectors that a warp writes in part and that are written out before the rest comes.
+    pub partial_store: Coefficient,
+    /// Further writes to L2 for each of them.
+    pub partial_store_l2: Coefficient,
+}
+
+/// How time follows from volumes. `docs/model.md` has the formulas.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeFit {
+    /// Cycles of the L1 pipe over the cycles that its rules count.
+    pub l1_pipe: Coefficient,
+    /// Cycles from a thread's first load to its end when nothing is in its way; twice the memory
+    /// latency of the device if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_cycles: Option<Coefficient>,
+    /// How much longer that takes per 8 bytes stored.
+    pub store_cycles: Coefficient,
+    /// Bytes per second of one-way traffic; follows from the device's bandwidth if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram_one_way: Option<Coefficient>,
+    /// Loss of memory bandwidth to turns between reads and writes.
+    pub turnaround: Coefficient,
+    /// Loss of memory bandwidth when a wave touches very many pages.
+    pub page_loss: Coefficient,
+    /// Pages of a wave at which half of it is lost.
+    pub page_half: Coefficient,
+    /// Exponent that joins memory bandwidth and latency.
+    pub latency_norm: Coefficient,
+    /// Exponent that joins the limiters.
+    pub limiter_norm: Coefficient,
+    /// Cost of few resident blocks, per block.
+    pub few_blocks: Coefficient,
+    /// Cost of the last, partial wave, per wave.
+    pub last_wave: Coefficient,
+    /// Cycles that the device takes to start a block.
+    pub dispatch_cycles: Coefficient,
+    /// Cycles of address translation per page of a block.
+    pub translation_cycles: Coefficient,
+    /// Pages of a block beyond which they are paid.
+    pub translation_pages: Coefficient,
+    /// How sharp that is.
+    pub translation_power: Coefficient,
+    /// Exponent that joins these with the rest.
+    pub side_norm: Coefficient,
+    /// Seconds that every launch takes by itself; what the device file says if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_seconds: Option<Coefficient>,
+}

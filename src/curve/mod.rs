@@ -1,0 +1,15 @@
+//! Hit-rate curves and the coefficients of the time model: fitted numbers with their provenance.
+//!
+//! ```
+//! let curves = wavecast::curve::for_device(&wavecast::device::find("v100", &[]).unwrap());
+//! assert!(curves.fit.volumes.l1_redundant.miss(0.1) < 0.01);
+//! assert!(curves.own);
+//! ```
+
+mod document;
+mod form;
+mod registry;
+
+pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
+pub use form::Curve;
+pub use registry::{Curves, for_device};

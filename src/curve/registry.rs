@@ -1,0 +1,93 @@
+//! The curve files that ship, and which one a device uses.
+
+use std::sync::LazyLock;
+
+use serde_yaml::Value;
+
+use super::document::Fit;
+use crate::device::{Device, Vendor};
+
+/// The files in the binary; one may inherit from an earlier one.
+const FILES: [&str; 4] = [
+    include_str!("../../fits/v100-pcie-32gb.yaml"),
+    include_str!("../../fits/a100-40gb.yaml"),
+    include_str!("../../fits/a100-80gb.yaml"),
+    include_str!("../../fits/h100-pcie.yaml"),
+];
+
+static FITS: LazyLock<Vec<Fit>> = LazyLock::new(|| {
+    let mut values: Vec<Value> = Vec::new();
+    for text in FILES {
+        let Ok(own) = serde_yaml::from_str::<Value>(text) else { continue };
+        let base = own.get("inherit").and_then(|id| values.iter().find(|v| v.get("id") == Some(id)));
+        values.push(base.map_or_else(|| own.clone(), |base| merged(base, &own)));
+    }
+    // That every file reads is a test below.
+    values.into_iter().filter_map(|value| serde_yaml::from_value(value).ok()).collect()
+});
+
+/// `over` on top of `base`, mapping by mapping.
+fn merged(base: &Value, over: &Value) -> Value {
+    // What names its form or its source is one thing and is replaced whole.
+    let whole = |v: &Value| v.get("source").is_some();
+    match (base, over) {
+        (Value::Mapping(below), Value::Mapping(above)) if !whole(over) => {
+            let mut out = below.clone();
+            for (key, value) in above {
+                let joined = below.get(key).map_or_else(|| value.clone(), |b| merged(b, value));
+                out.insert(key.clone(), joined);
+            }
+            Value::Mapping(out)
+        }
+        _ => over.clone(),
+    }
+}
+
+/// The curves that a device uses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curves {
+    /// The coefficients.
+    pub fit: &'static Fit,
+    /// Whether the file is the device's own.
+    pub own: bool,
+    /// Whether they were measured on a device of another maker.
+    pub foreign: bool,
+}
+
+impl Curves {
+    /// Their name, as results show it.
+    pub fn name(&self) -> String {
+        let id = &self.fit.id;
+        match (&self.fit.inherit, self.own) {
+            (None, true) => id.clone(),
+            (Some(base), true) => format!("{id} (hit rates inherited from {base})"),
+            (_, false) => format!("inherited from {id}"),
+        }
+    }
+}
+
+/// The curves of a device: its own, or those of the device that was measured best.
+pub fn for_device(device: &Device) -> Curves {
+    let fits: &'static [Fit] = &FITS;
+    let own = fits.iter().find(|f| f.id == device.id);
+    Curves { fit: own.unwrap_or(&fits[0]), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_reads_and_names_its_sources() {
+        assert_eq!(FITS.len(), FILES.len());
+        for fit in FITS.iter() {
+            let value = serde_yaml::to_value(fit).unwrap();
+            for part in ["volumes", "time"] {
+                for (name, coefficient) in value.get(part).unwrap().as_mapping().unwrap() {
+                    let source = coefficient.get("source").and_then(Value::as_str);
+                    assert!(source.is_some_and(|s| fit.sources.contains_key(s)), "{} {name:?}", fit.id);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Work items: what volumes and rates are divided by.
+
+use super::candidate::Launch;
+use super::program::Program;
+use super::wave::BlockBox;
+use crate::expr::Coord;
+use crate::kernel::Kernel;
+
+/// Work items that the threads of these blocks do, after loops of which only a sample is evaluated
+/// have been cut down to it.
+pub fn work_items(kernel: &Kernel, launch: &Launch, program: &Program<i64>, blocks: &[BlockBox]) -> f64 {
+    let by_domain = kernel.launch.grid.is_none() || program.instructions.iter().any(|i| i.clipped);
+    let items: f64 = match kernel.launch.units_per_thread {
+        Some(units) => {
+            let threads = launch.threads_per_block() as f64 * count(blocks);
+            threads * (*units.numer() as f64 / *units.denom() as f64)
+        }
+        None if by_domain => blocks.iter().map(|b| inside(kernel, launch, b)).sum(),
+        // A grid of its own over threads: they share the domain evenly.
+        None => {
+            let domain: f64 = kernel.extents().iter().map(|&n| n as f64).product();
+            domain * count(blocks) / launch.blocks() as f64
+        }
+    };
+    items * evaluated_share(launch, program)
+}
+
+fn count(blocks: &[BlockBox]) -> f64 {
+    blocks.iter().map(|b| b.count() as f64).sum()
+}
+
+/// Work items of a box of blocks that lie in the domain.
+fn inside(kernel: &Kernel, launch: &Launch, block: &BlockBox) -> f64 {
+    let extents = kernel.extents();
+    let along = |d: usize| {
+        let size = i128::from(launch.candidate.block[d]) * i128::from(launch.candidate.fold[d]);
+        let end = |b: i64| (i128::from(b) * size).min(i128::from(extents[d]));
+        (end(block.to[d]) - end(block.from[d])).max(0) as f64
+    };
+    (0..3).map(along).product()
+}
+
+/// Which part of the work is evaluated: sampled iterations over all, for each sampled loop.
+fn evaluated_share(launch: &Launch, program: &Program<i64>) -> f64 {
+    let whole = |coord| match coord {
+        Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
+        Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),
+        _ => None,
+    };
+    let share = |l: &super::program::ProgramLoop<i64>| {
+        let sample = l.sample?;
+        let span = if l.step > 0 { l.to.minus(&l.from) } else { l.from.minus(&l.to) }.ok()?;
+        let iterations = span.interval(&whole)?.1.div_euclid(l.step.checked_abs()?).checked_add(1)?;
+        (iterations > sample).then(|| sample as f64 / iterations as f64)
+    };
+    program.loops.iter().filter_map(share).product()
+}

@@ -1,0 +1,151 @@
+//! Everything known about one launch.
+
+use super::time::{Inputs, Time, combined, roofline};
+use crate::curve::{Curves, for_device};
+use crate::device::Device;
+use crate::expr::{Excess, Scale};
+use crate::footprint::Uncounted;
+use crate::kernel::Kernel;
+use crate::launch::{BlockBox, Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy, work_items};
+use crate::traffic::l1::{self, L1Counts};
+use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
+
+/// How time follows from volumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Model {
+    /// Limiters with latency, tail, launch, translation and a smooth combination.
+    #[default]
+    Default,
+    /// The paper's: the slowest of four limiters.
+    Roofline,
+}
+
+impl Model {
+    /// How it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Model::Default => "default",
+            Model::Roofline => "roofline",
+        }
+    }
+}
+
+/// Why a launch has no prediction.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unpredicted {
+    /// It cannot run.
+    #[error(transparent)]
+    Infeasible(#[from] Infeasible),
+    /// Its lines could not be counted.
+    #[error("{0}")]
+    Uncounted(#[from] Uncounted),
+    /// Its threads could not be run.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+}
+
+impl From<Excess> for Unpredicted {
+    fn from(excess: Excess) -> Self {
+        Unpredicted::Infeasible(Infeasible::Address(excess))
+    }
+}
+
+impl Unpredicted {
+    /// A stable name of the reason, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Unpredicted::Infeasible(why) => why.code(),
+            Unpredicted::Uncounted(Uncounted::Disagreement { .. }) => "engines-disagree",
+            Unpredicted::Uncounted(_) => "not-countable",
+            Unpredicted::Fault(_) => "not-computable",
+        }
+    }
+}
+
+/// One launch with all that is predicted of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// Block, fold, grid, registers.
+    pub launch: Launch,
+    /// Resident blocks and waves.
+    pub occupancy: Occupancy,
+    /// What was counted in L1.
+    pub l1: L1Counts,
+    /// What was counted of blocks and waves.
+    pub footprints: Footprints,
+    /// Bytes at each boundary.
+    pub volumes: Volumes,
+    /// Seconds and their parts.
+    pub time: Time,
+    /// Work items of the grid.
+    pub items: f64,
+}
+
+impl Prediction {
+    /// Work items per second.
+    pub fn rate(&self) -> f64 {
+        self.items / self.time.seconds
+    }
+}
+
+/// Predicts launches of one kernel on one device.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimator<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// The device.
+    pub device: &'a Device,
+    /// Hit rates and coefficients.
+    pub curves: Curves,
+    /// How time follows from volumes.
+    pub model: Model,
+    /// How lines are counted.
+    pub counting: Counting,
+}
+
+impl<'a> Estimator<'a> {
+    /// With the curves of the device, the default model and the cheapest engines.
+    pub fn new(kernel: &'a Kernel, device: &'a Device) -> Self {
+        let (model, counting) = (Model::default(), Counting::default());
+        Self { kernel, device, curves: for_device(device), model, counting }
+    }
+
+    /// Everything about one candidate.
+    pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
+        let launch = Launch::new(self.kernel, candidate)?;
+        let occupancy = occupancy(self.device, &launch)?;
+        let program = Program::folded(self.kernel, candidate.fold)?;
+        self.of_program(launch, occupancy, &program)
+    }
+
+    /// Everything about a launch of a program that was folded already.
+    pub(super) fn of_program(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<Scale>,
+    ) -> Result<Prediction, Unpredicted> {
+        let (kernel, device) = (self.kernel, self.device);
+        let program = program.at(&launch)?;
+        let l1 = l1::count(kernel, &launch, &program, device)?;
+        let resident = occupancy.wave_blocks;
+        let footprints = footprints(kernel, &launch, &program, device, resident, &self.counting)?;
+        let fit = self.curves.fit;
+        let volumes = volumes(device, &launch, &occupancy, &fit.volumes, &l1, &footprints);
+        let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
+        let items = work_items(kernel, &launch, &program, &all);
+        let inputs = Inputs {
+            device,
+            work: &kernel.work,
+            launch: &launch,
+            occupancy: &occupancy,
+            volumes: &volumes,
+            items,
+        };
+        let time = match self.model {
+            Model::Default => combined(&inputs, &fit.time),
+            Model::Roofline => roofline(&inputs),
+        };
+        Ok(Prediction { launch, occupancy, l1, footprints, volumes, time, items })
+    }
+}

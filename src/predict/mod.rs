@@ -1,0 +1,9 @@
+//! How fast a launch is and why: limiters, how they combine, ranking.
+
+mod estimate;
+mod rank;
+mod time;
+
+pub use estimate::{Estimator, Model, Prediction, Unpredicted};
+pub use rank::{Ranked, Ranking, rank};
+pub use time::{Limiter, Limits, Terms, Time};

@@ -1,0 +1,246 @@
+//! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
+
+use crate::curve::{Coefficient, TimeFit};
+use crate::device::Device;
+use crate::kernel::{Precision, Work};
+use crate::launch::{Launch, Occupancy};
+use crate::traffic::Volumes;
+
+/// What keeps a kernel from being faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Limiter {
+    /// Floating-point units.
+    Fp,
+    /// The pipe of the L1.
+    L1,
+    /// Bandwidth of the L2.
+    L2,
+    /// Bandwidth of the memory.
+    Dram,
+    /// Address translation.
+    Tlb,
+    /// Too few bytes in flight.
+    Latency,
+    /// Starting the kernel and its blocks.
+    Launch,
+}
+
+impl Limiter {
+    /// How it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Limiter::Fp => "fp",
+            Limiter::L1 => "l1",
+            Limiter::L2 => "l2",
+            Limiter::Dram => "dram",
+            Limiter::Tlb => "tlb",
+            Limiter::Latency => "latency",
+            Limiter::Launch => "launch",
+        }
+    }
+}
+
+/// Work items per second that each resource allows by itself; `None` where it is not used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Floating-point units.
+    pub fp: Option<f64>,
+    /// The pipe of the L1.
+    pub l1: Option<f64>,
+    /// Bandwidth of the L2.
+    pub l2: Option<f64>,
+    /// Bandwidth of the memory.
+    pub dram: Option<f64>,
+}
+
+/// Seconds that each part would take by itself, and how they add up: the total is the longest of the
+/// first six, plus tail, launch and combination.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Terms {
+    /// Floating-point units.
+    pub fp: f64,
+    /// The pipe of the L1.
+    pub l1: f64,
+    /// Bandwidth of the L2.
+    pub l2: f64,
+    /// Bandwidth of the memory.
+    pub dram: f64,
+    /// Waves of threads that each take at least a trip to memory.
+    pub latency: f64,
+    /// Address translation.
+    pub tlb: f64,
+    /// Starting blocks.
+    pub dispatch: f64,
+    /// The last, partial wave, and few blocks on an SM.
+    pub tail: f64,
+    /// The launch itself.
+    pub launch: f64,
+    /// What limiters that are close to each other cost beyond the longest.
+    pub combination: f64,
+}
+
+/// The time of a launch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    /// Seconds in all.
+    pub seconds: f64,
+    /// What limits.
+    pub limiter: Limiter,
+    /// Rates that the resources allow.
+    pub limits: Limits,
+    /// Parts of the time.
+    pub terms: Terms,
+}
+
+/// What the time depends on.
+pub(super) struct Inputs<'a> {
+    pub(super) device: &'a Device,
+    pub(super) work: &'a Work,
+    pub(super) launch: &'a Launch,
+    pub(super) occupancy: &'a Occupancy,
+    pub(super) volumes: &'a Volumes,
+    /// Work items of the grid.
+    pub(super) items: f64,
+}
+
+impl Inputs<'_> {
+    fn clock(&self) -> f64 {
+        self.device.clock.value.0
+    }
+
+    fn sms(&self) -> f64 {
+        self.device.sm.count.value.0 as f64
+    }
+
+    /// Seconds of `cycles` per work item on all SMs.
+    fn on_sms(&self, cycles: f64) -> f64 {
+        self.items * cycles / (self.sms() * self.clock())
+    }
+
+    fn fp(&self) -> f64 {
+        let Some(flops) = self.work.flops else { return 0.0 };
+        let rates = &self.device.rates;
+        let rate = match self.work.precision {
+            Precision::F64 => rates.fp64.value.0,
+            Precision::F32 => rates.fp32.value.0,
+            Precision::F16 => rates.fp16.value.0,
+        };
+        self.on_sms(flops / (rate as f64).max(1.0))
+    }
+
+    fn l2(&self) -> f64 {
+        let bytes = self.volumes.l2.load() + self.volumes.l2.store;
+        self.items * bytes / self.device.l2.bandwidth.value.0
+    }
+
+    fn dram_bytes(&self) -> f64 {
+        self.volumes.dram.load() + self.volumes.dram.store()
+    }
+
+    /// Share of the bytes to and from memory that are stored.
+    fn stored_share(&self) -> f64 {
+        let bytes = self.dram_bytes();
+        if bytes > 0.0 { self.volumes.dram.store() / bytes } else { 0.0 }
+    }
+
+    fn limits(&self, terms: &Terms) -> Limits {
+        let rate = |seconds: f64| (seconds > 0.0).then(|| self.items / seconds);
+        Limits { fp: rate(terms.fp), l1: rate(terms.l1), l2: rate(terms.l2), dram: rate(terms.dram) }
+    }
+}
+
+/// The paper's model: the slowest of four limiters.
+pub(super) fn roofline(of: &Inputs<'_>) -> Time {
+    let terms = Terms {
+        fp: of.fp(),
+        l1: of.on_sms(of.volumes.l1.cycles),
+        l2: of.l2(),
+        dram: of.items * of.dram_bytes() / of.device.dram.bandwidth.value.0,
+        ..Terms::default()
+    };
+    let (seconds, limiter) = longest(&terms);
+    Time { seconds, limiter, limits: of.limits(&terms), terms }
+}
+
+/// The four limiters with latency, tail, launch, address translation and a smooth combination.
+pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
+    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.launch) as f64;
+    let mut terms = Terms {
+        fp: of.fp(),
+        l1: fit.l1_pipe.value * of.on_sms(of.volumes.l1.cycles),
+        l2: of.l2(),
+        dram: dram(of, fit),
+        latency: latency(of, fit),
+        tlb: translation(of, fit),
+        dispatch: of.launch.blocks() as f64 * fit.dispatch_cycles.value / of.clock(),
+        launch: seconds_of(fit.launch_seconds.as_ref()).unwrap_or(of.device.launch_overhead.value.0),
+        ..Terms::default()
+    };
+    let (most, limiter) = longest(&terms);
+    let memory = norm(&[terms.dram, terms.latency], fit.latency_norm.value);
+    let core = norm(&[terms.fp, terms.l1, terms.l2, memory], fit.limiter_norm.value);
+    let waves = of.occupancy.waves.max(1.0);
+    terms.tail = core * (fit.few_blocks.value / blocks_per_sm + fit.last_wave.value / waves);
+    let all = norm(&[core + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
+    terms.combination = all - terms.tail - most;
+    let seconds = all + terms.launch;
+    let limiter = if terms.launch > most { Limiter::Launch } else { limiter };
+    Time { seconds, limiter, limits: of.limits(&terms), terms }
+}
+
+fn seconds_of(coefficient: Option<&Coefficient>) -> Option<f64> {
+    coefficient.map(|c| c.value)
+}
+
+/// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing
+/// and jumps between pages cost.
+fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+    let share = of.stored_share();
+    let one_way = seconds_of(fit.dram_one_way.as_ref())
+        // The device file gives what a kernel with as many loads as stores reaches.
+        .unwrap_or(of.device.dram.bandwidth.value.0 * (1.0 + 0.25 * fit.turnaround.value));
+    let turns = 1.0 + fit.turnaround.value * share * (1.0 - share);
+    let pages = of.volumes.pages_per_wave;
+    let jumps = 1.0 + fit.page_loss.value * pages / (pages + fit.page_half.value);
+    of.items * of.dram_bytes() * turns * jumps / one_way
+}
+
+/// Little's law: each wave of threads takes at least the way to memory and back.
+fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+    let cycles = seconds_of(fit.thread_cycles.as_ref()).unwrap_or(2.0 * of.device.dram.latency.value.0);
+    let stores = of.volumes.l1.store / 8.0;
+    of.occupancy.waves * cycles * (1.0 + fit.store_cycles.value * stores) / of.clock()
+}
+
+/// Blocks that touch very many pages wait for their translation.
+fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+    let pages = of.volumes.pages_per_block;
+    if pages <= 0.0 {
+        return 0.0;
+    }
+    let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
+    let threads = of.launch.threads_per_block() as f64;
+    of.on_sms(fit.translation_cycles.value * pages / threads * many)
+}
+
+fn norm(parts: &[f64], p: f64) -> f64 {
+    let most = parts.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return 0.0;
+    }
+    most * parts.iter().map(|t| (t / most).powf(p)).sum::<f64>().powf(1.0 / p)
+}
+
+fn longest(terms: &Terms) -> (f64, Limiter) {
+    let all = [
+        (terms.fp, Limiter::Fp),
+        (terms.l1, Limiter::L1),
+        (terms.l2, Limiter::L2),
+        (terms.dram, Limiter::Dram),
+        (terms.latency, Limiter::Latency),
+        (terms.tlb, Limiter::Tlb),
+        (terms.dispatch, Limiter::Launch),
+    ];
+    // Of equal ones the later: memory before caches.
+    all.into_iter().fold((0.0, Limiter::Launch), |best, this| if this.0 >= best.0 && this.0 > 0.0 { this } else { best })
+}

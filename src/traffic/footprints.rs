@@ -1,0 +1,365 @@
+//! What is counted for one launch before any hit rate is applied: distinct sectors, lines and pages of
+//! blocks, of a wave and of what ran before it.
+
+use super::places::{Past, Representative, Wave, middle_wave, representatives};
+use crate::device::Device;
+use crate::footprint::{Addressing, Counter, Engine, Refusal, Threads, Touched, Uncounted};
+use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+use crate::launch::{BlockBox, Launch, Program, work_items};
+
+use AccessKind::{Atomic, Load, Store};
+
+/// How footprints are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counting {
+    /// Which engines.
+    pub counter: Counter,
+    /// What counts as the same address.
+    pub addressing: Addressing,
+}
+
+impl Default for Counting {
+    fn default() -> Self {
+        Self { counter: Counter::cheapest(), addressing: Addressing::Linear }
+    }
+}
+
+/// Distinct bytes of one launch, in whole sectors, lines or pages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Footprints {
+    /// Of each global field that is accessed.
+    pub fields: Vec<FieldFootprint>,
+    /// Bytes of L1 lines that one block loads, all fields (V_alloc of section 4.3).
+    pub block_alloc: f64,
+    /// Bytes that the wave loads or stores.
+    pub wave: f64,
+    /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
+    /// and one plane back.
+    pub past: [f64; 3],
+    /// Distinct pages of the wave.
+    pub wave_pages: f64,
+    /// Distinct pages of one block.
+    pub block_pages: f64,
+    /// Work items of the wave.
+    pub wave_items: f64,
+    /// Work items of a block on average.
+    pub block_items: f64,
+    /// Work items of a block that the domain does not cut.
+    pub whole_items: f64,
+    /// Engines that counted, each once.
+    pub engines: Vec<Engine>,
+    /// Whether a count is an estimate.
+    pub sampled: bool,
+}
+
+/// Distinct bytes of one field, per work item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldFootprint {
+    /// The field.
+    pub field: FieldId,
+    /// Sectors that a whole block loads (V_comp of section 4.3).
+    pub block_load: f64,
+    /// The same on average over all blocks, those that the domain cuts too.
+    pub mean_block_load: f64,
+    /// Sectors that one block stores.
+    pub block_store: f64,
+    /// Sectors that the wave loads (V_comp of section 4.4).
+    pub wave_load: f64,
+    /// Sectors that the wave stores.
+    pub wave_store: f64,
+    /// Bytes, not sectors, that the wave stores.
+    pub wave_stored_bytes: f64,
+    /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
+    /// plane back; disjoint (V_over of section 4.4.2).
+    pub reuse: [f64; 3],
+    /// Of `wave_store`, likewise.
+    pub store_reuse: [f64; 3],
+}
+
+/// Counts the footprints of a launch with `resident` blocks at a time.
+pub fn footprints(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    device: &Device,
+    resident: i64,
+    counting: &Counting,
+) -> Result<Footprints, Uncounted> {
+    let threads = Threads { kernel, launch, program };
+    let mut counts = Counts { counting, engines: Vec::new(), sampled: false };
+    let fields = touched_fields(&threads, counting.addressing)?;
+    let sizes = Sizes::of(device);
+    let wave = middle_wave(launch, resident);
+    let wave_items = work_items(kernel, launch, program, &wave.blocks).max(1.0);
+    let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
+    let blocks = representatives(&threads, phases);
+    let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
+    let mut found = Footprints {
+        fields: Vec::with_capacity(fields.len()),
+        block_alloc: 0.0,
+        wave: 0.0,
+        past: [0.0; 3],
+        wave_pages: 0.0,
+        block_pages: 0.0,
+        wave_items,
+        block_items,
+        whole_items: blocks.first().map_or(0.0, |b| b.items),
+        engines: Vec::new(),
+        sampled: false,
+    };
+    for field in &fields {
+        let of_block = counts.blocks(field, &blocks, &sizes)?;
+        let mut of_wave = counts.wave(field, &wave, &sizes)?;
+        found.block_alloc += of_block.alloc;
+        found.block_pages += of_block.pages;
+        found.wave_pages += of_wave.pages;
+        found.wave += of_wave.all;
+        for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
+            *sum += bytes;
+        }
+        of_wave.per_item(wave_items);
+        found.fields.push(FieldFootprint {
+            field: field.id,
+            block_load: of_block.whole_load,
+            mean_block_load: of_block.load / block_items,
+            block_store: of_block.store / block_items,
+            wave_load: of_wave.load,
+            wave_store: of_wave.store,
+            wave_stored_bytes: of_wave.stored,
+            reuse: of_wave.reuse,
+            store_reuse: of_wave.store_reuse,
+        });
+    }
+    found.past = nested(&wave, found.past);
+    (found.engines, found.sampled) = (counts.engines, counts.sampled);
+    found.engines.sort_unstable();
+    Ok(found)
+}
+
+/// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
+fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
+    let mut nearer = 0.0;
+    let mut out = past;
+    for (bytes, set) in out.iter_mut().zip(&wave.before) {
+        if set.blocks.is_empty() {
+            *bytes = nearer;
+        }
+        nearer = *bytes;
+    }
+    out
+}
+
+/// Granularities of a device in bytes.
+struct Sizes {
+    /// What L1 asks of L2.
+    sector: i64,
+    /// What L1 allocates.
+    line: i64,
+    /// What L2 asks of memory.
+    fetch: i64,
+    page: i64,
+}
+
+impl Sizes {
+    fn of(device: &Device) -> Self {
+        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
+        Self {
+            sector: bytes(device.l1.sector.value.0),
+            line: bytes(device.l1.line.value.0),
+            fetch: bytes(device.dram.fetch.value.0),
+            page: bytes(device.tlb.page.value.0),
+        }
+    }
+}
+
+/// A global field with what threads do to it.
+struct TouchedField<'k> {
+    id: FieldId,
+    field: &'k Field,
+    loads: Touched,
+    stores: Touched,
+    all: Touched,
+}
+
+impl TouchedField<'_> {
+    /// Identical arrays each take as much.
+    fn times(&self) -> f64 {
+        self.field.multiplicity as f64
+    }
+}
+
+fn touched_fields<'a>(
+    threads: &Threads<'a>,
+    addressing: Addressing,
+) -> Result<Vec<TouchedField<'a>>, Uncounted> {
+    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
+    let mut fields = Vec::new();
+    for (number, field) in threads.kernel.fields.iter().enumerate() {
+        if field.space == Space::Shared {
+            continue;
+        }
+        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
+        let touched = |kinds: &[AccessKind]| threads.touched(id, kinds, addressing).map_err(refused);
+        let all = touched(&[Load, Store, Atomic])?;
+        if all.is_empty() {
+            continue;
+        }
+        let (loads, stores) = (touched(&[Load])?, touched(&[Store, Atomic])?);
+        fields.push(TouchedField { id, field, loads, stores, all });
+    }
+    Ok(fields)
+}
+
+/// Bytes of one field that a block touches, on average over the representatives.
+#[derive(Default)]
+struct OfBlock {
+    load: f64,
+    /// Per work item, of blocks that the domain does not cut.
+    whole_load: f64,
+    store: f64,
+    alloc: f64,
+    pages: f64,
+}
+
+/// Bytes of one field that a wave touches.
+#[derive(Default)]
+struct OfWave {
+    load: f64,
+    store: f64,
+    stored: f64,
+    all: f64,
+    past: [f64; 3],
+    reuse: [f64; 3],
+    store_reuse: [f64; 3],
+    pages: f64,
+}
+
+impl OfWave {
+    /// Divides what is per work item.
+    fn per_item(&mut self, items: f64) {
+        let volumes = [&mut self.load, &mut self.store, &mut self.stored];
+        for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
+            *bytes /= items;
+        }
+    }
+}
+
+/// Counts, and remembers how.
+struct Counts<'a> {
+    counting: &'a Counting,
+    engines: Vec<Engine>,
+    sampled: bool,
+}
+
+impl Counts<'_> {
+    /// Bytes in whole lines of `line` bytes.
+    fn bytes(&mut self, touched: &Touched, blocks: &[BlockBox], line: i64) -> Result<f64, Uncounted> {
+        self.union(&[(touched, blocks)], line)
+    }
+
+    /// Bytes in whole lines that are touched in one of several ways.
+    fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
+        if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
+            return Ok(0.0);
+        }
+        let query =
+            Touched::union(parts, line).map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why)]))?;
+        if query.pieces.is_empty() {
+            return Ok(0.0);
+        }
+        let count = self.counting.counter.count(&query)?;
+        if !self.engines.contains(&count.engine) {
+            self.engines.push(count.engine);
+        }
+        self.sampled |= count.interval.is_some();
+        Ok(count.lines as f64 * line as f64)
+    }
+
+    fn blocks(
+        &mut self,
+        field: &TouchedField<'_>,
+        blocks: &[Representative],
+        sizes: &Sizes,
+    ) -> Result<OfBlock, Uncounted> {
+        let mut sum = OfBlock::default();
+        let mut whole_items = 0.0;
+        for one in blocks {
+            let (at, share) = ([one.block], one.share * field.times());
+            let load = share * self.bytes(&field.loads, &at, sizes.sector)?;
+            sum.load += load;
+            if one.whole {
+                sum.whole_load += load;
+                whole_items += one.share * one.items;
+            }
+            sum.store += share * self.bytes(&field.stores, &at, sizes.sector)?;
+            sum.alloc += share * self.bytes(&field.loads, &at, sizes.line)?;
+        }
+        sum.whole_load /= whole_items.max(1e-9);
+        if let Some(first) = blocks.first() {
+            let pages = self.bytes(&field.all, &[first.block], sizes.page)? / sizes.page as f64;
+            sum.pages = pages * field.times();
+        }
+        Ok(sum)
+    }
+
+    fn wave(
+        &mut self,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        sizes: &Sizes,
+    ) -> Result<OfWave, Uncounted> {
+        let element = field.field.dtype.bytes;
+        let mut found = OfWave {
+            load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
+            store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
+            stored: self.bytes(&field.stores, &wave.blocks, element)?,
+            pages: self.bytes(&field.all, &wave.blocks, sizes.page)? / sizes.page as f64,
+            ..OfWave::default()
+        };
+        found.all = match (field.loads.is_empty(), field.stores.is_empty()) {
+            (_, true) => found.load,
+            (true, _) => found.store,
+            _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
+        };
+        let (mut nearer, mut store_nearer) = (0.0, 0.0);
+        for (i, past) in wave.before.iter().enumerate() {
+            found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
+            let again = self.again(&field.loads, &field.all, wave, past, found.load, found.past[i], sizes.fetch)?;
+            found.reuse[i] = (again - nearer).max(0.0);
+            nearer = again.max(nearer);
+            let again = self.again(&field.stores, &field.all, wave, past, found.store, found.past[i], sizes.fetch)?;
+            found.store_reuse[i] = (again - store_nearer).max(0.0);
+            store_nearer = again.max(store_nearer);
+        }
+        let times = field.times();
+        let volumes = [&mut found.load, &mut found.store, &mut found.stored, &mut found.all, &mut found.pages];
+        let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
+        for bytes in volumes.into_iter().chain(lists) {
+            *bytes *= times;
+        }
+        Ok(found)
+    }
+
+    /// Of what the wave touches through `some`, the bytes that the blocks before it touched through
+    /// `all`: |A and B| = |A| + |B| - |A or B|.
+    fn again(
+        &mut self,
+        some: &Touched,
+        all: &Touched,
+        wave: &Wave,
+        past: &Past,
+        in_wave: f64,
+        in_past: f64,
+        line: i64,
+    ) -> Result<f64, Uncounted> {
+        if past.blocks.is_empty() || in_wave == 0.0 {
+            return Ok(0.0);
+        }
+        let union = if some.len() == all.len() {
+            self.bytes(all, &past.with_wave, line)?
+        } else {
+            self.union(&[(some, &wave.blocks), (all, &past.blocks)], line)?
+        };
+        Ok(in_wave + in_past - union)
+    }
+}

@@ -1,0 +1,101 @@
+//! Which blocks and which wave stand for all of them.
+
+use crate::footprint::Threads;
+use crate::launch::{BlockBox, Launch, blocks_of_wave, work_items};
+
+/// Most blocks side by side that are looked at because they lie differently relative to lines.
+pub(super) const MOST_PHASES: i64 = 4;
+/// A kind of block with a smaller share of all blocks is left to the others.
+const SMALL_SHARE: f64 = 0.005;
+
+/// A block that stands for a share of all blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Representative {
+    pub(super) block: BlockBox,
+    /// Share of the blocks of the grid.
+    pub(super) share: f64,
+    /// Work items of the block.
+    pub(super) items: f64,
+    /// Whether it is of the usual kind, which the domain does not cut if there is one.
+    pub(super) whole: bool,
+}
+
+/// Blocks that stand for all: from the middle of the grid `phases` of them that follow each other
+/// diagonally, and one for the last blocks along each dimension if the domain cuts them.
+pub(super) fn representatives(threads: &Threads<'_>, phases: i64) -> Vec<Representative> {
+    let Threads { kernel, launch, program } = *threads;
+    let grid = launch.sizes.grid;
+    let mut whole = grid;
+    if kernel.launch.grid.is_none() {
+        let extents = kernel.extents();
+        for d in 0..3 {
+            whole[d] = extents[d] / (launch.candidate.block[d] * launch.candidate.fold[d]);
+        }
+    }
+    // Where no block is whole, the cut ones are what there is.
+    let usual: [i64; 3] = std::array::from_fn(|d| if whole[d] == 0 { grid[d] } else { whole[d].min(grid[d]) });
+    let phases = phases.min(usual.iter().copied().max().unwrap_or(1)).clamp(1, MOST_PHASES);
+    let at = |d: usize, i: i64| (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
+    let one = |from: [i64; 3], share: f64, whole: bool| {
+        let block = BlockBox { from, to: from.map(|n| n + 1) };
+        Representative { block, share, items: work_items(kernel, launch, program, &[block]), whole }
+    };
+    let mut found: Vec<Representative> =
+        (0..phases).map(|i| one([at(0, i), at(1, i), at(2, i)], 1.0 / phases as f64, true)).collect();
+    for d in 0..3 {
+        let cut = (grid[d] - usual[d]) as f64 / grid[d] as f64;
+        if cut < SMALL_SHARE {
+            continue;
+        }
+        let mut place = [at(0, 0), at(1, 0), at(2, 0)];
+        place[d] = grid[d] - 1;
+        for other in &mut found {
+            other.share *= 1.0 - cut;
+        }
+        found.push(one(place, cut, false));
+    }
+    found
+}
+
+/// A wave of blocks and the blocks that ran before it, as far as they matter for reuse.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wave {
+    /// The blocks of the wave.
+    pub(super) blocks: Vec<BlockBox>,
+    /// Blocks before it: back to the start of their row, one row back, one plane back. Each holds
+    /// those before it; empty where nothing is added. The reuse sets of the paper's section 4.4.2.
+    pub(super) before: [Past; 3],
+}
+
+/// Blocks that ran before a wave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Past {
+    /// These blocks; empty if the set adds nothing to the nearer one.
+    pub(super) blocks: Vec<BlockBox>,
+    /// These blocks and those of the wave.
+    pub(super) with_wave: Vec<BlockBox>,
+}
+
+/// The wave in the middle of the grid. Blocks start in x-y-z order (section 4.4), so that waves and
+/// what came before them are consecutive blocks.
+pub(super) fn middle_wave(launch: &Launch, resident: i64) -> Wave {
+    let grid = launch.sizes.grid;
+    let all = launch.blocks();
+    let size = resident.clamp(1, all);
+    let start = if size == all { 0 } else { (all - size) / 2 };
+    let [row, plane] = [grid[0], grid[0] * grid[1]];
+    let reach = [start % row, row, plane];
+    let mut nearer = 0;
+    let before = reach.map(|distance| {
+        let distance = distance.min(start);
+        if distance <= nearer {
+            return Past::default();
+        }
+        nearer = distance;
+        Past {
+            blocks: blocks_of_wave(grid, start - distance, distance),
+            with_wave: blocks_of_wave(grid, start - distance, distance + size),
+        }
+    });
+    Wave { blocks: blocks_of_wave(grid, start, size), before }
+}

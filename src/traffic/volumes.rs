@@ -1,0 +1,215 @@
+//! Bytes at each boundary of the memory hierarchy, per work item: footprints with hit rates applied.
+
+use super::footprints::Footprints;
+use super::l1::L1Counts;
+use super::memory::{Cache, Stored};
+use crate::curve::VolumeFit;
+use crate::device::Device;
+use crate::kernel::FieldId;
+use crate::launch::{Launch, Occupancy};
+
+/// All volumes of a launch, per work item.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Volumes {
+    /// Between registers and L1.
+    pub l1: L1Volumes,
+    /// Between L1 and L2.
+    pub l2: L2Volumes,
+    /// Between L2 and the last-level cache, where there is one.
+    pub llc: Option<MemoryVolumes>,
+    /// Between the last cache and memory.
+    pub dram: MemoryVolumes,
+    /// Distinct pages of a wave.
+    pub pages_per_wave: f64,
+    /// Distinct pages of a block.
+    pub pages_per_block: f64,
+    /// By field.
+    pub fields: Vec<FieldVolumes>,
+    /// How far the caches are oversubscribed.
+    pub pressure: Pressure,
+}
+
+/// What the pipe of the L1 does per work item.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct L1Volumes {
+    /// Cycles of the pipe.
+    pub cycles: f64,
+    /// Wavefronts of the data stage.
+    pub data: f64,
+    /// Wavefronts of the tag stage.
+    pub tag: f64,
+    /// Bytes of sectors that loads ask for (V_up).
+    pub load: f64,
+    /// Bytes of sectors that stores write.
+    pub store: f64,
+}
+
+/// Bytes between L1 and L2 per work item.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct L2Volumes {
+    /// Loads that a block cannot avoid.
+    pub load_compulsory: f64,
+    /// Loads of what the L1 lost.
+    pub load_capacity: f64,
+    /// Stores, written through.
+    pub store: f64,
+}
+
+impl L2Volumes {
+    /// All loads.
+    pub fn load(&self) -> f64 {
+        self.load_compulsory + self.load_capacity
+    }
+}
+
+/// Bytes between L2 and memory per work item.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MemoryVolumes {
+    /// Loads that a wave alone cannot avoid.
+    pub load_compulsory: f64,
+    /// Saved by hits on earlier blocks: in the same row, a row back, a plane back.
+    pub reuse: [f64; 3],
+    /// Saved by hits on what an earlier launch left, where arrays fit.
+    pub reuse_launch: f64,
+    /// Loaded again by blocks of one wave.
+    pub load_capacity: f64,
+    /// Loads that complete sectors which were written in part.
+    pub partial_store_fill: f64,
+    /// Stores that cannot be avoided.
+    pub store_compulsory: f64,
+    /// Stores of a sector that was written out before.
+    pub store_redundant: f64,
+}
+
+impl MemoryVolumes {
+    /// All loads.
+    pub fn load(&self) -> f64 {
+        let saved = self.reuse.iter().sum::<f64>() + self.reuse_launch;
+        self.load_compulsory - saved + self.load_capacity + self.partial_store_fill
+    }
+
+    /// All stores.
+    pub fn store(&self) -> f64 {
+        self.store_compulsory + self.store_redundant
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.load_compulsory += other.load_compulsory;
+        for (sum, part) in self.reuse.iter_mut().zip(other.reuse) {
+            *sum += part;
+        }
+        self.reuse_launch += other.reuse_launch;
+        self.load_capacity += other.load_capacity;
+        self.partial_store_fill += other.partial_store_fill;
+        self.store_compulsory += other.store_compulsory;
+        self.store_redundant += other.store_redundant;
+    }
+}
+
+/// Bytes of one field per work item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldVolumes {
+    /// The field.
+    pub field: FieldId,
+    /// Between L1 and L2.
+    pub l2: L2Volumes,
+    /// Between L2 and memory.
+    pub dram: MemoryVolumes,
+}
+
+/// Oversubscription O of the caches (equation 4) and the miss rates that follow.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pressure {
+    /// Capacity of the L1 that is left beside shared memory, in bytes.
+    pub l1_capacity: f64,
+    /// L1: lines of all resident blocks of an SM.
+    pub l1: f64,
+    /// Misses of what warps load again.
+    pub l1_miss: f64,
+    /// L2: what lies between two uses within a wave, and since a row and a plane of blocks.
+    pub l2: [f64; 4],
+    /// Misses at each of them.
+    pub l2_miss: [f64; 4],
+}
+
+/// Volumes of a launch.
+pub fn volumes(
+    device: &Device,
+    launch: &Launch,
+    occupancy: &Occupancy,
+    fit: &VolumeFit,
+    l1: &L1Counts,
+    footprints: &Footprints,
+) -> Volumes {
+    let sector = device.l1.sector.value.0 as f64;
+    let items = footprints.whole_items.max(1e-9);
+    let capacity = l1_capacity(device, launch, occupancy);
+    let blocks = occupancy.resident_per_sm(device, launch) as f64;
+    let oversubscription = footprints.block_alloc * blocks / capacity.max(1.0);
+    let l1_miss = fit.l1_redundant.miss(oversubscription);
+    let total_items = footprints.wave_items * occupancy.waves.max(1.0);
+    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints, total_items);
+    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
+    let mut out = Volumes {
+        l1: L1Volumes {
+            cycles: l1.total.cycles / items,
+            data: l1.total.data / items,
+            tag: l1.total.tag / items,
+            ..Default::default()
+        },
+        pages_per_wave: footprints.wave_pages,
+        pages_per_block: footprints.block_pages,
+        pressure: Pressure {
+            l1_capacity: capacity,
+            l1: oversubscription,
+            l1_miss,
+            l2: l2.oversubscription,
+            l2_miss: l2.miss,
+        },
+        llc: llc.as_ref().map(|_| MemoryVolumes::default()),
+        ..Default::default()
+    };
+    for f in &footprints.fields {
+        let of_warps = l1.fields.get(usize::from(f.field.0)).copied().unwrap_or_default();
+        let per_item = |sectors: f64| sectors * sector / items;
+        out.l1.load += per_item(of_warps.load_sectors);
+        let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
+        out.l1.store += store_warp;
+        let redundant = (per_item(of_warps.warp_load_sectors) - f.block_load).max(0.0);
+        // Blocks that the domain cuts load more per work item, in both parts.
+        let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
+        let stored = Stored::new(fit, f, store_warp);
+        let of_l2 = L2Volumes {
+            load_compulsory: f.block_load * cut,
+            load_capacity: redundant * l1_miss * cut,
+            store: store_warp + fit.partial_store_l2.value * stored.fill,
+        };
+        let below = l2.below(f, &stored);
+        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, &stored));
+        out.l2.load_compulsory += of_l2.load_compulsory;
+        out.l2.load_capacity += of_l2.load_capacity;
+        out.l2.store += of_l2.store;
+        if let Some(level) = &mut out.llc {
+            level.add(&below);
+        }
+        out.dram.add(&of_dram);
+        out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
+    }
+    out
+}
+
+/// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes
+/// that shared memory can take.
+fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> f64 {
+    let l1 = &device.l1;
+    let capacity = l1.capacity.value.0 as f64;
+    if !l1.unified {
+        return capacity;
+    }
+    let of_block = launch.shared_bytes as f64
+        + if launch.shared_bytes > 0 { device.sm.shared_reserved.value.0 as f64 } else { 0.0 };
+    let wanted = of_block * occupancy.blocks_per_sm as f64;
+    let steps = l1.carveouts.value.0.iter().map(|b| b.0 as f64);
+    let carved = steps.filter(|&s| s >= wanted).fold(f64::INFINITY, f64::min);
+    capacity - if carved.is_finite() { carved } else { wanted.min(capacity) }
+}
