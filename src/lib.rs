@@ -8,3 +8,4 @@ pub mod kernel;
 pub mod launch;
 pub mod report;
 pub mod source;
+pub mod traffic;
