@@ -1,0 +1,114 @@
+//! Which blocks stand for all blocks of a grid.
+
+use crate::expr::Dim;
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Program};
+
+/// Most blocks that are looked at.
+pub const MOST_BLOCKS: i64 = 128;
+
+/// Number of blocks along each dimension, from block 0 on, all of whose work items lie in the domain;
+/// `None` if there is no such block.
+pub fn interior(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<[i64; 3]> {
+    if program.instructions.iter().all(|i| !i.clipped) {
+        return Some(launch.sizes.grid);
+    }
+    let extents = kernel.extents();
+    let mut whole = [0; 3];
+    for d in Dim::ALL {
+        let i = d.index();
+        let items = launch.sizes.block[i].checked_mul(program.fold[i])?;
+        whole[i] = (extents[i] / items).min(launch.sizes.grid[i]);
+    }
+    whole.iter().all(|&n| n > 0).then_some(whole)
+}
+
+/// Blocks that show every alignment: a box of them in the middle of the interior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phases {
+    /// The first.
+    pub from: [i64; 3],
+    /// How many along each dimension.
+    pub count: [i64; 3],
+    /// Whether more would be needed to show all.
+    pub cut: bool,
+}
+
+impl Phases {
+    /// Blocks in which addresses that move by `steps` bytes from block to block take all alignments
+    /// modulo `period`, for each of several `steps`.
+    ///
+    /// Multiples of steps form subgroups of the cyclic group of alignments. Where the period is a power
+    /// of two they are nested, so that the dimension with the most alignments has those of the others.
+    pub fn of(interior: [i64; 3], steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
+        let mut count = [1; 3];
+        for step in steps {
+            let periods = step.map(|s| period / gcd(s, period));
+            let mut best = 0;
+            for d in 1..3 {
+                if periods[d] > periods[best] {
+                    best = d;
+                }
+            }
+            if period.count_ones() == 1 && periods[best] <= interior[best] {
+                count[best] = count[best].max(periods[best]);
+            } else {
+                for d in 0..3 {
+                    count[d] = count[d].max(periods[d].min(interior[d]));
+                }
+            }
+        }
+        let cut = count[0].saturating_mul(count[1]).saturating_mul(count[2]) > MOST_BLOCKS;
+        while count[0].saturating_mul(count[1]).saturating_mul(count[2]) > MOST_BLOCKS {
+            let longest = if count[2] > 1 { 2 } else { usize::from(count[1] > 1) };
+            count[longest] = (count[longest] / 2).max(1);
+        }
+        let from = [0, 1, 2].map(|d| ((interior[d] - count[d]) / 2).max(0));
+        Self { from, count, cut }
+    }
+
+    /// The blocks, x fastest.
+    pub fn blocks(&self) -> Vec<[i64; 3]> {
+        let ([nx, ny, nz], [x, y, z]) = (self.count, self.from);
+        (0..nx * ny * nz).map(|i| [x + i % nx, y + i / nx % ny, z + i / nx / ny]).collect()
+    }
+}
+
+/// Greatest common divisor of a number and a positive one.
+pub fn gcd(a: i64, positive: i64) -> i64 {
+    let (mut a, mut b) = (a.rem_euclid(positive), positive);
+    while a != 0 {
+        (a, b) = (b % a, a);
+    }
+    b
+}
+
+/// At most `most` block numbers, evenly spread over a grid of `blocks`.
+pub fn spread(blocks: i64, most: i64) -> Vec<i64> {
+    let count = blocks.min(most);
+    let at = |i: i64| (i128::from(2 * i + 1) * i128::from(blocks) / i128::from(2 * count)).try_into();
+    (0..count).map(|i| at(i).unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_dimension_shows_all_alignments_if_it_can() {
+        // Steps of 32 bytes along x, of 8 along y: all 16 alignments along y.
+        let phases = Phases::of([100, 100, 1], std::iter::once([32, 8, 0]), 128);
+        assert_eq!((phases.count, phases.cut), ([1, 16, 1], false));
+        let phases = Phases::of([100, 3, 1], std::iter::once([32, 8, 0]), 128);
+        assert_eq!(phases.count, [4, 3, 1]);
+        assert_eq!(phases.from, [48, 0, 0]);
+        assert!(Phases::of([1000, 1000, 1000], [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
+    }
+
+    #[test]
+    fn spread_blocks_are_distinct() {
+        assert_eq!(spread(3, 16), [0, 1, 2]);
+        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
+        assert_eq!(spread(i64::MAX, 2).len(), 2);
+    }
+}

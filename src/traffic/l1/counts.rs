@@ -1,0 +1,103 @@
+//! What was counted.
+
+use crate::kernel::{AccessKind, Kernel};
+use crate::launch::Program;
+
+/// What one instruction of a program does in a block, as a mean over the blocks that were looked at.
+/// Loops count once per iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct InstructionCounts {
+    /// Times that a warp issues it with at least one active lane.
+    pub issues: f64,
+    /// Wavefronts of the data stage.
+    pub data: f64,
+    /// Wavefronts of the tag stage; none for shared memory.
+    pub tag: f64,
+    /// Cycles of the pipe: per issue the larger of both and of the time the bytes need.
+    pub cycles: f64,
+    /// Distinct sectors per issue, added up; none for shared memory.
+    pub sectors: f64,
+    /// Distinct lines per issue, added up; none for shared memory.
+    pub lines: f64,
+}
+
+impl InstructionCounts {
+    pub(super) fn add(&mut self, other: &Self, weight: f64) {
+        self.issues += weight * other.issues;
+        self.data += weight * other.data;
+        self.tag += weight * other.tag;
+        self.cycles += weight * other.cycles;
+        self.sectors += weight * other.sectors;
+        self.lines += weight * other.lines;
+    }
+}
+
+/// What a block asks of the L2 for one field, all its copies (`multiplicity`) together; zero for a
+/// shared field.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FieldCounts {
+    /// Sectors per warp-wide load, added up: `V_up`, what the registers request.
+    pub load_sectors: f64,
+    /// Distinct sectors per warp over all its loads, added up over warps: `V_warp`.
+    pub warp_load_sectors: f64,
+    /// Distinct lines per warp-wide load, added up.
+    pub load_lines: f64,
+    /// Warp-wide loads.
+    pub load_issues: f64,
+    /// Sectors per warp-wide store, added up: what is written through.
+    pub store_sectors: f64,
+    /// Sectors per warp-wide atomic, added up.
+    pub atomic_sectors: f64,
+}
+
+/// What the warps of a block do, as a mean over the blocks that were looked at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct L1Counts {
+    /// Per instruction, by its position in the program, for one copy of its field.
+    pub instructions: Vec<InstructionCounts>,
+    /// Per field, by its number.
+    pub fields: Vec<FieldCounts>,
+    /// All instructions of all copies together; shared memory included.
+    pub total: InstructionCounts,
+    /// Work items that a block does.
+    pub work_items: f64,
+    /// The blocks that were looked at, by their place in the grid.
+    pub blocks: Vec<[i64; 3]>,
+    /// Whether a part of the warps, blocks or iterations stood for all of them.
+    pub sampled: bool,
+}
+
+impl L1Counts {
+    /// Makes totals and sums per field of what is known per instruction.
+    pub(super) fn add_up(&mut self, kernel: &Kernel, program: &Program<i64>) {
+        for (instruction, of) in program.instructions.iter().zip(&self.instructions) {
+            let copies = kernel.field(instruction.field).multiplicity as f64;
+            self.total.add(of, copies);
+            let Some(field) = self.fields.get_mut(usize::from(instruction.field.0)) else { continue };
+            match instruction.kind {
+                AccessKind::Load => {
+                    field.load_sectors += copies * of.sectors;
+                    // Shared memory has no lines.
+                    if of.lines > 0.0 {
+                        field.load_lines += copies * of.lines;
+                        field.load_issues += copies * of.issues;
+                    }
+                }
+                AccessKind::Store => field.store_sectors += copies * of.sectors,
+                AccessKind::Atomic => field.atomic_sectors += copies * of.sectors,
+            }
+        }
+    }
+
+    /// Cycles of the pipe per work item; `None` for a block without work items.
+    pub fn cycles_per_item(&self) -> Option<f64> {
+        (self.work_items > 0.0).then(|| self.total.cycles / self.work_items)
+    }
+
+    /// Distinct lines per warp-wide load of global memory, on average; `None` without loads.
+    pub fn lines_per_load(&self) -> Option<f64> {
+        let (lines, issues) =
+            self.fields.iter().fold((0.0, 0.0), |(l, i), f| (l + f.load_lines, i + f.load_issues));
+        (issues > 0.0).then(|| lines / issues)
+    }
+}

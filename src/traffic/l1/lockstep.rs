@@ -1,0 +1,348 @@
+//! Running warps lane by lane: any address, any condition.
+
+use std::collections::BTreeSet;
+
+use super::blocks;
+use super::counts::{FieldCounts, InstructionCounts, L1Counts};
+use super::pipe::{Lanes, MOST_LANES, Pipe};
+use super::warps;
+use crate::expr::{Cond, Coord, Form, LoopId};
+use crate::kernel::{AccessKind, Kernel, Space};
+use crate::launch::{Fault, Launch, Program, Step};
+
+/// Most blocks that are looked at.
+const MOST_BLOCKS: i64 = 16;
+/// Most accesses of lanes that are evaluated; at least one warp is.
+const MOST_ACCESSES: usize = 1 << 15;
+/// Most iterations of one loop that are run.
+const MOST_ITERATIONS: i64 = 32;
+/// Most warp-wide instructions of one warp.
+const MOST_OF_WARP: usize = 1 << 18;
+
+/// Counts warps of blocks that are spread over the grid.
+pub fn count(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    pipe: &Pipe,
+) -> Result<L1Counts, Fault> {
+    let numbers = blocks::spread(launch.blocks(), MOST_BLOCKS);
+    let [nx, ny, _] = launch.sizes.grid;
+    let blocks: Vec<[i64; 3]> = numbers.iter().map(|b| [b % nx, b / nx % ny, b / nx / ny]).collect();
+    let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp)
+        .iter()
+        .flat_map(|c| {
+            c.firsts.iter().map(|f| c.lanes.iter().map(|l| [0, 1, 2].map(|d| f[d] + l[d])).collect())
+        })
+        .collect();
+    let mut tally = Tally {
+        kernel,
+        pipe,
+        counts: L1Counts {
+            instructions: vec![InstructionCounts::default(); program.instructions.len()],
+            fields: vec![FieldCounts::default(); kernel.fields.len()],
+            blocks: blocks.clone(),
+            ..Default::default()
+        },
+        spent: 0,
+        unions: Vec::new(),
+    };
+    let all = blocks.len() * warps.len();
+    let mut done = 0;
+    while done < all && (done == 0 || tally.spent < MOST_ACCESSES) {
+        let (block, warp) = spread(done, blocks.len(), warps.len());
+        if let (Some(block), Some(lanes)) = (blocks.get(block), warps.get(warp)) {
+            Warp::new(kernel, launch, program, *block, lanes).run(&mut tally)?;
+        }
+        done += 1;
+    }
+    Ok(tally.finish(kernel, program, done, all, blocks.len()))
+}
+
+/// The `i`-th pair of block and warp, so that any first few are spread over both.
+fn spread(i: usize, blocks: usize, warps: usize) -> (usize, usize) {
+    // Block by block in turn; within a block warps by steps that share no divisor with their number.
+    let gcd = |a: usize, b: usize| {
+        let (mut a, mut b) = (a, b);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let near_golden = (warps * 5 / 8).max(1);
+    let step = (near_golden..near_golden + warps).find(|&s| gcd(s, warps) == 1).unwrap_or(1);
+    let (block, turn) = (i % blocks, i / blocks);
+    (block, (turn * step + block) % warps)
+}
+
+/// What was counted so far, over all warps.
+struct Tally<'a> {
+    kernel: &'a Kernel,
+    pipe: &'a Pipe,
+    counts: L1Counts,
+    /// Accesses of lanes.
+    spent: usize,
+    /// Sectors that the current warp has loaded, by field.
+    unions: Vec<Union>,
+}
+
+/// Sectors of one field that a warp has loaded.
+#[derive(Debug, Clone, Default)]
+struct Union {
+    sectors: BTreeSet<i64>,
+    /// Sectors per load, added up: as often as evaluated, and as often as they stand for.
+    evaluated: f64,
+    meant: f64,
+}
+
+impl Tally<'_> {
+    fn access(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
+        let Some(instruction) = program.instructions.get(position) else { return };
+        let field = self.kernel.field(instruction.field);
+        let (pipe, width) = (self.pipe, instruction.width);
+        let mut one = InstructionCounts { issues: 1.0, ..Default::default() };
+        if field.space == Space::Shared {
+            one.data = f64::from(Pipe::shared(lanes, width).data);
+            one.cycles = one.data;
+        } else {
+            let wavefronts = pipe.global(lanes, width);
+            let sectors = lanes.touched(width, pipe.sector);
+            one.data = f64::from(wavefronts.data);
+            one.tag = f64::from(wavefronts.tag);
+            one.cycles = pipe.cycles(wavefronts, width);
+            one.sectors = sectors.len() as f64;
+            one.lines = lanes.touched(width, pipe.line).len() as f64;
+            if instruction.kind == AccessKind::Load
+                && let Some(union) = self.unions.get_mut(usize::from(instruction.field.0))
+            {
+                union.evaluated += one.sectors;
+                union.meant += one.sectors * weight;
+                union.sectors.extend(sectors);
+            }
+        }
+        if let Some(counts) = self.counts.instructions.get_mut(position) {
+            counts.add(&one, weight);
+        }
+        self.spent += lanes.active.count_ones() as usize;
+    }
+
+    /// Adds the distinct sectors of a warp that is done.
+    fn end_of_warp(&mut self) {
+        for (union, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
+            // Where iterations were left out, those that were run stand for them.
+            let scale = if union.evaluated > 0.0 { union.meant / union.evaluated } else { 1.0 };
+            field.warp_load_sectors += union.sectors.len() as f64 * scale;
+            *union = Union::default();
+        }
+    }
+
+    /// Means over blocks, from `done` of `all` warps.
+    fn finish(
+        mut self,
+        kernel: &Kernel,
+        program: &Program<i64>,
+        done: usize,
+        all: usize,
+        blocks: usize,
+    ) -> L1Counts {
+        let scale = all as f64 / done.max(1) as f64 / blocks.max(1) as f64;
+        for counts in &mut self.counts.instructions {
+            let sum = std::mem::take(counts);
+            counts.add(&sum, scale);
+        }
+        for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
+            field.warp_load_sectors *= scale * of.multiplicity as f64;
+        }
+        self.counts.work_items *= scale;
+        self.counts.sampled |= done < all;
+        self.counts.add_up(kernel, program);
+        self.counts
+    }
+}
+
+/// One warp as it runs.
+struct Warp<'a> {
+    program: &'a Program<i64>,
+    block: [i64; 3],
+    lanes: &'a [[i64; 3]],
+    /// Lanes in which each work item works: by its guard, and inside the domain as well.
+    guarded: Vec<u64>,
+    inside: Vec<u64>,
+    /// Values of the loops by lane.
+    loops: Vec<Vec<i64>>,
+    extents: [i64; 3],
+    shape: [i64; 3],
+    left: usize,
+}
+
+impl<'a> Warp<'a> {
+    fn new(
+        kernel: &Kernel,
+        launch: &Launch,
+        program: &'a Program<i64>,
+        block: [i64; 3],
+        lanes: &'a [[i64; 3]],
+    ) -> Self {
+        Self {
+            program,
+            block,
+            lanes: lanes.get(..lanes.len().min(MOST_LANES)).unwrap_or(lanes),
+            guarded: Vec::new(),
+            inside: Vec::new(),
+            loops: vec![Vec::new(); program.loops.len()],
+            extents: kernel.extents(),
+            shape: launch.candidate.block,
+            left: MOST_OF_WARP,
+        }
+    }
+
+    fn run(mut self, tally: &mut Tally) -> Result<(), Fault> {
+        self.find_working_items()?;
+        let clipped = self.program.instructions.iter().any(|i| i.clipped);
+        let working = if clipped { &self.inside } else { &self.guarded };
+        tally.counts.work_items += working.iter().map(|m| f64::from(m.count_ones())).sum::<f64>();
+        tally.unions.resize(tally.kernel.fields.len(), Union::default());
+        let active = self.guarded.iter().fold(0, |any, m| any | m);
+        if active != 0 {
+            self.steps(&self.program.steps, active, 1.0, tally)?;
+        }
+        tally.end_of_warp();
+        Ok(())
+    }
+
+    /// As [`visit_thread`](crate::launch::visit_thread) does.
+    fn find_working_items(&mut self) -> Result<(), Fault> {
+        // Where everything needs a work item inside the domain, guards have no meaning outside.
+        let only_inside = self.program.instructions.iter().all(|i| i.clipped);
+        for item in &self.program.items {
+            let mut within = 0;
+            for (lane, thread) in self.lanes.iter().enumerate() {
+                let place = |d: usize| {
+                    let at = i128::from(self.block[d]) * i128::from(self.shape[d]) + i128::from(thread[d]);
+                    at * i128::from(self.program.fold[d]) + i128::from(item.offset[d])
+                };
+                if (0..3).all(|d| place(d) < i128::from(self.extents[d])) {
+                    within |= 1 << lane;
+                }
+            }
+            let asked = if only_inside { within } else { self.everyone() };
+            let guarded = self.where_true(item.guard.as_ref(), asked)?;
+            self.guarded.push(guarded);
+            self.inside.push(guarded & within);
+        }
+        Ok(())
+    }
+
+    fn everyone(&self) -> u64 {
+        if self.lanes.len() >= MOST_LANES { u64::MAX } else { (1 << self.lanes.len()) - 1 }
+    }
+
+    fn value(&self, lane: usize, coord: Coord) -> Option<i64> {
+        match coord {
+            Coord::ThreadIdx(d) => self.lanes.get(lane).map(|t| t[d.index()]),
+            Coord::BlockIdx(d) => Some(self.block[d.index()]),
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.get(lane).copied(),
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        }
+    }
+
+    fn evaluate(&self, form: &Form<i64>, lane: usize) -> Result<i64, Fault> {
+        form.evaluate(&|c| self.value(lane, c)).ok_or(Fault::Overflow)
+    }
+
+    /// The lanes of `asked` in which a condition holds.
+    fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, Fault> {
+        let Some(cond) = cond else { return Ok(asked) };
+        let mut held = 0;
+        for lane in lanes_of(asked) {
+            if cond.evaluate(&|c| self.value(lane, c)).ok_or(Fault::Overflow)? {
+                held |= 1 << lane;
+            }
+        }
+        Ok(held)
+    }
+
+    fn steps(&mut self, steps: &'a [Step], active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
+        for step in steps {
+            match step {
+                Step::Sync => {}
+                Step::Access(position) => self.access(*position, active, weight, tally)?,
+                Step::Loop(id, inner) => self.repeat(*id, inner, active, weight, tally)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
+        let Some(instruction) = self.program.instructions.get(position) else { return Ok(()) };
+        let works = if instruction.clipped { &self.inside } else { &self.guarded };
+        let items = instruction.items.iter().filter_map(|i| works.get(usize::from(i)));
+        let needed = items.fold(0, |any, m| any | m) & active;
+        let active = self.where_true(instruction.when.as_ref(), needed)?;
+        if active == 0 {
+            return Ok(());
+        }
+        let field = tally.kernel.field(instruction.field);
+        let mut addresses = vec![0; self.lanes.len()];
+        for lane in lanes_of(active) {
+            let element = self.evaluate(&instruction.element, lane)?.checked_add(field.offset);
+            let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(Fault::Overflow)?;
+            if let Some(of_lane) = addresses.get_mut(lane) {
+                *of_lane = address;
+            }
+        }
+        tally.access(self.program, position, Lanes { addresses: &addresses, active }, weight);
+        Ok(())
+    }
+
+    /// All lanes begin at their own first value and go on until the last has reached its end.
+    fn repeat(
+        &mut self,
+        id: LoopId,
+        body: &'a [Step],
+        active: u64,
+        weight: f64,
+        tally: &mut Tally,
+    ) -> Result<(), Fault> {
+        let number = usize::from(id.0);
+        let Some(range) = self.program.loops.get(number) else { return Ok(()) };
+        let mut values = vec![0; self.lanes.len()];
+        let mut counts = vec![0; self.lanes.len()];
+        for lane in lanes_of(active) {
+            let (from, to) = (self.evaluate(&range.from, lane)?, self.evaluate(&range.to, lane)?);
+            let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
+            let span = span.ok_or(Fault::Overflow)?;
+            let step = range.step.checked_abs().ok_or(Fault::Overflow)?;
+            let count = if span < 0 { 0 } else { (span / step).saturating_add(1) };
+            if let (Some(value), Some(of_lane)) = (values.get_mut(lane), counts.get_mut(lane)) {
+                (*value, *of_lane) = (from, range.sample.map_or(count, |s| count.min(s)));
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let run = most.min(MOST_ITERATIONS);
+        tally.counts.sampled |= run < most;
+        let weight = if run < most { weight * most as f64 / run as f64 } else { weight };
+        for iteration in 0..run {
+            self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
+            let running = |lane: &usize| counts.get(*lane).is_some_and(|&c| iteration < c);
+            let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
+            if let Some(of_loop) = self.loops.get_mut(number) {
+                of_loop.clone_from(&values);
+            }
+            self.steps(body, active, weight, tally)?;
+            for value in &mut values {
+                *value = value.saturating_add(range.step);
+            }
+        }
+        if let Some(of_loop) = self.loops.get_mut(number) {
+            of_loop.clear();
+        }
+        Ok(())
+    }
+}
+
+/// The lanes of a mask.
+fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    (0..MOST_LANES).filter(move |lane| mask >> lane & 1 == 1)
+}

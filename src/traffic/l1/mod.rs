@@ -1,0 +1,50 @@
+//! What warp-wide loads and stores cost in the first-level cache, and what they ask of the L2
+//! (section 4.2 of Ernst et al.; MODEL sections 3 and 4).
+//!
+//! [`Pipe`] holds the rules for one warp-wide instruction; [`count`] applies them to all warps of a
+//! block, averaged over blocks that are aligned differently.
+
+mod affine;
+mod blocks;
+mod counts;
+mod lockstep;
+mod pipe;
+mod plan;
+mod sets;
+mod unions;
+mod warps;
+
+pub use counts::{FieldCounts, InstructionCounts, L1Counts};
+pub use pipe::{Lanes, Pipe, Wavefronts};
+
+use crate::device::Device;
+use crate::kernel::Kernel;
+use crate::launch::{Fault, Launch, Program};
+
+/// Counts what the warps of a block do, as a mean over blocks that are aligned differently.
+///
+/// Where addresses are affine and a block without inactive threads exists, data wavefronts, sectors
+/// and lines are exact for such blocks; otherwise warps are run lane by lane, as many as a budget
+/// allows. [`L1Counts::sampled`] says whether anything was left out.
+pub fn count(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    device: &Device,
+) -> Result<L1Counts, Fault> {
+    let pipe = Pipe::of(device);
+    match plan::Plan::new(kernel, launch, program, &pipe) {
+        Some(plan) => affine::count(&plan, &pipe),
+        None => lockstep::count(kernel, launch, program, &pipe),
+    }
+}
+
+/// As [`count`], but always lane by lane: slower, for comparison.
+pub fn count_by_lane(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    device: &Device,
+) -> Result<L1Counts, Fault> {
+    lockstep::count(kernel, launch, program, &Pipe::of(device))
+}

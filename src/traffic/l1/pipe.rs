@@ -1,0 +1,206 @@
+//! The rules for one warp-wide instruction.
+
+use super::sets;
+use crate::device::{Device, Rules};
+
+/// Bytes of a bank.
+const BANK: i64 = 4;
+/// Banks of the data stage; all rules have 32 banks of 4 bytes.
+const BANKS: i64 = 32;
+/// Bytes that one lane can move in one instruction; wider accesses become several.
+const WIDEST: i64 = 16;
+/// Bytes that the vector memory path of a CDNA compute unit moves per cycle (CDNA whitepapers).
+const CDNA_ROW: i64 = 64;
+/// Most lanes of a warp: one bit each of a mask.
+pub const MOST_LANES: usize = 64;
+
+/// Passes that a warp-wide instruction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wavefronts {
+    /// Through the data stage: bank conflicts.
+    pub data: u32,
+    /// Through the tag stage: distinct lines.
+    pub tag: u32,
+}
+
+/// The lanes of a warp: the first byte that each touches, and which of them are active.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<'a> {
+    /// Byte addresses by lane; at most 64 count. Those of inactive lanes have no meaning.
+    pub addresses: &'a [i64],
+    /// Bit `i` is set if lane `i` is active.
+    pub active: u64,
+}
+
+impl<'a> Lanes<'a> {
+    /// All lanes active.
+    pub fn all(addresses: &'a [i64]) -> Self {
+        Self { addresses, active: u64::MAX }
+    }
+
+    /// Addresses of the active lanes of a group of `size` lanes.
+    fn group(&self, number: usize, size: usize) -> impl Iterator<Item = i64> + '_ {
+        let lanes = self.addresses.iter().take(MOST_LANES).enumerate().skip(number * size).take(size);
+        lanes.filter(|(i, _)| self.active >> i & 1 == 1).map(|(_, &a)| a)
+    }
+
+    fn groups(&self, size: usize) -> usize {
+        self.addresses.len().min(MOST_LANES).div_ceil(size)
+    }
+
+    /// Distinct units of `unit` bytes that active lanes touch, ascending.
+    pub fn touched(&self, width: i64, unit: i64) -> Vec<i64> {
+        distinct(self.group(0, MOST_LANES), width, unit)
+    }
+}
+
+/// Distinct units of `unit` bytes, ascending.
+fn distinct(addresses: impl Iterator<Item = i64>, width: i64, unit: i64) -> Vec<i64> {
+    let mut units: Vec<i64> = Vec::with_capacity(MOST_LANES);
+    for address in addresses {
+        let last = address.saturating_add(width - 1).div_euclid(unit);
+        units.extend(address.div_euclid(unit)..=last);
+    }
+    if !units.is_sorted() {
+        units.sort_unstable();
+    }
+    units.dedup();
+    units
+}
+
+/// What of a device decides about the first-level cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pipe {
+    /// Which rules.
+    pub rules: Rules,
+    /// Bytes under a tag.
+    pub line: i64,
+    /// Bytes that are fetched at least.
+    pub sector: i64,
+    /// Lanes of a warp; at most 64.
+    pub warp: usize,
+    /// Bytes per cycle.
+    pub bandwidth: f64,
+}
+
+impl Pipe {
+    /// The pipe of a device.
+    pub fn of(device: &Device) -> Self {
+        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).clamp(1, 1 << 20);
+        let warp = usize::try_from(device.sm.warp_size.value.0).unwrap_or(MOST_LANES);
+        Self {
+            rules: device.l1.rules,
+            line: bytes(device.l1.line.value.0),
+            sector: bytes(device.l1.sector.value.0),
+            warp: warp.clamp(1, MOST_LANES),
+            bandwidth: device.l1.bandwidth.value.0,
+        }
+    }
+
+    /// Wavefronts of a load or store of global memory, `width` bytes per lane.
+    pub fn global(&self, lanes: Lanes, width: i64) -> Wavefronts {
+        pieces(lanes, width, |lanes, width| Wavefronts {
+            data: self.data(lanes, width),
+            tag: self.tag(lanes, width),
+        })
+    }
+
+    /// Wavefronts of a load or store of shared memory: bank conflicts alone.
+    pub fn shared(lanes: Lanes, width: i64) -> Wavefronts {
+        pieces(lanes, width, |lanes, width| Wavefronts { data: bank_conflicts(lanes, width), tag: 0 })
+    }
+
+    /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
+    /// least the time that the bytes of a full warp take.
+    pub fn cycles(&self, wavefronts: Wavefronts, width: i64) -> f64 {
+        f64::from(wavefronts.data.max(wavefronts.tag)).max(self.floor(width))
+    }
+
+    /// Cycles in which the bytes of a full warp pass.
+    pub fn floor(&self, width: i64) -> f64 {
+        if self.bandwidth > 0.0 { self.warp as f64 * width as f64 / self.bandwidth } else { 0.0 }
+    }
+
+    /// Passes through the data stage.
+    fn data(&self, lanes: Lanes, width: i64) -> u32 {
+        match self.rules {
+            // Ernst et al., section 4.2, as the measurements refine it.
+            Rules::Volta => bank_conflicts(lanes, width),
+            // Lanes of 4 bytes are served by 16, wider ones by 4: so a published bandwidth run on the
+            // MI210 gets 60 B/cycle with 4 and 16 bytes per lane, but 32 with 8.
+            Rules::Cdna => {
+                let together = if width <= BANK { 16 } else { 4 };
+                lines_by_group(lanes, width, together, CDNA_ROW)
+            }
+            // As many lanes as fill a line together, one line per pass, whose words all lie in different
+            // banks. Fermi: CUDA C Programming Guide, compute capability 2.x; RDNA: assumed.
+            Rules::Fermi | Rules::Rdna => lines_by_group(lanes, width, lanes_together(width), self.line),
+        }
+    }
+
+    /// Passes through the tag stage.
+    fn tag(&self, lanes: Lanes, width: i64) -> u32 {
+        match self.rules {
+            Rules::Volta => {
+                let lines: Vec<u32> = lanes.touched(width, self.line).into_iter().map(low_half).collect();
+                sets::conflicts(&lines, 0)
+            }
+            Rules::Fermi | Rules::Rdna => lines_by_group(lanes, width, lanes_together(width), self.line),
+            // Addresses are processed by quarter waves; one tag per cycle is assumed.
+            Rules::Cdna => lines_by_group(lanes, width, 16, self.line),
+        }
+    }
+}
+
+/// The lower half of a line's number, all that [`sets`] looks at.
+pub fn low_half(line: i64) -> u32 {
+    u32::try_from(line & i64::from(u32::MAX)).unwrap_or(0)
+}
+
+/// An access wider than an instruction is several, one after the other.
+fn pieces(lanes: Lanes, width: i64, one: impl Fn(Lanes, i64) -> Wavefronts) -> Wavefronts {
+    if width <= WIDEST {
+        return one(lanes, width.max(1));
+    }
+    let mut total = Wavefronts::default();
+    let mut from = 0;
+    while from < width {
+        let addresses: Vec<i64> = lanes.addresses.iter().map(|a| a.saturating_add(from)).collect();
+        let part = one(Lanes { addresses: &addresses, active: lanes.active }, WIDEST.min(width - from));
+        total.data = total.data.saturating_add(part.data);
+        total.tag = total.tag.saturating_add(part.tag);
+        from += WIDEST;
+    }
+    total
+}
+
+/// Lanes that the data stage serves together: as many as fill 32 banks of 4 bytes.
+fn lanes_together(width: i64) -> usize {
+    match width {
+        ..=4 => 32,
+        5..=8 => 16,
+        _ => 8,
+    }
+}
+
+/// Whole warp, half warp or quarter warp at a time over 32 banks of 4 bytes: each group takes as many
+/// passes as its fullest bank has distinct words.
+fn bank_conflicts(lanes: Lanes, width: i64) -> u32 {
+    let size = lanes_together(width);
+    let one = |number| {
+        let mut banks = [0_u32; 32];
+        for word in distinct(lanes.group(number, size), width, BANK) {
+            if let Some(bank) = usize::try_from(word.rem_euclid(BANKS)).ok().and_then(|b| banks.get_mut(b)) {
+                *bank += 1;
+            }
+        }
+        banks.into_iter().max().unwrap_or(0)
+    };
+    (0..lanes.groups(size)).map(one).sum()
+}
+
+/// Distinct lines of each group of `size` lanes, added up.
+fn lines_by_group(lanes: Lanes, width: i64, size: usize, line: i64) -> u32 {
+    let one = |number| distinct(lanes.group(number, size), width, line).len();
+    u32::try_from((0..lanes.groups(size)).map(one).sum::<usize>()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,344 @@
+//! Programs whose addresses are affine and whose lanes are all active: what they come down to.
+
+use super::blocks::{self, Phases, gcd};
+use super::pipe::Pipe;
+use super::warps::{self, Class};
+use crate::expr::{Cond, Coord, Form, LoopId, Term};
+use crate::kernel::{Kernel, Space};
+use crate::launch::{Instruction, Launch, Program, Step};
+
+/// Most iterations of one loop that are looked at.
+const MOST_ITERATIONS: i64 = 32;
+/// Most iterations of a loop nest that are looked at.
+const MOST_OF_NEST: usize = 1024;
+
+/// An access at some iterations of the loops around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iteration {
+    /// Byte address for thread 0 of block 0.
+    pub address: i64,
+    /// For how many iterations it stands.
+    pub weight: f64,
+}
+
+/// An instruction of a stream.
+#[derive(Debug, Clone)]
+pub struct Access<'a> {
+    /// Position in the program.
+    pub position: usize,
+    /// The instruction.
+    pub instruction: &'a Instruction<i64>,
+    /// The loops around it, with their iterations and the bytes from one to the next.
+    pub loops: Vec<(LoopId, i64, i64)>,
+    /// Byte address for thread 0 of block 0 in the first iteration.
+    pub first: i64,
+    /// Its iterations.
+    pub iterations: Vec<Iteration>,
+    /// Whether they stand for more than themselves.
+    pub cut: bool,
+}
+
+/// What instructions that touch memory in the same pattern have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern {
+    /// Whether it is shared memory.
+    pub shared: bool,
+    /// Bytes per lane.
+    pub width: i64,
+    /// Bytes from thread to thread.
+    pub thread: [i64; 3],
+    /// Bytes from block to block.
+    pub block: [i64; 3],
+}
+
+/// Instructions with the same pattern: their addresses differ by constants.
+#[derive(Debug, Clone)]
+pub struct Stream<'a> {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The instructions.
+    pub accesses: Vec<Access<'a>>,
+}
+
+/// A block whose lanes are all active and whose addresses are affine.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// The program.
+    pub program: &'a Program<i64>,
+    /// Block and grid.
+    pub launch: &'a Launch,
+    /// Instructions by pattern.
+    pub streams: Vec<Stream<'a>>,
+    /// The warps of a block.
+    pub classes: Vec<Class>,
+    /// The blocks to look at.
+    pub phases: Phases,
+    /// Alignments repeat after so many bytes.
+    pub period: i64,
+    /// Work items of a block.
+    pub work_items: f64,
+}
+
+/// First value, distance and number of iterations of a loop.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    from: i64,
+    step: i64,
+    count: i64,
+}
+
+/// An access that is not yet known to be done.
+struct Found<'a> {
+    pattern: Pattern,
+    access: Access<'a>,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of a launch; `None` if something is not affine, conditional or too large.
+    pub fn new(
+        kernel: &'a Kernel,
+        launch: &'a Launch,
+        program: &'a Program<i64>,
+        pipe: &Pipe,
+    ) -> Option<Self> {
+        let interior = blocks::interior(kernel, launch, program)?;
+        let period = period(pipe)?;
+        let mut reader =
+            Reader { kernel, launch, program, period, ranges: ranges(program), found: Vec::new() };
+        reader.steps(&program.steps, &mut Vec::new())?;
+        let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
+        let phases = Phases::of(interior, steps, period);
+        let works = reader.working_items(&phases)?;
+        let mut streams: Vec<Stream> = Vec::new();
+        for found in std::mem::take(&mut reader.found) {
+            let needed =
+                found.access.instruction.items.iter().any(|i| works.get(usize::from(i)) == Some(&true));
+            if !needed || !reader.decided(found.access.instruction.when.as_ref(), &phases)? {
+                continue;
+            }
+            match streams.iter_mut().find(|s| s.pattern == found.pattern) {
+                Some(stream) => stream.accesses.push(found.access),
+                None => streams.push(Stream { pattern: found.pattern, accesses: vec![found.access] }),
+            }
+        }
+        let items = works.iter().filter(|&&w| w).count();
+        let work_items = items as f64 * launch.threads_per_block() as f64;
+        let classes = warps::classes(launch.candidate.block, pipe.warp);
+        Some(Self { kernel, program, launch, streams, classes, phases, period, work_items })
+    }
+}
+
+/// After so many bytes lines, sectors and banks lie the same way again.
+fn period(pipe: &Pipe) -> Option<i64> {
+    let mut period = 128_i64;
+    for unit in [pipe.line, pipe.sector] {
+        period = (period / gcd(period, unit)).checked_mul(unit)?;
+    }
+    (period <= 1 << 12).then_some(period)
+}
+
+/// The loops whose bounds are numbers.
+fn ranges(program: &Program<i64>) -> Vec<Option<Range>> {
+    let one = |l: &crate::launch::ProgramLoop<i64>| {
+        let (from, to) = (l.from.as_constant()?, l.to.as_constant()?);
+        let span = if l.step > 0 { to.checked_sub(from)? } else { from.checked_sub(to)? };
+        let count = if span < 0 { 0 } else { span / l.step.checked_abs()? + 1 };
+        let count = l.sample.map_or(count, |s| count.min(s.max(0)));
+        // The last value fits, too.
+        from.checked_add(l.step.checked_mul((count - 1).max(0))?)?;
+        Some(Range { from, step: l.step, count })
+    };
+    program.loops.iter().map(one).collect()
+}
+
+struct Reader<'a> {
+    kernel: &'a Kernel,
+    launch: &'a Launch,
+    program: &'a Program<i64>,
+    period: i64,
+    ranges: Vec<Option<Range>>,
+    found: Vec<Found<'a>>,
+}
+
+impl Reader<'_> {
+    fn steps(&mut self, steps: &[Step], loops: &mut Vec<LoopId>) -> Option<()> {
+        for step in steps {
+            match step {
+                Step::Sync => {}
+                Step::Access(position) => self.access(*position, loops)?,
+                Step::Loop(id, inner) => {
+                    if self.range(*id)?.count > 0 {
+                        loops.push(*id);
+                        self.steps(inner, loops)?;
+                        loops.pop();
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn range(&self, id: LoopId) -> Option<Range> {
+        *self.ranges.get(usize::from(id.0))?
+    }
+
+    fn access(&mut self, position: usize, loops: &[LoopId]) -> Option<()> {
+        let instruction = self.program.instructions.get(position)?;
+        let field = self.kernel.field(instruction.field);
+        let size = field.dtype.bytes;
+        self.fits(&instruction.element, size)?;
+        let mut pattern = Pattern {
+            shared: field.space == Space::Shared,
+            width: instruction.width,
+            thread: [0; 3],
+            block: [0; 3],
+        };
+        let mut address = instruction.element.constant().checked_add(field.offset)?.checked_mul(size)?;
+        let mut strides = vec![0; loops.len()];
+        for (term, factor) in instruction.element.terms() {
+            let Term::Coord(coord) = term else { return None };
+            let bytes = factor.checked_mul(size)?;
+            match coord {
+                Coord::ThreadIdx(d) => pattern.thread[d.index()] = bytes,
+                Coord::BlockIdx(d) => pattern.block[d.index()] = bytes,
+                Coord::Loop(id) => {
+                    let Range { from, step, .. } = self.range(*id)?;
+                    address = address.checked_add(bytes.checked_mul(from)?)?;
+                    *strides.get_mut(loops.iter().position(|l| l == id)?)? = bytes.checked_mul(step)?;
+                }
+                Coord::Axis(_) | Coord::Thread(_) => return None,
+            }
+        }
+        let (iterations, cut) = self.iterations(address, loops, &strides)?;
+        let around = |(&id, &stride)| Some((id, self.range(id)?.count, stride));
+        let loops = loops.iter().zip(&strides).map(around).collect::<Option<_>>()?;
+        let access = Access { position, instruction, loops, first: address, iterations, cut };
+        self.found.push(Found { pattern, access });
+        Some(())
+    }
+
+    /// Whether no address of the launch leaves 62 bits, so that sums of its parts may wrap on the way.
+    fn fits(&self, element: &Form<i64>, size: i64) -> Option<()> {
+        let (low, high) = element.interval(&|c| match c {
+            Coord::ThreadIdx(d) => Some((0, self.launch.sizes.block[d.index()] - 1)),
+            Coord::BlockIdx(d) => Some((0, self.launch.sizes.grid[d.index()] - 1)),
+            Coord::Loop(id) => self.values(id),
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        })?;
+        let fits = |n: i64| n.checked_mul(size).is_some_and(|n| n.unsigned_abs() < 1 << 62);
+        (fits(low) && fits(high)).then_some(())
+    }
+
+    /// Smallest and largest value of a loop's variable.
+    fn values(&self, id: LoopId) -> Option<(i64, i64)> {
+        let Range { from, step, count } = self.range(id)?;
+        let last = from + step * (count - 1).max(0);
+        Some((from.min(last), from.max(last)))
+    }
+
+    /// The iterations of a nest, or enough of them that every alignment is among them as often as it
+    /// should be.
+    fn iterations(&self, address: i64, loops: &[LoopId], strides: &[i64]) -> Option<(Vec<Iteration>, bool)> {
+        let mut all = vec![Iteration { address, weight: 1.0 }];
+        let mut cut = false;
+        for (&id, &stride) in loops.iter().zip(strides) {
+            let count = self.range(id)?.count;
+            let (chosen, some) = choose(count, stride, self.period);
+            cut |= some;
+            if all.len().checked_mul(chosen.len())? > MOST_OF_NEST {
+                return None;
+            }
+            all = all
+                .iter()
+                .flat_map(|i| {
+                    chosen.iter().map(|&(k, weight)| Iteration {
+                        address: i.address.wrapping_add(stride.wrapping_mul(k)),
+                        weight: i.weight * weight,
+                    })
+                })
+                .collect();
+        }
+        Some((all, cut))
+    }
+
+    /// The interval of a coordinate over the blocks that are looked at.
+    fn looked_at(&self, coord: Coord, phases: &Phases) -> Option<(i64, i64)> {
+        match coord {
+            Coord::ThreadIdx(d) => Some((0, self.launch.sizes.block[d.index()] - 1)),
+            Coord::BlockIdx(d) => {
+                let from = phases.from[d.index()];
+                Some((from, from + phases.count[d.index()] - 1))
+            }
+            Coord::Loop(id) => self.values(id),
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        }
+    }
+
+    /// Whether a condition holds for all lanes that are looked at, or for none; `None` if it differs.
+    fn decided(&self, cond: Option<&Cond<i64>>, phases: &Phases) -> Option<bool> {
+        let Some(cond) = cond else { return Some(true) };
+        match cond {
+            Cond::Const(held) => Some(*held),
+            Cond::NonNegative(form) => match form.interval(&|c| self.looked_at(c, phases))? {
+                (low, _) if low >= 0 => Some(true),
+                (_, high) if high < 0 => Some(false),
+                _ => None,
+            },
+            Cond::Zero(form) => match form.interval(&|c| self.looked_at(c, phases))? {
+                (0, 0) => Some(true),
+                (low, high) if low > 0 || high < 0 => Some(false),
+                _ => None,
+            },
+            Cond::All(parts) => {
+                parts.iter().try_fold(true, |held, p| Some(held & self.decided(Some(p), phases)?))
+            }
+            Cond::Any(parts) => {
+                parts.iter().try_fold(false, |held, p| Some(held | self.decided(Some(p), phases)?))
+            }
+        }
+    }
+
+    /// Which work items of a thread work.
+    fn working_items(&self, phases: &Phases) -> Option<Vec<bool>> {
+        self.program.items.iter().map(|i| self.decided(i.guard.as_ref(), phases)).collect()
+    }
+}
+
+/// Iterations of a loop to look at and for how many each stands; and whether some are left out.
+/// Addresses move by `stride` bytes per iteration; alignments repeat after `period` bytes.
+fn choose(count: i64, stride: i64, period: i64) -> (Vec<(i64, f64)>, bool) {
+    if stride == 0 {
+        return (vec![(0, count as f64)], false);
+    }
+    if count <= MOST_ITERATIONS {
+        return ((0..count).map(|k| (k, 1.0)).collect(), false);
+    }
+    let alignments = (period / gcd(stride, period)).min(count);
+    let one = |i: i64| {
+        let like = (count - i - 1) / alignments + 1;
+        // Of the iterations with this alignment each time another, so that they are spread over the loop.
+        let k = i + alignments * (i.wrapping_mul(7919).rem_euclid(like));
+        (k, like as f64)
+    };
+    ((0..alignments).map(one).collect(), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_iterations_stand_for_all() {
+        for (count, stride, chosen) in
+            [(10, 8, 10), (1000, 8, 16), (1000, 4, 32), (50, 4, 32), (7, 0, 1), (99, 256, 1)]
+        {
+            let (iterations, _) = choose(count, stride, 128);
+            assert_eq!(iterations.len(), chosen);
+            assert!(iterations.iter().all(|&(k, _)| (0..count).contains(&k)));
+            let sum: f64 = iterations.iter().map(|i| i.1).sum();
+            assert!((sum - count as f64).abs() < 1e-9);
+        }
+    }
+}

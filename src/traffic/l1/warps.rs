@@ -1,0 +1,100 @@
+//! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
+
+/// Warps whose lanes lie alike around their first lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// Thread coordinates of each lane relative to the first lane.
+    pub lanes: Vec<[i64; 3]>,
+    /// Coordinates of the first lanes of its warps.
+    pub firsts: Vec<[i64; 3]>,
+}
+
+/// What tells classes apart: where lanes change row and plane, and how many lanes there are.
+type Key = (Option<i64>, Option<i64>, i64);
+
+/// The warps of a block, `warp` lanes each but the last, by class.
+pub fn classes(block: [i64; 3], warp: usize) -> Vec<Class> {
+    let warp = i64::try_from(warp.max(1)).unwrap_or(i64::MAX);
+    let threads: i64 = block.iter().product();
+    let mut keys: Vec<Key> = Vec::new();
+    let mut classes: Vec<Class> = Vec::new();
+    let mut from = 0;
+    while from < threads {
+        let first = place(from, block);
+        let count = warp.min(threads - from);
+        let key = key(first, count, block);
+        if let Some(known) = keys.iter().position(|k| *k == key) {
+            classes[known].firsts.push(first);
+        } else {
+            keys.push(key);
+            classes.push(Class { lanes: lanes(first, count, block), firsts: vec![first] });
+        }
+        from += count;
+    }
+    classes
+}
+
+/// Coordinates of a linear thread id.
+fn place(id: i64, [bx, by, _]: [i64; 3]) -> [i64; 3] {
+    [id % bx, id / bx % by, id / bx / by]
+}
+
+fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Key {
+    let [x, y, _] = first;
+    let rows = (x + count - 1) / bx;
+    // Within one row, where it starts makes no difference; within one plane, the row does not.
+    match rows {
+        0 => (None, None, count),
+        _ if y + rows < by => (Some(x), None, count),
+        _ => (Some(x), Some(y), count),
+    }
+}
+
+fn lanes(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Vec<[i64; 3]> {
+    let [mut x, mut y, mut z] = first;
+    let mut lanes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    for _ in 0..count {
+        lanes.push([x - first[0], y - first[1], z - first[2]]);
+        x += 1;
+        if x == bx {
+            (x, y) = (0, y + 1);
+        }
+        if y == by {
+            (y, z) = (0, z + 1);
+        }
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(block: [i64; 3]) -> Vec<[i64; 3]> {
+        let mut found = Vec::new();
+        for class in classes(block, 32) {
+            for first in &class.firsts {
+                found.extend(class.lanes.iter().map(|l| [0, 1, 2].map(|d| l[d] + first[d])));
+            }
+        }
+        found.sort_by_key(|t| (t[2], t[1], t[0]));
+        found
+    }
+
+    #[test]
+    fn every_thread_is_in_one_warp() {
+        for block in [[7, 3, 5], [32, 32, 1], [64, 2, 3], [1, 1, 1], [1, 40, 3], [33, 2, 2], [16, 2, 32]] {
+            let expected: Vec<[i64; 3]> = (0..block.iter().product()).map(|i| place(i, block)).collect();
+            assert_eq!(all(block), expected, "{block:?}");
+        }
+    }
+
+    #[test]
+    fn like_warps_are_one_class() {
+        assert_eq!(classes([64, 4, 4], 32).len(), 1);
+        assert_eq!(classes([16, 2, 32], 32).len(), 1);
+        assert_eq!(classes([1, 1024, 1], 32).len(), 1);
+        // 105 threads: four warps that begin at other places of a row, the last with 9 lanes.
+        assert_eq!(classes([7, 3, 5], 32).len(), 4);
+    }
+}

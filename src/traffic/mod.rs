@@ -1,0 +1,3 @@
+//! How much moves at each level of the memory hierarchy.
+
+pub mod l1;
