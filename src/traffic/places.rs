@@ -76,13 +76,23 @@ pub(super) struct Past {
     pub(super) with_wave: Vec<BlockBox>,
 }
 
-/// The wave in the middle of the grid. Blocks start in x-y-z order (section 4.4), so that waves and
-/// what came before them are consecutive blocks.
+/// A wave in the middle of the grid that crosses a row or plane only if most waves do. Blocks start in
+/// x-y-z order (section 4.4), so that waves and what came before them are consecutive blocks.
 pub(super) fn middle_wave(launch: &Launch, resident: i64) -> Wave {
     let grid = launch.sizes.grid;
     let all = launch.blocks();
     let size = resident.clamp(1, all);
-    let start = if size == all { 0 } else { (all - size) / 2 };
+    let [row, plane] = [grid[0], grid[0] * grid[1]];
+    // The middle block of the grid may be the first of a plane: go on to the middle of that plane, and
+    // of the row unless waves hold whole rows.
+    let along = if size % row == 0 { 0 } else { row / 2 };
+    let middle = grid[2] / 2 * plane + grid[1] / 2 * row + along;
+    let start = (middle - (size.min(plane) - size.min(row)) / row / 2 * row).clamp(0, all - size);
+    wave_from(grid, start, size)
+}
+
+/// The wave that starts with a block.
+fn wave_from(grid: [i64; 3], start: i64, size: i64) -> Wave {
     let [row, plane] = [grid[0], grid[0] * grid[1]];
     let reach = [start % row, row, plane];
     let mut nearer = 0;
