@@ -29,7 +29,10 @@ fn main() -> ExitCode {
 
 fn rows(path: &Path) -> Vec<Vec<f64>> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().skip(1).map(|l| l.split(',').map(|c| c.trim().parse().unwrap_or(f64::NAN)).collect()).collect()
+    text.lines()
+        .skip(1)
+        .map(|l| l.split(',').map(|c| c.trim().parse().unwrap_or(f64::NAN)).collect())
+        .collect()
 }
 
 fn kernel(name: &str, set: &[String]) -> Kernel {
@@ -43,7 +46,9 @@ fn star3d25(path: &Path, device: &Device) {
     let kernel = kernel("star3d25", &[]);
     let estimator = Estimator::new(&kernel, device);
     println!("# star3d25 on V100\n");
-    println!("| block | L2 load | meas | L2 store | meas | DRAM load | meas | DRAM store | meas | GLUP/s | meas | limiter |");
+    println!(
+        "| block | L2 load | meas | L2 store | meas | DRAM load | meas | DRAM store | meas | GLUP/s | meas | limiter |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
     let mut errors = [0.0; 5];
     let rows = rows(path);
@@ -59,12 +64,27 @@ fn star3d25(path: &Path, device: &Device) {
         pairs.push((ours[4], measured[4], block));
         println!(
             "| {block:?} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
-            ours[0], measured[0], ours[1], measured[1], ours[2], measured[2], ours[3], measured[3], ours[4],
-            measured[4], p.time.limiter.word()
+            ours[0],
+            measured[0],
+            ours[1],
+            measured[1],
+            ours[2],
+            measured[2],
+            ours[3],
+            measured[3],
+            ours[4],
+            measured[4],
+            p.time.limiter.word()
         );
     }
-    println!("\nmean absolute error, %: L2 load {:.2}, L2 store {:.2}, DRAM load {:.2}, DRAM store {:.2}, rate {:.2}",
-        errors[0] * 100.0, errors[1] * 100.0, errors[2] * 100.0, errors[3] * 100.0, errors[4] * 100.0);
+    println!(
+        "\nmean absolute error, %: L2 load {:.2}, L2 store {:.2}, DRAM load {:.2}, DRAM store {:.2}, rate {:.2}",
+        errors[0] * 100.0,
+        errors[1] * 100.0,
+        errors[2] * 100.0,
+        errors[3] * 100.0,
+        errors[4] * 100.0
+    );
     summary(&mut pairs);
 }
 
@@ -80,7 +100,10 @@ fn summary(pairs: &mut [(f64, f64, [i64; 3])]) -> (f64, f64, f64) {
     let best = pairs.iter().map(|p| p.1).fold(0.0, f64::max);
     let first = pairs[0].1 / best;
     let five = pairs.iter().take(5).map(|p| p.1).fold(0.0, f64::max) / best;
-    println!("Spearman {s:.3}, first choice {:?} at {:.3} of the best, best of 5 at {five:.3}", pairs[0].2, first);
+    println!(
+        "Spearman {s:.3}, first choice {:?} at {:.3} of the best, best of 5 at {five:.3}",
+        pairs[0].2, first
+    );
     (s, first, five)
 }
 
@@ -140,6 +163,11 @@ fn laplap(path: &Path, device: &Device) {
             (s, f, v, n) = (s + a, f + b, v + c, n + 1.0);
         }
     }
-    println!("\nmean over sizes with 20 shapes: Spearman {:.3}, first {:.4}, best of 5 {:.4}; time error {:.2} %",
-        s / n, f / n, v / n, error / count * 100.0);
+    println!(
+        "\nmean over sizes with 20 shapes: Spearman {:.3}, first {:.4}, best of 5 {:.4}; time error {:.2} %",
+        s / n,
+        f / n,
+        v / n,
+        error / count * 100.0
+    );
 }

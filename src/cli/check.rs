@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_shape};
-use super::output::{Failure, Format, OutputArguments};
+use super::output::{Failure, Format, OutputArguments, json_documents};
 use wavecast::kernel::Kernel;
 use wavecast::launch::{Candidate, candidates};
 use wavecast::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
@@ -83,27 +83,17 @@ fn sets(arguments: &Arguments, kernel: &Kernel) -> Result<SetsSummary, Failure> 
 }
 
 fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {
-    let failed = |e: serde_json::Error| Failure::message("json", e.to_string(), None);
-    let texts: Result<Vec<String>, Failure> = match arguments.output.format() {
-        Format::Json => match checks {
-            [one] => serde_json::to_string_pretty(one),
-            many => serde_json::to_string_pretty(many),
-        }
-        .map(|text| vec![text + "\n"])
-        .map_err(failed),
+    Ok(match arguments.output.format() {
+        Format::Json => json_documents(checks)?,
         Format::Jsonl => {
-            checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n").map_err(failed)).collect()
+            let lines = checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n"));
+            lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))?
         }
-        Format::Csv => Ok(vec![check_table(checks).csv()]),
-        Format::Md => Ok(vec![check_table(checks).markdown()]),
+        Format::Csv => check_table(checks).csv(),
+        Format::Md => check_table(checks).markdown(),
         Format::Table => {
             let width = arguments.output.width();
-            return Ok(checks
-                .iter()
-                .map(|c| check_text(c, arguments.all, width))
-                .collect::<Vec<_>>()
-                .join("\n"));
+            checks.iter().map(|c| check_text(c, arguments.all, width)).collect::<Vec<_>>().join("\n")
         }
-    };
-    Ok(texts?.concat())
+    })
 }

@@ -1,10 +1,15 @@
 //! The command line: arguments in, one library call, a report out.
 
 mod check;
+mod choices;
 mod completions;
 mod devices;
 mod input;
+mod model;
 mod output;
+mod predict;
+mod progress;
+mod rank;
 mod schema;
 
 use std::process::ExitCode;
@@ -18,14 +23,20 @@ use output::Failure;
 #[derive(Debug, Parser)]
 #[command(name = "wavecast", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "Exit codes: 0 done; 1 a result could not be had; 2 bad usage or input.\n\
-    Start with: wavecast check kernels/star3d25.yaml -d a100")]
+    Start with: wavecast rank kernels/star3d25.yaml -d a100")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
+// Arguments are read once: their size does not matter.
+#[allow(clippy::large_enum_variant)]
 enum Command {
+    /// Rank all launches of a kernel, best first
+    Rank(rank::Arguments),
+    /// Everything about one launch
+    Predict(predict::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -39,6 +50,8 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Rank(arguments) => rank::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -70,6 +70,15 @@ impl OutputArguments {
     }
 }
 
+/// One document alone, several as an array; an empty list is an empty array.
+pub(super) fn json_documents<T: serde::Serialize>(documents: &[T]) -> Result<String, Failure> {
+    let text = match documents {
+        [one] => serde_json::to_string_pretty(one),
+        many => serde_json::to_string_pretty(many),
+    };
+    text.map(|t| t + "\n").map_err(|e| Failure::json(&e))
+}
+
 /// Writes to standard output. A reader that has seen enough is no error.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
@@ -98,6 +107,11 @@ impl Failure {
     pub(super) fn message(code: &'static str, message: String, help: Option<&str>) -> Self {
         let diagnostic = Diagnostic::global(code, message).maybe_help(help.map(str::to_owned));
         Self { faults: vec![Fault::new(vec![diagnostic], std::sync::Arc::default())], json: false }
+    }
+
+    /// A document that cannot be written.
+    pub(super) fn json(error: &serde_json::Error) -> Self {
+        Self::message("json", error.to_string(), None)
     }
 
     /// A file that cannot be read or written.

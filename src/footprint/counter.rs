@@ -140,7 +140,8 @@ mod tests {
     fn row() -> Query {
         let x = Coord::Thread(Dim::X);
         let address = Form::coord(x).times(&8).unwrap();
-        let piece = Piece { array: 0, ranges: [(x, 0, 399)].into(), when: None, address: address.into(), width: 8 };
+        let piece =
+            Piece { array: 0, ranges: [(x, 0, 399)].into(), when: None, address: address.into(), width: 8 };
         Query { pieces: vec![piece], line: 32 }
     }
 

@@ -55,8 +55,7 @@ impl Frame {
         if !address.is_affine() {
             return None;
         }
-        let factor =
-            |coord| address.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
+        let factor = |coord| address.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
         if self.joined[d.index()] {
             factor(Coord::Thread(d)).checked_mul(self.shape[d.index()])
         } else {

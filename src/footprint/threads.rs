@@ -162,7 +162,10 @@ impl Touched {
         let of = |pattern: &Pattern| {
             let [address] = &*pattern.forms else { return 1 };
             let frame = &self.frames[pattern.frame];
-            Dim::ALL.map(|d| frame.step(address, d).map_or(line, |step| line / gcd(step, line))).into_iter().max()
+            Dim::ALL
+                .map(|d| frame.step(address, d).map_or(line, |step| line / gcd(step, line)))
+                .into_iter()
+                .max()
                 .unwrap_or(1)
         };
         self.patterns.iter().map(of).max().unwrap_or(1)

@@ -7,7 +7,7 @@ mod program;
 mod thread;
 mod wave;
 
-pub use candidate::{Candidate, Infeasible, Launch, candidates};
+pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};
 pub use items::work_items;
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};

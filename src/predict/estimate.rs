@@ -6,7 +6,9 @@ use crate::device::Device;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
-use crate::launch::{BlockBox, Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy, work_items};
+use crate::launch::{
+    BlockBox, Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy, work_items,
+};
 use crate::traffic::l1::{self, L1Counts};
 use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
 

@@ -5,5 +5,5 @@ mod rank;
 mod time;
 
 pub use estimate::{Estimator, Model, Prediction, Unpredicted};
-pub use rank::{Ranked, Ranking, rank};
+pub use rank::{Choice, Ranked, Ranking, rank};
 pub use time::{Limiter, Limits, Terms, Time};

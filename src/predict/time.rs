@@ -242,5 +242,6 @@ fn longest(terms: &Terms) -> (f64, Limiter) {
         (terms.dispatch, Limiter::Launch),
     ];
     // Of equal ones the later: memory before caches.
-    all.into_iter().fold((0.0, Limiter::Launch), |best, this| if this.0 >= best.0 && this.0 > 0.0 { this } else { best })
+    all.into_iter()
+        .fold((0.0, Limiter::Launch), |best, this| if this.0 >= best.0 && this.0 > 0.0 { this } else { best })
 }

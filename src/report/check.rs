@@ -74,6 +74,13 @@ pub struct Tool {
     pub version: &'static str,
 }
 
+impl Tool {
+    /// This program.
+    pub fn this() -> Self {
+        Self { name: "wavecast", version: env!("CARGO_PKG_VERSION") }
+    }
+}
+
 /// Name, domain and parameters.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KernelSummary {
@@ -287,7 +294,7 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
     let names = kernel.names();
     Check {
         schema: "wavecast/check/1",
-        tool: Tool { name: "wavecast", version: env!("CARGO_PKG_VERSION") },
+        tool: Tool::this(),
         kernel: kernel_summary(kernel),
         fields: kernel.fields.iter().map(|f| field_summary(f, &names)).collect(),
         program: kernel.body.iter().map(|s| statement_summary(kernel, s, &names)).collect(),
@@ -296,7 +303,7 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
         launch: launch_summary(kernel, device, list),
         device: device.map(|d| DeviceSummary { id: d.id.clone(), name: d.name.clone() }),
         sets: None,
-        warnings: warnings(kernel, sources),
+        warnings: kernel_warnings(kernel, sources),
     }
 }
 
@@ -489,18 +496,26 @@ fn config_summary(launch: &Launch, occupancy: Option<Occupancy>) -> ConfigSummar
         grid: launch.sizes.grid,
         registers: launch.registers,
         shared_bytes: launch.shared_bytes,
-        occupancy: occupancy.map(|o| OccupancySummary {
+        occupancy: occupancy.map(|o| OccupancySummary::of(&o)),
+    }
+}
+
+impl OccupancySummary {
+    /// What is shown of an occupancy.
+    pub fn of(o: &Occupancy) -> Self {
+        Self {
             blocks_per_sm: o.blocks_per_sm,
             warps_per_sm: o.warps_per_sm,
             fraction: o.fraction,
             limited_by: o.limited_by.word(),
             wave_blocks: o.wave_blocks,
             waves: o.waves,
-        }),
+        }
     }
 }
 
-fn warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
+/// What deserves a look in a kernel document.
+pub fn kernel_warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
     let one = |d: &crate::source::Diagnostic| Warning {
         code: d.code,
         message: match &d.help {

@@ -3,12 +3,18 @@
 mod check;
 mod devices;
 mod error;
+mod prediction;
+mod ranking;
 mod schema;
 mod table;
 mod units;
 
-pub use check::{Check, SetsSummary, check, check_sets, check_table, check_text};
+pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, render_fault, render_warnings};
+pub use prediction::{
+    PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
+};
+pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
 pub use table::{Align, Table};

@@ -3,10 +3,12 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 4] = [
+pub const SCHEMAS: [(&str, &str); 6] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
+    ("ranking", "what `rank --format json` prints"),
+    ("prediction", "what `predict --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -16,6 +18,8 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "kernel" => schema_for!(crate::kernel::KernelDoc),
         "device" => device_schema(),
         "check" => schema_for!(super::Check),
+        "ranking" => schema_for!(super::RankingDocument),
+        "prediction" => schema_for!(super::PredictionDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

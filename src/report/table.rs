@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use anstyle::Style;
+
 /// On which side a column is flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -16,13 +18,14 @@ pub enum Align {
 pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
+    painted: Option<(usize, fn(&str) -> Style)>,
 }
 
 impl Table {
     /// A table with these columns.
     pub fn new<'c>(columns: impl IntoIterator<Item = (&'c str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
-        Self { columns, rows: Vec::new() }
+        Self { columns, rows: Vec::new(), painted: None }
     }
 
     /// Adds a row; missing cells are empty.
@@ -30,6 +33,11 @@ impl Table {
         let mut cells: Vec<String> = cells.into_iter().take(self.columns.len()).collect();
         cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
+    }
+
+    /// Colours the cells of a column by what they say, on a terminal.
+    pub fn paint(&mut self, column: &str, style: fn(&str) -> Style) {
+        self.painted = self.columns.iter().position(|c| c.0 == column).map(|at| (at, style));
     }
 
     /// Number of rows.
@@ -50,18 +58,18 @@ impl Table {
             .map(|i| lines.clone().map(|row| row[i].chars().count()).max().unwrap_or(0))
             .collect();
         let mut out = String::new();
-        for row in lines {
-            let mut line = " ".repeat(indent);
-            for ((cell, &column), (_, align)) in row.iter().zip(&widths).zip(&self.columns) {
-                let pad = " ".repeat(column - cell.chars().count());
-                match align {
-                    Align::Left => line.extend([cell, pad.as_str()]),
-                    Align::Right => line.extend([pad.as_str(), cell]),
+        for (number, row) in lines.enumerate() {
+            let mut line = Line::new(indent, width);
+            for (i, (cell, &column)) in row.iter().zip(&widths).enumerate() {
+                let pad = column - cell.chars().count();
+                let painted = self.painted.filter(|p| p.0 == i && number > 0);
+                let style = painted.map_or_else(Style::new, |p| (p.1)(cell));
+                match self.columns[i].1 {
+                    Align::Left => line.cell(0, cell, pad, style),
+                    Align::Right => line.cell(pad, cell, 0, style),
                 }
-                line.push_str("  ");
             }
-            out.push_str(&fit(line.trim_end(), width));
-            out.push('\n');
+            out.push_str(&line.end());
         }
         out
     }
@@ -97,6 +105,59 @@ impl Table {
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
         out
+    }
+}
+
+/// A line that is being written, colours beside its visible length.
+struct Line {
+    text: String,
+    /// Blanks that are written when something follows.
+    blanks: usize,
+    used: usize,
+    width: usize,
+    cut: bool,
+}
+
+impl Line {
+    fn new(indent: usize, width: Option<usize>) -> Self {
+        let width = width.filter(|&w| w > 1).unwrap_or(usize::MAX);
+        Self { text: String::new(), blanks: indent, used: 0, width, cut: false }
+    }
+
+    /// A cell with blanks on both sides, two more blanks after it.
+    fn cell(&mut self, before: usize, cell: &str, after: usize, style: Style) {
+        self.blanks += before;
+        if !cell.is_empty() && !self.cut {
+            let _ = write!(self.text, "{:1$}", "", self.blanks.min(self.width - self.used));
+            self.used = self.used.saturating_add(self.blanks).min(self.width);
+            let room = self.width - self.used;
+            let length = cell.chars().count();
+            self.cut = length > room;
+            if self.cut && room == 0 {
+                self.mark();
+            } else {
+                let shown: String = cell.chars().take(if self.cut { room - 1 } else { length }).collect();
+                let mark = if self.cut { "…" } else { "" };
+                let _ = write!(self.text, "{style}{shown}{mark}{style:#}");
+                self.used += shown.chars().count();
+            }
+            self.blanks = 0;
+        }
+        self.blanks += after + 2;
+    }
+
+    /// Marks the end of a line that is full as cut.
+    fn mark(&mut self) {
+        // Not into the end of a colour.
+        if !self.text.ends_with('m') {
+            self.text.pop();
+        }
+        self.text.push('…');
+    }
+
+    fn end(mut self) -> String {
+        self.text.push('\n');
+        self.text
     }
 }
 

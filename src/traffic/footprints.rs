@@ -302,12 +302,7 @@ impl Counts<'_> {
         Ok(sum)
     }
 
-    fn wave(
-        &mut self,
-        field: &TouchedField<'_>,
-        wave: &Wave,
-        sizes: &Sizes,
-    ) -> Result<OfWave, Uncounted> {
+    fn wave(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<OfWave, Uncounted> {
         let element = field.field.dtype.bytes;
         let mut found = OfWave {
             load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
@@ -324,15 +319,18 @@ impl Counts<'_> {
         let (mut nearer, mut store_nearer) = (0.0, 0.0);
         for (i, past) in wave.before.iter().enumerate() {
             found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
-            let again = self.again(&field.loads, &field.all, wave, past, found.load, found.past[i], sizes.fetch)?;
+            let again =
+                self.again(&field.loads, &field.all, wave, past, found.load, found.past[i], sizes.fetch)?;
             found.reuse[i] = (again - nearer).max(0.0);
             nearer = again.max(nearer);
-            let again = self.again(&field.stores, &field.all, wave, past, found.store, found.past[i], sizes.fetch)?;
+            let again =
+                self.again(&field.stores, &field.all, wave, past, found.store, found.past[i], sizes.fetch)?;
             found.store_reuse[i] = (again - store_nearer).max(0.0);
             store_nearer = again.max(store_nearer);
         }
         let times = field.times();
-        let volumes = [&mut found.load, &mut found.store, &mut found.stored, &mut found.all, &mut found.pages];
+        let volumes =
+            [&mut found.load, &mut found.store, &mut found.stored, &mut found.all, &mut found.pages];
         let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
         for bytes in volumes.into_iter().chain(lists) {
             *bytes *= times;

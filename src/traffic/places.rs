@@ -33,7 +33,8 @@ pub(super) fn representatives(threads: &Threads<'_>, phases: i64) -> Vec<Represe
         }
     }
     // Where no block is whole, the cut ones are what there is.
-    let usual: [i64; 3] = std::array::from_fn(|d| if whole[d] == 0 { grid[d] } else { whole[d].min(grid[d]) });
+    let usual: [i64; 3] =
+        std::array::from_fn(|d| if whole[d] == 0 { grid[d] } else { whole[d].min(grid[d]) });
     let phases = phases.min(usual.iter().copied().max().unwrap_or(1)).clamp(1, MOST_PHASES);
     let at = |d: usize, i: i64| (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
     let one = |from: [i64; 3], share: f64, whole: bool| {

@@ -149,7 +149,8 @@ pub fn volumes(
     let l1_miss = fit.l1_redundant.miss(oversubscription);
     let total_items = footprints.wave_items * occupancy.waves.max(1.0);
     let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints, total_items);
-    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
+    let llc =
+        device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
     let mut out = Volumes {
         l1: L1Volumes {
             cycles: l1.total.cycles / items,

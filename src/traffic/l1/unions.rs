@@ -167,7 +167,13 @@ impl Union<'_, '_, '_> {
                 address = address.plus(&Form::coord(Coord::Loop(id)).times(&stride).ok()?).ok()?;
                 ranges.push((Coord::Loop(id), 0, count - 1));
             }
-            out.push(Piece { array: 0, ranges: ranges.into(), when: None, address: address.into(), width: pattern.width });
+            out.push(Piece {
+                array: 0,
+                ranges: ranges.into(),
+                when: None,
+                address: address.into(),
+                width: pattern.width,
+            });
         }
         Some(())
     }

@@ -1,0 +1,111 @@
+//! Arguments of everything that predicts.
+
+use clap::{Args, ValueEnum};
+
+use super::input::load_device;
+use super::output::Failure;
+use wavecast::device::Device;
+use wavecast::footprint::{Addressing, Counter, Engine};
+use wavecast::kernel::{Kernel, Loaded};
+use wavecast::predict::{Estimator, Model};
+use wavecast::report::{Warning, kernel_warnings};
+use wavecast::traffic::Counting;
+
+/// The device of the paper, where none is named.
+const DEFAULT_DEVICE: &str = "a100-40gb";
+
+/// How time follows from volumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModelName {
+    /// Limiters with latency, tail, launch, translation and a smooth combination
+    Default,
+    /// The paper's: the slowest of four limiters
+    Roofline,
+}
+
+/// What counts as the same address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AddressingName {
+    /// Exact bytes
+    Linear,
+    /// Index tuples, as in the paper's section 4.4.1
+    Grid,
+}
+
+/// Arguments of everything that predicts.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ModelArguments {
+    /// A device id or alias (see `wavecast devices`), or a path ending in .yaml; a100-40gb by default
+    #[arg(short, long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub device_set: Vec<String>,
+    /// How time follows from volumes
+    #[arg(long, value_enum, value_name = "MODEL", default_value = "default")]
+    pub model: ModelName,
+    /// What counts as the same address
+    #[arg(long, value_enum, value_name = "ADDRESSING", default_value = "linear")]
+    pub addressing: AddressingName,
+    /// Count with this engine only: linear, runs, isl, enumeration or sampling
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<Engine>,
+    /// Count with a second engine too, and fail if they differ
+    #[arg(long)]
+    pub verify: bool,
+    /// Threads that work at a time; as many as there are processors by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say on standard error how long it took
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+impl ModelArguments {
+    /// The device.
+    pub(super) fn device(&self, json: bool) -> Result<Device, Failure> {
+        load_device(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), &self.device_set, json)
+    }
+
+    /// An estimator of a kernel.
+    pub(super) fn estimator<'a>(&self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
+        let model = match self.model {
+            ModelName::Default => Model::Default,
+            ModelName::Roofline => Model::Roofline,
+        };
+        let addressing = match self.addressing {
+            AddressingName::Linear => Addressing::Linear,
+            AddressingName::Grid => Addressing::Grid,
+        };
+        let counter = self.engine.map_or_else(Counter::cheapest, Counter::forced);
+        let counter = if self.verify { counter.verified() } else { counter };
+        Estimator { model, counting: Counting { counter, addressing }, ..Estimator::new(kernel, device) }
+    }
+
+    /// What deserves a look before any candidate is considered.
+    pub(super) fn warnings(&self, kernels: &[Kernel], loaded: &Loaded) -> Vec<Warning> {
+        let mut all: Vec<Warning> =
+            kernels.iter().flat_map(|k| kernel_warnings(k, &loaded.sources)).collect();
+        if self.device.is_none() {
+            let message = format!("no device given; {DEFAULT_DEVICE} assumed (choose with -d)");
+            all.push(Warning { code: "device-assumed", message, place: None });
+        }
+        if kernels.iter().any(|k| k.work.flops.is_none()) {
+            let message = "no flops given; floating point is not considered".to_owned();
+            all.push(Warning { code: "no-flops", message, place: Some("work.flops".to_owned()) });
+        }
+        all
+    }
+
+    /// Runs work on as many threads as were asked for.
+    pub(super) fn in_pool<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+        let Some(jobs) = self.jobs else { return Ok(work()) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build();
+        let pool =
+            pool.map_err(|e| Failure::message("threads", format!("cannot start threads: {e}"), None))?;
+        Ok(pool.install(work))
+    }
+}

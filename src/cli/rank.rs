@@ -1,0 +1,150 @@
+//! `wavecast rank`.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use clap::Args;
+
+use super::Outcome;
+use super::choices::ShapeArguments;
+use super::input::KernelArguments;
+use super::model::ModelArguments;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::progress::{self, Progress};
+use wavecast::kernel::{Kernel, Loaded};
+use wavecast::predict::{Choice, Ranking, rank};
+use wavecast::report::{RankingDocument, ranking_document, ranking_table, ranking_text};
+
+/// Results that a person is shown without asking for more.
+const SHOWN: usize = 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Kernel files; `-` reads standard input
+    #[arg(required = true, value_name = "KERNEL")]
+    kernels: Vec<String>,
+    #[command(flatten)]
+    kernel: KernelArguments,
+    #[command(flatten)]
+    shapes: ShapeArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Show the best N only; a table shows 20 by default
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Candidates whose rate differs by less than this many percent share a tie group
+    #[arg(long, value_name = "PERCENT", default_value_t = 4.0, value_parser = percent)]
+    tie: f64,
+    /// Put the time that it took into JSON documents
+    #[arg(long)]
+    timing: bool,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|p| (0.0..=100.0).contains(p)).ok_or("a number from 0 to 100".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    let started = Instant::now();
+    let device = arguments.model.device(json)?;
+    let mut documents = Vec::new();
+    let mut faults = Vec::new();
+    let mut outcome = Summary::default();
+    for path in &arguments.kernels {
+        match arguments.kernel.load(path, json) {
+            Ok(loaded) => {
+                for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
+                    documents.push(one(arguments, kernels, &loaded, &device, &mut outcome)?);
+                }
+            }
+            Err(failure) => faults.extend(failure.into_faults()),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Failure::faults(faults, json));
+    }
+    if arguments.timing {
+        let seconds = started.elapsed().as_secs_f64();
+        documents.iter_mut().for_each(|d| d.elapsed_s = Some(seconds));
+    }
+    arguments.output.write(&render(arguments, &documents)?)?;
+    if arguments.model.verbose {
+        progress::say(&format!("{} candidates in {:.1?}", outcome.candidates, started.elapsed()));
+    }
+    Ok(outcome.code())
+}
+
+/// What came of all rankings.
+#[derive(Default)]
+struct Summary {
+    candidates: usize,
+    empty: bool,
+    disagree: bool,
+}
+
+impl Summary {
+    fn add(&mut self, ranking: &Ranking) {
+        self.candidates += ranking.results.len() + ranking.rejected.len();
+        self.empty |= ranking.results.is_empty();
+        for (_, why) in ranking.rejected.iter().filter(|r| r.1.code() == "engines-disagree") {
+            self.disagree = true;
+            progress::say(&format!("error: {why}"));
+        }
+    }
+
+    fn code(&self) -> ExitCode {
+        if self.empty || self.disagree { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    }
+}
+
+/// Ranks a document: its variants compete.
+fn one(
+    arguments: &Arguments,
+    kernels: &[Kernel],
+    loaded: &Loaded,
+    device: &wavecast::device::Device,
+    outcome: &mut Summary,
+) -> Result<RankingDocument, Failure> {
+    let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
+    let mut choices = Vec::new();
+    for (kernel, of) in kernels.iter().enumerate() {
+        let candidates = arguments.shapes.candidates(of);
+        choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
+    }
+    let error = arguments.tie / 100.0;
+    let done = AtomicUsize::new(0);
+    let progress = Progress::start(&done, choices.len(), arguments.model.quiet);
+    let ranking =
+        progress.during(|| arguments.model.in_pool(|| rank(&estimators, &choices, error, &done)))?;
+    outcome.add(&ranking);
+    let warnings = arguments.model.warnings(kernels, loaded);
+    let top = arguments.top.or((arguments.output.format() == Format::Table).then_some(SHOWN));
+    ranking_document(&estimators, &ranking, error, top, warnings)
+        .ok_or_else(|| Failure::message("no-kernel", "there is no kernel to rank".to_owned(), None))
+}
+
+fn render(arguments: &Arguments, documents: &[RankingDocument]) -> Result<String, Failure> {
+    Ok(match arguments.output.format() {
+        Format::Json => json_documents(documents)?,
+        Format::Jsonl => {
+            let mut lines = String::new();
+            for document in documents {
+                for line in document.lines() {
+                    lines.push_str(&serde_json::to_string(&line).map_err(|e| Failure::json(&e))?);
+                    lines.push('\n');
+                }
+            }
+            lines
+        }
+        Format::Csv => ranking_table(documents).csv(),
+        Format::Md => ranking_table(documents).markdown(),
+        Format::Table => {
+            let width = arguments.output.width();
+            documents.iter().map(|d| ranking_text(d, width)).collect::<Vec<_>>().join("\n")
+        }
+    })
+}

@@ -1,0 +1,549 @@
+//! Predictions as documents for programs: `wavecast/ranking/1` and `wavecast/prediction/1`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::check::{DeviceSummary, OccupancySummary, Tool, Warning};
+use crate::footprint::Addressing;
+use crate::kernel::Kernel;
+use crate::launch::{ASSUMED_REGISTERS, Candidate};
+use crate::predict::{Estimator, Prediction, Ranking, Unpredicted};
+use crate::traffic::MemoryVolumes;
+
+/// Candidates, best first: `wavecast/ranking/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RankingDocument {
+    /// `wavecast/ranking/1`.
+    pub schema: &'static str,
+    /// What the ranking is about.
+    #[serde(flatten)]
+    pub head: Head,
+    /// How many candidates there were.
+    pub summary: RankingSummary,
+    /// Candidates that can run, best first.
+    pub results: Vec<RankedResult>,
+    /// Candidates that cannot run or not be predicted, with the reason.
+    pub infeasible: Vec<Rejected>,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+    /// Seconds that it took; only if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<f64>,
+}
+
+/// A result on a line of its own.
+#[derive(Debug, Clone, Serialize)]
+pub struct RankingLine<'a> {
+    schema: &'static str,
+    kernel: &'a KernelHead,
+    device: &'a DeviceSummary,
+    model: &'a ModelSummary,
+    #[serde(flatten)]
+    result: &'a RankedResult,
+}
+
+impl RankingDocument {
+    /// One line per result.
+    pub fn lines(&self) -> impl Iterator<Item = RankingLine<'_>> {
+        let Head { kernel, device, model, .. } = &self.head;
+        let schema = self.schema;
+        self.results.iter().map(move |result| RankingLine { schema, kernel, device, model, result })
+    }
+
+    /// A ranking of one.
+    pub fn of_one(prediction: &PredictionDocument) -> Self {
+        let PredictionDocument { head, result, warnings, .. } = prediction.clone();
+        Self {
+            schema: "wavecast/ranking/1",
+            head,
+            summary: RankingSummary { candidates: 1, feasible: 1, tie_error: 0.0 },
+            results: vec![RankedResult { rank: 1, tie_group: 1, result }],
+            infeasible: Vec::new(),
+            warnings,
+            elapsed_s: None,
+        }
+    }
+}
+
+/// One launch: `wavecast/prediction/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PredictionDocument {
+    /// `wavecast/prediction/1`.
+    pub schema: &'static str,
+    /// What the prediction is about.
+    #[serde(flatten)]
+    pub head: Head,
+    /// What is predicted.
+    pub result: ResultDocument,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a result is about.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Head {
+    /// The program.
+    pub tool: Tool,
+    /// The kernel.
+    pub kernel: KernelHead,
+    /// The device.
+    pub device: DeviceSummary,
+    /// How the result was made.
+    pub model: ModelSummary,
+}
+
+/// A kernel.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct KernelHead {
+    /// Its name.
+    pub name: String,
+    /// What a work item is called.
+    pub unit: String,
+    /// Work items along the axes.
+    pub domain: Vec<i64>,
+    /// Parameters after overrides.
+    pub params: BTreeMap<String, i64>,
+}
+
+/// How a result was made.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ModelSummary {
+    /// `default` or `roofline`.
+    pub id: &'static str,
+    /// `linear` or `grid`.
+    pub addressing: &'static str,
+    /// Whose hit rates and coefficients were used.
+    pub curves: String,
+}
+
+/// How many candidates there were.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct RankingSummary {
+    /// All.
+    pub candidates: usize,
+    /// Those with a result.
+    pub feasible: usize,
+    /// Rates that differ by less than this share are one tie group.
+    pub tie_error: f64,
+}
+
+/// A candidate in its place.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RankedResult {
+    /// From 1.
+    pub rank: usize,
+    /// From 1; candidates that the model cannot tell apart share one.
+    pub tie_group: usize,
+    /// The rest.
+    #[serde(flatten)]
+    pub result: ResultDocument,
+}
+
+/// A candidate without a result.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Rejected {
+    /// Variant, block and fold.
+    pub config: RejectedConfig,
+    /// Why.
+    pub reason: String,
+    /// A stable name of the reason.
+    pub code: &'static str,
+}
+
+/// Variant, block and fold.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RejectedConfig {
+    /// The variant, if the document has variants.
+    pub variant: Option<String>,
+    /// Threads of a block along x, y, z.
+    pub block: [i64; 3],
+    /// Work items of a thread along x, y, z.
+    pub fold: [i64; 3],
+}
+
+/// Everything that is predicted of one launch.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ResultDocument {
+    /// The launch.
+    pub config: Config,
+    /// Work items per second.
+    pub rate_per_s: f64,
+    /// Seconds of one launch.
+    pub time_s: f64,
+    /// Rate over the best of the ranking; null for a single prediction.
+    pub relative: Option<f64>,
+    /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency` or `launch`.
+    pub limiter: &'static str,
+    /// Work items per second that each resource allows by itself; null where it is not used.
+    pub limits_per_s: LimitsDocument,
+    /// Seconds: the longest of fp, l1, l2, dram, latency, tlb and dispatch, plus tail, launch and
+    /// combination, is the time.
+    pub time_terms_s: TermsDocument,
+    /// Resident blocks and waves.
+    pub occupancy: OccupancySummary,
+    /// Bytes per work item at each boundary.
+    pub volumes: VolumesDocument,
+    /// Bytes per work item by field.
+    pub fields: BTreeMap<String, FieldDocument>,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// A launch.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Config {
+    /// The variant, if the document has variants.
+    pub variant: Option<String>,
+    /// Threads of a block along x, y, z.
+    pub block: [i64; 3],
+    /// Work items of a thread along x, y, z.
+    pub fold: [i64; 3],
+    /// Blocks along x, y, z.
+    pub grid: [i64; 3],
+    /// Registers of a thread.
+    pub registers: i64,
+    /// Shared memory of a block.
+    pub shared_bytes: i64,
+}
+
+/// Work items per second.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct LimitsDocument {
+    /// Floating-point units.
+    pub fp: Option<f64>,
+    /// The pipe of the L1.
+    pub l1: Option<f64>,
+    /// Bandwidth of the L2.
+    pub l2: Option<f64>,
+    /// Bandwidth of the memory.
+    pub dram: Option<f64>,
+}
+
+/// Seconds.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct TermsDocument {
+    /// Floating-point units.
+    pub fp: f64,
+    /// The pipe of the L1.
+    pub l1: f64,
+    /// Bandwidth of the L2.
+    pub l2: f64,
+    /// Bandwidth of the memory.
+    pub dram: f64,
+    /// Waves of threads that each take at least a trip to memory.
+    pub latency: f64,
+    /// The last, partial wave, and few blocks on an SM.
+    pub tail: f64,
+    /// The launch itself.
+    pub launch: f64,
+    /// Address translation.
+    pub tlb: f64,
+    /// Starting blocks.
+    pub dispatch: f64,
+    /// What limiters that are close to each other cost beyond the longest.
+    pub combination: f64,
+}
+
+/// Bytes per work item at each boundary.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct VolumesDocument {
+    /// Registers and L1.
+    pub l1: L1Document,
+    /// L1 and L2.
+    pub l2: L2Document,
+    /// L2 and the last-level cache, on devices that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub llc: Option<MemoryDocument>,
+    /// The last cache and memory.
+    pub dram: MemoryDocument,
+    /// Address translation.
+    pub tlb: TlbDocument,
+}
+
+/// Registers and L1, per work item.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct L1Document {
+    /// Cycles of the pipe.
+    pub wavefront_cycles: f64,
+    /// Wavefronts of the data stage.
+    pub data_wavefronts: f64,
+    /// Wavefronts of the tag stage.
+    pub tag_wavefronts: f64,
+    /// Bytes of the sectors that loads ask for.
+    pub load_bytes: f64,
+    /// Bytes of the sectors that stores write.
+    pub store_bytes: f64,
+}
+
+/// L1 and L2, bytes per work item.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct L2Document {
+    /// Loads.
+    pub load: L2Load,
+    /// Stores.
+    pub store: Total,
+}
+
+/// Loads from L2.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct L2Load {
+    /// That a block cannot avoid.
+    pub compulsory: f64,
+    /// Of what the L1 lost.
+    pub capacity: f64,
+    /// Their sum.
+    pub total: f64,
+}
+
+/// A volume without parts.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct Total {
+    /// All of it.
+    pub total: f64,
+}
+
+/// A cache and the memory below it, bytes per work item.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct MemoryDocument {
+    /// Loads.
+    pub load: MemoryLoad,
+    /// Stores.
+    pub store: MemoryStore,
+}
+
+/// Loads from memory: total = compulsory - `reuse_x` - `reuse_y` - `reuse_z` - `reuse_launch` + capacity +
+/// `partial_store_fill`.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct MemoryLoad {
+    /// That a wave alone cannot avoid.
+    pub compulsory: f64,
+    /// Saved by hits on blocks of the same row.
+    pub reuse_x: f64,
+    /// Saved by hits on the row of blocks before.
+    pub reuse_y: f64,
+    /// Saved by hits on the plane of blocks before.
+    pub reuse_z: f64,
+    /// Saved by hits on what an earlier launch left, where arrays fit.
+    pub reuse_launch: f64,
+    /// Loaded again by blocks of one wave.
+    pub capacity: f64,
+    /// That complete sectors which were written in part.
+    pub partial_store_fill: f64,
+    /// All of it.
+    pub total: f64,
+}
+
+/// Stores to memory.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct MemoryStore {
+    /// That cannot be avoided.
+    pub compulsory: f64,
+    /// Of sectors that were written out before.
+    pub redundant: f64,
+    /// Their sum.
+    pub total: f64,
+}
+
+/// Address translation.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct TlbDocument {
+    /// Distinct pages of a wave.
+    pub pages_per_wave: f64,
+    /// Distinct pages of a block.
+    pub pages_per_block: f64,
+}
+
+/// One field, bytes per work item.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct FieldDocument {
+    /// Loads from L2.
+    pub l2_load: f64,
+    /// Stores to L2.
+    pub l2_store: f64,
+    /// Loads from memory.
+    pub dram_load: f64,
+    /// Stores to memory.
+    pub dram_store: f64,
+}
+
+/// What a result of these estimators is about; they differ in their variant only.
+pub fn head(estimator: &Estimator<'_>) -> Head {
+    let Estimator { kernel, device, .. } = estimator;
+    Head {
+        tool: Tool::this(),
+        kernel: KernelHead {
+            name: kernel.name.clone(),
+            unit: kernel.work.unit.clone(),
+            domain: kernel.axes.iter().map(|a| a.extent).collect(),
+            params: kernel.params.iter().cloned().collect(),
+        },
+        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
+        model: ModelSummary {
+            id: estimator.model.word(),
+            addressing: match estimator.counting.addressing {
+                Addressing::Linear => "linear",
+                Addressing::Grid => "grid",
+            },
+            curves: estimator.curves.name(),
+        },
+    }
+}
+
+/// A ranking as a document; at most `top` results.
+pub fn ranking_document(
+    estimators: &[Estimator<'_>],
+    ranking: &Ranking,
+    tie_error: f64,
+    top: Option<usize>,
+    warnings: Vec<Warning>,
+) -> Option<RankingDocument> {
+    let results = ranking.results.iter().take(top.unwrap_or(usize::MAX));
+    let results = results.map(|r| RankedResult {
+        rank: r.rank,
+        tie_group: r.tie_group,
+        result: ResultDocument {
+            relative: Some(r.relative),
+            ..result_document(&estimators[r.kernel], &r.prediction)
+        },
+    });
+    let rejected = |kernel: usize, Candidate { block, fold }: Candidate, why: &Unpredicted| Rejected {
+        config: RejectedConfig { variant: estimators[kernel].kernel.variant.clone(), block, fold },
+        reason: why.to_string(),
+        code: why.code(),
+    };
+    let summary = RankingSummary {
+        candidates: ranking.results.len() + ranking.rejected.len(),
+        feasible: ranking.results.len(),
+        tie_error,
+    };
+    Some(RankingDocument {
+        schema: "wavecast/ranking/1",
+        head: head(estimators.first()?),
+        summary,
+        results: results.collect(),
+        infeasible: ranking.rejected.iter().map(|(c, why)| rejected(c.kernel, c.candidate, why)).collect(),
+        warnings,
+        elapsed_s: None,
+    })
+}
+
+/// A single prediction as a document.
+pub fn prediction_document(
+    estimator: &Estimator<'_>,
+    prediction: &Prediction,
+    warnings: Vec<Warning>,
+) -> PredictionDocument {
+    PredictionDocument {
+        schema: "wavecast/prediction/1",
+        head: head(estimator),
+        result: result_document(estimator, prediction),
+        warnings,
+    }
+}
+
+fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
+    let (kernel, launch) = (estimator.kernel, &p.launch);
+    let (limits, t) = (&p.time.limits, &p.time.terms);
+    ResultDocument {
+        config: Config {
+            variant: kernel.variant.clone(),
+            block: launch.candidate.block,
+            fold: launch.candidate.fold,
+            grid: launch.sizes.grid,
+            registers: launch.registers,
+            shared_bytes: launch.shared_bytes,
+        },
+        rate_per_s: p.rate(),
+        time_s: p.time.seconds,
+        relative: None,
+        limiter: p.time.limiter.word(),
+        limits_per_s: LimitsDocument { fp: limits.fp, l1: limits.l1, l2: limits.l2, dram: limits.dram },
+        time_terms_s: TermsDocument {
+            fp: t.fp,
+            l1: t.l1,
+            l2: t.l2,
+            dram: t.dram,
+            latency: t.latency,
+            tail: t.tail,
+            launch: t.launch,
+            tlb: t.tlb,
+            dispatch: t.dispatch,
+            combination: t.combination,
+        },
+        occupancy: OccupancySummary::of(&p.occupancy),
+        volumes: volumes_document(p),
+        fields: fields(kernel, p),
+        warnings: warnings(p),
+    }
+}
+
+fn volumes_document(p: &Prediction) -> VolumesDocument {
+    let v = &p.volumes;
+    VolumesDocument {
+        l1: L1Document {
+            wavefront_cycles: v.l1.cycles,
+            data_wavefronts: v.l1.data,
+            tag_wavefronts: v.l1.tag,
+            load_bytes: v.l1.load,
+            store_bytes: v.l1.store,
+        },
+        l2: L2Document {
+            load: L2Load {
+                compulsory: v.l2.load_compulsory,
+                capacity: v.l2.load_capacity,
+                total: v.l2.load(),
+            },
+            store: Total { total: v.l2.store },
+        },
+        llc: v.llc.as_ref().map(memory),
+        dram: memory(&v.dram),
+        tlb: TlbDocument { pages_per_wave: v.pages_per_wave, pages_per_block: v.pages_per_block },
+    }
+}
+
+fn memory(v: &MemoryVolumes) -> MemoryDocument {
+    let [reuse_x, reuse_y, reuse_z] = v.reuse;
+    MemoryDocument {
+        load: MemoryLoad {
+            compulsory: v.load_compulsory,
+            reuse_x,
+            reuse_y,
+            reuse_z,
+            reuse_launch: v.reuse_launch,
+            capacity: v.load_capacity,
+            partial_store_fill: v.partial_store_fill,
+            total: v.load(),
+        },
+        store: MemoryStore { compulsory: v.store_compulsory, redundant: v.store_redundant, total: v.store() },
+    }
+}
+
+fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
+    let one = |f: &crate::traffic::FieldVolumes| FieldDocument {
+        l2_load: f.l2.load(),
+        l2_store: f.l2.store,
+        dram_load: f.dram.load(),
+        dram_store: f.dram.store(),
+    };
+    p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), one(f))).collect()
+}
+
+fn warnings(p: &Prediction) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let mut add = |code, message: String, place: &str| {
+        out.push(Warning { code, message, place: Some(place.to_owned()) });
+    };
+    if p.launch.registers_assumed {
+        let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
+        add("registers-assumed", message, "launch.registers");
+    }
+    if p.footprints.sampled {
+        add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
+    }
+    if p.l1.sampled {
+        add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
+    }
+    out
+}
