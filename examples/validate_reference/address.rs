@@ -104,7 +104,7 @@ impl Scope for NoNames {
 
 /// Python's floor division and sympy's `floor(a/b)` and `Mod(a, b)` in the words of our grammar. A true
 /// quotient has no floor of its own: it is refused.
-fn translate(text: &str) -> Result<String, String> {
+pub fn translate(text: &str) -> Result<String, String> {
     let refuse = |what: &str| Err(format!("address `{text}`: {what}"));
     if text.contains("**") {
         return refuse("a power");

@@ -3,89 +3,17 @@
 use serde_json::Value;
 
 use super::address::Accesses;
-use super::blocks::{Tiling, lines_at, lines_of_places, lines_over};
-use super::fused::outcomes;
-use super::records::{FieldDef, Record, three};
-use super::wave::{Volumes, WaveBoxes, volumes};
+use super::blocks::{Group, Tiling, lines_at, lines_of_places};
+use super::case::{Case, Possible, sum, times};
+use super::records::{Record, three};
+use super::verdict::{Compared, Verdict, judge};
+use super::wave::{Rows, Volumes, WaveBoxes, volumes};
 
-/// Two volumes this close are equal.
-const TOLERANCE: f64 = 1e-9;
 /// Bytes of a page in the program's count of a block, and in that of a wave.
 const BLOCK_PAGE: i64 = 512 << 10;
 const WAVE_PAGE: i64 = 2 << 20;
 /// Most blocks in each dimension over which it averages.
 const AVERAGED: i64 = 8;
-/// Sums over fields that are each one of several outcomes.
-const MOST_SUMS: usize = 4096;
-
-/// A field of a record and how it compares.
-#[derive(Debug, Clone)]
-pub struct Compared {
-    pub field: String,
-    pub verdict: Verdict,
-}
-
-/// How a value compares.
-#[derive(Debug, Clone)]
-pub enum Verdict {
-    Equal,
-    /// Equal to one of several values, because the program's own depends on hashing order.
-    OneOf(usize),
-    Differs {
-        ours: f64,
-        theirs: f64,
-    },
-    /// Not comparable, and why.
-    Listed(String),
-}
-
-/// Values that a volume may have: one, but for fused accesses.
-type Possible = Result<Vec<u128>, String>;
-
-/// The threads and accesses of a record.
-pub struct Case {
-    loads: Vec<Accesses>,
-    stores: Vec<Accesses>,
-    block: [i64; 3],
-    grid: [i64; 3],
-    domain: [i64; 3],
-    fuses: bool,
-}
-
-impl Case {
-    /// Understands a record, or says why it cannot be compared.
-    pub fn of(record: &Record) -> Result<Self, String> {
-        let parse = |fields: &[FieldDef]| fields.iter().map(Accesses::of).collect::<Result<Vec<_>, _>>();
-        let input = &record.input;
-        Ok(Self {
-            loads: parse(&input.load_fields)?,
-            stores: parse(&input.store_fields)?,
-            block: three(&input.block, "the block")?,
-            grid: three(&record.lc.grid, "the grid")?,
-            domain: three(&input.domain, "the domain")?,
-            // CDNA and RDNA; the records of both show it.
-            fuses: record.device_params.l1_model != "NV",
-        })
-    }
-
-    /// The groups of first bytes that a field may come down to.
-    fn ways(&self, field: &Accesses) -> Result<Vec<Vec<wavecast::expr::Form<i64>>>, String> {
-        if self.fuses { outcomes(&field.bytes, field.datatype) } else { Ok(vec![field.bytes.clone()]) }
-    }
-
-    /// Lines of all accesses of a field together, over boxes.
-    fn together(&self, field: &Accesses, tiling: Tiling, line: i64) -> Possible {
-        self.ways(field)?.iter().map(|way| lines_over(way, tiling, line)).collect()
-    }
-
-    /// Lines of each access of a field on its own, over boxes.
-    fn separately(&self, field: &Accesses, tiling: Tiling, line: i64) -> Possible {
-        let one = |way: &Vec<wavecast::expr::Form<i64>>| {
-            way.iter().map(|a| lines_over(std::slice::from_ref(a), tiling, line)).sum()
-        };
-        self.ways(field)?.iter().map(one).collect()
-    }
-}
 
 /// All volumes of a record.
 pub fn compare(record: &Record) -> Result<Vec<Compared>, String> {
@@ -123,26 +51,6 @@ pub fn compare(record: &Record) -> Result<Vec<Compared>, String> {
     out.earlier_blocks(&case, fetch);
     out.waves(&case, record);
     Ok(out.rows)
-}
-
-fn times(lines: Possible, field: &Accesses) -> Possible {
-    let copies = u128::try_from(field.multiplicity).map_err(|_| "a negative multiplicity".to_owned())?;
-    Ok(lines?.into_iter().map(|n| n * copies).collect())
-}
-
-/// What a sum over fields may be.
-fn sum(fields: &[Possible]) -> Possible {
-    let mut sums = vec![0];
-    for field in fields {
-        let of_field = field.as_ref().map_err(String::clone)?;
-        sums = sums.iter().flat_map(|s| of_field.iter().map(move |n| s + n)).collect();
-        sums.sort_unstable();
-        sums.dedup();
-        if sums.len() > MOST_SUMS {
-            return Err("too many orders in which accesses can be fused".to_owned());
-        }
-    }
-    Ok(sums)
 }
 
 struct Table<'r> {
@@ -185,10 +93,8 @@ impl Table<'_> {
 
     /// The launch that follows from domain, block and folding.
     fn launch(&mut self, record: &Record, case: &Case) {
-        let Ok(fold) = three(&record.input.blocking_factors, "the folding") else {
-            return self.add("grid", Verdict::Listed("the folding is not positive".to_owned()));
-        };
-        let grid = [0, 1, 2].map(|d| (case.domain[d] - 1) / (case.block[d] * fold[d]) + 1);
+        let along = |d: usize| (case.domain[d] - 1) / case.block[d].saturating_mul(case.fold[d]) + 1;
+        let grid = [0, 1, 2].map(along);
         let same = |ours: [i64; 3], theirs: [i64; 3]| {
             let apart = (0..3).find(|&d| ours[d] != theirs[d]);
             apart.map_or(Verdict::Equal, |d| Verdict::Differs {
@@ -209,6 +115,9 @@ impl Table<'_> {
         let of_block: Vec<_> = all().map(|f| times(case.together(f, blocks, BLOCK_PAGE), f)).collect();
         self.value("blockL1TLBPages", "/blockL1TLBPages", &sum(&of_block), 1.0 / number as f64, 1.0);
         let pages = three(&record.lc.wave_size, "the wave").and_then(|wave| {
+            if (0..3).any(|d| wave[d] > case.grid[d]) {
+                return Err("a wave larger than the grid".to_owned());
+            }
             let inner = [0, 1, 2].map(|d| wave[d] * case.block[d]);
             let one = Tiling { inner, outer: [1; 3] };
             sum(&all().map(|f| times(case.together(f, one, WAVE_PAGE), f)).collect::<Vec<_>>())
@@ -231,10 +140,10 @@ impl Table<'_> {
             let why = "a grid of a single block divides by zero".to_owned();
             return self.add(field, Verdict::Listed(why));
         }
-        let common = |way: &Vec<wavecast::expr::Form<i64>>| {
+        let common = |way: Group<'_>| {
+            let one = lines_at(way, case.block, middle, fetch)?;
             let mut total = 0;
             for &place in &earlier {
-                let one = lines_at(way, case.block, middle, fetch)?;
                 let other = lines_at(way, case.block, place, fetch)?;
                 total += one + other - lines_of_places(way, case.block, &[middle, place], fetch)?;
             }
@@ -243,7 +152,7 @@ impl Table<'_> {
         let ours: Vec<Possible> = case
             .loads
             .iter()
-            .map(|f| times(case.ways(f).and_then(|ways| ways.iter().map(common).collect()), f))
+            .map(|f| times(case.ways(f).and_then(|ways| ways.iter().map(|w| common(w)).collect()), f))
             .collect();
         self.per_field(field, &case.loads, &ours, fetch as f64 / earlier.len() as f64);
     }
@@ -251,11 +160,11 @@ impl Table<'_> {
     /// Volumes of the wave and its neighbours.
     fn waves(&mut self, case: &Case, record: &Record) {
         let resident = record.lc.blocks_per_sm.0.saturating_mul(record.device_params.sm_count.0);
-        if resident < 1 {
-            return self.add("wave", Verdict::Listed("no block is resident".to_owned()));
+        if !(1..=i64::from(u32::MAX)).contains(&resident) {
+            return self.add("wave", Verdict::Listed(format!("{resident} resident blocks")));
         }
-        let boxes = WaveBoxes::of(case.grid, case.block, case.domain, resident);
-        let cells = resident * case.block.iter().product::<i64>();
+        let boxes = WaveBoxes::of(case.grid, case.block, case.domain, resident, Rows::One);
+        let cells = resident * case.threads();
         self.any_of("waveValidCells", "/waveValidCells", &Ok(vec![cells as f64]));
         if boxes.wave.threads() == 0 {
             return self
@@ -275,7 +184,7 @@ impl Table<'_> {
         self.any_of("waveMemStoreNew", "/waveMemStoreNew", &one(&stores, &|v| v.new, scale));
         let both: Vec<_> = loads.iter().chain(&stores).cloned().collect();
         for at in 0..2 {
-            self.any_of("waveMemOld", &format!("/waveMemOld/{at}"), &one(&both, &|v| v.old[at], 1.0));
+            self.any_of("waveMemOld", &format!("/waveMemOld/{at}"), &one(&both, &|v| v.old[at + 1], 1.0));
             let part = |v: &Volumes| if at == 0 { v.overlap[0] + v.overlap[1] } else { v.overlap[2] };
             for (name, list) in [("waveMemLoadOverlap", &loads), ("waveMemStoreOverlap", &stores)] {
                 self.any_of(name, &format!("/{name}/{at}"), &one(list, &part, scale));
@@ -301,19 +210,4 @@ impl Table<'_> {
 /// A name as part of a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Whether one of our values is theirs; if not, the nearest.
-fn judge(ours: &[f64], theirs: f64) -> Verdict {
-    let distance = |v: &f64| (v - theirs).abs();
-    let Some(&nearest) = ours.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
-        return Verdict::Listed("nothing to count".to_owned());
-    };
-    if distance(&nearest) > TOLERANCE * nearest.abs().max(theirs.abs()) {
-        return Verdict::Differs { ours: nearest, theirs };
-    }
-    let mut different = ours.to_vec();
-    different.sort_by(f64::total_cmp);
-    different.dedup();
-    if different.len() == 1 { Verdict::Equal } else { Verdict::OneOf(different.len()) }
 }

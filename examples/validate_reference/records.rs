@@ -32,8 +32,6 @@ pub struct Input {
     pub block: Vec<Whole>,
     #[serde(default)]
     pub device: String,
-    #[serde(default = "Whole::assumed_registers")]
-    pub registers: Whole,
 }
 
 /// An array and the addresses that a thread touches in it.
@@ -93,10 +91,6 @@ pub struct Whole(pub i64);
 impl Whole {
     fn one() -> Self {
         Whole(1)
-    }
-
-    fn assumed_registers() -> Self {
-        Whole(32)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{Compared, Verdict};
+use super::verdict::{Compared, Verdict};
 
 /// Most differences shown.
 const SHOWN: usize = 40;
@@ -31,7 +31,7 @@ impl Tally {
     fn add(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Equal => self.equal += 1,
-            Verdict::OneOf(_) => self.one_of += 1,
+            Verdict::OneOf => self.one_of += 1,
             Verdict::Differs { .. } => self.differs += 1,
             Verdict::Listed(_) => self.listed += 1,
         }

@@ -37,9 +37,18 @@ pub struct WaveBoxes {
     pub z: ThreadBox,
 }
 
+/// How many rows of blocks the y set has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// One, as in the program's current version.
+    One,
+    /// As many as the wave, as at the time of the paper.
+    OfTheWave,
+}
+
 impl WaveBoxes {
     /// A box of blocks at the end of x and y and at half of z. `resident` blocks run at once.
-    pub fn of(grid: [i64; 3], block: [i64; 3], domain: [i64; 3], resident: i64) -> Self {
+    pub fn of(grid: [i64; 3], block: [i64; 3], domain: [i64; 3], resident: i64, before: Rows) -> Self {
         // Rounded-up quotients of the blocks and the blocks of a row, or of a plane; those are not
         // whole where the block does not divide the domain.
         let blocks_along = |d: usize| domain[d] as f64 / block[d] as f64;
@@ -56,7 +65,10 @@ impl WaveBoxes {
         Self {
             wave: part([gx - wx, top - wy, middle], [gx, top, middle + wz]),
             x: part([gx - 2 * wx, top - wy, middle], [gx - wx, top, middle + wz]),
-            y: part([0, top - wy - 1, middle], [gx, top - wy, middle + wz]),
+            y: part(
+                [0, (top - wy - if before == Rows::One { 1 } else { wy }).max(0), middle],
+                [gx, top - wy, middle + wz],
+            ),
             z: part([0, 0, middle - 1], [gx, gy, middle]),
         }
     }
@@ -67,8 +79,8 @@ impl WaveBoxes {
 pub struct Volumes {
     /// Of the wave.
     pub new: i128,
-    /// Of the y and the z set.
-    pub old: [i128; 2],
+    /// Of the x, y and z set.
+    pub old: [i128; 3],
     /// Of the wave and the x set; of what is left of the wave and the y set; and so on.
     pub overlap: [i128; 3],
 }
@@ -90,7 +102,7 @@ pub fn volumes(field: &Accesses, boxes: &WaveBoxes, line: i64) -> Result<Volumes
     let bytes = i128::from(line) * i128::from(field.multiplicity);
     Ok(Volumes {
         new: new * bytes,
-        old: [union(&[y])? * bytes, union(&[z])? * bytes],
+        old: [union(&[x])? * bytes, union(&[y])? * bytes, union(&[z])? * bytes],
         overlap: [with_x * bytes, (with_y - with_x) * bytes, (with_z - with_y) * bytes],
     })
 }
