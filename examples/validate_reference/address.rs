@@ -1,6 +1,8 @@
 //! From the reference program's address texts (Python, as sympy reads it) to Wavecast's forms over
 //! thread coordinates.
 
+use std::fmt::Write;
+
 use wavecast::expr::{Binding, Coord, Form, LaunchSizes, Scope, lower, parse_expression};
 use wavecast::source::{FileId, Origin, Span};
 
@@ -123,11 +125,11 @@ pub fn translate(text: &str) -> Result<String, String> {
             if !single || !whole(b) {
                 return refuse("a floor of more than one quotient");
             }
-            out.push_str(&format!("(({})/{})", translate(a)?, b.trim()));
+            let _ = write!(out, "(({})/{})", translate(a)?, b.trim());
             rest = after;
         } else if let Some((inner, after)) = call(rest, "Mod") {
             let Some((a, b)) = inner.rsplit_once(',') else { return refuse("Mod of one argument") };
-            out.push_str(&format!("(({})%({}))", translate(a)?, translate(b)?));
+            let _ = write!(out, "(({})%({}))", translate(a)?, translate(b)?);
             rest = after;
         } else if c == '/' {
             return refuse("a quotient without floor");

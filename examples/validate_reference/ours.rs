@@ -57,7 +57,7 @@ impl Counter<'_> {
         let working = self.working(&wave);
 
         let sample = |many: i64| -> Vec<BlockBox> {
-            spread(resident, many).flat_map(|at| blocks_of_wave(grid, start + at, 1)).collect()
+            spread(resident, many).into_iter().flat_map(|at| blocks_of_wave(grid, start + at, 1)).collect()
         };
         let (few, fewer) = (sample(BLOCKS), sample(BLOCKS_BY_WARPS));
         let per_thread = |bytes: u128, threads: i64| bytes as f64 / threads.max(1) as f64;
@@ -65,12 +65,12 @@ impl Counter<'_> {
             let one =
                 |b: &BlockBox| self.lines(std::slice::from_ref(b), false, line, Addressing::Linear, copies);
             let total: u128 = few.iter().map(one).sum::<Result<u128, String>>()?;
-            Ok(per_thread(total * line.unsigned_abs() as u128, self.working(&few)))
+            Ok(per_thread(total * u128::from(line.unsigned_abs()), self.working(&few)))
         };
         let warpwise = |kind: AccessKind, line: i64| -> Result<f64, String> {
             let total: u128 =
                 fewer.iter().map(|b| self.warps(b, kind, line)).sum::<Result<u128, String>>()?;
-            Ok(per_thread(total * line.unsigned_abs() as u128, self.working(&fewer)))
+            Ok(per_thread(total * u128::from(line.unsigned_abs()), self.working(&fewer)))
         };
         let dram = device.dram_fetch.0;
         let wavewise = |store: bool, addressing: Addressing| -> Result<f64, String> {
@@ -169,14 +169,34 @@ impl Counter<'_> {
 }
 
 /// `many` of 0..`all`, spread without a period: multiples of the golden section, each number once.
-fn spread(all: i64, many: i64) -> impl Iterator<Item = i64> {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+fn spread(all: i64, many: i64) -> Vec<i64> {
+    /// 2^32 times the golden section.
+    const GOLDEN: i64 = 2_654_435_769;
+    let part = |i: i64| (i128::from(i * GOLDEN % (1 << 32)) * i128::from(all)) >> 32;
     let mut chosen: Vec<i64> = if all <= many {
         (0..all).collect()
     } else {
-        (0..many).map(|i| ((i as f64 * GOLDEN).fract() * all as f64) as i64).collect()
+        (0..many).filter_map(|i| i64::try_from(part(i)).ok()).collect()
     };
     chosen.sort_unstable();
     chosen.dedup();
-    chosen.into_iter()
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_spread_without_a_period() {
+        assert_eq!(spread(3, 8), [0, 1, 2]);
+        let chosen = spread(432, 48);
+        assert_eq!(chosen.len(), 48);
+        for period in [2, 4, 8, 16] {
+            let met: std::collections::BTreeSet<i64> = chosen.iter().map(|n| n % period).collect();
+            assert_eq!(met.len() as i64, period);
+        }
+        let gaps = chosen.windows(2).map(|w| w[1] - w[0]).max();
+        assert!(gaps.is_some_and(|g| g < 20), "{gaps:?}");
+    }
 }

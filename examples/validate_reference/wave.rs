@@ -50,10 +50,12 @@ impl WaveBoxes {
     /// A box of blocks at the end of x and y and at half of z. `resident` blocks run at once.
     pub fn of(grid: [i64; 3], block: [i64; 3], domain: [i64; 3], resident: i64, before: Rows) -> Self {
         // Rounded-up quotients of the blocks and the blocks of a row, or of a plane; those are not
-        // whole where the block does not divide the domain.
-        let blocks_along = |d: usize| domain[d] as f64 / block[d] as f64;
-        let rows = (resident as f64 / blocks_along(0)).ceil() as i64;
-        let planes = (resident as f64 / (blocks_along(0) * blocks_along(1))).ceil() as i64;
+        // whole where the block does not divide the domain. In floating point, as the program does it:
+        // an exact quotient would be a row less where the rounding goes up.
+        let of_row = domain[0] as f64 / block[0] as f64;
+        let of_plane = domain[0] as f64 * domain[1] as f64 / block[0] as f64 / block[1] as f64;
+        let rows = whole((resident as f64 / of_row).ceil());
+        let planes = whole((resident as f64 / of_plane).ceil());
         let [wx, wy, wz] = [grid[0].min(resident), grid[1].min(rows), grid[2].min(planes)];
         let [gx, gy, _] = grid;
         // Where a single row of blocks at the end lies less than a tenth of a block inside the domain,
@@ -72,6 +74,12 @@ impl WaveBoxes {
             z: part([0, 0, middle - 1], [gx, gy, middle]),
         }
     }
+}
+
+/// A quotient that was rounded to an integer.
+#[expect(clippy::cast_possible_truncation, reason = "at most the resident blocks times a block's size")]
+fn whole(rounded: f64) -> i64 {
+    rounded as i64
 }
 
 /// Bytes of one field.
@@ -107,7 +115,7 @@ pub fn volumes(field: &Accesses, boxes: &WaveBoxes, line: i64) -> Result<Volumes
     })
 }
 
-/// Index tuples laid out so that no two meet: the line is floor(x / per_line), y, z.
+/// Index tuples laid out so that no two meet: the line is `floor(x / per_line)`, y, z.
 struct Grid {
     per_line: i64,
     /// Smallest index and number of indices of each dimension.
