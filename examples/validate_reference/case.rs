@@ -11,6 +11,8 @@ use super::records::{FieldDef, Record, three};
 const MOST_SUMS: usize = 4096;
 /// Most threads of a block; blocks are walked through.
 const MOST_THREADS: i64 = 1 << 20;
+/// Longest line.
+const LONGEST: i64 = 1 << 20;
 /// Most threads of a grid, and bytes of an address.
 const MOST: i128 = 1 << 60;
 
@@ -48,6 +50,14 @@ impl Case {
             fuses: record.device_params.l1_model != "NV",
         };
         case.bounded()?;
+        let device = &record.device_params;
+        let lines = [device.fetch, device.write, device.allocation, device.dram_fetch];
+        if let Some(line) = lines.iter().find(|n| !(1..=LONGEST).contains(&n.0)) {
+            return Err(format!("lines of {} bytes", line.0));
+        }
+        if !(1..=MOST_THREADS).contains(&device.warp_size.0) {
+            return Err(format!("warps of {} threads", device.warp_size.0));
+        }
         Ok(case)
     }
 

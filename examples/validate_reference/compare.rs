@@ -22,12 +22,6 @@ pub fn compare(record: &Record) -> Result<Vec<Compared>, String> {
     let averaged = case.grid.map(|n| n.min(AVERAGED));
     let blocks = Tiling { inner: case.block, outer: averaged };
     let (fetch, allocation, write) = (device.fetch.0, device.allocation.0, device.write.0);
-    if fetch < 1 || allocation < 1 || write < 1 || device.dram_fetch.0 < 1 {
-        return Err("a line of no bytes".to_owned());
-    }
-    if device.warp_size.0 < 1 {
-        return Err("a warp of no threads".to_owned());
-    }
     let warps = Tiling::warps(device.warp_size.0, case.block, averaged);
     // The program's own measure of one block takes 32 threads and 32 bytes on every device.
     let of_one_block = Tiling::warps(32, case.block, [1; 3]);

@@ -125,7 +125,11 @@ pub fn read_lines(path: &Path) -> Result<Vec<Result<Record, String>>, String> {
     for line in BufReader::new(MultiGzDecoder::new(file)).lines() {
         let line = line.map_err(|e| format!("{}: {e}", path.display()))?;
         if !line.trim().is_empty() {
-            records.push(serde_json::from_str(&line).map_err(|e| format!("record not understood: {e}")));
+            records.push(serde_json::from_str(&line).map_err(|e| {
+                // Without the column, so that equal reasons are counted together.
+                let why = e.to_string();
+                format!("not understood: {}", why.split_once(" at line ").map_or(&*why, |w| w.0))
+            }));
         }
     }
     Ok(records)
