@@ -72,15 +72,16 @@ fn a_thin_block_of_the_25_point_star() {
     let address = |o| linear([1, 640, 640 * 512], 4, 8, o);
     let offsets = star(4, 3);
     let blocks = ([1, 32, 32], [8, 8, 8]);
-    let mean = |lines: i64, line: i64| lines as f64 * line as f64 / 512.0;
+    // The record's values are means of whole numbers of blocks: compared as sums, in integers.
+    let sum = |mean: i64| mean * 512;
     // fieldBlockL2Load.A, blockL1LoadAlloc.
-    assert_eq!(mean(tiled(blocks.0, blocks.1, &offsets, 32, address), 32), 114_688.0);
-    assert_eq!(mean(tiled(blocks.0, blocks.1, &offsets, 128, address), 128), 196_608.0);
+    assert_eq!(tiled(blocks.0, blocks.1, &offsets, 32, address) * 32, sum(114_688));
+    assert_eq!(tiled(blocks.0, blocks.1, &offsets, 128, address) * 128, sum(196_608));
     // Warps are boxes of 1 x 32 x 1: blockL1Load of every access, fieldBlockL2Store.B.
     let warps = ([1, 32, 1], [8, 8, 8 * 32]);
     let load: i64 = offsets.iter().map(|&o| tiled(warps.0, warps.1, &[o], 32, address)).sum();
-    assert_eq!(mean(load, 32), 819_200.0);
-    assert_eq!(mean(tiled(warps.0, warps.1, &[[0; 3]], 32, address), 32), 32_768.0);
+    assert_eq!(load * 32, sum(819_200));
+    assert_eq!(tiled(warps.0, warps.1, &[[0; 3]], 32, address) * 32, sum(32_768));
 }
 
 /// `b_star2d5pt`: 15000 x 15000 in an array of 15002 x 15002, alignment 1, means over 8 x 8 blocks.
@@ -89,14 +90,11 @@ fn blocks_of_the_5_point_star() {
     let address = |o| linear([1, 15_002, 0], 1, 8, o);
     let offsets = star(1, 2);
     // Block, fieldBlockL2Load.A, blockL1LoadAlloc, fieldBlockL2Store.B.
-    for (block, load, alloc, store) in
-        [([256, 2, 1], 8320.0, 8704.0, 4608.0), ([32, 4, 1], 1728.0, 2304.0, 1152.0)]
-    {
-        let mean = |lines: i64, line: i64| lines as f64 * line as f64 / 64.0;
-        assert_eq!(mean(tiled(block, [8, 8, 1], &offsets, 32, address), 32), load, "{block:?}");
-        assert_eq!(mean(tiled(block, [8, 8, 1], &offsets, 128, address), 128), alloc, "{block:?}");
+    for (block, load, alloc, store) in [([256, 2, 1], 8320, 8704, 4608), ([32, 4, 1], 1728, 2304, 1152)] {
+        assert_eq!(tiled(block, [8, 8, 1], &offsets, 32, address) * 32, load * 64, "{block:?}");
+        assert_eq!(tiled(block, [8, 8, 1], &offsets, 128, address) * 128, alloc * 64, "{block:?}");
         let warps = [8 * block[0] / 32, 8 * block[1], 1];
-        assert_eq!(mean(tiled([32, 1, 1], warps, &[[0; 3]], 32, address), 32), store, "{block:?}");
+        assert_eq!(tiled([32, 1, 1], warps, &[[0; 3]], 32, address) * 32, store * 64, "{block:?}");
     }
 }
 
@@ -139,9 +137,9 @@ fn a_wave_of_the_25_point_star() {
 fn a_clipped_wave_of_the_5_point_star() {
     let offsets = star(1, 2);
     let wave = ([0, 14_984, 0], [15_000, 15_000, 1]);
-    let cells = (15_000 * 16) as f64 / (432 * 512) as f64;
-    let new = lines(pieces(&[wave], &offsets, grid), 8) as f64 * 64.0 / cells;
-    assert!((new - 1_992_543.436_8).abs() < 1e-6, "{new}");
+    // waveMemLoadNew is 1992543.4368: scaled from the 15000 x 16 cells of the box to 432 x 512.
+    let new = lines(pieces(&[wave], &offsets, grid), 8) * 64;
+    assert_eq!(new * (432 * 512) * 10_000, 19_925_434_368 * (15_000 * 16));
     let before: Box3 = ([0, 14_982, 0], [15_000, 14_984, 1]);
     let old = lines(pieces(&[before], &offsets, grid), 8) + lines(pieces(&[before], &[[0; 3]], grid), 8);
     assert_eq!(old * 64, 720_256);
