@@ -1,26 +1,35 @@
 //! Which blocks stand for all blocks of a grid.
 
-use crate::expr::Dim;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
 
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
 
-/// Number of blocks along each dimension, from block 0 on, all of whose work items lie in the domain;
-/// `None` if there is no such block.
-pub fn interior(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<[i64; 3]> {
-    if program.instructions.iter().all(|i| !i.clipped) {
-        return Some(launch.sizes.grid);
+/// Blocks all of whose work items lie in the domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interior {
+    /// Number of them along each dimension, from block 0 on; 1 where even the first is cut.
+    pub blocks: [i64; 3],
+    /// Along which dimensions the first block is cut by the end of the domain.
+    pub cut: [bool; 3],
+}
+
+impl Interior {
+    /// The interior of a grid; `None` if a number leaves 64 bits.
+    pub fn of(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
+        if program.instructions.iter().all(|i| !i.clipped) {
+            return Some(Self { blocks: launch.sizes.grid, cut: [false; 3] });
+        }
+        let mut interior = Self { blocks: [1; 3], cut: [false; 3] };
+        for (d, extent) in kernel.extents().into_iter().enumerate() {
+            let items = launch.sizes.block[d].checked_mul(program.fold[d])?;
+            let whole = (extent / items).min(launch.sizes.grid[d]);
+            interior.blocks[d] = whole.max(1);
+            interior.cut[d] = whole == 0;
+        }
+        Some(interior)
     }
-    let extents = kernel.extents();
-    let mut whole = [0; 3];
-    for d in Dim::ALL {
-        let i = d.index();
-        let items = launch.sizes.block[i].checked_mul(program.fold[i])?;
-        whole[i] = (extents[i] / items).min(launch.sizes.grid[i]);
-    }
-    whole.iter().all(|&n| n > 0).then_some(whole)
 }
 
 /// Blocks that show every alignment: a box of them in the middle of the interior.

@@ -29,7 +29,7 @@ pub fn count(
     let numbers = blocks::spread(launch.blocks(), MOST_BLOCKS);
     let [nx, ny, _] = launch.sizes.grid;
     let blocks: Vec<[i64; 3]> = numbers.iter().map(|b| [b % nx, b / nx % ny, b / nx / ny]).collect();
-    let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp)
+    let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp, &[])
         .iter()
         .flat_map(|c| {
             c.firsts.iter().map(|f| c.lanes.iter().map(|l| [0, 1, 2].map(|d| f[d] + l[d])).collect())
@@ -41,6 +41,7 @@ pub fn count(
         counts: L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],
             fields: vec![FieldCounts::default(); kernel.fields.len()],
+            sampled: launch.blocks() > MOST_BLOCKS,
             blocks: blocks.clone(),
             ..Default::default()
         },

@@ -11,6 +11,7 @@ mod lockstep;
 mod pipe;
 mod plan;
 mod sets;
+mod shapes;
 mod unions;
 mod warps;
 

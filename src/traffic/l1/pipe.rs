@@ -54,12 +54,28 @@ impl<'a> Lanes<'a> {
     }
 }
 
+/// Quotient by a positive unit, rounded down; without division where it is a power of two.
+pub fn quotient(address: i64, unit: i64) -> i64 {
+    if unit.count_ones() == 1 { address >> unit.trailing_zeros() } else { address.div_euclid(unit) }
+}
+
+/// Remainder by a positive unit.
+pub fn remainder(address: i64, unit: i64) -> i64 {
+    if unit.count_ones() == 1 { address & (unit - 1) } else { address.rem_euclid(unit) }
+}
+
 /// Distinct units of `unit` bytes, ascending.
 fn distinct(addresses: impl Iterator<Item = i64>, width: i64, unit: i64) -> Vec<i64> {
     let mut units: Vec<i64> = Vec::with_capacity(MOST_LANES);
     for address in addresses {
-        let last = address.saturating_add(width - 1).div_euclid(unit);
-        units.extend(address.div_euclid(unit)..=last);
+        let last = quotient(address.saturating_add(width - 1), unit);
+        let first = quotient(address, unit);
+        // Neighbouring lanes mostly touch the same unit.
+        if first < last {
+            units.extend(first..=last);
+        } else if units.last() != Some(&first) {
+            units.push(first);
+        }
     }
     if !units.is_sorted() {
         units.sort_unstable();
@@ -121,8 +137,13 @@ impl Pipe {
         if self.bandwidth > 0.0 { self.warp as f64 * width as f64 / self.bandwidth } else { 0.0 }
     }
 
+    /// Whether the tag stage looks at nothing but which lines an instruction touches.
+    pub(super) fn tags_by_set(&self, width: i64) -> bool {
+        self.rules == Rules::Volta && width <= WIDEST
+    }
+
     /// Passes through the data stage.
-    fn data(&self, lanes: Lanes, width: i64) -> u32 {
+    pub(super) fn data(&self, lanes: Lanes, width: i64) -> u32 {
         match self.rules {
             // Ernst et al., section 4.2, as the measurements refine it.
             Rules::Volta => bank_conflicts(lanes, width),

@@ -1,6 +1,6 @@
 //! Programs whose addresses are affine and whose lanes are all active: what they come down to.
 
-use super::blocks::{self, Phases, gcd};
+use super::blocks::{Interior, Phases, gcd};
 use super::pipe::Pipe;
 use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
@@ -49,6 +49,8 @@ pub struct Pattern {
     pub thread: [i64; 3],
     /// Bytes from block to block.
     pub block: [i64; 3],
+    /// Which of the plan's limits says what threads are active.
+    pub limit: usize,
 }
 
 /// Instructions with the same pattern: their addresses differ by constants.
@@ -71,6 +73,8 @@ pub struct Plan<'a> {
     pub launch: &'a Launch,
     /// Instructions by pattern.
     pub streams: Vec<Stream<'a>>,
+    /// Threads below such a limit along every dimension are active.
+    pub limits: Vec<[i64; 3]>,
     /// The warps of a block.
     pub classes: Vec<Class>,
     /// The blocks to look at.
@@ -103,31 +107,60 @@ impl<'a> Plan<'a> {
         program: &'a Program<i64>,
         pipe: &Pipe,
     ) -> Option<Self> {
-        let interior = blocks::interior(kernel, launch, program)?;
+        let interior = Interior::of(kernel, launch, program)?;
         let period = period(pipe)?;
         let mut reader =
             Reader { kernel, launch, program, period, ranges: ranges(program), found: Vec::new() };
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
-        let phases = Phases::of(interior, steps, period);
+        let phases = Phases::of(interior.blocks, steps, period);
         let works = reader.working_items(&phases)?;
         let mut streams: Vec<Stream> = Vec::new();
-        for found in std::mem::take(&mut reader.found) {
-            let needed =
-                found.access.instruction.items.iter().any(|i| works.get(usize::from(i)) == Some(&true));
-            if !needed || !reader.decided(found.access.instruction.when.as_ref(), &phases)? {
+        let limits_of_items: Vec<_> =
+            program.items.iter().map(|i| reader.limit(i.offset, interior)).collect();
+        let mut limits = Vec::new();
+        for Found { mut pattern, access } in std::mem::take(&mut reader.found) {
+            let instruction = access.instruction;
+            if !reader.decided(instruction.when.as_ref(), &phases)? {
                 continue;
             }
-            match streams.iter_mut().find(|s| s.pattern == found.pattern) {
-                Some(stream) => stream.accesses.push(found.access),
-                None => streams.push(Stream { pattern: found.pattern, accesses: vec![found.access] }),
+            let items = instruction.items.iter().map(usize::from);
+            let working: Vec<usize> = items.filter(|&i| works.get(i) == Some(&true)).collect();
+            if working.is_empty() {
+                continue;
+            }
+            let limit = if instruction.clipped {
+                widest(working.iter().filter_map(|&i| limits_of_items.get(i)))?
+            } else {
+                launch.candidate.block
+            };
+            pattern.limit = limits.iter().position(|l| *l == limit).unwrap_or(limits.len());
+            if pattern.limit == limits.len() {
+                limits.push(limit);
+            }
+            match streams.iter_mut().find(|s| s.pattern == pattern) {
+                Some(stream) => stream.accesses.push(access),
+                None => streams.push(Stream { pattern, accesses: vec![access] }),
             }
         }
-        let items = works.iter().filter(|&&w| w).count();
-        let work_items = items as f64 * launch.threads_per_block() as f64;
-        let classes = warps::classes(launch.candidate.block, pipe.warp);
-        Some(Self { kernel, program, launch, streams, classes, phases, period, work_items })
+        let items = works.iter().zip(&limits_of_items).filter(|(works, _)| **works);
+        let work_items = items.map(|(_, limit)| limit.iter().map(|&n| n as f64).product::<f64>()).sum();
+        let classes = warps::classes(launch.candidate.block, pipe.warp, &limits);
+        Some(Self { kernel, program, launch, streams, limits, classes, phases, period, work_items })
     }
+}
+
+/// The box of threads that contains all others; `None` if their union is no box.
+fn widest<'l>(limits: impl Iterator<Item = &'l [i64; 3]>) -> Option<[i64; 3]> {
+    let mut widest = [0; 3];
+    for limit in limits {
+        let larger = [0, 1, 2].map(|d| limit[d].max(widest[d]));
+        if larger != widest && larger != *limit {
+            return None;
+        }
+        widest = larger;
+    }
+    Some(widest)
 }
 
 /// After so many bytes lines, sectors and banks lie the same way again.
@@ -194,6 +227,7 @@ impl Reader<'_> {
             width: instruction.width,
             thread: [0; 3],
             block: [0; 3],
+            limit: 0,
         };
         let mut address = instruction.element.constant().checked_add(field.offset)?.checked_mul(size)?;
         let mut strides = vec![0; loops.len()];
@@ -217,6 +251,21 @@ impl Reader<'_> {
         let access = Access { position, instruction, loops, first: address, iterations, cut };
         self.found.push(Found { pattern, access });
         Some(())
+    }
+
+    /// The threads whose work item at this place of the fold lies in the domain.
+    fn limit(&self, offset: [i64; 3], interior: Interior) -> [i64; 3] {
+        let extents = self.kernel.extents();
+        [0, 1, 2].map(|d| {
+            let all = self.launch.candidate.block[d];
+            if !interior.cut[d] {
+                return all;
+            }
+            // fold * thread + offset < extent
+            let left = extents[d] - offset[d];
+            let fold = self.program.fold[d].max(1);
+            (left / fold + i64::from(left % fold > 0)).clamp(0, all)
+        })
     }
 
     /// Whether no address of the launch leaves 62 bits, so that sums of its parts may wrap on the way.

@@ -1,9 +1,9 @@
 //! Distinct sectors of a warp over all its loads of a field.
 
-use super::affine::{Shapes, Starts};
 use super::counts::L1Counts;
-use super::pipe::Pipe;
+use super::pipe::{Pipe, quotient, remainder};
 use super::plan::{Access, Plan, Stream};
+use super::shapes::{Shapes, Starts};
 use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{self, Piece, Query};
 use crate::kernel::{AccessKind, FieldId};
@@ -91,7 +91,7 @@ impl Union<'_, '_, '_> {
         let Some((first, others)) = starts.split_first() else { return Vec::new() };
         let mut groups: Vec<(Key, usize, usize)> = Vec::new();
         for (i, &(class, address)) in first.all.iter().enumerate() {
-            let alignment = address.rem_euclid(self.pipe.sector);
+            let alignment = remainder(address, self.pipe.sector);
             let away = |s: &&Starts| s.all.get(i).map_or(0, |o| o.1.wrapping_sub(address));
             let like = groups.iter_mut().find(|((c, a, rest), ..)| {
                 *c == class && *a == alignment && rest.iter().copied().eq(others.iter().map(away))
@@ -113,8 +113,8 @@ impl Union<'_, '_, '_> {
             let &(class, start) = starts.all.get(warp)?;
             for iteration in part.loads.iter().flat_map(|l| &l.iterations) {
                 let address = start.wrapping_add(iteration.address);
-                let first = address.div_euclid(self.pipe.sector);
-                let shape = of_stream.shape(class, address);
+                let first = quotient(address, self.pipe.sector);
+                let shape = of_stream.at(class, address);
                 put += shape.sectors.len();
                 if put > MOST_SECTORS {
                     return None;
@@ -153,7 +153,11 @@ impl Union<'_, '_, '_> {
         let (first, lanes) = self.warp(warp)?;
         let block = self.plan.launch.candidate.block;
         let id = first[0] + block[0] * (first[1] + block[1] * first[2]);
+        let limit = self.plan.limits.get(pattern.limit)?;
         for run in blocks_of_wave(block, id, lanes) {
+            if (0..3).any(|d| run.from[d] >= limit[d]) {
+                continue;
+            }
             let mut address = Form::int(start.checked_add(load.first)?);
             let mut ranges = Vec::with_capacity(3 + load.loops.len());
             for d in Dim::ALL {
@@ -161,7 +165,7 @@ impl Union<'_, '_, '_> {
                 let shift = pattern.thread[i].checked_mul(-first[i])?;
                 let term = Form::coord(Coord::ThreadIdx(d)).times(&pattern.thread[i]).ok()?;
                 address = address.plus(&term).ok()?.plus(&Form::int(shift)).ok()?;
-                ranges.push((Coord::ThreadIdx(d), run.from[i], run.to[i] - 1));
+                ranges.push((Coord::ThreadIdx(d), run.from[i], run.to[i].min(limit[i]) - 1));
             }
             for &(id, count, stride) in &load.loops {
                 address = address.plus(&Form::coord(Coord::Loop(id)).times(&stride).ok()?).ok()?;

@@ -1,37 +1,62 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
-/// Warps whose lanes lie alike around their first lane.
+use super::pipe::MOST_LANES;
+
+/// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// Thread coordinates of each lane relative to the first lane.
     pub lanes: Vec<[i64; 3]>,
+    /// Active lanes under each of the limits.
+    pub active: Vec<u64>,
     /// Coordinates of the first lanes of its warps.
     pub firsts: Vec<[i64; 3]>,
 }
 
-/// What tells classes apart: where lanes change row and plane, and how many lanes there are.
-type Key = (Option<i64>, Option<i64>, i64);
+/// What tells classes apart: where lanes change row and plane, how many lanes there are, and which of
+/// them are active.
+#[derive(PartialEq)]
+struct Key {
+    place: (Option<i64>, Option<i64>, i64),
+    active: Vec<u64>,
+}
 
-/// The warps of a block, `warp` lanes each but the last, by class.
-pub fn classes(block: [i64; 3], warp: usize) -> Vec<Class> {
-    let warp = i64::try_from(warp.max(1)).unwrap_or(i64::MAX);
+/// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
+/// threads below it along every dimension are active.
+pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> {
+    let warp = i64::try_from(warp.clamp(1, MOST_LANES)).unwrap_or(1);
     let threads: i64 = block.iter().product();
+    let whole = |limit: &[i64; 3]| (0..3).all(|d| limit[d] >= block[d]);
+    let all_whole = limits.iter().all(whole);
     let mut keys: Vec<Key> = Vec::new();
     let mut classes: Vec<Class> = Vec::new();
     let mut from = 0;
     while from < threads {
         let first = place(from, block);
         let count = warp.min(threads - from);
-        let key = key(first, count, block);
+        let active = if all_whole {
+            Vec::new()
+        } else {
+            let lanes = lanes(first, count, block);
+            limits.iter().map(|limit| below(first, &lanes, *limit)).collect()
+        };
+        let key = Key { place: key(first, count, block), active };
         if let Some(known) = keys.iter().position(|k| *k == key) {
             classes[known].firsts.push(first);
         } else {
+            let active = if all_whole { vec![u64::MAX; limits.len()] } else { key.active.clone() };
             keys.push(key);
-            classes.push(Class { lanes: lanes(first, count, block), firsts: vec![first] });
+            classes.push(Class { lanes: lanes(first, count, block), active, firsts: vec![first] });
         }
         from += count;
     }
     classes
+}
+
+/// The lanes that lie below a limit along every dimension.
+fn below(first: [i64; 3], lanes: &[[i64; 3]], limit: [i64; 3]) -> u64 {
+    let active = lanes.iter().enumerate().filter(|(_, l)| (0..3).all(|d| first[d] + l[d] < limit[d]));
+    active.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
 /// Coordinates of a linear thread id.
@@ -39,7 +64,7 @@ fn place(id: i64, [bx, by, _]: [i64; 3]) -> [i64; 3] {
     [id % bx, id / bx % by, id / bx / by]
 }
 
-fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Key {
+fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> (Option<i64>, Option<i64>, i64) {
     let [x, y, _] = first;
     let rows = (x + count - 1) / bx;
     // Within one row, where it starts makes no difference; within one plane, the row does not.
@@ -72,7 +97,7 @@ mod tests {
 
     fn all(block: [i64; 3]) -> Vec<[i64; 3]> {
         let mut found = Vec::new();
-        for class in classes(block, 32) {
+        for class in classes(block, 32, &[]) {
             for first in &class.firsts {
                 found.extend(class.lanes.iter().map(|l| [0, 1, 2].map(|d| l[d] + first[d])));
             }
@@ -91,10 +116,18 @@ mod tests {
 
     #[test]
     fn like_warps_are_one_class() {
-        assert_eq!(classes([64, 4, 4], 32).len(), 1);
-        assert_eq!(classes([16, 2, 32], 32).len(), 1);
-        assert_eq!(classes([1, 1024, 1], 32).len(), 1);
+        assert_eq!(classes([64, 4, 4], 32, &[]).len(), 1);
+        assert_eq!(classes([16, 2, 32], 32, &[]).len(), 1);
+        assert_eq!(classes([1, 1024, 1], 32, &[]).len(), 1);
         // 105 threads: four warps that begin at other places of a row, the last with 9 lanes.
-        assert_eq!(classes([7, 3, 5], 32).len(), 4);
+        assert_eq!(classes([7, 3, 5], 32, &[]).len(), 4);
+    }
+
+    #[test]
+    fn threads_beyond_a_limit_are_not_active() {
+        let limits = [[40, 2, 9], [64, 2, 9]];
+        let classes = classes([64, 2, 2], 32, &limits);
+        let active: Vec<_> = classes.iter().map(|c| (c.active.clone(), c.firsts.len())).collect();
+        assert_eq!(active, [(vec![0xffff_ffff, 0xffff_ffff], 4), (vec![0xff, 0xffff_ffff], 4)]);
     }
 }
