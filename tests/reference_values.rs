@@ -13,9 +13,9 @@ type Box3 = ([i64; 3], [i64; 3]);
 fn pieces(boxes: &[Box3], offsets: &[[i64; 3]], address: impl Fn([i64; 3]) -> Form<i64>) -> Vec<Piece> {
     let piece = |&(from, to): &Box3, offset: [i64; 3]| Piece {
         array: 0,
-        ranges: Dim::ALL.map(|d| (Coord::Thread(d), from[d.index()], to[d.index()] - 1)).to_vec(),
+        ranges: Dim::ALL.map(|d| (Coord::Thread(d), from[d.index()], to[d.index()] - 1)).into(),
         when: None,
-        address: address(offset),
+        address: address(offset).into(),
         width: 1,
     };
     boxes.iter().flat_map(|b| offsets.iter().map(move |&o| piece(b, o))).collect()

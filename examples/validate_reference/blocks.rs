@@ -50,9 +50,9 @@ pub fn lines_of_places(
             };
             pieces.push(Piece {
                 array: 0,
-                ranges: Dim::ALL.map(range).to_vec(),
+                ranges: Dim::ALL.map(range).into(),
                 when: None,
-                address: form.clone(),
+                address: form.clone().into(),
                 width: 1,
             });
         }

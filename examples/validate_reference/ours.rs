@@ -164,7 +164,7 @@ impl Counter<'_> {
             ranges.push((Coord::ThreadIdx(d), lanes.from[i], last));
             ranges.push((Coord::BlockIdx(d), block.from[i], block.from[i]));
         }
-        Some(Piece { array: 0, ranges, when: None, address: address.clone(), width })
+        Some(Piece { array: 0, ranges: ranges.into(), when: None, address: address.clone().into(), width })
     }
 }
 

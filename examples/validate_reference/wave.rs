@@ -166,9 +166,9 @@ impl Grid {
                 let range = |d: Dim| (Coord::Thread(d), b.from[d.index()], b.to[d.index()] - 1);
                 pieces.push(Piece {
                     array: 0,
-                    ranges: Dim::ALL.map(range).to_vec(),
+                    ranges: Dim::ALL.map(range).into(),
                     when: None,
-                    address: self.address(access).ok_or("an address over 64 bits")?,
+                    address: self.address(access).ok_or("an address over 64 bits")?.into(),
                     width: 1,
                 });
             }

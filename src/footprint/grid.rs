@@ -26,7 +26,11 @@ pub(super) fn embed(regions: &[Region], array: usize, size: i64, line: i64) -> R
         let extent =
             highs[i - 1].checked_sub(lows[i - 1]).and_then(|n| n.checked_add(2)).ok_or(Refusal::Overflow)?;
         let bytes = extent.checked_mul(factors[i - 1]).ok_or(Refusal::Overflow)?;
-        let room = if i == 1 { widest + 2 * line } else { 0 };
+        let room = if i == 1 {
+            line.checked_mul(2).and_then(|n| n.checked_add(widest)).ok_or(Refusal::Overflow)?
+        } else {
+            0
+        };
         let bytes = bytes.checked_add(room).ok_or(Refusal::Overflow)?;
         let step = if i == 1 { line } else { factors[i - 1] };
         factors.push(bytes.checked_add(step - 1).ok_or(Refusal::Overflow)? / step * step);

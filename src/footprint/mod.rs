@@ -65,6 +65,9 @@ pub fn count_with(query: &Query, engine: Engine) -> Result<u128, Refusal> {
 
 /// What one engine counts within a budget.
 fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count, Refusal> {
+    if query.line < 1 {
+        return Err(Refusal::Line);
+    }
     let lines = match engine {
         Engine::Linear => linear::count(query),
         Engine::Runs => runs::count(query, budget.segments),
