@@ -65,6 +65,9 @@ pub enum Refusal {
     /// It would take too long.
     #[error("there are more points than the budget allows")]
     Budget,
+    /// A line must have a byte.
+    #[error("a line must have at least one byte")]
+    Line,
     /// A number left 64 bits, or an index its table.
     #[error("a number does not fit into 64 bits")]
     Overflow,
