@@ -61,14 +61,10 @@ pub struct FieldFootprint {
     pub block_load: f64,
     /// The same on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
-    /// Sectors that one block stores.
-    pub block_store: f64,
     /// Sectors that the wave loads (V_comp of section 4.4).
     pub wave_load: f64,
     /// Sectors that the wave stores.
     pub wave_store: f64,
-    /// Bytes, not sectors, that the wave stores.
-    pub wave_stored_bytes: f64,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
     /// plane back; disjoint (V_over of section 4.4.2).
     pub reuse: [f64; 3],
@@ -122,10 +118,8 @@ pub fn footprints(
             field: field.id,
             block_load: of_block.whole_load,
             mean_block_load: of_block.load / block_items,
-            block_store: of_block.store / block_items,
             wave_load: of_wave.load,
             wave_store: of_wave.store,
-            wave_stored_bytes: of_wave.stored,
             reuse: of_wave.reuse,
             store_reuse: of_wave.store_reuse,
         });
@@ -216,7 +210,6 @@ struct OfBlock {
     load: f64,
     /// Per work item, of blocks that the domain does not cut.
     whole_load: f64,
-    store: f64,
     alloc: f64,
     pages: f64,
 }
@@ -226,7 +219,6 @@ struct OfBlock {
 struct OfWave {
     load: f64,
     store: f64,
-    stored: f64,
     all: f64,
     past: [f64; 3],
     reuse: [f64; 3],
@@ -237,11 +229,15 @@ struct OfWave {
 impl OfWave {
     /// Divides what is per work item.
     fn per_item(&mut self, items: f64) {
-        let volumes = [&mut self.load, &mut self.store, &mut self.stored];
+        let volumes = [&mut self.load, &mut self.store];
         for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
             *bytes /= items;
         }
     }
+}
+
+fn as_i64(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// Counts, and remembers how.
@@ -283,16 +279,28 @@ impl Counts<'_> {
     ) -> Result<OfBlock, Uncounted> {
         let mut sum = OfBlock::default();
         let mut whole_items = 0.0;
+        let whole = blocks.iter().filter(|b| b.whole).count();
+        // Sectors may lie alike in blocks whose lines do not.
+        let different = field.loads.phases(sizes.sector).min(as_i64(whole));
+        let stand_for = whole as f64 / different as f64;
+        let mut seen = 0;
         for one in blocks {
             let (at, share) = ([one.block], one.share * field.times());
-            let load = share * self.bytes(&field.loads, &at, sizes.sector)?;
-            sum.load += load;
             if one.whole {
-                sum.whole_load += load;
-                whole_items += one.share * one.items;
+                sum.alloc += self.bytes(&field.loads, &at, sizes.line)? * field.times() / whole as f64;
+                seen += 1;
+                if seen > different {
+                    continue;
+                }
             }
-            sum.store += share * self.bytes(&field.stores, &at, sizes.sector)?;
-            sum.alloc += share * self.bytes(&field.loads, &at, sizes.line)?;
+            let load = self.bytes(&field.loads, &at, sizes.sector)?;
+            if one.whole {
+                sum.load += share * stand_for * load;
+                sum.whole_load += share * load;
+                whole_items += one.share * one.items;
+            } else {
+                sum.load += share * load;
+            }
         }
         sum.whole_load /= whole_items.max(1e-9);
         if let Some(first) = blocks.first() {
@@ -303,11 +311,9 @@ impl Counts<'_> {
     }
 
     fn wave(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<OfWave, Uncounted> {
-        let element = field.field.dtype.bytes;
         let mut found = OfWave {
             load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            stored: self.bytes(&field.stores, &wave.blocks, element)?,
             pages: self.bytes(&field.all, &wave.blocks, sizes.page)? / sizes.page as f64,
             ..OfWave::default()
         };
@@ -329,8 +335,7 @@ impl Counts<'_> {
             store_nearer = again.max(store_nearer);
         }
         let times = field.times();
-        let volumes =
-            [&mut found.load, &mut found.store, &mut found.stored, &mut found.all, &mut found.pages];
+        let volumes = [&mut found.load, &mut found.store, &mut found.all, &mut found.pages];
         let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
         for bytes in volumes.into_iter().chain(lists) {
             *bytes *= times;

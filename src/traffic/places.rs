@@ -6,7 +6,7 @@ use crate::launch::{BlockBox, Launch, blocks_of_wave, work_items};
 /// Most blocks side by side that are looked at because they lie differently relative to lines.
 pub(super) const MOST_PHASES: i64 = 4;
 /// A kind of block with a smaller share of all blocks is left to the others.
-const SMALL_SHARE: f64 = 0.005;
+const SMALL_SHARE: f64 = 0.03;
 
 /// A block that stands for a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,8 +85,8 @@ pub(super) fn middle_wave(launch: &Launch, resident: i64) -> Wave {
     let size = resident.clamp(1, all);
     let [row, plane] = [grid[0], grid[0] * grid[1]];
     // The middle block of the grid may be the first of a plane: go on to the middle of that plane, and
-    // of the row unless waves hold whole rows.
-    let along = if size % row == 0 { 0 } else { row / 2 };
+    // of the row unless waves hold whole rows: then little depends on where in a row they start.
+    let along = if size >= row { 0 } else { (row - size) / 2 };
     let middle = grid[2] / 2 * plane + grid[1] / 2 * row + along;
     let start = (middle - (size.min(plane) - size.min(row)) / row / 2 * row).clamp(0, all - size);
     wave_from(grid, start, size)
