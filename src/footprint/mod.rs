@@ -4,9 +4,11 @@
 //! why not. The closed form answers what is affine at a cost that does not depend on the number of
 //! threads; enumeration answers everything that is small.
 
+mod along;
 mod counter;
 mod engine;
 mod enumerate;
+mod intervals;
 #[cfg(feature = "isl")]
 mod isl;
 mod linear;
