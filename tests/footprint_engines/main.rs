@@ -11,7 +11,7 @@ use case::{Case, Size};
 use random::Random;
 use wavecast::footprint::{Engine, Refusal, count_with};
 
-const SIZE: Size = Size { points: 1200, boxes: 5, accesses: 30 };
+const SIZE: Size = Size { points: 700, boxes: 5, accesses: 30 };
 
 fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
