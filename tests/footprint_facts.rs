@@ -48,6 +48,9 @@ fn a_box_of_256_x_4_x_216_threads() {
     let lines = |name| loads(&kernel(name, &sizes), [256, 4, 1], &everything, 32, Addressing::Grid);
     assert_eq!(lines("star3d25"), 169_664);
     assert_eq!(lines("box3d27"), 86_328);
+    // 15 arrays of 4 x 216 rows: 64 lines of a row for the 5 directions without x, 65 for the 10 with it.
+    assert_eq!(lines("lbm-d3q15"), 864 * (5 * 64 + 10 * 65));
+    assert_eq!(864 * (5 * 64 + 10 * 65), 838_080);
 }
 
 #[test]

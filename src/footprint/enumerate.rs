@@ -1,10 +1,9 @@
 //! Enumeration: every point of every piece. Exact for everything, at a cost per point; the oracle
 //! for the other engines.
 
-use std::collections::HashSet;
-
+use super::intervals::Intervals;
 use super::query::{Piece, Query, Refusal};
-use crate::expr::Coord;
+use crate::expr::{Coord, Form, Term};
 
 /// Distinct lines, visiting at most `budget` points.
 pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
@@ -12,30 +11,77 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
     if points > budget {
         return Err(Refusal::Budget);
     }
-    let mut lines = HashSet::new();
-    for piece in &query.pieces {
-        let mut at: Vec<i64> = piece.ranges.iter().map(|r| r.1).collect();
+    let mut pieces: Vec<&Piece> = query.pieces.iter().collect();
+    pieces.sort_by_key(|p| p.array);
+    let mut total = 0;
+    for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
+        let mut lines = Intervals::default();
+        for piece in of_array {
+            Points::new(piece)?.visit(query.line, &mut lines)?;
+        }
+        total += lines.count();
+    }
+    Ok(total)
+}
+
+/// The points of a piece, and the affine part of its address by the position of each variable: looking
+/// variables up at every point would take most of the time.
+struct Points<'p> {
+    piece: &'p Piece,
+    constant: i64,
+    factors: Vec<(usize, i64)>,
+    /// What is not affine.
+    other: Option<Form<i64>>,
+}
+
+impl<'p> Points<'p> {
+    fn new(piece: &'p Piece) -> Result<Self, Refusal> {
+        let mut points =
+            Self { piece, constant: *piece.address.constant(), factors: Vec::new(), other: None };
+        for (term, factor) in piece.address.terms() {
+            if let Term::Coord(coord) = term {
+                let at = piece.ranges.iter().position(|r| r.0 == *coord).ok_or(Refusal::NotAffine)?;
+                points.factors.push((at, *factor));
+            } else {
+                let term = Form::term(term.clone()).times(factor)?;
+                points.other = Some(match points.other {
+                    Some(others) => others.plus(&term)?,
+                    None => term,
+                });
+            }
+        }
+        Ok(points)
+    }
+
+    fn visit(&self, line: i64, lines: &mut Intervals) -> Result<(), Refusal> {
+        let mut at: Vec<i64> = self.piece.ranges.iter().map(|r| r.1).collect();
         loop {
-            touch(piece, &at, query.line, &mut lines)?;
-            if !advance(piece, &mut at) {
-                break;
+            self.touch(&at, line, lines)?;
+            if !advance(self.piece, &mut at) {
+                return Ok(());
             }
         }
     }
-    Ok(lines.len() as u128)
-}
 
-fn touch(piece: &Piece, at: &[i64], line: i64, lines: &mut HashSet<(usize, i64)>) -> Result<(), Refusal> {
-    let value = |coord: Coord| piece.ranges.iter().position(|r| r.0 == coord).map(|i| at[i]);
-    if let Some(when) = &piece.when
-        && !when.evaluate(&value).ok_or(Refusal::Overflow)?
-    {
-        return Ok(());
+    fn touch(&self, at: &[i64], line: i64, lines: &mut Intervals) -> Result<(), Refusal> {
+        let value = |coord: Coord| self.piece.ranges.iter().position(|r| r.0 == coord).map(|i| at[i]);
+        if let Some(when) = &self.piece.when
+            && !when.evaluate(&value).ok_or(Refusal::Overflow)?
+        {
+            return Ok(());
+        }
+        let mut byte = i128::from(self.constant);
+        for &(position, factor) in &self.factors {
+            byte += i128::from(at[position]) * i128::from(factor);
+        }
+        if let Some(other) = &self.other {
+            byte += i128::from(other.evaluate(&value).ok_or(Refusal::Overflow)?);
+        }
+        let first = i64::try_from(byte).map_err(|_| Refusal::Overflow)?;
+        let last = first.checked_add(self.piece.width - 1).ok_or(Refusal::Overflow)?;
+        lines.add(first.div_euclid(line), last.div_euclid(line));
+        Ok(())
     }
-    let first = piece.address.evaluate(&value).ok_or(Refusal::Overflow)?;
-    let last = first.checked_add(piece.width - 1).ok_or(Refusal::Overflow)?;
-    lines.extend((first.div_euclid(line)..=last.div_euclid(line)).map(|l| (piece.array, l)));
-    Ok(())
 }
 
 /// The next point, first variable fastest; `false` after the last.

@@ -56,9 +56,12 @@ pub enum Refusal {
     /// An access was written as a pointer, so that it has no indices.
     #[error("an access in pointer form has no grid address")]
     NotGrid,
-    /// isl gave no answer.
+    /// isl used up its quota of operations.
     #[error("isl gave no answer within its quota")]
     Isl,
+    /// isl has no form for it, as for tables, or reported an error.
+    #[error("isl cannot express it")]
+    NotIsl,
     /// This program was built without the engine.
     #[error("this program was built without it")]
     Missing,

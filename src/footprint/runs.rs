@@ -2,121 +2,91 @@
 //! piecewise linear; all others are stepped through. The intervals of lines are sorted and merged. The
 //! cost grows with the number of rows and of quotients met.
 
+use super::along::{Along, Ranges};
+use super::intervals::Intervals;
 use super::query::{Piece, Query, Refusal};
 use crate::expr::{Cond, Coord, Form, Term};
 
+/// Most conjunctions that a condition may consist of.
+const MOST_ALTERNATIVES: usize = 64;
+
 /// Distinct lines of all pieces of a query, following at most `budget` segments.
 pub(super) fn count(query: &Query, budget: u64) -> Result<u128, Refusal> {
+    let mut pieces: Vec<&Piece> = query.pieces.iter().collect();
+    pieces.sort_by_key(|p| p.array);
     let mut left = budget;
-    let mut intervals: Vec<(usize, i64, i64)> = Vec::new();
-    for piece in &query.pieces {
-        Runs::new(piece, query.line, left)?.follow(&mut intervals, &mut left)?;
-    }
-    intervals.sort_unstable();
     let mut total = 0;
-    let mut reached: Option<(usize, i64)> = None;
-    for (array, from, to) in intervals {
-        let from = match reached {
-            Some((same, last)) if same == array => from.max(last + 1),
-            _ => from,
-        };
-        if from <= to {
-            total += u128::from((to - from).unsigned_abs()) + 1;
-            reached = Some((array, to));
+    for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
+        let mut lines = Intervals::default();
+        for piece in of_array {
+            for bounds in alternatives(piece.when.as_ref())? {
+                Runs::new(piece, bounds, query.line, left)?.follow(&mut lines, &mut left)?;
+            }
         }
+        total += lines.count();
     }
     Ok(total)
 }
 
-/// What remains of a form along the run variable: constant + slope*v + sum of factor*floor(...).
-struct Along<'f> {
-    slope: i64,
-    /// The form with the run variable left out: its value in a row.
-    rest: Form<i64>,
-    floors: Vec<Floor<'f>>,
-}
-
-struct Floor<'f> {
-    factor: i64,
-    slope: i64,
-    inner: &'f Form<i64>,
-    divisor: i64,
-}
-
-impl<'f> Along<'f> {
-    fn new(form: &'f Form<i64>, variable: Coord) -> Result<Self, Refusal> {
-        let factor =
-            |f: &Form<i64>| f.terms().iter().find(|t| t.0 == Term::Coord(variable)).map_or(0, |t| t.1);
-        let mut floors = Vec::new();
-        let mut rest = form.minus(&Form::coord(variable).times(&factor(form))?)?;
-        for (term, coefficient) in form.terms() {
-            if matches!(term, Term::Coord(_)) || !term.mentions(&|c| c == variable) {
-                continue;
-            }
-            let Term::Floor(inner, divisor) = term else { return Err(Refusal::NotAffine) };
-            if inner
-                .terms()
-                .iter()
-                .any(|t| t.0.mentions(&|c| c == variable) && !matches!(t.0, Term::Coord(_)))
-            {
-                return Err(Refusal::NotAffine);
-            }
-            rest = rest.minus(&Form::term(term.clone()).times(coefficient)?)?;
-            floors.push(Floor { factor: *coefficient, slope: factor(inner), inner, divisor: *divisor });
+/// A condition as alternatives, in each of which every form is at least 0.
+fn alternatives(cond: Option<&Cond<i64>>) -> Result<Vec<Vec<Form<i64>>>, Refusal> {
+    let found = match cond {
+        None | Some(Cond::Const(true)) => vec![Vec::new()],
+        Some(Cond::Const(false)) => Vec::new(),
+        Some(Cond::NonNegative(form)) => vec![vec![form.clone()]],
+        Some(Cond::Zero(form)) => vec![vec![form.clone(), form.times(&-1)?]],
+        Some(Cond::Any(parts)) => {
+            parts.iter().map(|p| alternatives(Some(p))).collect::<Result<Vec<_>, _>>()?.concat()
         }
-        Ok(Self { slope: factor(form), rest, floors })
-    }
+        Some(Cond::All(parts)) => {
+            let mut all = vec![Vec::new()];
+            for part in parts {
+                let choices = alternatives(Some(part))?;
+                if all.len() * choices.len() > MOST_ALTERNATIVES {
+                    return Err(Refusal::Conditional);
+                }
+                all = all.iter().flat_map(|a| choices.iter().map(move |c| [&a[..], c].concat())).collect();
+            }
+            all
+        }
+    };
+    if found.len() > MOST_ALTERNATIVES { Err(Refusal::Conditional) } else { Ok(found) }
 }
 
-struct Runs<'p> {
-    piece: &'p Piece,
-    line: i64,
+/// A piece seen along one of its variables.
+struct Runs {
+    ranges: Vec<(Coord, i64, i64)>,
+    /// Position of the run variable.
     run: usize,
-    along: Along<'p>,
-    /// Affine conditions, each form at least 0.
-    bounds: Vec<Along<'p>>,
+    address: Along,
+    /// Each to be at least 0.
+    bounds: Vec<Along>,
+    width: i64,
+    line: i64,
 }
 
-impl<'p> Runs<'p> {
-    fn new(piece: &'p Piece, line: i64, budget: u64) -> Result<Self, Refusal> {
-        let mut conditions = Vec::new();
-        collect(piece.when.as_ref(), &mut conditions)?;
-        // The variable that leaves the fewest segments to follow.
-        let mut best: Option<(u128, usize)> = None;
-        for (i, &(coord, from, to)) in piece.ranges.iter().enumerate() {
-            let Ok(along) = Along::new(&piece.address, coord) else { continue };
-            let extent = u128::from(to.abs_diff(from)) + 1;
-            let breaks = along
-                .floors
-                .iter()
-                .map(|f| extent * u128::from(f.slope.unsigned_abs()) / u128::from(f.divisor.unsigned_abs()));
-            let dense = along.slope.abs() - piece.width < line;
-            let segments = if dense { breaks.sum::<u128>() + 1 } else { extent };
-            let cost = piece.points() / extent * segments;
-            if best.is_none_or(|b| cost < b.0) {
-                best = Some((cost, i));
+impl Runs {
+    /// Along the variable that leaves the fewest segments to follow.
+    fn new(piece: &Piece, bounds: Vec<Form<i64>>, line: i64, budget: u64) -> Result<Self, Refusal> {
+        let shape = Shape { ranges: piece.ranges.to_vec(), address: Form::clone(&piece.address), bounds };
+        let mut best = shape.best(piece.width, line);
+        if best.as_ref().is_none_or(|b| b.0 > few(&shape.ranges)) {
+            for skewed in shape.skewed(piece.width, line) {
+                let other = skewed.best(piece.width, line);
+                let fewer = |o: &(u128, Self)| best.as_ref().is_none_or(|b| o.0 < b.0);
+                best = if other.as_ref().is_some_and(fewer) { other } else { best };
             }
         }
-        let (cost, run) = best.ok_or(Refusal::NotAffine)?;
-        if cost > u128::from(budget) {
-            return Err(Refusal::Budget);
-        }
-        let coord = piece.ranges[run].0;
-        let along = Along::new(&piece.address, coord)?;
-        let bounds = conditions.iter().map(|form| Along::new(form, coord)).collect::<Result<Vec<_>, _>>()?;
-        if bounds.iter().any(|b| !b.floors.is_empty()) {
-            return Err(Refusal::Conditional);
-        }
-        Ok(Self { piece, line, run, along, bounds })
+        let (cost, runs) = best.ok_or(Refusal::NotAffine)?;
+        if cost > u128::from(budget) { Err(Refusal::Budget) } else { Ok(runs) }
     }
 
     /// Steps through the rows.
-    fn follow(&self, out: &mut Vec<(usize, i64, i64)>, left: &mut u64) -> Result<(), Refusal> {
-        let mut at: Vec<i64> = self.piece.ranges.iter().map(|r| r.1).collect();
+    fn follow(&mut self, out: &mut Intervals, left: &mut u64) -> Result<(), Refusal> {
+        let mut at: Vec<i64> = self.ranges.iter().map(|r| r.1).collect();
         loop {
             self.row(&at, out, left)?;
-            let mut rows =
-                at.iter_mut().zip(self.piece.ranges.iter()).enumerate().filter(|(i, _)| *i != self.run);
+            let mut rows = at.iter_mut().zip(&self.ranges).enumerate().filter(|(i, _)| *i != self.run);
             let moved = rows.any(|(_, (value, &(_, from, to)))| {
                 let inside = *value < to;
                 *value = if inside { *value + 1 } else { from };
@@ -128,52 +98,34 @@ impl<'p> Runs<'p> {
         }
     }
 
-    fn value(&self, form: &Form<i64>, at: &[i64]) -> Result<i64, Refusal> {
-        let of = |c: Coord| self.piece.ranges.iter().position(|r| r.0 == c).map(|i| at[i]);
-        form.evaluate(&of).ok_or(Refusal::Overflow)
-    }
-
     /// Follows the run variable through one row.
-    fn row(&self, at: &[i64], out: &mut Vec<(usize, i64, i64)>, left: &mut u64) -> Result<(), Refusal> {
-        let (_, mut from, mut to) = self.piece.ranges[self.run];
-        for bound in &self.bounds {
-            let rest = self.value(&bound.rest, at)?;
-            match bound.slope {
-                0 if rest < 0 => return Ok(()),
-                0 => {}
-                slope if slope > 0 => from = from.max(-rest.div_euclid(slope)),
-                slope => to = to.min(rest.div_euclid(-slope)),
-            }
+    fn row(&mut self, at: &[i64], out: &mut Intervals, left: &mut u64) -> Result<(), Refusal> {
+        self.address.enter(&self.ranges, at)?;
+        for bound in &mut self.bounds {
+            bound.enter(&self.ranges, at)?;
         }
-        let rest = self.value(&self.along.rest, at)?;
-        let mut zero = at.to_vec();
-        zero[self.run] = 0;
-        let offsets: Vec<i64> =
-            self.along.floors.iter().map(|f| self.value(f.inner, &zero)).collect::<Result<_, _>>()?;
-        while from <= to {
+        let (_, mut from, to) = self.ranges[self.run];
+        loop {
             *left = left.checked_sub(1).ok_or(Refusal::Budget)?;
-            let mut constant = i128::from(rest);
-            let mut end = to;
-            for (floor, &offset) in self.along.floors.iter().zip(&offsets) {
-                let inside = floor
-                    .slope
-                    .checked_mul(from)
-                    .and_then(|n| n.checked_add(offset))
-                    .ok_or(Refusal::Overflow)?;
-                let quotient = inside.div_euclid(floor.divisor);
-                constant += i128::from(floor.factor) * i128::from(quotient);
-                // Last value with this quotient.
-                let room = if floor.slope > 0 {
-                    (quotient * floor.divisor + floor.divisor - 1 - inside) / floor.slope
-                } else {
-                    (inside - quotient * floor.divisor) / -floor.slope
-                };
-                end = end.min(from.saturating_add(room));
+            let (constant, mut end) = self.address.segment(from, to);
+            // Where the quotients of all bounds stay, each of them is a first or a last value.
+            let mut kept = [i128::from(from), i128::from(to)];
+            for bound in &self.bounds {
+                let (offset, until) = bound.segment(from, end);
+                end = until;
+                restrict(&mut kept, offset, i128::from(bound.slope));
             }
-            self.segment(constant, from, end, out, left)?;
+            kept[1] = kept[1].min(i128::from(end));
+            if let (Ok(first), Ok(last)) = (i64::try_from(kept[0]), i64::try_from(kept[1]))
+                && first <= last
+            {
+                self.segment(constant, first, last, out, left)?;
+            }
+            if end >= to {
+                return Ok(());
+            }
             from = end + 1;
         }
-        Ok(())
     }
 
     /// Adds the lines of constant + slope*v for v from `from` to `to`.
@@ -182,49 +134,117 @@ impl<'p> Runs<'p> {
         constant: i128,
         from: i64,
         to: i64,
-        out: &mut Vec<(usize, i64, i64)>,
+        out: &mut Intervals,
         left: &mut u64,
     ) -> Result<(), Refusal> {
-        let slope = self.along.slope;
+        let slope = self.address.slope;
         let address = |v: i64| {
             i64::try_from(constant + i128::from(slope) * i128::from(v)).map_err(|_| Refusal::Overflow)
         };
-        let (a, b) = (address(from)?, address(to)?);
-        if slope.abs() - self.piece.width < self.line {
-            self.push(a.min(b), a.max(b), out);
+        let lines = |low: i64, high: i64| {
+            let last = high.checked_add(self.width - 1).ok_or(Refusal::Overflow)?;
+            Ok::<_, Refusal>((low.div_euclid(self.line), last.div_euclid(self.line)))
+        };
+        if is_dense(slope, self.width, self.line) {
+            let (a, b) = (address(from)?, address(to)?);
+            let (first, last) = lines(a.min(b), a.max(b))?;
+            out.add(first, last);
             return Ok(());
         }
         for v in from..=to {
             *left = left.checked_sub(1).ok_or(Refusal::Budget)?;
-            let first = address(v)?;
-            self.push(first, first, out);
+            let byte = address(v)?;
+            let (first, last) = lines(byte, byte)?;
+            out.add(first, last);
         }
         Ok(())
     }
+}
 
-    /// Adds the lines from the first byte at `low` to the last at `high`, joined with those before.
-    fn push(&self, low: i64, high: i64, out: &mut Vec<(usize, i64, i64)>) {
-        let array = self.piece.array;
-        let (low, high) = (low.div_euclid(self.line), (high + self.piece.width - 1).div_euclid(self.line));
-        match out.last_mut() {
-            Some(last) if last.0 == array && last.1 <= high + 1 && low <= last.2 + 1 => {
-                last.1 = last.1.min(low);
-                last.2 = last.2.max(high);
-            }
-            _ => out.push((array, low, high)),
-        }
+/// Keeps those values v for which offset + slope*v is at least 0.
+fn restrict(kept: &mut [i128; 2], offset: i128, slope: i128) {
+    match slope {
+        0 if offset < 0 => kept[1] = kept[0] - 1,
+        0 => {}
+        _ if slope > 0 => kept[0] = kept[0].max(-offset.div_euclid(slope)),
+        _ => kept[1] = kept[1].min(offset.div_euclid(-slope)),
     }
 }
 
-/// The forms of a conjunction, each to be at least 0.
-fn collect<'c>(cond: Option<&'c Cond<i64>>, out: &mut Vec<&'c Form<i64>>) -> Result<(), Refusal> {
-    match cond {
-        None | Some(Cond::Const(true)) => Ok(()),
-        Some(Cond::NonNegative(form)) => {
-            out.push(form);
-            Ok(())
+/// Whether elements `slope` bytes apart leave out no line: the gap is shorter than a line.
+fn is_dense(slope: i64, width: i64, line: i64) -> bool {
+    i128::from(slope).abs() - i128::from(width) < i128::from(line)
+}
+
+fn extent(range: &(Coord, i64, i64)) -> u128 {
+    u128::from(range.2.abs_diff(range.1)) + 1
+}
+
+/// So few segments that looking for a better direction is not worth it.
+fn few(ranges: &Ranges) -> u128 {
+    let longest = ranges.iter().map(extent).max().unwrap_or(1);
+    ranges.iter().map(extent).fold(1_u128, u128::saturating_mul) / longest
+}
+
+/// A box, its address and its bounds, before a direction is chosen.
+struct Shape {
+    ranges: Vec<(Coord, i64, i64)>,
+    address: Form<i64>,
+    bounds: Vec<Form<i64>>,
+}
+
+impl Shape {
+    /// The best variable to follow, and the segments it leaves.
+    fn best(&self, width: i64, line: i64) -> Option<(u128, Runs)> {
+        let along = |form: &Form<i64>, i: usize| Along::new(form, &self.ranges, self.ranges[i].0).ok();
+        let cost = |i: usize| {
+            let address = along(&self.address, i)?;
+            let bounds = self.bounds.iter().map(|b| along(b, i)).collect::<Option<Vec<_>>>()?;
+            let values = extent(&self.ranges[i]);
+            let dense = is_dense(address.slope, width, line);
+            let along = |a: &Along| a.segments(values);
+            let segments = bounds.iter().map(along).fold(along(&address), |n, s| n + s - 1);
+            let rows = self.ranges.iter().map(extent).fold(1_u128, u128::saturating_mul) / values;
+            let cost = rows.saturating_mul(if dense { segments } else { values });
+            let runs = Runs { ranges: self.ranges.clone(), run: i, address, bounds, width, line };
+            Some((cost, runs))
+        };
+        (0..self.ranges.len()).filter_map(cost).min_by_key(|c| c.0)
+    }
+
+    /// The same with y = u - k*x for pairs of variables, where along x, with u kept, elements lie close
+    /// together: a diagonal becomes a run.
+    fn skewed(&self, width: i64, line: i64) -> Vec<Shape> {
+        let slope =
+            |coord| self.address.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
+        let mut found = Vec::new();
+        for x in &self.ranges {
+            for y in self.ranges.iter().filter(|y| y.0 != x.0) {
+                let (a, b) = (slope(x.0), slope(y.0));
+                // The nearest integer to a/b.
+                let (Some(twice), Some(base)) = (a.checked_mul(2), b.checked_mul(2)) else { continue };
+                if b == 0 {
+                    continue;
+                }
+                let k = (twice.saturating_add(b)).div_euclid(base);
+                let left = i128::from(a) - i128::from(k) * i128::from(b);
+                if k != 0 && i64::try_from(left).is_ok_and(|s| is_dense(s, width, line)) {
+                    found.extend(self.skew(x, y, k));
+                }
+            }
         }
-        Some(Cond::All(parts)) => parts.iter().try_for_each(|p| collect(Some(p), out)),
-        Some(_) => Err(Refusal::Conditional),
+        found
+    }
+
+    fn skew(&self, x: &(Coord, i64, i64), y: &(Coord, i64, i64), k: i64) -> Option<Shape> {
+        let ends = [x.1.checked_mul(k)?, x.2.checked_mul(k)?];
+        let whole = (y.0, y.1.checked_add(ends[0].min(ends[1]))?, y.2.checked_add(ends[0].max(ends[1]))?);
+        let y_of = Form::coord(y.0).minus(&Form::coord(x.0).times(&k).ok()?).ok()?;
+        let put = |form: &Form<i64>| form.substitute(&|c| (c == y.0).then(|| y_of.clone())).ok();
+        let mut bounds = self.bounds.iter().map(put).collect::<Option<Vec<_>>>()?;
+        bounds.push(y_of.minus(&Form::int(y.1)).ok()?);
+        bounds.push(Form::int(y.2).minus(&y_of).ok()?);
+        let ranges = self.ranges.iter().map(|r| if r.0 == y.0 { whole } else { *r }).collect();
+        Some(Shape { ranges, address: put(&self.address)?, bounds })
     }
 }

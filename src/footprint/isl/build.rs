@@ -18,7 +18,12 @@ pub(super) struct Coordinates<'s> {
 impl<'s> Coordinates<'s> {
     /// A space with these coordinates and their names.
     pub(super) fn new(session: &'s Session<'s>, named: &[(Coord, String)]) -> Built<Self> {
-        let count = u32::try_from(named.len()).unwrap_or(u32::MAX);
+        Self::with_more(session, named, 0)
+    }
+
+    /// The same with some further dimensions behind them.
+    pub(super) fn with_more(session: &'s Session<'s>, named: &[(Coord, String)], more: u32) -> Built<Self> {
+        let count = u32::try_from(named.len()).unwrap_or(u32::MAX).saturating_add(more);
         let mut space = Space::set_alloc(session.context, 0, count)?;
         for (i, (_, name)) in named.iter().enumerate() {
             space = space.set_dim_name(DimType::Set, u32::try_from(i).unwrap_or(u32::MAX), name)?;
@@ -33,6 +38,11 @@ impl<'s> Coordinates<'s> {
 
     fn local(&self) -> Built<LocalSpace> {
         Ok(LocalSpace::from_space(self.space.copy()?)?)
+    }
+
+    /// The value along a dimension.
+    pub(super) fn variable(&self, position: u32) -> Built<PwAff> {
+        Ok(PwAff::from_aff(Aff::var_on_domain(self.local()?, DimType::Set, position)?)?)
     }
 
     fn constant(&self, value: i64) -> Built<PwAff> {
@@ -52,10 +62,7 @@ impl<'s> Coordinates<'s> {
 
     fn term(&self, term: &Term<i64>) -> Built<PwAff> {
         Ok(match term {
-            Term::Coord(coord) => {
-                let variable = Aff::var_on_domain(self.local()?, DimType::Set, self.position(*coord)?)?;
-                PwAff::from_aff(variable)?
-            }
+            Term::Coord(coord) => self.variable(self.position(*coord)?)?,
             Term::Floor(inner, divisor) => {
                 self.form(inner)?.scale_down_val(self.session.value(*divisor)?)?.floor()?
             }
@@ -151,7 +158,7 @@ mod tests {
             let names = [(X, "x".to_owned()), (Y, "y".to_owned())];
             Coordinates::new(session, &names)?.form(&form).map(drop)
         });
-        assert!(matches!(result, Err(IslError::Library(_))), "{result:?}");
+        assert_eq!(result, Err(IslError::Quota));
         // The thread's context is usable afterwards.
         let again = with_session(1_000_000, |session| {
             let names = [(X, "x".to_owned()), (Y, "y".to_owned())];

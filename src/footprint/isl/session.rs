@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use isl_rs::{Context, LibISLError, Options, Val};
+use isl_rs::{Context, Error, LibISLError, Options, Val};
 
 /// isl's code for "go on after an error", which also keeps it from printing.
 const ON_ERROR_CONTINUE: i32 = 1;
@@ -17,14 +17,22 @@ pub enum IslError {
     /// What is asked has no form in isl.
     #[error("{0} cannot be written as an isl set")]
     Unsupported(&'static str),
-    /// isl reported an error, among them that the quota is used up.
+    /// Counting a set without bounds.
+    #[error("a set without bounds cannot be counted")]
+    Unbounded,
+    /// The quota of elementary operations is used up.
+    #[error("isl used up its quota of operations")]
+    Quota,
+    /// isl reported an error.
     #[error("isl: {0}")]
     Library(String),
 }
 
 impl From<LibISLError> for IslError {
     fn from(error: LibISLError) -> Self {
-        IslError::Library(error.to_string())
+        // The kind of an error is private to the bindings, except in their message.
+        let message = error.to_string();
+        if message.starts_with("[Quota]") { IslError::Quota } else { IslError::Library(message) }
     }
 }
 
@@ -50,11 +58,15 @@ pub(super) fn with_session<T>(
     work: impl FnOnce(&Session<'_>) -> Result<T, IslError>,
 ) -> Result<T, IslError> {
     CONTEXT.with(|context| {
+        // The bindings forget to clear some errors, which would then be taken for errors of the next call.
+        context.reset_error();
         context.reset_operations();
         context.set_max_operations(quota);
         let result = work(&Session { context, thread_bound: PhantomData });
         context.set_max_operations(0);
-        result
+        // A question whose answer is yes or no leaves the kind of its error in the context only.
+        let over = context.last_error() == Error::Quota;
+        result.map_err(|error| if over { IslError::Quota } else { error })
     })
 }
 
