@@ -70,7 +70,9 @@ impl Shape {
         for chunk in lines.chunks(sets::TOGETHER) {
             // Of few warps, those that are not there would cost more than one after the other.
             if chunk.len() < sets::TOGETHER / 2 {
-                chunk.iter().for_each(|l| add(sets::conflicts(l.wrapping_add(from), &self.lines)));
+                for line in chunk {
+                    add(sets::conflicts(line.wrapping_add(from), &self.lines));
+                }
                 continue;
             }
             let mut firsts = [0; sets::TOGETHER];
