@@ -59,13 +59,13 @@ impl Pattern {
     /// The mean over all loads of all warps.
     pub fn predict(&self, device: &Device) -> Predicted {
         let pipe = Pipe::of(device);
-        let warps = THREADS / pipe.warp as i64;
+        let lanes = i64::try_from(pipe.warp).unwrap();
+        let warps = THREADS / lanes;
         let mut sum = Predicted::default();
         for warp in 0..warps {
             for offset in OFFSETS {
-                let address =
-                    |lane: i64| self.width * (self.elements.of(warp * pipe.warp as i64 + lane) + offset);
-                let addresses: Vec<i64> = (0..pipe.warp as i64).map(address).collect();
+                let address = |lane: i64| self.width * (self.elements.of(warp * lanes + lane) + offset);
+                let addresses: Vec<i64> = (0..lanes).map(address).collect();
                 let wavefronts = pipe.global(Lanes::all(&addresses), self.width);
                 sum.data += f64::from(wavefronts.data);
                 sum.tag += f64::from(wavefronts.tag);

@@ -1,9 +1,9 @@
 //! Counting for affine addresses: instructions, warps and blocks by shape and alignment.
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
-use super::pipe::Pipe;
+use super::pipe::{Pipe, low_half, quotient};
 use super::plan::{Access, Plan, Stream};
-use super::shapes::{Found, Shapes, Starts};
+use super::shapes::{Group, Shapes, Starts};
 use super::unions;
 use crate::launch::Fault;
 
@@ -26,11 +26,11 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     for stream in &plan.streams {
         let starts = Starts::of(plan, stream.pattern);
         let mut of_stream = Shapes::new(plan, stream.pattern, pipe);
-        let tags = look_up_tags(stream, &starts, &mut of_stream);
-        counts.sampled |= tags.is_none();
-        let alignments = starts.alignments(plan.classes.len(), plan.period);
-        for (i, access) in stream.accesses.iter().enumerate() {
-            let sum = add_up(access, &alignments, &mut of_stream, tags.as_ref().and_then(|t| t.get(i)));
+        let affordable = affordable(stream, &starts, &mut of_stream);
+        let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
+        counts.sampled |= affordable < starts.all.len() || stream.accesses.iter().any(|a| a.cut);
+        for access in &stream.accesses {
+            let sum = add_up(access, &groups, &mut of_stream);
             if let Some(of_instruction) = counts.instructions.get_mut(access.position) {
                 of_instruction.add(&sum, 1.0 / number as f64);
             }
@@ -42,53 +42,28 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     Ok(counts)
 }
 
-/// Looks up the sets of the lines of all warps, and says what was found for each access; if the budget
-/// does not allow that, looks at some warps, and what was found is kept with the shapes.
-fn look_up_tags(stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> Option<Vec<Found>> {
-    let pattern = stream.pattern;
-    let pipe = shapes.pipe;
+/// Warps whose tags can be looked up within the budget.
+fn affordable(stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> usize {
     let of_warp: usize = stream.accesses.iter().map(|a| a.iterations.len()).sum();
     let lines = starts.all.first().map_or(1, |&(class, address)| shapes.at(class, address).lines.len());
-    let affordable = (MOST_LINES / (of_warp * lines.max(1)).max(1)).max(1);
-    let looked_at = affordable.min(starts.all.len());
-    let mut found = vec![Found::default(); stream.accesses.len()];
-    for i in 0..looked_at {
-        let Some(&(class, start)) = starts.all.get(i * starts.all.len() / looked_at) else { continue };
-        for (access, found) in stream.accesses.iter().zip(&mut found) {
-            for iteration in &access.iterations {
-                let address = start.wrapping_add(iteration.address);
-                let (tag, cycles) = shapes.at(class, address).look(address, pattern, pipe);
-                found.add(tag, cycles, iteration.weight);
-            }
-        }
-    }
-    let all = looked_at == starts.all.len() && stream.accesses.iter().all(|a| !a.cut);
-    all.then_some(found)
+    (MOST_LINES / (of_warp * lines.max(1)).max(1)).max(1)
 }
 
-/// Adds up what an instruction does in all blocks. Tags and cycles are what was found for it, or the
-/// means of the shapes.
-fn add_up(
-    access: &Access,
-    alignments: &[(usize, i64, f64)],
-    shapes: &mut Shapes,
-    tags: Option<&Found>,
-) -> InstructionCounts {
-    let pattern = shapes.pattern;
-    let pipe = shapes.pipe;
+/// Adds up what an instruction does in all blocks.
+fn add_up(access: &Access, groups: &[Group], shapes: &mut Shapes) -> InstructionCounts {
+    let (pattern, pipe) = (shapes.pattern, shapes.pipe);
     let mut sum = InstructionCounts::default();
     for iteration in &access.iterations {
-        for &(class, start, warps) in alignments {
-            let address = start.wrapping_add(iteration.address);
-            let shape = shapes.at(class, address);
-            if tags.is_none() && shape.found.count == 0.0 {
-                shape.look(address, pattern, pipe);
-            }
-            sum.add(&shape.counts(), iteration.weight * warps);
+        for group in groups {
+            let address = group.alignment.wrapping_add(iteration.address);
+            let shape = shapes.at(group.class, address);
+            let from = low_half(quotient(address, pipe.line));
+            let passes = shape.passes(from, &group.lines, pattern, pipe);
+            let share = 1.0 / group.lines.len().max(1) as f64;
+            let mut one = shape.counts();
+            (one.tag, one.cycles) = (passes.tag * share, passes.cycles * share);
+            sum.add(&one, iteration.weight * group.warps);
         }
-    }
-    if let Some(found) = tags {
-        (sum.tag, sum.cycles) = (found.tag, found.cycles);
     }
     sum
 }

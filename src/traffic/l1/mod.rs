@@ -22,6 +22,9 @@ use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::launch::{Fault, Launch, Program};
 
+/// Most threads of a block.
+const MOST_THREADS: i64 = 1 << 16;
+
 /// Counts what the warps of a block do, as a mean over blocks that are aligned differently.
 ///
 /// Where addresses are affine and a block without inactive threads exists, data wavefronts, sectors
@@ -33,6 +36,7 @@ pub fn count(
     program: &Program<i64>,
     device: &Device,
 ) -> Result<L1Counts, Fault> {
+    check_size(launch)?;
     let pipe = Pipe::of(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
         Some(plan) => affine::count(&plan, &pipe),
@@ -47,5 +51,14 @@ pub fn count_by_lane(
     program: &Program<i64>,
     device: &Device,
 ) -> Result<L1Counts, Fault> {
+    check_size(launch)?;
     lockstep::count(kernel, launch, program, &Pipe::of(device))
+}
+
+/// No device runs such blocks, but their warps would be walked over.
+fn check_size(launch: &Launch) -> Result<(), Fault> {
+    if launch.threads_per_block() > MOST_THREADS {
+        return Err(Fault::Stopped(0));
+    }
+    Ok(())
 }

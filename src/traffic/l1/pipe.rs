@@ -164,7 +164,7 @@ impl Pipe {
         match self.rules {
             Rules::Volta => {
                 let lines: Vec<u32> = lanes.touched(width, self.line).into_iter().map(low_half).collect();
-                sets::conflicts(&lines, 0)
+                sets::conflicts(0, &lines)
             }
             Rules::Fermi | Rules::Rdna => lines_by_group(lanes, width, lanes_together(width), self.line),
             // Addresses are processed by quarter waves; one tag per cycle is assumed.

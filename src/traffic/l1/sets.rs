@@ -22,18 +22,46 @@ pub fn set_of(line: u32) -> u32 {
     x % SETS
 }
 
-/// Lines in the fullest set; `lines` are distinct, relative to `first`.
-pub fn conflicts(lines: &[u32], first: u32) -> u32 {
-    // Sums of bits instead of a table of counters: no branches, so that compilers vectorise it.
-    let (mut low, mut high, mut both) = (0, 0, 0);
+/// Warps that are looked up at once, so that compilers use vector instructions.
+pub const TOGETHER: usize = 8;
+
+/// Lines in the fullest set for a warp that touches `lines` from a line on; they are distinct.
+pub fn conflicts(first: u32, lines: &[u32]) -> u32 {
+    let (mut low, mut high, mut both) = (0_u32, 0_u32, 0_u32);
     for line in lines {
         let set = set_of(line.wrapping_add(first));
-        low += set & 1;
-        high += set >> 1;
-        both += set & (set >> 1);
+        low = low.wrapping_add(set & 1);
+        high = high.wrapping_add(set >> 1);
+        both = both.wrapping_add(set & (set >> 1));
     }
-    let all = u32::try_from(lines.len()).unwrap_or(u32::MAX);
-    (all + both - low - high).max(low - both).max(high - both).max(both)
+    fullest(lines.len(), low, high, both)
+}
+
+/// Lines in the fullest of the sets 0 to 3, from how many lines there are, how many in an odd set, in
+/// an upper set, and in the last.
+fn fullest(lines: usize, low: u32, high: u32, both: u32) -> u32 {
+    let all = u32::try_from(lines).unwrap_or(u32::MAX);
+    let none = all.wrapping_add(both).wrapping_sub(low).wrapping_sub(high);
+    none.max(low.wrapping_sub(both)).max(high.wrapping_sub(both)).max(both)
+}
+
+/// Lines in the fullest set for warps that touch `lines` from each of several lines on.
+pub fn conflicts_of(firsts: [u32; TOGETHER], lines: &[u32]) -> [u32; TOGETHER] {
+    // Sums of bits instead of tables of counters: no branches.
+    let (mut low, mut high, mut both) = ([0_u32; TOGETHER], [0_u32; TOGETHER], [0_u32; TOGETHER]);
+    for &line in lines {
+        for i in 0..TOGETHER {
+            let set = set_of(line.wrapping_add(firsts[i]));
+            low[i] = low[i].wrapping_add(set & 1);
+            high[i] = high[i].wrapping_add(set >> 1);
+            both[i] = both[i].wrapping_add(set & (set >> 1));
+        }
+    }
+    let mut tags = [0; TOGETHER];
+    for i in 0..TOGETHER {
+        tags[i] = fullest(lines.len(), low[i], high[i], both[i]);
+    }
+    tags
 }
 
 #[cfg(test)]
@@ -48,13 +76,13 @@ mod tests {
 
     #[test]
     fn the_fullest_set_counts() {
-        assert_eq!(conflicts(&[], 5), 0);
-        assert_eq!(conflicts(&[0, 1, 2, 3], 0), 1);
+        assert_eq!(conflicts(5, &[]), 0);
+        assert_eq!(conflicts(0, &[0, 1, 2, 3]), 1);
         // Lines 0 and 5 share a set.
-        assert_eq!(conflicts(&[0, 1, 2, 5], 0), 2);
+        assert_eq!(conflicts(0, &[0, 1, 2, 5]), 2);
         // 3 | 4, 5, 6, 7: set 3 twice.
-        assert_eq!(conflicts(&[0, 1, 2, 3, 4], 3), 2);
+        assert_eq!(conflicts_of([3; TOGETHER], &[0, 1, 2, 3, 4]), [2; TOGETHER]);
         let all: Vec<u32> = (0..32).collect();
-        assert_eq!(conflicts(&all, 0), 8);
+        assert_eq!(conflicts(0, &all), 8);
     }
 }

@@ -2,7 +2,7 @@
 //! shape, made once. Only the sets of the tag stage depend on more.
 
 use super::counts::InstructionCounts;
-use super::pipe::{Lanes, Pipe, Wavefronts, low_half, quotient, remainder};
+use super::pipe::{Lanes, Pipe, low_half, quotient, remainder};
 use super::plan::{Pattern, Plan};
 use super::sets;
 
@@ -17,28 +17,15 @@ pub struct Shape {
     pub sectors: Vec<i64>,
     /// Distinct lines relative to the one in which the first lane begins.
     pub lines: Vec<u32>,
-    /// What was found of tags and cycles.
-    pub found: Found,
 }
 
-/// Sums over warps that were looked at.
+/// Tag wavefronts and cycles, added up over warps.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Found {
-    /// Warps.
-    pub count: f64,
+pub struct Passes {
     /// Tag wavefronts.
     pub tag: f64,
     /// Cycles.
     pub cycles: f64,
-}
-
-impl Found {
-    /// Adds a warp that stands for `weight`.
-    pub fn add(&mut self, tag: f64, cycles: f64, weight: f64) {
-        self.count += weight;
-        self.tag += weight * tag;
-        self.cycles += weight * cycles;
-    }
 }
 
 impl Shape {
@@ -48,44 +35,63 @@ impl Shape {
         if pattern.shared {
             return Self { issues, data, tag: Some(0), ..Default::default() };
         }
-        let relative = |unit: i64| {
-            let from = quotient(first, unit);
-            lanes.touched(width, unit).into_iter().map(move |t| t - from)
+        let sectors = lanes.touched(width, pipe.sector);
+        let lines = if pipe.line % pipe.sector == 0 {
+            // Lines of ascending sectors ascend: quicker than asking all lanes again.
+            let mut lines: Vec<i64> = sectors.iter().map(|s| quotient(*s, pipe.line / pipe.sector)).collect();
+            lines.dedup();
+            lines
+        } else {
+            lanes.touched(width, pipe.line)
         };
+        let (from_sector, from_line) = (quotient(first, pipe.sector), quotient(first, pipe.line));
         Self {
             issues,
             data,
             tag: (!pipe.tags_by_set(width)).then(|| pipe.global(lanes, width).tag),
-            sectors: relative(pipe.sector).collect(),
-            lines: relative(pipe.line).map(low_half).collect(),
-            found: Found::default(),
+            sectors: sectors.into_iter().map(|s| s - from_sector).collect(),
+            lines: lines.into_iter().map(|l| low_half(l - from_line)).collect(),
         }
     }
 
-    /// Looks up the tags of an access whose first lane begins at `address`: wavefronts and cycles.
-    pub fn look(&mut self, address: i64, pattern: Pattern, pipe: &Pipe) -> (f64, f64) {
-        let by_set = || sets::conflicts(&self.lines, low_half(quotient(address, pipe.line)));
-        let wavefronts = Wavefronts { data: self.data, tag: self.tag.unwrap_or_else(by_set) };
-        let tag = f64::from(wavefronts.tag);
-        let cycles = if pattern.shared || self.issues == 0.0 {
-            f64::from(self.data)
-        } else {
-            pipe.cycles(wavefronts, pattern.width)
+    /// Tags and cycles of warps whose first lanes begin in lines `from + l` for each `l` of `lines`.
+    pub fn passes(&self, from: u32, lines: &[u32], pattern: Pattern, pipe: &Pipe) -> Passes {
+        let floor = if pattern.shared || self.issues == 0.0 { 0.0 } else { pipe.floor(pattern.width) };
+        let cycles = |tag: u32| f64::from(self.data.max(tag)).max(floor);
+        if let Some(tag) = self.tag {
+            let warps = lines.len() as f64;
+            return Passes { tag: warps * f64::from(tag), cycles: warps * cycles(tag) };
+        }
+        let mut sum = Passes::default();
+        let mut add = |tag: u32| {
+            sum.tag += f64::from(tag);
+            sum.cycles += cycles(tag);
         };
-        self.found.add(tag, cycles, 1.0);
-        (tag, cycles)
+        for chunk in lines.chunks(sets::TOGETHER) {
+            // Of few warps, those that are not there would cost more than one after the other.
+            if chunk.len() < sets::TOGETHER / 2 {
+                for line in chunk {
+                    add(sets::conflicts(line.wrapping_add(from), &self.lines));
+                }
+                continue;
+            }
+            let mut firsts = [0; sets::TOGETHER];
+            for (first, line) in firsts.iter_mut().zip(chunk) {
+                *first = line.wrapping_add(from);
+            }
+            sets::conflicts_of(firsts, &self.lines).into_iter().take(chunk.len()).for_each(&mut add);
+        }
+        sum
     }
 
-    /// What one warp does: tags and cycles are means over the warps that were looked at.
+    /// What one warp does, without tags and cycles.
     pub fn counts(&self) -> InstructionCounts {
-        let times = 1.0 / self.found.count.max(1.0);
         InstructionCounts {
             issues: self.issues,
             data: f64::from(self.data),
-            tag: self.found.tag * times,
-            cycles: self.found.cycles * times,
             sectors: self.sectors.len() as f64,
             lines: self.lines.len() as f64,
+            ..Default::default()
         }
     }
 }
@@ -201,16 +207,41 @@ impl Starts {
         Self { all }
     }
 
-    /// How often each class begins at each alignment.
-    pub fn alignments(&self, classes: usize, period: i64) -> Vec<(usize, i64, f64)> {
+    /// The starts by class and alignment, with at most about `most` lines in all groups together.
+    pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> Vec<Group> {
         let width = index(-1, period) + 1;
-        let mut found = vec![0_u32; classes * width];
+        let mut numbers = vec![NONE; classes * width];
+        let mut groups: Vec<Group> = Vec::new();
         for &(class, address) in &self.all {
-            if let Some(count) = found.get_mut(class * width + index(address, period)) {
-                *count += 1;
+            let alignment = remainder(address, period);
+            let Some(number) = numbers.get_mut(class * width + index(address, period)) else { continue };
+            if *number == NONE {
+                *number = u32::try_from(groups.len()).unwrap_or(NONE);
+                groups.push(Group { class, alignment, warps: 0.0, lines: Vec::new() });
+            }
+            if let Some(group) = groups.get_mut(*number as usize) {
+                group.warps += 1.0;
+                group.lines.push(low_half(quotient(address.wrapping_sub(alignment), line)));
             }
         }
-        let some = found.iter().enumerate().filter(|(_, count)| **count > 0);
-        some.map(|(i, &count)| (i / width, i64::try_from(i % width).unwrap_or(0), f64::from(count))).collect()
+        let share = self.all.len().div_ceil(most.max(1));
+        for group in groups.iter_mut().filter(|_| share > 1) {
+            // The middle one of each so many.
+            let shift = (group.lines.len() - 1).min(share) / 2;
+            group.lines = group.lines.iter().skip(shift).step_by(share).copied().collect();
+        }
+        groups
     }
+}
+
+/// Warps of one class that begin at one alignment.
+pub struct Group {
+    /// The class.
+    pub class: usize,
+    /// The alignment.
+    pub alignment: i64,
+    /// How many there are.
+    pub warps: f64,
+    /// Lines in which they, or those that stand for all, begin; relative to the line of the alignment.
+    pub lines: Vec<u32>,
 }

@@ -106,7 +106,8 @@ impl Union<'_, '_, '_> {
 
     /// Puts all sectors of a warp into a set; `None` if they are too many. Also says how many were put.
     fn by_set(&self, warp: usize, shapes: &mut [(Shapes, Starts)]) -> Option<(f64, usize)> {
-        let mut set = Set::new();
+        let of_warp: usize = self.parts.iter().flat_map(|p| &p.loads).map(|l| l.iterations.len()).sum();
+        let mut set = Set::new(of_warp.saturating_mul(8));
         let mut put = 0;
         for part in self.parts {
             let (of_stream, starts) = shapes.get_mut(part.stream)?;
@@ -207,8 +208,10 @@ struct Set {
 const EMPTY: i64 = i64::MIN;
 
 impl Set {
-    fn new() -> Self {
-        Self { slots: vec![EMPTY; 256], len: 0 }
+    /// A set for about so many numbers.
+    fn new(numbers: usize) -> Self {
+        let slots = numbers.saturating_mul(2).clamp(64, MOST_SECTORS).next_power_of_two();
+        Self { slots: vec![EMPTY; slots], len: 0 }
     }
 
     fn insert(&mut self, value: i64) {
@@ -243,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_set_counts_distinct_numbers() {
-        let mut set = Set::new();
+        let mut set = Set::new(0);
         for i in 0..3000_i64 {
             set.insert(i * 640 % 7000 - 100);
             set.insert(i % 5);

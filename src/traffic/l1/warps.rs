@@ -18,7 +18,8 @@ pub struct Class {
 #[derive(PartialEq)]
 struct Key {
     place: (Option<i64>, Option<i64>, i64),
-    active: Vec<u64>,
+    /// `None` if all are.
+    active: Option<Vec<u64>>,
 }
 
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
@@ -35,16 +36,16 @@ pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> 
         let first = place(from, block);
         let count = warp.min(threads - from);
         let active = if all_whole {
-            Vec::new()
+            None
         } else {
             let lanes = lanes(first, count, block);
-            limits.iter().map(|limit| below(first, &lanes, *limit)).collect()
+            Some(limits.iter().map(|limit| below(first, &lanes, *limit)).collect())
         };
         let key = Key { place: key(first, count, block), active };
         if let Some(known) = keys.iter().position(|k| *k == key) {
             classes[known].firsts.push(first);
         } else {
-            let active = if all_whole { vec![u64::MAX; limits.len()] } else { key.active.clone() };
+            let active = key.active.clone().unwrap_or_else(|| vec![u64::MAX; limits.len()]);
             keys.push(key);
             classes.push(Class { lanes: lanes(first, count, block), active, firsts: vec![first] });
         }
