@@ -81,25 +81,29 @@ pub struct TimeFit {
     /// latency of the device if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_cycles: Option<Coefficient>,
-    /// How much longer that takes per 8 bytes stored.
+    /// How much longer that takes per store.
     pub store_cycles: Coefficient,
     /// Bytes per second of one-way traffic; follows from the device's bandwidth if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram_one_way: Option<Coefficient>,
     /// Loss of memory bandwidth to turns between reads and writes.
     pub turnaround: Coefficient,
-    /// Loss of memory bandwidth when a wave touches very many pages.
-    pub page_loss: Coefficient,
-    /// Pages of a wave at which half of it is lost.
-    pub page_half: Coefficient,
+    /// Loss of memory bandwidth when a wave is scattered over memory.
+    pub scatter_loss: Coefficient,
+    /// Scatter at which half of it is lost.
+    pub scatter_half: Coefficient,
+    /// Bytes that a page which a wave touches beyond those of contiguous arrays stands for.
+    pub scatter_bytes: Coefficient,
+    /// Loss of memory bandwidth by data that is fetched again.
+    pub refetch_loss: Coefficient,
+    /// Bytes that each further run of sectors of a warp-wide store costs.
+    pub run_bytes: Coefficient,
     /// Exponent that joins memory bandwidth and latency.
     pub latency_norm: Coefficient,
     /// Exponent that joins the limiters.
     pub limiter_norm: Coefficient,
     /// Cost of few resident blocks, per block.
     pub few_blocks: Coefficient,
-    /// Cost of the last, partial wave, per wave.
-    pub last_wave: Coefficient,
     /// Cycles that the device takes to start a block.
     pub dispatch_cycles: Coefficient,
     /// Cycles of address translation per page of a block.

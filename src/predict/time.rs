@@ -112,6 +112,12 @@ impl Inputs<'_> {
         self.device.sm.count.value.0 as f64
     }
 
+    /// Blocks of the SM that has most of them over the average.
+    fn imbalance(&self) -> f64 {
+        let (blocks, sms) = (self.launch.blocks() as f64, self.sms());
+        (blocks / sms).ceil() * sms / blocks
+    }
+
     /// Seconds of `cycles` per work item on all SMs.
     fn on_sms(&self, cycles: f64) -> f64 {
         self.items * cycles / (self.sms() * self.clock())
@@ -164,7 +170,6 @@ pub(super) fn roofline(of: &Inputs<'_>) -> Time {
 
 /// The four limiters with latency, tail, launch, address translation and a smooth combination.
 pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
-    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.launch) as f64;
     let mut terms = Terms {
         fp: of.fp(),
         l1: fit.l1_pipe.value * of.on_sms(of.volumes.l1.cycles),
@@ -178,10 +183,14 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     };
     let (most, limiter) = longest(&terms);
     let memory = norm(&[terms.dram, terms.latency], fit.latency_norm.value);
-    let core = norm(&[terms.fp, terms.l1, terms.l2, memory], fit.limiter_norm.value);
-    let waves = of.occupancy.waves.max(1.0);
-    terms.tail = core * (fit.few_blocks.value / blocks_per_sm + fit.last_wave.value / waves);
-    let all = norm(&[core + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
+    let join = |imbalance: f64| {
+        norm(&[terms.fp * imbalance, terms.l1 * imbalance, terms.l2, memory], fit.limiter_norm.value)
+    };
+    let (even, core) = (join(1.0), join(of.imbalance()));
+    // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
+    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.launch) as f64;
+    terms.tail = core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
+    let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
     terms.combination = all - terms.tail - most;
     let seconds = all + terms.launch;
     let limiter = if terms.launch > most { Limiter::Launch } else { limiter };
@@ -192,35 +201,43 @@ fn seconds_of(coefficient: Option<&Coefficient>) -> Option<f64> {
     coefficient.map(|c| c.value)
 }
 
-/// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing
-/// and jumps between pages cost.
+/// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing,
+/// scattered waves, data that comes again and short stores cost.
 fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+    let bytes = of.dram_bytes();
+    if bytes <= 0.0 {
+        return 0.0;
+    }
     let share = of.stored_share();
     let one_way = seconds_of(fit.dram_one_way.as_ref())
         // The device file gives what a kernel with as many loads as stores reaches.
         .unwrap_or(of.device.dram.bandwidth.value.0 * (1.0 + 0.25 * fit.turnaround.value));
     let turns = 1.0 + fit.turnaround.value * share * (1.0 - share);
-    let pages = of.volumes.pages_per_wave;
-    let jumps = 1.0 + fit.page_loss.value * pages / (pages + fit.page_half.value);
-    of.items * of.dram_bytes() * turns * jumps / one_way
+    let scatter = fit.scatter_bytes.value * of.volumes.scatter;
+    let jumps = 1.0 + fit.scatter_loss.value * scatter / (1.0 + scatter / fit.scatter_half.value);
+    let again = (of.volumes.dram.load() - of.volumes.first_loads).max(0.0) / bytes;
+    let refetch = 1.0 + fit.refetch_loss.value * again;
+    let runs = fit.run_bytes.value * of.volumes.further_runs;
+    of.items * (bytes * turns * jumps * refetch + runs) / one_way
 }
 
 /// Little's law: each wave of threads takes at least the way to memory and back.
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
     let cycles = seconds_of(fit.thread_cycles.as_ref()).unwrap_or(2.0 * of.device.dram.latency.value.0);
-    let stores = of.volumes.l1.store / 8.0;
-    of.occupancy.waves * cycles * (1.0 + fit.store_cycles.value * stores) / of.clock()
+    let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores;
+    of.occupancy.waves.max(1.0) * cycles * stores / of.clock()
 }
 
-/// Blocks that touch very many pages wait for their translation.
+/// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to
+/// end.
 fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
     let pages = of.volumes.pages_per_block;
-    if pages <= 0.0 {
+    if pages <= 0.0 || of.device.tlb.l1_reach.is_none() {
         return 0.0;
     }
     let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
-    let threads = of.launch.threads_per_block() as f64;
-    of.on_sms(fit.translation_cycles.value * pages / threads * many)
+    let blocks = of.launch.blocks() as f64;
+    blocks * fit.translation_cycles.value * pages * many / (of.sms() * of.clock())
 }
 
 fn norm(parts: &[f64], p: f64) -> f64 {

@@ -38,6 +38,8 @@ pub struct Footprints {
     pub past: [f64; 3],
     /// Distinct pages of the wave.
     pub wave_pages: f64,
+    /// Pages that the wave would touch if what it loads and what it stores were contiguous.
+    pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
     /// Work items of the wave.
@@ -96,6 +98,7 @@ pub fn footprints(
         wave: 0.0,
         past: [0.0; 3],
         wave_pages: 0.0,
+        contiguous_pages: 0.0,
         block_pages: 0.0,
         wave_items,
         block_items,
@@ -109,6 +112,8 @@ pub fn footprints(
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
         found.wave_pages += of_wave.pages;
+        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
+        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;

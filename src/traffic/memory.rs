@@ -14,7 +14,7 @@ pub(super) struct Cache {
     /// Misses at each of them.
     pub(super) miss: [f64; 4],
     /// Misses of what an earlier launch left.
-    launch_miss: f64,
+    pub(super) launch_miss: f64,
 }
 
 impl Cache {

@@ -23,6 +23,14 @@ pub struct Volumes {
     pub pages_per_wave: f64,
     /// Distinct pages of a block.
     pub pages_per_block: f64,
+    /// Pages of a wave beyond those of contiguous arrays, per byte of the wave.
+    pub scatter: f64,
+    /// Loads from memory that no cache could avoid, per work item.
+    pub first_loads: f64,
+    /// Further runs of sectors of warp-wide stores that reach memory, per work item.
+    pub further_runs: f64,
+    /// Stores of a thread.
+    pub thread_stores: f64,
     /// By field.
     pub fields: Vec<FieldVolumes>,
     /// How far the caches are oversubscribed.
@@ -153,13 +161,15 @@ pub fn volumes(
         device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
     let mut out = Volumes {
         l1: L1Volumes {
-            cycles: l1.total.cycles / items,
+            cycles: l1.pipe_cycles / items,
             data: l1.total.data / items,
             tag: l1.total.tag / items,
             ..Default::default()
         },
         pages_per_wave: footprints.wave_pages,
         pages_per_block: footprints.block_pages,
+        scatter: (footprints.wave_pages - footprints.contiguous_pages).max(0.0) / footprints.wave.max(1.0),
+        thread_stores: l1.store_issues / warps(device, launch),
         pressure: Pressure {
             l1_capacity: capacity,
             l1: oversubscription,
@@ -186,6 +196,9 @@ pub fn volumes(
             store: store_warp + fit.partial_store_l2.value * stored.fill,
         };
         let below = l2.below(f, &stored);
+        let last = llc.as_ref().unwrap_or(&l2);
+        out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
+        out.further_runs += last.launch_miss * of_warps.further_store_runs / items;
         let of_dram = llc.as_ref().map_or(below, |c| c.below(f, &stored));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
@@ -197,6 +210,11 @@ pub fn volumes(
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
     }
     out
+}
+
+/// Warps of a block, partial ones too.
+fn warps(device: &Device, launch: &Launch) -> f64 {
+    (launch.threads_per_block() as f64 / device.sm.warp_size.value.0 as f64).ceil().max(1.0)
 }
 
 /// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes

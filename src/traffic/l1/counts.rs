@@ -17,6 +17,8 @@ pub struct InstructionCounts {
     pub cycles: f64,
     /// Distinct sectors per issue, added up; none for shared memory.
     pub sectors: f64,
+    /// Runs of adjacent sectors per issue, added up; none for shared memory.
+    pub runs: f64,
     /// Distinct lines per issue, added up; none for shared memory.
     pub lines: f64,
 }
@@ -28,6 +30,7 @@ impl InstructionCounts {
         self.tag += weight * other.tag;
         self.cycles += weight * other.cycles;
         self.sectors += weight * other.sectors;
+        self.runs += weight * other.runs;
         self.lines += weight * other.lines;
     }
 }
@@ -46,6 +49,8 @@ pub struct FieldCounts {
     pub load_issues: f64,
     /// Sectors per warp-wide store, added up: what is written through.
     pub store_sectors: f64,
+    /// Runs of adjacent sectors of warp-wide stores, beyond the one that each store has.
+    pub further_store_runs: f64,
     /// Sectors per warp-wide atomic, added up.
     pub atomic_sectors: f64,
 }
@@ -59,6 +64,11 @@ pub struct L1Counts {
     pub fields: Vec<FieldCounts>,
     /// All instructions of all copies together; shared memory included.
     pub total: InstructionCounts,
+    /// Cycles of the pipe: of loads those of the slower stage, of stores those of the data stage, as
+    /// they are written through without looking for their line.
+    pub pipe_cycles: f64,
+    /// Warp-wide stores.
+    pub store_issues: f64,
     /// Work items that a block does.
     pub work_items: f64,
     /// The blocks that were looked at, by their place in the grid.
@@ -73,6 +83,9 @@ impl L1Counts {
         for (instruction, of) in program.instructions.iter().zip(&self.instructions) {
             let copies = kernel.field(instruction.field).multiplicity as f64;
             self.total.add(of, copies);
+            let is_store = instruction.kind == AccessKind::Store;
+            self.pipe_cycles += copies * if is_store { of.data } else { of.cycles };
+            self.store_issues += if is_store { copies * of.issues } else { 0.0 };
             let Some(field) = self.fields.get_mut(usize::from(instruction.field.0)) else { continue };
             match instruction.kind {
                 AccessKind::Load => {
@@ -83,7 +96,10 @@ impl L1Counts {
                         field.load_issues += copies * of.issues;
                     }
                 }
-                AccessKind::Store => field.store_sectors += copies * of.sectors,
+                AccessKind::Store => {
+                    field.store_sectors += copies * of.sectors;
+                    field.further_store_runs += copies * (of.runs - of.issues).max(0.0);
+                }
                 AccessKind::Atomic => field.atomic_sectors += copies * of.sectors,
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::blocks;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::pipe::{Lanes, MOST_LANES, Pipe};
+use super::shapes::runs;
 use super::warps;
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
@@ -112,6 +113,7 @@ impl Tally<'_> {
             one.tag = f64::from(wavefronts.tag);
             one.cycles = pipe.cycles(wavefronts, width);
             one.sectors = sectors.len() as f64;
+            one.runs = runs(&sectors);
             one.lines = lanes.touched(width, pipe.line).len() as f64;
             if instruction.kind == AccessKind::Load
                 && let Some(union) = self.unions.get_mut(usize::from(instruction.field.0))

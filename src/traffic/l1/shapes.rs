@@ -15,6 +15,8 @@ pub struct Shape {
     tag: Option<u32>,
     /// Distinct sectors relative to the one in which the first lane begins.
     pub sectors: Vec<i64>,
+    /// Runs of adjacent sectors.
+    runs: f64,
     /// Distinct lines relative to the one in which the first lane begins.
     pub lines: Vec<u32>,
 }
@@ -49,6 +51,7 @@ impl Shape {
             issues,
             data,
             tag: (!pipe.tags_by_set(width)).then(|| pipe.global(lanes, width).tag),
+            runs: runs(&sectors),
             sectors: sectors.into_iter().map(|s| s - from_sector).collect(),
             lines: lines.into_iter().map(|l| low_half(l - from_line)).collect(),
         }
@@ -90,6 +93,7 @@ impl Shape {
             issues: self.issues,
             data: f64::from(self.data),
             sectors: self.sectors.len() as f64,
+            runs: self.runs,
             lines: self.lines.len() as f64,
             ..Default::default()
         }
@@ -244,4 +248,10 @@ pub struct Group {
     pub warps: f64,
     /// Lines in which they, or those that stand for all, begin; relative to the line of the alignment.
     pub lines: Vec<u32>,
+}
+
+/// Runs of adjacent sectors; sectors ascend.
+pub fn runs(sectors: &[i64]) -> f64 {
+    let gaps = sectors.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+    if sectors.is_empty() { 0.0 } else { gaps as f64 + 1.0 }
 }
