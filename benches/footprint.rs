@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wavecast::footprint::{Addressing, Engine, Query, Threads, Touched, count_with};
+use wavecast::footprint::{Addressing, Counter, Engine, Query, Threads, Touched, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, Options, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
 
@@ -74,6 +74,10 @@ fn footprint(c: &mut Criterion) {
             b.iter(|| count_with(&black_box(case).query(), Engine::Linear).unwrap());
         });
         let touched = case.touched();
+        let counter = Counter::cheapest();
+        group.bench_function(format!("{name}/short way"), |b| {
+            b.iter(|| Touched::count(&[(black_box(&touched), &case.blocks)], LINE, &counter).unwrap());
+        });
         group.bench_function(format!("{name}/place and count"), |b| {
             b.iter(|| {
                 let query = black_box(&touched).under(&case.blocks, LINE).unwrap();

@@ -25,19 +25,19 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
-    let mut progressions =
-        pieces.iter().map(|p| Ok((p.array, Progression::of(p)?))).collect::<Counted<Vec<_>>>()?;
-    progressions.sort_by_key(|p| p.0);
+    let mut progressions = pieces.iter().map(Progression::of).collect::<Counted<Vec<_>>>()?;
+    progressions.sort_by_key(|p| p.array);
     let mut total = 0;
-    for of_array in progressions.chunk_by_mut(|a, b| a.0 == b.0) {
-        total += count_array(of_array, line)?;
+    for of_array in progressions.chunk_by_mut(|a, b| a.array == b.array) {
+        total += count_progressions(of_array, line)?;
     }
     Ok(total)
 }
 
 /// Addresses base + sum of stride * (0..count), each touching `run` bytes.
 #[derive(Debug, Clone)]
-struct Progression {
+pub(super) struct Progression {
+    array: usize,
     base: i64,
     /// Ascending strides, all positive, counts at least 2.
     steps: Steps,
@@ -87,10 +87,24 @@ impl Progression {
             }
         }
         let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
-        merge(&mut steps)?;
-        let this = Self { base, steps, run: piece.width };
-        this.end()?;
-        Ok(this)
+        Self { array: piece.array, base, steps, run: piece.width }.checked()
+    }
+
+    /// Bytes of one array: `run` from `base` and from there on in steps, each a positive stride and how
+    /// often it is taken; steps that are taken once do not matter.
+    pub(super) fn new(base: i64, each: &[(i64, i64)], run: i64) -> Counted<Self> {
+        let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
+        for &step in each.iter().filter(|s| s.1 > 1) {
+            *steps.list.get_mut(steps.length).ok_or(Refusal::Strides)? = step;
+            steps.length += 1;
+        }
+        Self { array: 0, base, steps, run }.checked()
+    }
+
+    fn checked(mut self) -> Counted<Self> {
+        merge(&mut self.steps)?;
+        self.end()?;
+        Ok(self)
     }
 
     /// One past the last byte; everything between it and the base fits into 62 bits.
@@ -129,7 +143,26 @@ fn merge(steps: &mut Steps) -> Counted<()> {
     Ok(())
 }
 
-fn count_array(progressions: &mut [(usize, Progression)], line: i64) -> Counted<u128> {
+/// Distinct lines of progressions in one array. What lies apart, as the directions of a lattice
+/// Boltzmann kernel do, is counted apart.
+pub(super) fn count_progressions(progressions: &mut [Progression], line: i64) -> Counted<u128> {
+    progressions.sort_unstable_by_key(|p| p.base);
+    let (mut total, mut from, mut end) = (0, 0, i64::MIN);
+    for i in 0..progressions.len() {
+        let p = &progressions[i];
+        if i > from && p.base.div_euclid(line) > end {
+            total += count_together(&mut progressions[from..i], line)?;
+            from = i;
+        }
+        end = end.max((progressions[i].end()? - 1).div_euclid(line));
+    }
+    if from < progressions.len() {
+        total += count_together(&mut progressions[from..], line)?;
+    }
+    Ok(total)
+}
+
+fn count_together(progressions: &mut [Progression], line: i64) -> Counted<u128> {
     let strides = row_strides(progressions, line);
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
@@ -138,7 +171,7 @@ fn count_array(progressions: &mut [(usize, Progression)], line: i64) -> Counted<
         _ => return Err(Refusal::Strides),
     };
     let mut rectangles = Vec::with_capacity(progressions.len() * 2);
-    for (_, p) in progressions.iter() {
+    for p in progressions.iter() {
         let Some(row) = row else {
             rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + p.run - 1] });
             continue;
@@ -152,9 +185,9 @@ fn count_array(progressions: &mut [(usize, Progression)], line: i64) -> Counted<
 
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
 /// that remain are those between rows and planes.
-fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64> {
+fn row_strides(progressions: &mut [Progression], line: i64) -> Vec<i64> {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
-    for (_, p) in progressions.iter() {
+    for p in progressions.iter() {
         for &(stride, _) in p.steps.as_slice() {
             if let Err(at) = strides.binary_search(&stride) {
                 strides.insert(at, stride);
@@ -165,10 +198,10 @@ fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64>
     for &stride in &strides {
         // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
         let dense = |p: &Progression| p.steps.count_of(stride) == 1 || stride - p.run < line;
-        if !progressions.iter().all(|(_, p)| dense(p)) {
+        if !progressions.iter().all(dense) {
             break;
         }
-        for (_, p) in progressions.iter_mut() {
+        for p in progressions.iter_mut() {
             p.run += stride * (p.steps.count_of(stride) - 1);
         }
         swallowed += 1;

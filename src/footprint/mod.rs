@@ -5,6 +5,7 @@
 //! threads; enumeration answers everything that is small.
 
 mod along;
+mod boxes;
 mod counter;
 mod engine;
 mod enumerate;

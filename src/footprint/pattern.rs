@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::query::{Range, Refusal};
 use crate::expr::{Cond, Coord, Dim, Form, LoopId, Term};
+use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
 
 /// An access of one work item of a thread.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
+    pub(super) kind: AccessKind,
     /// Number of its [`Frame`].
     pub(super) frame: usize,
     pub(super) when: Vec<Cond<i64>>,

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use super::boxes::{self, Group, groups};
+use super::counter::{Count, Counter, Uncounted};
+use super::engine::Engine;
 use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
 use super::query::{Query, Ranges, Refusal};
@@ -46,6 +49,8 @@ pub struct Touched {
     size: i64,
     frames: Vec<Frame>,
     patterns: Vec<Pattern>,
+    /// All patterns, if they are simple and exact bytes are addressed.
+    groups: Option<Vec<Group>>,
 }
 
 impl Threads<'_> {
@@ -76,6 +81,7 @@ impl Threads<'_> {
             size: self.kernel.field(field).dtype.bytes,
             frames: Vec::new(),
             patterns: Vec::with_capacity(self.program.instructions.len()),
+            groups: None,
         };
         for (instruction, loops) in self.program.instructions.iter().zip(&around) {
             if instruction.field == field && kinds.contains(&instruction.kind) {
@@ -86,6 +92,7 @@ impl Threads<'_> {
                 }
             }
         }
+        touched.group();
         Ok(touched)
     }
 
@@ -142,8 +149,50 @@ impl Touched {
             self.frames.len() - 1
         });
         let forms = draft.forms.into_iter().map(Arc::new).collect();
-        self.patterns.push(Pattern { frame: number, when: draft.when, forms, width: instruction.width });
+        self.patterns.push(Pattern {
+            kind: instruction.kind,
+            frame: number,
+            when: draft.when,
+            forms,
+            width: instruction.width,
+        });
         Ok(())
+    }
+
+    /// Finds out whether counting can take the short way.
+    fn group(&mut self) {
+        let bytes = self.addressing == Addressing::Linear;
+        self.groups = if bytes { groups(&self.patterns, &self.frames) } else { None };
+    }
+
+    /// What is touched through instructions of some kinds.
+    #[must_use]
+    pub fn only(&self, kinds: &[AccessKind]) -> Self {
+        let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind));
+        let mut touched =
+            Self { frames: self.frames.clone(), patterns: kept.cloned().collect(), groups: None, ..*self };
+        touched.group();
+        touched
+    }
+
+    /// Distinct lines of the same field that are touched in one of several ways. The same number as
+    /// `counter` finds for the [`union`](Self::union), sooner.
+    pub fn count(parts: &[(&Self, &[BlockBox])], line: i64, counter: &Counter) -> Result<Count, Uncounted> {
+        let simple: Option<Vec<_>> = parts
+            .iter()
+            .map(|(touched, blocks)| Some((touched.groups.as_deref()?, &*touched.frames, *blocks)))
+            .collect();
+        if let Some(simple) = simple
+            && line > 0
+            && counter.engine().is_none_or(|e| e == Engine::Linear)
+            && !counter.verifies()
+            && let Ok(lines) = boxes::count(&simple, line)
+        {
+            return Ok(Count { lines, engine: Engine::Linear, verified_by: None, interval: None });
+        }
+        let query =
+            Self::union(parts, line).map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why)]))?;
+        counter.count(&query)
     }
 
     /// Whether nothing is touched at all.

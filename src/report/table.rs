@@ -18,8 +18,11 @@ pub enum Align {
 pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
-    painted: Option<(usize, fn(&str) -> Style)>,
+    painted: Option<(usize, Paint)>,
 }
+
+/// The colour of a cell by what it says.
+type Paint = fn(&str) -> Style;
 
 impl Table {
     /// A table with these columns.
@@ -36,7 +39,7 @@ impl Table {
     }
 
     /// Colours the cells of a column by what they say, on a terminal.
-    pub fn paint(&mut self, column: &str, style: fn(&str) -> Style) {
+    pub fn paint(&mut self, column: &str, style: Paint) {
         self.painted = self.columns.iter().position(|c| c.0 == column).map(|at| (at, style));
     }
 

@@ -29,7 +29,7 @@ impl Default for Counting {
 pub struct Footprints {
     /// Of each global field that is accessed.
     pub fields: Vec<FieldFootprint>,
-    /// Bytes of L1 lines that one block loads, all fields (V_alloc of section 4.3).
+    /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
     pub block_alloc: f64,
     /// Bytes that the wave loads or stores.
     pub wave: f64,
@@ -59,16 +59,16 @@ pub struct Footprints {
 pub struct FieldFootprint {
     /// The field.
     pub field: FieldId,
-    /// Sectors that a whole block loads (V_comp of section 4.3).
+    /// Sectors that a whole block loads (`V_comp` of section 4.3).
     pub block_load: f64,
     /// The same on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
-    /// Sectors that the wave loads (V_comp of section 4.4).
+    /// Sectors that the wave loads (`V_comp` of section 4.4).
     pub wave_load: f64,
     /// Sectors that the wave stores.
     pub wave_store: f64,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
-    /// plane back; disjoint (V_over of section 4.4.2).
+    /// plane back; disjoint (`V_over` of section 4.4.2).
     pub reuse: [f64; 3],
     /// Of `wave_store`, likewise.
     pub store_reuse: [f64; 3],
@@ -198,12 +198,11 @@ fn touched_fields<'a>(
             continue;
         }
         let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
-        let touched = |kinds: &[AccessKind]| threads.touched(id, kinds, addressing).map_err(refused);
-        let all = touched(&[Load, Store, Atomic])?;
+        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
         if all.is_empty() {
             continue;
         }
-        let (loads, stores) = (touched(&[Load])?, touched(&[Store, Atomic])?);
+        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
         fields.push(TouchedField { id, field, loads, stores, all });
     }
     Ok(fields)
@@ -263,12 +262,10 @@ impl Counts<'_> {
         if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
             return Ok(0.0);
         }
-        let query =
-            Touched::union(parts, line).map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why)]))?;
-        if query.pieces.is_empty() {
+        let count = Touched::count(parts, line, &self.counting.counter)?;
+        if count.lines == 0 {
             return Ok(0.0);
         }
-        let count = self.counting.counter.count(&query)?;
         if !self.engines.contains(&count.engine) {
             self.engines.push(count.engine);
         }
@@ -327,17 +324,18 @@ impl Counts<'_> {
             (true, _) => found.store,
             _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
         };
-        let (mut nearer, mut store_nearer) = (0.0, 0.0);
         for (i, past) in wave.before.iter().enumerate() {
+            if past.blocks.is_empty() {
+                continue;
+            }
             found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
-            let again =
-                self.again(&field.loads, &field.all, wave, past, found.load, found.past[i], sizes.fetch)?;
-            found.reuse[i] = (again - nearer).max(0.0);
-            nearer = again.max(nearer);
-            let again =
-                self.again(&field.stores, &field.all, wave, past, found.store, found.past[i], sizes.fetch)?;
-            found.store_reuse[i] = (again - store_nearer).max(0.0);
-            store_nearer = again.max(store_nearer);
+            // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
+            let both = found.load + found.past[i];
+            let again = both - self.with_past(&field.loads, field, wave, past, sizes)?;
+            found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
+            let both = found.store + found.past[i];
+            let again = both - self.with_past(&field.stores, field, wave, past, sizes)?;
+            found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
         }
         let times = field.times();
         let volumes = [&mut found.load, &mut found.store, &mut found.all, &mut found.pages];
@@ -348,26 +346,18 @@ impl Counts<'_> {
         Ok(found)
     }
 
-    /// Of what the wave touches through `some`, the bytes that the blocks before it touched through
-    /// `all`: |A and B| = |A| + |B| - |A or B|.
-    fn again(
+    /// Bytes that the wave touches through `some` or the blocks before it at all.
+    fn with_past(
         &mut self,
         some: &Touched,
-        all: &Touched,
+        field: &TouchedField<'_>,
         wave: &Wave,
         past: &Past,
-        in_wave: f64,
-        in_past: f64,
-        line: i64,
+        sizes: &Sizes,
     ) -> Result<f64, Uncounted> {
-        if past.blocks.is_empty() || in_wave == 0.0 {
-            return Ok(0.0);
+        if some.len() == field.all.len() {
+            return self.bytes(some, &past.with_wave, sizes.fetch);
         }
-        let union = if some.len() == all.len() {
-            self.bytes(all, &past.with_wave, line)?
-        } else {
-            self.union(&[(some, &wave.blocks), (all, &past.blocks)], line)?
-        };
-        Ok(in_wave + in_past - union)
+        self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
     }
 }

@@ -37,7 +37,7 @@ impl Cache {
     }
 
     /// What one field needs from below.
-    pub(super) fn below(&self, f: &FieldFootprint, stored: &Stored) -> MemoryVolumes {
+    pub(super) fn below(&self, f: &FieldFootprint, stored: Stored) -> MemoryVolumes {
         let hit = |d: usize| 1.0 - self.miss[d + 1];
         let reuse: [f64; 3] = std::array::from_fn(|d| f.reuse[d] * hit(d));
         let unavoidable = f.wave_load - f.reuse.iter().sum::<f64>();

@@ -46,7 +46,7 @@ pub struct L1Volumes {
     pub data: f64,
     /// Wavefronts of the tag stage.
     pub tag: f64,
-    /// Bytes of sectors that loads ask for (V_up).
+    /// Bytes of sectors that loads ask for (`V_up`).
     pub load: f64,
     /// Bytes of sectors that stores write.
     pub store: f64,
@@ -195,11 +195,11 @@ pub fn volumes(
             load_capacity: redundant * l1_miss * cut,
             store: store_warp + fit.partial_store_l2.value * stored.fill,
         };
-        let below = l2.below(f, &stored);
+        let below = l2.below(f, stored);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
         out.further_runs += last.launch_miss * of_warps.further_store_runs / items;
-        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, &stored));
+        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
         out.l2.store += of_l2.store;

@@ -1,0 +1,171 @@
+//! Boxes of threads under affine accesses that differ by constants only, as those of a stencil: the
+//! closed form's common case, without a form or a query in between.
+//!
+//! Accesses whose addresses continue each other along a dimension are one access of more threads: the
+//! 25 points of a star become three boxes.
+
+use super::linear::{Progression, count_progressions};
+use super::pattern::{Frame, Pattern};
+use super::query::Refusal;
+use crate::expr::{Coord, Dim, Term};
+use crate::launch::BlockBox;
+
+/// Accesses with equal strides and threads.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    frame: usize,
+    /// Bytes from a thread to the next along x, y, z.
+    strides: [i64; 3],
+    width: i64,
+    /// First bytes for thread 0, ascending.
+    bases: Vec<i64>,
+    /// The smallest distance between two of them.
+    nearest: i64,
+}
+
+/// The groups of some accesses; `None` if one of them is not so simple.
+pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for pattern in patterns {
+        let (strides, base) = simple(pattern, frames)?;
+        let like =
+            |g: &&mut Group| g.frame == pattern.frame && g.strides == strides && g.width == pattern.width;
+        if let Some(group) = groups.iter_mut().find(like) {
+            group.bases.push(base);
+        } else {
+            let (frame, width) = (pattern.frame, pattern.width);
+            groups.push(Group { frame, strides, width, bases: vec![base], nearest: i64::MAX });
+        }
+    }
+    for group in &mut groups {
+        group.bases.sort_unstable();
+        group.bases.dedup();
+        let gaps = group.bases.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        group.nearest = gaps.min().unwrap_or(i64::MAX);
+    }
+    Some(groups)
+}
+
+/// Strides and first byte of an access in thread coordinates without loops and conditions.
+fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<([i64; 3], i64)> {
+    let frame = &frames[pattern.frame];
+    let [address] = &*pattern.forms else { return None };
+    if !pattern.when.is_empty() || !frame.loops.is_empty() || frame.joined != [true; 3] {
+        return None;
+    }
+    let mut strides = [0; 3];
+    for (term, factor) in address.terms() {
+        let Term::Coord(Coord::Thread(d)) = term else { return None };
+        strides[d.index()] = *factor;
+    }
+    Some((strides, *address.constant()))
+}
+
+/// Distinct lines of groups, each under its blocks.
+pub(super) fn count(parts: &[(&[Group], &[Frame], &[BlockBox])], line: i64) -> Result<u128, Refusal> {
+    let mut progressions = Vec::with_capacity(16);
+    let mut boxes = Vec::new();
+    for (groups, frames, blocks) in parts {
+        for group in *groups {
+            for block in *blocks {
+                if let Some(threads) = threads(&frames[group.frame], block)? {
+                    group.place(threads, &mut boxes, &mut progressions)?;
+                }
+            }
+        }
+    }
+    count_progressions(&mut progressions, line)
+}
+
+/// First thread and number of threads along each dimension; `None` if there are none.
+fn threads(frame: &Frame, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
+    let mut ranges = [(0, 0); 3];
+    for d in Dim::ALL {
+        let i = d.index();
+        let first = block.from[i].checked_mul(frame.shape[i]).ok_or(Refusal::Overflow)?;
+        let end = block.to[i].checked_mul(frame.shape[i]).ok_or(Refusal::Overflow)?.min(frame.threads[i]);
+        if end <= first {
+            return Ok(None);
+        }
+        ranges[i] = (first, end - first);
+    }
+    Ok(Some(ranges))
+}
+
+/// An access under a box of threads: where it begins and how often each stride is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    counts: [i64; 3],
+    base: i64,
+}
+
+impl Group {
+    fn place(
+        &self,
+        threads: [(i64, i64); 3],
+        boxes: &mut Vec<Placed>,
+        out: &mut Vec<Progression>,
+    ) -> Result<(), Refusal> {
+        let mut shift = 0_i128;
+        let mut strides = [0; 3];
+        let mut counts = [1; 3];
+        for d in 0..3 {
+            let (first, count) = threads[d];
+            let stride = self.strides[d];
+            // A negative stride runs backwards from the other end.
+            let start = if stride < 0 { first + count - 1 } else { first };
+            shift += i128::from(start) * i128::from(stride);
+            if stride != 0 {
+                strides[d] = stride.checked_abs().ok_or(Refusal::Overflow)?;
+                counts[d] = count;
+            }
+        }
+        let shift = i64::try_from(shift).map_err(|_| Refusal::Overflow)?;
+        boxes.clear();
+        for base in &self.bases {
+            let base = base.checked_add(shift).ok_or(Refusal::Overflow)?;
+            boxes.push(Placed { counts, base });
+        }
+        for d in 0..3 {
+            // Nothing continues what lies further apart than all of its steps.
+            if strides[d] != 0 && self.nearest <= strides[d].saturating_mul(counts[d]) {
+                join(boxes, d, strides[d]);
+            }
+        }
+        for placed in boxes.iter() {
+            let steps = [0, 1, 2].map(|d| (strides[d], placed.counts[d]));
+            out.push(Progression::new(placed.base, &steps, self.width)?);
+        }
+        Ok(())
+    }
+}
+
+/// Joins what continues along a dimension: n steps from b and m from b + k steps are k + m steps from b
+/// if k <= n leaves no gap.
+fn join(boxes: &mut Vec<Placed>, d: usize, stride: i64) {
+    if boxes.len() < 2 {
+        return;
+    }
+    let others = |p: &Placed| {
+        let mut counts = p.counts;
+        counts[d] = 0;
+        (counts, p.base.rem_euclid(stride))
+    };
+    boxes.sort_unstable_by_key(|p| (others(p), p.base));
+    let mut kept = 0;
+    for i in 1..boxes.len() {
+        let next = boxes[i];
+        let last = &mut boxes[kept];
+        let steps = (i128::from(next.base) - i128::from(last.base)) / i128::from(stride);
+        match i64::try_from(steps) {
+            Ok(k) if others(last) == others(&next) && k <= last.counts[d] => {
+                last.counts[d] = last.counts[d].max(k.saturating_add(next.counts[d]));
+            }
+            _ => {
+                kept += 1;
+                boxes[kept] = next;
+            }
+        }
+    }
+    boxes.truncate(kept + 1);
+}
