@@ -50,6 +50,7 @@ fn percent(text: &str) -> Result<f64, String> {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.output.is_json();
     let started = Instant::now();
+    arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
     let mut documents = Vec::new();
     let mut faults = Vec::new();
