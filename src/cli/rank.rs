@@ -149,3 +149,31 @@ fn render(arguments: &Arguments, documents: &[RankingDocument]) -> Result<String
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wavecast::footprint::{Engine, Uncounted};
+    use wavecast::launch::{Candidate, Infeasible};
+    use wavecast::predict::Unpredicted;
+
+    fn rejected(why: Unpredicted) -> Ranking {
+        let choice = Choice { kernel: 0, candidate: Candidate { block: [1; 3], fold: [1; 3] } };
+        Ranking { results: Vec::new(), rejected: vec![(choice, why)] }
+    }
+
+    #[test]
+    fn engines_that_disagree_fail_the_run() {
+        let (engines, counts) = ([Engine::Linear, Engine::Enumeration], [99, 100]);
+        let ranking = rejected(Uncounted::Disagreement { engines, counts }.into());
+        let mut summary = Summary::default();
+        summary.add(&ranking);
+        // Also where other candidates have results.
+        summary.empty = false;
+        assert!(summary.disagree);
+        assert_eq!(format!("{:?}", summary.code()), format!("{:?}", ExitCode::from(1)));
+        let mut summary = Summary::default();
+        summary.add(&rejected(Infeasible::ThreadsPerBlock { threads: 2048, most: 1024 }.into()));
+        assert!(summary.empty && !summary.disagree);
+    }
+}
