@@ -1,9 +1,12 @@
 //! What is published beside the program says what the program does: the JSON Schemas in `grammar/`,
 //! and the list of shipped kernels in `docs/kernels.md`.
 
+mod program;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use wavecast::kernel::load;
 use wavecast::report::SCHEMAS;
 
@@ -47,6 +50,103 @@ fn schema_files_are_current() {
          the difference (fields may only be added), and commit it.",
         stale.join(", ")
     );
+}
+
+/// The part of JSON Schema that the generated schemas use. Says where a value is not as described; a key
+/// that is not described counts too.
+fn mismatch(value: &Value, schema: &Value, root: &Value, path: &str) -> Option<String> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let definition = &root["$defs"][name.strip_prefix("#/$defs/")?];
+        return mismatch(value, definition, root, path);
+    }
+    if let Some(choices) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
+        let fits = choices.iter().any(|choice| mismatch(value, choice, root, path).is_none());
+        return (!fits).then(|| format!("{path} fits none of {choices:?}"));
+    }
+    if schema.get("const").is_some_and(|only| only != value) {
+        return Some(format!("{path} is {value}, not {}", schema["const"]));
+    }
+    let types = match &schema["type"] {
+        Value::Array(types) => types.clone(),
+        one => vec![one.clone()],
+    };
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("{path}: the schema knows a type {other}"),
+    };
+    if !types.iter().filter_map(Value::as_str).any(is) {
+        return Some(format!("{path} is {value}, not {}", schema["type"]));
+    }
+    match value {
+        Value::Array(items) => {
+            if schema["maxItems"].as_u64().is_some_and(|most| items.len() as u64 > most) {
+                return Some(format!("{path} has {} items", items.len()));
+            }
+            items.iter().find_map(|item| mismatch(item, &schema["items"], root, &format!("{path}[]")))
+        }
+        Value::Object(map) => {
+            let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            if let Some(missing) = required.into_iter().find(|key| !map.contains_key(*key)) {
+                return Some(format!("{path} has no {missing}"));
+            }
+            map.iter().find_map(|(key, value)| {
+                let place = format!("{path}.{key}");
+                let described = schema["properties"].get(key).or(schema.get("additionalProperties"));
+                described.map_or_else(
+                    || Some(format!("{place} is not described")),
+                    |schema| mismatch(value, schema, root, &place),
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn printed_documents_are_as_described() {
+    let no_launch = ["predict", "kernels/star3d7.yaml", "--block", "4096"];
+    for (kind, arguments) in [
+        ("ranking", &["rank", "kernels/transpose-tiled.yaml"][..]),
+        ("ranking", &["rank", "kernels/laplap2d.yaml", "-d", "rx-6900-xt", "--timing"]),
+        ("ranking", &["rank", "kernels/lbm-d3q19.yaml", "-d", "gtx-480"]),
+        ("prediction", &["predict", "kernels/star3d25.yaml", "-d", "mi300x"]),
+        ("prediction", &["predict", "kernels/star3d7.yaml", "-d", "v100", "--fold", "3,3,3"]),
+        ("error", &no_launch),
+        ("error", &["rank", "missing.yaml"]),
+    ] {
+        let output = program::wavecast(&[arguments, &["--format", "json"]].concat(), "");
+        let document = program::json(&output);
+        assert_eq!(document["schema"], format!("wavecast/{kind}/1"), "{arguments:?}");
+        let schema: Value = serde_json::from_str(&printed(kind)).unwrap();
+        assert_eq!(mismatch(&document, &schema, &schema, "$"), None, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_document_that_differs_is_noticed() {
+    let schema: Value = serde_json::from_str(&printed("error")).unwrap();
+    let entry =
+        serde_json::json!({"code": "x", "message": "y", "file": null, "line": 1, "column": 2, "help": null});
+    let document = |entry: Value| serde_json::json!({"schema": "wavecast/error/1", "errors": [entry]});
+    assert_eq!(mismatch(&document(entry.clone()), &schema, &schema, "$"), None);
+    for (key, wrong, said) in [
+        ("line", Value::from("1"), r#"$.errors[].line is "1", not ["integer","null"]"#),
+        ("code", Value::Null, r#"$.errors[].code is null, not "string""#),
+        ("more", Value::from(1), "$.errors[].more is not described"),
+    ] {
+        let mut entry = entry.clone();
+        entry[key] = wrong;
+        assert_eq!(mismatch(&document(entry), &schema, &schema, "$").as_deref(), Some(said));
+    }
+    let mut short = document(entry);
+    short.as_object_mut().unwrap().remove("errors");
+    assert_eq!(mismatch(&short, &schema, &schema, "$").as_deref(), Some("$ has no errors"));
 }
 
 #[test]

@@ -49,7 +49,14 @@ enum Command {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) if error.use_stderr() && asks_for_json(std::env::args()) => {
+            return usage(&error).for_json(true).report();
+        }
+        Err(error) => error.exit(),
+    };
+    let outcome = match command {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
@@ -61,6 +68,29 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Whether arguments that cannot be understood ask for JSON.
+fn asks_for_json(arguments: impl Iterator<Item = String>) -> bool {
+    let is_json = |format: &str| matches!(format, "json" | "jsonl");
+    let mut before = String::new();
+    for argument in arguments {
+        if argument.strip_prefix("--format=").is_some_and(is_json)
+            || (before == "--format" && is_json(&argument))
+        {
+            return true;
+        }
+        before = argument;
+    }
+    false
+}
+
+/// What is wrong with the arguments, and how they are written.
+fn usage(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let (message, help) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let message = message.trim_start_matches("error: ").trim().to_owned();
+    Failure::message("usage", message, Some(help.trim()).filter(|h| !h.is_empty()))
 }
 
 type Outcome = Result<ExitCode, Failure>;

@@ -70,6 +70,18 @@ impl ModelArguments {
         load_device(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), &self.device_set, json)
     }
 
+    /// Refuses an engine that this program was built without: it could not count anything.
+    pub(super) fn check_engine(&self, json: bool) -> Result<(), Failure> {
+        match self.engine {
+            Some(engine @ (Engine::Isl | Engine::Sampling)) if cfg!(not(feature = "isl")) => {
+                let message = format!("this program was built without isl, which `--engine {engine}` needs");
+                let help = "build it without `--no-default-features`, or choose another engine";
+                Err(Failure::message("no-isl", message, Some(help)).for_json(json))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An estimator of a kernel.
     pub(super) fn estimator<'a>(&self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
         let model = match self.model {
@@ -87,15 +99,16 @@ impl ModelArguments {
 
     /// What deserves a look before any candidate is considered.
     pub(super) fn warnings(&self, kernels: &[Kernel], loaded: &Loaded) -> Vec<Warning> {
-        let mut all: Vec<Warning> =
-            kernels.iter().flat_map(|k| kernel_warnings(k, &loaded.sources)).collect();
+        let mut all: Vec<Warning> = Vec::new();
+        // Variants of a document repeat what the document says.
+        for warning in kernels.iter().flat_map(|k| kernel_warnings(k, &loaded.sources)) {
+            if !all.contains(&warning) {
+                all.push(warning);
+            }
+        }
         if self.device.is_none() {
             let message = format!("no device given; {DEFAULT_DEVICE} assumed (choose with -d)");
             all.push(Warning { code: "device-assumed", message, place: None });
-        }
-        if kernels.iter().any(|k| k.work.flops.is_none()) {
-            let message = "no flops given; floating point is not considered".to_owned();
-            all.push(Warning { code: "no-flops", message, place: Some("work.flops".to_owned()) });
         }
         all
     }

@@ -66,7 +66,8 @@ impl OutputArguments {
     /// Writes a result to where it belongs.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         let Some(path) = &self.output else { return print(text) };
-        std::fs::write(path, text).map_err(|e| Failure::file("cannot-write", path, "write", &e))
+        let written = std::fs::write(path, text);
+        written.map_err(|e| Failure::file("cannot-write", path, "write", &e).for_json(self.is_json()))
     }
 }
 

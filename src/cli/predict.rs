@@ -14,7 +14,7 @@ use wavecast::kernel::Kernel;
 use wavecast::launch::{Candidate, candidates};
 use wavecast::predict::Unpredicted;
 use wavecast::report::{
-    PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
+    ErrorDocument, PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
 
 #[derive(Debug, Args)]
@@ -36,13 +36,31 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
+/// What is said of one kernel.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Prediction(Box<PredictionDocument>),
+    /// Why there is none.
+    Error(ErrorDocument),
+}
+
+impl Answer {
+    fn prediction(&self) -> Option<&PredictionDocument> {
+        match self {
+            Answer::Prediction(document) => Some(document),
+            Answer::Error(_) => None,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.output.is_json();
     let started = Instant::now();
+    arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
-    let mut documents: Vec<PredictionDocument> = Vec::new();
+    let mut answers = Vec::new();
     let mut faults = Vec::new();
-    let mut missing = false;
     for path in &arguments.kernels {
         let loaded = match arguments.kernel.load(path, json) {
             Ok(loaded) => loaded,
@@ -55,23 +73,24 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             let estimator = arguments.model.estimator(kernel, &device);
             let candidate = candidate(kernel, arguments.block, arguments.fold);
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
-            match arguments.model.in_pool(|| estimator.predict(candidate))? {
-                Ok(prediction) => documents.push(prediction_document(&estimator, &prediction, warnings)),
-                Err(why) => {
-                    missing = true;
-                    say_why(kernel, candidate, &why);
-                }
-            }
+            answers.push(match arguments.model.in_pool(|| estimator.predict(candidate))? {
+                Ok(found) => Answer::Prediction(Box::new(prediction_document(&estimator, &found, warnings))),
+                Err(why) => Answer::Error(no_prediction(kernel, candidate, &why)),
+            });
         }
     }
     if !faults.is_empty() {
         return Err(Failure::faults(faults, json));
     }
-    arguments.output.write(&render(arguments, &documents)?)?;
-    if arguments.model.verbose {
-        progress::say(&format!("{} predictions in {:.1?}", documents.len(), started.elapsed()));
+    let found: Vec<&PredictionDocument> = answers.iter().filter_map(Answer::prediction).collect();
+    arguments.output.write(&render(arguments, &answers, &found)?)?;
+    if !json {
+        say_errors(&answers);
     }
-    Ok(if missing { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    if arguments.model.verbose {
+        progress::say(&format!("{} predictions in {:.1?}", found.len(), started.elapsed()));
+    }
+    Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 /// The launch that is meant: block and fold as given, the first of the file otherwise.
@@ -87,21 +106,35 @@ pub(super) fn candidate(kernel: &Kernel, block: Option<Shape>, fold: Option<Shap
 }
 
 /// Says why there is no prediction.
-pub(super) fn say_why(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) {
-    let Candidate { block, fold } = candidate;
-    let text = format!("error: {}: block {block:?}, fold {fold:?} cannot be predicted: {why}", kernel.name);
-    progress::say(&text);
+fn no_prediction(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> ErrorDocument {
+    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+    let (block, fold) = (shape(candidate.block), shape(candidate.fold));
+    let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
+    ErrorDocument::of(why.code(), message, None)
 }
 
-fn render(arguments: &Arguments, documents: &[PredictionDocument]) -> Result<String, Failure> {
+/// Tells a person what is missing.
+fn say_errors(answers: &[Answer]) {
+    for answer in answers {
+        let Answer::Error(document) = answer else { continue };
+        document.errors.iter().for_each(|e| progress::say(&format!("error: {}", e.message)));
+    }
+}
+
+fn render(
+    arguments: &Arguments,
+    answers: &[Answer],
+    documents: &[&PredictionDocument],
+) -> Result<String, Failure> {
     Ok(match arguments.output.format() {
-        Format::Json => json_documents(documents)?,
+        Format::Json => json_documents(answers)?,
         Format::Jsonl => {
-            let lines = documents.iter().map(|d| serde_json::to_string(d).map(|t| t + "\n"));
+            let lines = answers.iter().map(|d| serde_json::to_string(d).map(|t| t + "\n"));
             lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))?
         }
         format @ (Format::Csv | Format::Md) => {
-            let rankings: Vec<RankingDocument> = documents.iter().map(RankingDocument::of_one).collect();
+            let rankings: Vec<RankingDocument> =
+                documents.iter().copied().map(RankingDocument::of_one).collect();
             let table = ranking_table(&rankings);
             if format == Format::Csv { table.csv() } else { table.markdown() }
         }

@@ -50,6 +50,7 @@ fn percent(text: &str) -> Result<f64, String> {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.output.is_json();
     let started = Instant::now();
+    arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
     let mut documents = Vec::new();
     let mut faults = Vec::new();
@@ -147,4 +148,32 @@ fn render(arguments: &Arguments, documents: &[RankingDocument]) -> Result<String
             documents.iter().map(|d| ranking_text(d, width)).collect::<Vec<_>>().join("\n")
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wavecast::footprint::{Engine, Uncounted};
+    use wavecast::launch::{Candidate, Infeasible};
+    use wavecast::predict::Unpredicted;
+
+    fn rejected(why: Unpredicted) -> Ranking {
+        let choice = Choice { kernel: 0, candidate: Candidate { block: [1; 3], fold: [1; 3] } };
+        Ranking { results: Vec::new(), rejected: vec![(choice, why)] }
+    }
+
+    #[test]
+    fn engines_that_disagree_fail_the_run() {
+        let (engines, counts) = ([Engine::Linear, Engine::Enumeration], [99, 100]);
+        let ranking = rejected(Uncounted::Disagreement { engines, counts }.into());
+        let mut summary = Summary::default();
+        summary.add(&ranking);
+        // Also where other candidates have results.
+        summary.empty = false;
+        assert!(summary.disagree);
+        assert_eq!(format!("{:?}", summary.code()), format!("{:?}", ExitCode::from(1)));
+        let mut summary = Summary::default();
+        summary.add(&rejected(Infeasible::ThreadsPerBlock { threads: 2048, most: 1024 }.into()));
+        assert!(summary.empty && !summary.disagree);
+    }
 }

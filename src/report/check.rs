@@ -278,7 +278,7 @@ pub struct DeviceSummary {
 }
 
 /// Something that deserves a look.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Warning {
     /// A stable name of the kind of finding.
     pub code: &'static str,

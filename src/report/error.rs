@@ -130,6 +130,12 @@ impl ErrorEntry {
 }
 
 impl ErrorDocument {
+    /// An error that no text is to blame for.
+    pub fn of(code: &'static str, message: String, help: Option<String>) -> Self {
+        let entry = ErrorEntry { code, message, file: None, line: None, column: None, help };
+        Self { schema: "wavecast/error/1", errors: vec![entry] }
+    }
+
     /// The errors of one or several faults.
     pub fn new<'f>(faults: impl IntoIterator<Item = &'f Fault>) -> Self {
         let entries =

@@ -413,6 +413,9 @@ pub fn ranking_document(
         reason: why.to_string(),
         code: why.code(),
     };
+    // The document's rules may leave out launches that are no candidates.
+    let assumed = ranking.results.iter().any(|r| r.prediction.launch.registers_assumed);
+    let warnings = about_registers(warnings, assumed || ranking.results.is_empty());
     let summary = RankingSummary {
         candidates: ranking.results.len() + ranking.rejected.len(),
         feasible: ranking.results.len(),
@@ -439,8 +442,14 @@ pub fn prediction_document(
         schema: "wavecast/prediction/1",
         head: head(estimator),
         result: result_document(estimator, prediction),
-        warnings,
+        warnings: about_registers(warnings, prediction.launch.registers_assumed),
     }
+}
+
+/// Without the warning that registers may have been assumed, unless they were.
+fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
+    warnings.retain(|w| assumed || w.code != "registers-assumed");
+    warnings
 }
 
 fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {

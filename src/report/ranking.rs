@@ -7,17 +7,18 @@ use anstyle::{AnsiColor, Style};
 use super::check::Warning;
 use super::prediction::{Head, MemoryLoad, PredictionDocument, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
-use super::units::{extents, grouped};
+use super::units::{counted, extents, grouped};
 
 /// The first lines of a result: kernel, domain, device, model.
 fn head_text(head: &Head) -> String {
     let kernel = &head.kernel;
-    let items: i64 = kernel.domain.iter().product();
+    let items = kernel.domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
+    let shape =
+        if kernel.domain.len() > 1 { format!("{} = ", extents(&kernel.domain)) } else { String::new() };
     let model = &head.model;
     format!(
-        "{}: {} = {} {} on {} ({})\nmodel {}, {} addressing, curves {}\n",
+        "{}: {shape}{} {} on {} ({})\nmodel {}, {} addressing, curves {}\n",
         kernel.name,
-        extents(&kernel.domain),
         grouped(items),
         kernel.unit,
         head.device.name,
@@ -34,13 +35,14 @@ pub fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
     let summary = &ranking.summary;
     let _ = writeln!(
         out,
-        "{} candidates, {} can run; rates within {:.0} % share a tie group\n",
-        grouped(whole(summary.candidates)),
+        "{}, {} can run; rates within {} % share a tie group",
+        counted(summary.candidates, "candidate"),
         grouped(whole(summary.feasible)),
-        summary.tie_error * 100.0
+        significant(summary.tie_error * 100.0)
     );
-    out.push_str(&compact(ranking).text(1, width));
     if !ranking.results.is_empty() {
+        out.push('\n');
+        out.push_str(&compact(ranking).text(1, width));
         let unit = &ranking.head.kernel.unit;
         let _ = writeln!(
             out,
@@ -63,12 +65,18 @@ fn whole(n: usize) -> i64 {
 /// Warnings of the ranking and those that all its results share.
 fn common_warnings(ranking: &RankingDocument) -> Vec<&Warning> {
     let mut all: Vec<&Warning> = ranking.warnings.iter().collect();
-    for warning in ranking.results.iter().flat_map(|r| &r.result.warnings) {
-        if !all.iter().any(|w| w.code == warning.code && w.message == warning.message) {
+    let of_results = ranking.results.iter().flat_map(|r| &r.result.warnings);
+    join_warnings(&mut all, of_results);
+    all
+}
+
+/// Adds warnings of results. What was said already, of the document or of another result, is enough.
+fn join_warnings<'w>(all: &mut Vec<&'w Warning>, of_results: impl Iterator<Item = &'w Warning>) {
+    for warning in of_results {
+        if !all.iter().any(|w| w.code == warning.code) {
             all.push(warning);
         }
     }
-    all
 }
 
 fn warnings(out: &mut String, warnings: Vec<&Warning>) {
@@ -87,7 +95,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\n{} cannot run:", grouped(whole(all.len())));
+    let _ = writeln!(out, "\n{} cannot run or not be counted:", grouped(whole(all.len())));
     for r in all.iter().take(SHOWN) {
         let variant = r.config.variant.as_ref().map(|v| format!("{v} ")).unwrap_or_default();
         let _ = writeln!(
@@ -356,7 +364,9 @@ pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> S
     out.push_str(&volume_table(r, unit).text(1, width));
     out.push('\n');
     out.push_str(&field_table(r).text(1, width));
-    warnings(&mut out, document.warnings.iter().chain(&r.warnings).collect());
+    let mut all: Vec<&Warning> = document.warnings.iter().collect();
+    join_warnings(&mut all, r.warnings.iter());
+    warnings(&mut out, all);
     out
 }
 
@@ -386,7 +396,8 @@ fn time_table(r: &ResultDocument) -> Table {
         ("+ launch", t.launch, None),
         ("+ combination", t.combination, None),
     ];
-    for (name, time, limit) in rows.into_iter().filter(|row| row.1 != 0.0) {
+    // Less than what two digits of a microsecond show is left out.
+    for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs() >= 5e-9) {
         let rate = limit.map_or_else(String::new, |l| format!("{} G/s", giga(Some(l))));
         table.row([name.to_owned(), seconds(time), rate]);
     }
