@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::input::load_device;
+use super::input::{DeviceText, load_device};
 use super::output::Failure;
 use wavecast::device::Device;
 use wavecast::footprint::{Addressing, Counter, Engine};
@@ -68,6 +68,11 @@ impl ModelArguments {
     /// The device.
     pub(super) fn device(&self, json: bool) -> Result<Device, Failure> {
         load_device(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), &self.device_set, json)
+    }
+
+    /// The device, of which further numbers can be changed.
+    pub(super) fn device_text(&self, json: bool) -> Result<DeviceText, Failure> {
+        DeviceText::open(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), json)
     }
 
     /// An estimator of a kernel.

@@ -443,7 +443,8 @@ pub fn prediction_document(
     }
 }
 
-fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
+/// A prediction without what it is about.
+pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
     let (kernel, launch) = (estimator.kernel, &p.launch);
     let (limits, t) = (&p.time.limits, &p.time.terms);
     ResultDocument {
