@@ -15,16 +15,16 @@ use super::progress::{self, Progress};
 use wavecast::device::Device;
 use wavecast::kernel::{Kernel, Loaded, Options, load};
 use wavecast::launch::{Candidate, candidates};
-use wavecast::report::{
-    SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text,
-};
+use wavecast::report::{SweepDocument, sweep_document, sweep_picture, sweep_point, sweep_table, sweep_text};
 use wavecast::sweep::{self, Request, Vary};
 
 #[derive(Debug, Args)]
-#[command(after_help = "VALUES are numbers and ranges with commas between them: 256..1024 step 64, pow2(1..64).\n\
+#[command(
+    after_help = "VALUES are numbers and ranges with commas between them: 256..1024 step 64, pow2(1..64).\n\
     NAME is a parameter of the kernel (--vary NX=..., what follows from it by an expression follows; \
     --set 'NY=NX' makes another one follow), a number of the device (--vary l2.effective=10MiB,20MiB), \
-    block or fold (--vary block=512x2x1,64x4x4), or one extent of them (--vary 'block.x=pow2(1..1024)').")]
+    block or fold (--vary block=512x2x1,64x4x4), or one extent of them (--vary 'block.x=pow2(1..1024)')."
+)]
 pub(super) struct Arguments {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
@@ -96,7 +96,8 @@ fn of_file(
     let keys: Vec<String> = device.device.numbers().into_iter().map(|n| n.path).collect();
     let mut documents = Vec::new();
     for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
-        let lines = if arguments.best { 1 } else { kernels.iter().map(|k| launches(arguments, k).len()).sum() };
+        let lines =
+            if arguments.best { 1 } else { kernels.iter().map(|k| launches(arguments, k).len()).sum() };
         let vary = sweep::parse(&arguments.vary, &params, &keys, lines)
             .map_err(|fault| Failure::faults(vec![fault], json))?;
         conflicts(arguments, &vary)?;
@@ -195,7 +196,8 @@ fn launches_of(shapes: &ShapeArguments, best: bool, kernel: &Kernel) -> Vec<Cand
         (true, false) => vec![first.fold],
     };
     let blocks = if has_block { shapes.blocks(kernel) } else { vec![first.block] };
-    let of = |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
+    let of =
+        |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
     folds.iter().flat_map(of).collect()
 }
 
@@ -209,7 +211,7 @@ fn code(documents: &[SweepDocument]) -> ExitCode {
 
 fn picture(documents: &[SweepDocument]) -> Result<String, Failure> {
     match documents {
-        [one] => Ok(format!("{one:?}")),
+        [one] => Ok(sweep_picture(one)),
         many => {
             let message = format!("{} series do not fit in one picture", many.len());
             Err(Failure::message("usage", message, Some("draw one kernel at a time")))

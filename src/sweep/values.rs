@@ -126,7 +126,8 @@ impl<'t> AmountRange<'t> {
             return Ok(Vec::new());
         }
         if (to - from) / step >= MOST_POINTS as f64 {
-            let message = format!("the range has more values than the series may have; at most {MOST_POINTS}");
+            let message =
+                format!("the range has more values than the series may have; at most {MOST_POINTS}");
             return Err(Diagnostic::error("range-too-long", span, message));
         }
         // A part of a step more, so that rounding does not lose the last value.

@@ -236,7 +236,10 @@ mod tests {
         assert_eq!(shown("NX=1..7 step 3,pow2(8..20)"), (Subject::Parameter, "1 4 7 8 16".to_owned()));
         assert_eq!(shown("NX = 4*64, 2"), (Subject::Parameter, "256 2".to_owned()));
         assert_eq!(shown("l2.capacity=10MiB, 20 MiB"), (Subject::Device, "10 MiB 20 MiB".to_owned()));
-        assert_eq!(shown("clock=1..1.5 step 0.25 GHz"), (Subject::Device, "1 GHz 1.25 GHz 1.5 GHz".to_owned()));
+        assert_eq!(
+            shown("clock=1..1.5 step 0.25 GHz"),
+            (Subject::Device, "1 GHz 1.25 GHz 1.5 GHz".to_owned())
+        );
         assert_eq!(shown("block=512x2x1,64"), (Subject::Block, "512x2x1 64x1x1".to_owned()));
         assert_eq!(shown("block.y=pow2(1..4)"), (Subject::BlockExtent(1), "1 2 4".to_owned()));
         assert_eq!(shown("fold.z=1,2"), (Subject::FoldExtent(2), "1 2".to_owned()));

@@ -4,9 +4,8 @@ mod document;
 mod lines;
 mod text;
 
-pub use document::{
-    Oversubscription, PointDocument, PointError, PointKept, SweepDocument, SweepSummary, ValueDocument,
-    VaryDocument, sweep_document, sweep_point,
-};
+pub(super) use document::VaryDocument;
+pub use document::{SweepDocument, sweep_document, sweep_point};
 pub(super) use lines::{Line, lines};
+pub(super) use text::launch_text;
 pub use text::{sweep_table, sweep_text};

@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{NUMBERS, added, giga, limiter_style, numbers, reused, shape, significant, warnings};
+use super::super::ranking::{
+    NUMBERS, added, giga, limiter_style, numbers, reused, shape, significant, warnings,
+};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents};
 use super::document::{PointDocument, SweepDocument};
-use super::lines::{Line, lines};
+use super::lines::{Line, fixed, lines};
 
 /// What a person sees of a series.
 pub fn sweep_text(document: &SweepDocument, width: Option<usize>) -> String {
@@ -31,14 +33,8 @@ fn head_text(document: &SweepDocument) -> String {
     let (head, summary) = (&document.head, &document.summary);
     let over: Vec<String> =
         document.vary.iter().map(|v| format!("{} ({})", v.name, counted(v.values.len(), "value"))).collect();
-    let launch = match document.points.first().and_then(|p| p.config.as_ref()) {
-        _ if document.best => "the best launch at each".to_owned(),
-        Some(_) if lines(document).iter().any(|l| !l.labels.is_empty()) => "several lines".to_owned(),
-        Some(c) => format!("block {}, fold {}", shape(c.block), shape(c.fold)),
-        None => String::new(),
-    };
     format!(
-        "{} over {} on {} ({})\nmodel {}, {} addressing, curves {}\n{}, {} can run; {launch}\n\n",
+        "{} over {} on {} ({})\nmodel {}, {} addressing, curves {}\n{}, {} can run; {}\n\n",
         head.kernel.name,
         over.join(" and "),
         head.device.name,
@@ -48,7 +44,22 @@ fn head_text(document: &SweepDocument) -> String {
         head.model.curves,
         counted(summary.points, "point"),
         summary.feasible,
+        launch_text(document),
     )
+}
+
+/// Which launches the points have.
+pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
+    let lines = lines(document);
+    match document.points.first().and_then(|p| p.config.as_ref()) {
+        _ if document.best => "the best launch at each".to_owned(),
+        _ if lines.len() > 1 => counted(lines.len(), "line"),
+        Some(c) => {
+            let [block, fold] = [("block", c.block), ("fold", c.fold)].map(|(g, s)| fixed(document, g, s));
+            format!("block {block}, fold {fold}")
+        }
+        None => String::new(),
+    }
 }
 
 /// Columns that are shown only where they say something.
@@ -57,16 +68,19 @@ struct Shown {
     labels: Vec<String>,
     domain: bool,
     block: bool,
+    fold: bool,
 }
 
 impl Shown {
     fn of(document: &SweepDocument, lines: &[Line<'_>]) -> Self {
         let known = || document.points.iter().map(|p| &p.domain).filter(|d| !d.is_empty());
+        let folded = document.points.iter().any(|p| p.config.as_ref().is_some_and(|c| c.fold != [1; 3]));
         let varies = |group: &str| document.vary.iter().any(|v| v.kind == group && v.name != group);
         Self {
             labels: lines.first().map_or_else(Vec::new, |l| l.labels.iter().map(|l| l.0.clone()).collect()),
             domain: known().any(|d| Some(d) != known().next()),
-            block: document.best || varies("block") || varies("fold"),
+            block: document.best || varies("block"),
+            fold: varies("fold") || (document.best && folded),
         }
     }
 
@@ -78,7 +92,10 @@ impl Shown {
             columns.push(("domain", Align::Left));
         }
         if self.block {
-            columns.extend([("block", Align::Left), ("fold", Align::Left)]);
+            columns.push(("block", Align::Left));
+        }
+        if self.fold {
+            columns.push(("fold", Align::Left));
         }
         columns.extend([("rate", Align::Right), ("limiter", Align::Left)]);
         let numbers = ["L2 load", "(comp + cap)", "DRAM load", "(comp - reuse + cap)", "store"];
@@ -103,9 +120,11 @@ impl Shown {
         if self.domain {
             cells.push(extents(&point.domain).replace(' ', ""));
         }
+        let config = point.config.as_ref();
         if self.block {
-            let config = point.config.as_ref();
             cells.push(config.map_or_else(String::new, |c| shape(c.block)));
+        }
+        if self.fold {
             cells.push(config.map_or_else(String::new, |c| shape(c.fold)));
         }
         match (&point.result, &point.oversubscription) {
@@ -143,7 +162,8 @@ fn refused(out: &mut String, document: &SweepDocument) {
     }
     let _ = writeln!(out, "\n{} without a result:", counted(count, "point"));
     for (point, error) in all().take(SHOWN) {
-        let values: Vec<String> = point.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let values: Vec<String> =
+            point.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let launch = point.config.as_ref().map(|c| format!(", block {}", shape(c.block)));
         let _ = writeln!(out, "  {}{}: {}", values.join(", "), launch.unwrap_or_default(), error.reason);
     }
