@@ -10,4 +10,5 @@ pub mod launch;
 pub mod predict;
 pub mod report;
 pub mod source;
+pub mod sweep;
 pub mod traffic;

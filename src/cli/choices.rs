@@ -26,14 +26,7 @@ impl ShapeArguments {
         if self.block.is_empty() && self.threads.is_empty() && self.fold.is_empty() {
             return candidates(kernel).collect();
         }
-        let blocks = if !self.block.is_empty() {
-            self.block.iter().map(|s| s.0).collect()
-        } else if self.threads.is_empty() {
-            let fold = kernel.launch.folds.first();
-            candidates(kernel).filter(|c| Some(&c.fold) == fold).map(|c| c.block).collect()
-        } else {
-            self.threads.iter().flat_map(|&n| shapes(n, kernel.axes.len())).collect::<Vec<_>>()
-        };
+        let blocks = self.blocks(kernel);
         let folds = if self.fold.is_empty() {
             kernel.launch.folds.clone()
         } else {
@@ -42,6 +35,18 @@ impl ShapeArguments {
         let of =
             |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
         folds.iter().flat_map(of).collect()
+    }
+
+    /// The blocks that were given; those of the file otherwise.
+    pub(super) fn blocks(&self, kernel: &Kernel) -> Vec<[i64; 3]> {
+        if !self.block.is_empty() {
+            self.block.iter().map(|s| s.0).collect()
+        } else if self.threads.is_empty() {
+            let fold = kernel.launch.folds.first();
+            candidates(kernel).filter(|c| Some(&c.fold) == fold).map(|c| c.block).collect()
+        } else {
+            self.threads.iter().flat_map(|&n| shapes(n, kernel.axes.len())).collect()
+        }
     }
 }
 

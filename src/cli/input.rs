@@ -8,6 +8,7 @@ use clap::Args;
 use super::output::Failure;
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Limits, Loaded, Options, load};
+use wavecast::source::Fault;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]
@@ -21,7 +22,8 @@ pub(super) struct KernelArguments {
 }
 
 impl KernelArguments {
-    fn options(&self) -> Result<Options, Failure> {
+    /// What changes how kernels are read.
+    pub(super) fn options(&self) -> Result<Options, Failure> {
         let mut limits = Limits::default();
         for text in &self.limit {
             let set = text.split_once('=').and_then(|(name, value)| {
@@ -40,16 +42,21 @@ impl KernelArguments {
     /// The kernels of a file, or of standard input for `-`.
     pub(super) fn load(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
         let options = self.options().map_err(|f| f.for_json(json))?;
-        let (name, text) = if path == "-" {
-            ("<stdin>", read_limited(std::io::stdin().lock(), Path::new("standard input"), options.limits))
-        } else {
-            let file = std::fs::File::open(path)
-                .map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e));
-            (path, file.and_then(|f| read_limited(f, Path::new(path), options.limits)))
-        };
-        let text = text.map_err(|f| f.for_json(json))?;
-        load(name, &text, &options).map_err(|fault| Failure::faults(vec![fault], json))
+        let (name, text) = read_text(path, options.limits, json)?;
+        load(&name, &text, &options).map_err(|fault| Failure::faults(vec![fault], json))
     }
+}
+
+/// Name and text of a file, or of standard input for `-`.
+pub(super) fn read_text(path: &str, limits: Limits, json: bool) -> Result<(String, String), Failure> {
+    let (name, text) = if path == "-" {
+        ("<stdin>", read_limited(std::io::stdin().lock(), Path::new("standard input"), limits))
+    } else {
+        let file =
+            std::fs::File::open(path).map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e));
+        (path, file.and_then(|f| read_limited(f, Path::new(path), limits)))
+    };
+    Ok((name.to_owned(), text.map_err(|f| f.for_json(json))?))
 }
 
 /// Reads a text, but hardly more than the limit: the rest is refused without having been read.
@@ -102,15 +109,30 @@ impl DeviceArguments {
 
 /// A device by id, alias or path.
 pub(super) fn load_device(name: &str, set: &[String], json: bool) -> Result<Device, Failure> {
-    let is_path = [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/');
-    let device = if is_path {
-        let path = Path::new(name);
-        let file = std::fs::File::open(path)
-            .map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
-        let text = read_limited(file, path, Limits::default()).map_err(|f| f.for_json(json))?;
-        device::read(name, &text, set)
-    } else {
-        device::find(name, set)
-    };
-    device.map_err(|fault| Failure::faults(vec![fault], json))
+    DeviceText::open(name, json)?.with(set).map_err(|fault| Failure::faults(vec![fault], json))
+}
+
+/// A device of which numbers can be changed again and again.
+#[derive(Debug)]
+pub(super) struct DeviceText {
+    name: String,
+    /// Of a file; none of a device that comes with the program.
+    text: Option<String>,
+}
+
+impl DeviceText {
+    /// By id, alias or path.
+    pub(super) fn open(name: &str, json: bool) -> Result<Self, Failure> {
+        let is_path = [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/');
+        let text = if is_path { Some(read_text(name, Limits::default(), json)?.1) } else { None };
+        Ok(Self { name: name.to_owned(), text })
+    }
+
+    /// The device with numbers changed by `PATH=VALUE` texts.
+    pub(super) fn with(&self, set: &[String]) -> Result<Device, Fault> {
+        match &self.text {
+            Some(text) => device::read(&self.name, text, set),
+            None => device::find(&self.name, set),
+        }
+    }
 }

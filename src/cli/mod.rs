@@ -11,6 +11,7 @@ mod predict;
 mod progress;
 mod rank;
 mod schema;
+mod sweep;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,8 @@ enum Command {
     Rank(rank::Arguments),
     /// Everything about one launch
     Predict(predict::Arguments),
+    /// A series over a parameter, a key of the device, or the block
+    Sweep(sweep::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
     let outcome = match command {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

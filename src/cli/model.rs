@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::input::load_device;
+use super::input::{DeviceText, load_device};
 use super::output::Failure;
 use wavecast::device::Device;
 use wavecast::footprint::{Addressing, Counter, Engine};
@@ -80,6 +80,11 @@ impl ModelArguments {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The device, of which further numbers can be changed.
+    pub(super) fn device_text(&self, json: bool) -> Result<DeviceText, Failure> {
+        DeviceText::open(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), json)
     }
 
     /// An estimator of a kernel.

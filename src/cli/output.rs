@@ -54,6 +54,12 @@ impl OutputArguments {
         matches!(self.format(), Format::Json | Format::Jsonl)
     }
 
+    /// Whether a picture was asked for: a file that ends in .svg, and no other format.
+    pub(super) fn is_picture(&self) -> bool {
+        let extension = self.output.as_deref().and_then(Path::extension);
+        self.format.is_none() && extension.is_some_and(|e| e.eq_ignore_ascii_case("svg"))
+    }
+
     /// Columns of the terminal, if the result goes to one.
     pub(super) fn width(&self) -> Option<usize> {
         if self.output.is_some() || !std::io::stdout().is_terminal() {
@@ -65,6 +71,16 @@ impl OutputArguments {
 
     /// Writes a result to where it belongs.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
+        if self.is_picture() {
+            let message = "this command draws no picture".to_owned();
+            let help = "rank and sweep do; for a text in an .svg file add --format";
+            return Err(Failure::message("no-picture", message, Some(help)));
+        }
+        self.write_picture(text)
+    }
+
+    /// Writes a picture, or anything else, to where it belongs.
+    pub(super) fn write_picture(&self, text: &str) -> Result<(), Failure> {
         let Some(path) = &self.output else { return print(text) };
         let written = std::fs::write(path, text);
         written.map_err(|e| Failure::file("cannot-write", path, "write", &e).for_json(self.is_json()))

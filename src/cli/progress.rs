@@ -12,13 +12,19 @@ const STEP: Duration = Duration::from_millis(100);
 pub(super) struct Progress<'a> {
     done: &'a AtomicUsize,
     all: usize,
+    noun: &'static str,
     shown: bool,
 }
 
 impl<'a> Progress<'a> {
     /// Of `all` pieces of work, `done` counts those that are finished.
     pub(super) fn start(done: &'a AtomicUsize, all: usize, quiet: bool) -> Self {
-        Self { done, all, shown: !quiet && std::io::stderr().is_terminal() }
+        Self { done, all, noun: "candidates", shown: !quiet && std::io::stderr().is_terminal() }
+    }
+
+    /// What the pieces are called.
+    pub(super) fn of(self, noun: &'static str) -> Self {
+        Self { noun, ..self }
     }
 
     /// Does the work, showing progress beside it.
@@ -45,7 +51,7 @@ impl<'a> Progress<'a> {
             if waited >= PATIENCE && !finished.load(Ordering::Relaxed) {
                 let done = self.done.load(Ordering::Relaxed);
                 let percent = 100 * done / self.all.max(1);
-                let _ = write!(std::io::stderr(), "\r{done} of {} candidates ({percent} %)", self.all);
+                let _ = write!(std::io::stderr(), "\r{done} of {} {} ({percent} %)", self.all, self.noun);
                 written = true;
             }
         }

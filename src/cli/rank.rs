@@ -14,7 +14,7 @@ use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress::{self, Progress};
 use wavecast::kernel::{Kernel, Loaded};
 use wavecast::predict::{Choice, Ranking, rank};
-use wavecast::report::{RankingDocument, ranking_document, ranking_table, ranking_text};
+use wavecast::report::{RankingDocument, ranking_document, ranking_picture, ranking_table, ranking_text};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -70,9 +70,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if arguments.timing {
         let seconds = started.elapsed().as_secs_f64();
-        documents.iter_mut().for_each(|d| d.elapsed_s = Some(seconds));
+        for document in &mut documents {
+            document.elapsed_s = Some(seconds);
+        }
     }
-    arguments.output.write(&render(arguments, &documents)?)?;
+    if arguments.output.is_picture() {
+        arguments.output.write_picture(&picture(&documents)?)?;
+    } else {
+        arguments.output.write(&render(arguments, &documents)?)?;
+    }
     if arguments.model.verbose {
         progress::say(&format!("{} candidates in {:.1?}", outcome.candidates, started.elapsed()));
     }
@@ -123,9 +129,20 @@ fn one(
         progress.during(|| arguments.model.in_pool(|| rank(&estimators, &choices, error, &done)))?;
     outcome.add(&ranking);
     let warnings = arguments.model.warnings(kernels, loaded);
-    let top = arguments.top.or((arguments.output.format() == Format::Table).then_some(SHOWN));
+    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
+    let top = arguments.top.or(is_table.then_some(SHOWN));
     ranking_document(&estimators, &ranking, error, top, warnings)
         .ok_or_else(|| Failure::message("no-kernel", "there is no kernel to rank".to_owned(), None))
+}
+
+fn picture(documents: &[RankingDocument]) -> Result<String, Failure> {
+    match documents {
+        [one] => Ok(ranking_picture(one)),
+        many => {
+            let message = format!("{} rankings do not fit in one picture", many.len());
+            Err(Failure::message("usage", message, Some("draw one kernel at a time")))
+        }
+    }
 }
 
 fn render(arguments: &Arguments, documents: &[RankingDocument]) -> Result<String, Failure> {

@@ -6,6 +6,8 @@ mod error;
 mod prediction;
 mod ranking;
 mod schema;
+mod svg;
+mod sweep;
 mod table;
 mod units;
 
@@ -17,4 +19,6 @@ pub use prediction::{
 };
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
+pub use svg::{ranking_picture, sweep_picture};
+pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};

@@ -452,7 +452,8 @@ fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
     warnings
 }
 
-fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
+/// A prediction without what it is about.
+pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
     let (kernel, launch) = (estimator.kernel, &p.launch);
     let (limits, t) = (&p.time.limits, &p.time.terms);
     ResultDocument {

@@ -79,7 +79,7 @@ fn join_warnings<'w>(all: &mut Vec<&'w Warning>, of_results: impl Iterator<Item 
     }
 }
 
-fn warnings(out: &mut String, warnings: Vec<&Warning>) {
+pub(super) fn warnings(out: &mut String, warnings: Vec<&Warning>) {
     const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
     for (i, warning) in warnings.into_iter().enumerate() {
         let place = warning.place.as_ref().map(|p| format!(" ({p})")).unwrap_or_default();
@@ -179,16 +179,16 @@ fn compact_cells(r: &ResultDocument) -> Vec<String> {
     cells
 }
 
-fn reused(load: &MemoryLoad) -> f64 {
+pub(super) fn reused(load: &MemoryLoad) -> f64 {
     load.reuse_x + load.reuse_y + load.reuse_z + load.reuse_launch
 }
 
-fn added(load: &MemoryLoad) -> f64 {
+pub(super) fn added(load: &MemoryLoad) -> f64 {
     load.capacity + load.partial_store_fill
 }
 
 /// A rate in 10^9 per second with four significant digits.
-fn giga(rate: Option<f64>) -> String {
+pub(super) fn giga(rate: Option<f64>) -> String {
     let Some(rate) = rate.map(|r| r / 1e9) else { return "-".to_owned() };
     let digits = if rate >= 1000.0 {
         0
@@ -219,47 +219,46 @@ pub(super) fn limiter_style(limiter: &str) -> Style {
     colour.on_default()
 }
 
-/// All numbers of rankings, one row per result; units stand in the names.
+/// The numbers of a result as columns of a table; units stand in the names.
+pub(super) const NUMBERS: [&str; 29] = [
+    "rate_per_s",
+    "time_s",
+    "relative",
+    "limit_fp_per_s",
+    "limit_l1_per_s",
+    "limit_l2_per_s",
+    "limit_dram_per_s",
+    "l1_cycles",
+    "l1_data_wavefronts",
+    "l1_tag_wavefronts",
+    "l1_load_B",
+    "l1_store_B",
+    "l2_load_compulsory_B",
+    "l2_load_capacity_B",
+    "l2_load_B",
+    "l2_store_B",
+    "dram_load_compulsory_B",
+    "dram_reuse_x_B",
+    "dram_reuse_y_B",
+    "dram_reuse_z_B",
+    "dram_reuse_launch_B",
+    "dram_load_capacity_B",
+    "dram_fill_B",
+    "dram_load_B",
+    "dram_store_B",
+    "pages_per_wave",
+    "blocks_per_sm",
+    "occupancy",
+    "waves",
+];
+
+/// All numbers of rankings, one row per result.
 pub fn ranking_table(rankings: &[RankingDocument]) -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();
-    columns.extend(
-        [
-            "rank",
-            "tie_group",
-            "rate_per_s",
-            "time_s",
-            "relative",
-            "limit_fp_per_s",
-            "limit_l1_per_s",
-            "limit_l2_per_s",
-            "limit_dram_per_s",
-            "l1_cycles",
-            "l1_data_wavefronts",
-            "l1_tag_wavefronts",
-            "l1_load_B",
-            "l1_store_B",
-            "l2_load_compulsory_B",
-            "l2_load_capacity_B",
-            "l2_load_B",
-            "l2_store_B",
-            "dram_load_compulsory_B",
-            "dram_reuse_x_B",
-            "dram_reuse_y_B",
-            "dram_reuse_z_B",
-            "dram_reuse_launch_B",
-            "dram_load_capacity_B",
-            "dram_fill_B",
-            "dram_load_B",
-            "dram_store_B",
-            "pages_per_wave",
-            "blocks_per_sm",
-            "occupancy",
-            "waves",
-        ]
-        .map(right),
-    );
+    columns.extend(["rank", "tie_group"].map(right));
+    columns.extend(NUMBERS.map(right));
     let mut table = Table::new(columns);
     for ranking in rankings {
         for r in &ranking.results {
@@ -280,7 +279,8 @@ pub fn ranking_table(rankings: &[RankingDocument]) -> Table {
     table
 }
 
-fn numbers(r: &ResultDocument) -> Vec<String> {
+/// The cells of [`NUMBERS`].
+pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
     let (limits, v) = (&r.limits_per_s, &r.volumes);
     let (load, store) = (&v.dram.load, &v.dram.store);
     let all = [
@@ -318,7 +318,7 @@ fn numbers(r: &ResultDocument) -> Vec<String> {
 }
 
 /// Six significant digits, without an exponent where that is short.
-fn significant(n: f64) -> String {
+pub(super) fn significant(n: f64) -> String {
     let rounded: f64 = format!("{n:.5e}").parse().unwrap_or(n);
     if rounded != 0.0 && !(1e-3..1e6).contains(&rounded.abs()) {
         format!("{rounded:e}")

@@ -1,0 +1,33 @@
+//! What every picture has: a title that says what it is about.
+
+use super::canvas::{Anchor, Canvas, FAINT, LETTER, Style};
+use crate::report::prediction::Head;
+
+const TITLE: f64 = 16.0;
+
+/// Title and subtitle at the top of a picture: `what` it shows, and more about it.
+pub(super) fn head(canvas: &mut Canvas<'_>, head: &Head, what: &str, about: &str, width: f64) {
+    let title = format!("{} on {}: {what}", head.kernel.name, head.device.name);
+    let style = Style { size: TITLE, bold: true, ..Style::new(Anchor::Left) };
+    canvas.text(&fitting(&title, width - 40.0, TITLE), (20.0, 24.0), style);
+    let model = &head.model;
+    let below =
+        format!("{about}; model {}, {} addressing, curves {}", model.id, model.addressing, model.curves);
+    let style = Style { colour: FAINT, ..Style::new(Anchor::Left) };
+    canvas.text(&fitting(&below, width - 40.0, style.size), (20.0, 46.0), style);
+}
+
+/// A text cut to a width.
+fn fitting(text: &str, width: f64, size: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of letters")]
+    let most = (width / (size * LETTER)).max(1.0) as usize;
+    shortened(text, most)
+}
+
+/// A text of at most so many letters; what is cut is marked.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}

@@ -1,0 +1,11 @@
+//! Pictures, as SVG.
+
+mod axis;
+mod canvas;
+mod colour;
+mod frame;
+mod ranking;
+mod series;
+
+pub use ranking::ranking_picture;
+pub use series::sweep_picture;

@@ -1,0 +1,243 @@
+//! `wavecast/sweep/1`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::check::{DeviceSummary, Warning};
+use super::super::prediction::{
+    Head, KernelHead, ModelSummary, RejectedConfig, ResultDocument, head, result_document,
+};
+use crate::predict::{Estimator, Prediction};
+use crate::sweep::{Point, Value, Vary};
+
+/// A series: `wavecast/sweep/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SweepDocument {
+    /// `wavecast/sweep/1`.
+    pub schema: &'static str,
+    /// What the series is about; the kernel and the device without what varies.
+    #[serde(flatten)]
+    pub head: Head,
+    /// What varies, one or two things: the axis, and the lines of a picture.
+    pub vary: Vec<VaryDocument>,
+    /// Whether each point is the best launch of all.
+    pub best: bool,
+    /// How many points there are.
+    pub summary: SweepSummary,
+    /// Series by series: for each value of the second thing, each variant and each launch, all values of
+    /// the first.
+    pub points: Vec<PointDocument>,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// One thing that varies.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct VaryDocument {
+    /// A parameter, a key of the device, or `block`, `block.x`, `fold` and so on.
+    pub name: String,
+    /// `parameter`, `device`, `block` or `fold`.
+    pub kind: &'static str,
+    /// The values, as the points repeat them.
+    pub values: Vec<ValueDocument>,
+    /// The values as numbers of `unit`; null if they are not all numbers of one unit.
+    pub numbers: Option<Vec<f64>>,
+    /// The unit of `numbers`, if it has one.
+    pub unit: Option<String>,
+}
+
+/// An integer, or a text such as `10 MiB` or `512x2x1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ValueDocument {
+    /// Of a parameter or an extent.
+    Integer(i64),
+    /// Of a device, a block or a fold.
+    Text(String),
+}
+
+impl std::fmt::Display for ValueDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ValueDocument::Integer(n) => write!(f, "{n}"),
+            ValueDocument::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<&Value> for ValueDocument {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Integer(n) => ValueDocument::Integer(*n),
+            other => ValueDocument::Text(other.to_string()),
+        }
+    }
+}
+
+/// How many points there are.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct SweepSummary {
+    /// All.
+    pub points: usize,
+    /// Those with a result.
+    pub feasible: usize,
+}
+
+/// One point.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PointDocument {
+    /// What varies, by name.
+    pub values: BTreeMap<String, ValueDocument>,
+    /// The launch; null if the best was asked for and there is none.
+    pub config: Option<RejectedConfig>,
+    /// Work items along the axes; empty if the kernel could not be read with these values.
+    pub domain: Vec<i64>,
+    /// Parameters after overrides.
+    pub params: BTreeMap<String, i64>,
+    /// Bytes between two uses over the capacity of a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oversubscription: Option<Oversubscription>,
+    /// What is predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<ResultDocument>,
+    /// Why nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<PointError>,
+}
+
+/// Bytes between two uses over the capacity of a cache: the further above 1, the fewer hits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Oversubscription {
+    /// L1: lines of all resident blocks of an SM.
+    pub l1: f64,
+    /// L2: within a wave.
+    pub l2_wave: f64,
+    /// L2: since the last row of blocks.
+    pub l2_row: f64,
+    /// L2: since the last plane of blocks.
+    pub l2_plane: f64,
+}
+
+/// Why a point has no result.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PointError {
+    /// A stable name of the reason.
+    pub code: &'static str,
+    /// The reason.
+    pub reason: String,
+}
+
+/// What is kept of the prediction of a point.
+pub type PointKept = (ResultDocument, Oversubscription);
+
+/// What a series keeps of a prediction.
+pub fn sweep_point(estimator: &Estimator<'_>, prediction: &Prediction) -> PointKept {
+    let pressure = &prediction.volumes.pressure;
+    let [l2_wave, _, l2_row, l2_plane] = pressure.l2;
+    let oversubscription = Oversubscription { l1: pressure.l1, l2_wave, l2_row, l2_plane };
+    (result_document(estimator, prediction), oversubscription)
+}
+
+/// A series as a document; `estimator` is that of the first variant without what varies.
+pub fn sweep_document(
+    estimator: &Estimator<'_>,
+    vary: &[Vary],
+    best: bool,
+    points: Vec<Point<PointKept>>,
+    warnings: Vec<Warning>,
+) -> SweepDocument {
+    let feasible = points.iter().filter(|p| p.outcome.is_ok()).count();
+    let mut document = SweepDocument {
+        schema: "wavecast/sweep/1",
+        head: head(estimator),
+        vary: vary.iter().map(vary_document).collect(),
+        best,
+        summary: SweepSummary { points: points.len(), feasible },
+        points: points.into_iter().map(|p| point_document(vary, p)).collect(),
+        warnings,
+    };
+    let still = without_effect(&document);
+    document.warnings.extend(still);
+    document
+}
+
+fn vary_document(vary: &Vary) -> VaryDocument {
+    let numbers: Option<Vec<f64>> = vary.values.iter().map(Value::number).collect();
+    let unit = vary.values.first().and_then(Value::unit);
+    let same_unit = vary.values.iter().all(|v| v.unit() == unit);
+    VaryDocument {
+        name: vary.name.clone(),
+        kind: vary.subject.word(),
+        values: vary.values.iter().map(ValueDocument::from).collect(),
+        numbers: numbers.filter(|_| same_unit),
+        unit: unit.filter(|_| same_unit).map(str::to_owned),
+    }
+}
+
+fn point_document(vary: &[Vary], point: Point<PointKept>) -> PointDocument {
+    let values = vary.iter().zip(&point.values).map(|(v, value)| (v.name.clone(), value.into()));
+    let variant = point.variant;
+    let config = point.candidate.map(|c| RejectedConfig { variant, block: c.block, fold: c.fold });
+    let (kept, error) = match point.outcome {
+        Ok(kept) => (Some(kept), None),
+        Err(why) => (None, Some(PointError { code: why.code, reason: why.reason })),
+    };
+    let (result, oversubscription) = kept.unzip();
+    PointDocument {
+        values: values.collect(),
+        config,
+        domain: point.domain,
+        params: point.params.into_iter().collect(),
+        oversubscription,
+        result,
+        error,
+    }
+}
+
+/// Says of what varies in vain. A key of the device that the model does not read, say.
+fn without_effect(document: &SweepDocument) -> Vec<Warning> {
+    let length = |i: usize| document.vary.get(i).map_or(1, |v| v.values.len().max(1));
+    let (axis, others) = (length(0), length(1));
+    let group = document.points.len() / others;
+    let mut warnings = Vec::new();
+    for (i, vary) in document.vary.iter().enumerate() {
+        // The point with the first value of this thing and all else equal.
+        let twin = |at: usize| if i == 0 { at - at % axis } else { at % group.max(1) };
+        let outcome = |p: &PointDocument| p.result.as_ref().map(totals);
+        let mut all = document.points.iter().enumerate();
+        let same = all.all(|(at, p)| document.points.get(twin(at)).map(outcome) == Some(outcome(p)));
+        if same && vary.values.len() > 1 && document.summary.feasible > 0 {
+            let help = if vary.name == "l2.capacity" { "; the model counts with l2.effective" } else { "" };
+            let message = format!("`{}` changes nothing{help}", vary.name);
+            warnings.push(Warning { code: "no-effect", message, place: Some("--vary".to_owned()) });
+        }
+    }
+    warnings
+}
+
+fn totals(r: &ResultDocument) -> [f64; 5] {
+    let (l2, dram) = (&r.volumes.l2, &r.volumes.dram);
+    [r.rate_per_s, l2.load.total, l2.store.total, dram.load.total, dram.store.total]
+}
+
+/// A point on a line of its own.
+#[derive(Debug, Clone, Serialize)]
+pub struct SweepLine<'a> {
+    schema: &'static str,
+    kernel: &'a KernelHead,
+    device: &'a DeviceSummary,
+    model: &'a ModelSummary,
+    #[serde(flatten)]
+    point: &'a PointDocument,
+}
+
+impl SweepDocument {
+    /// One line per point.
+    pub fn lines(&self) -> impl Iterator<Item = SweepLine<'_>> {
+        let Head { kernel, device, model, .. } = &self.head;
+        let schema = self.schema;
+        self.points.iter().map(move |point| SweepLine { schema, kernel, device, model, point })
+    }
+}

@@ -1,0 +1,11 @@
+//! Series: as documents for programs, and for people.
+
+mod document;
+mod lines;
+mod text;
+
+pub(super) use document::VaryDocument;
+pub use document::{SweepDocument, sweep_document, sweep_point};
+pub(super) use lines::{Line, lines};
+pub(super) use text::launch_text;
+pub use text::{sweep_table, sweep_text};
