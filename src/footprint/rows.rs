@@ -18,7 +18,7 @@ pub(super) fn count_rows(
     line: i64,
 ) -> u128 {
     join(&mut rectangles);
-    rectangles.sort_unstable_by_key(|r| r.bytes);
+    rectangles.sort_unstable_by_key(|r| r.z[0]);
     let plane = rows_per_plane.unwrap_or(0) * row.unwrap_or(0);
     let lattice = Lattice { row: row.unwrap_or(0), plane: plane % line, line };
     // A line is shared by rows only where their boundary lies inside one.
@@ -30,11 +30,15 @@ pub(super) fn count_rows(
     levels.dedup();
     let mut total = 0;
     let mut active: Vec<Rectangle> = Vec::with_capacity(rectangles.len());
+    let mut waiting = rectangles.iter().peekable();
     let mut below: Option<Edge> = None;
     for slab in levels.windows(2) {
         let z = [slab[0], slab[1]];
-        active.clear();
-        active.extend(rectangles.iter().filter(|r| r.z[0] <= z[0] && z[1] <= r.z[1]));
+        active.retain(|r| r.z[1] > z[0]);
+        while let Some(next) = waiting.next_if(|r| r.z[0] == z[0]) {
+            let at = active.partition_point(|r| r.bytes < next.bytes);
+            active.insert(at, *next);
+        }
         let (lines, first, last) = sweep.slab(&active, z);
         total += lines;
         // The last row of a plane and the first of the next one.
