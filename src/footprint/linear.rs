@@ -25,20 +25,27 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
-    let mut progressions =
-        pieces.iter().map(|p| Ok((p.array, Progression::of(p)?))).collect::<Counted<Vec<_>>>()?;
-    progressions.sort_by_key(|p| p.0);
+    let mut pieces: Vec<&Piece> = pieces.iter().collect();
+    if !pieces.is_sorted_by_key(|p| p.array) {
+        pieces.sort_by_key(|p| p.array);
+    }
     let mut total = 0;
-    for of_array in progressions.chunk_by_mut(|a, b| a.0 == b.0) {
+    for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
         total += count_array(of_array, line)?;
     }
     Ok(total)
 }
 
-/// Addresses base + sum of stride * (0..count), each touching `run` bytes.
-#[derive(Debug, Clone)]
-struct Progression {
-    base: i64,
+/// Addresses base + sum of stride * (0..count), each touching `run` bytes, for any base. The accesses of
+/// a stencil over one box differ in nothing but that.
+#[derive(Debug)]
+struct Progression<'p> {
+    /// A piece of this shape.
+    piece: &'p Piece,
+    /// What the first values of the variables add to the constant of an address.
+    start: i128,
+    /// From the first byte to the last.
+    span: i128,
     /// Ascending strides, all positive, counts at least 2.
     steps: Steps,
     run: i64,
@@ -64,12 +71,12 @@ impl Steps {
     }
 }
 
-impl Progression {
-    fn of(piece: &Piece) -> Counted<Self> {
+impl<'p> Progression<'p> {
+    fn of(piece: &'p Piece) -> Counted<Self> {
         if piece.when.is_some() {
             return Err(Refusal::Conditional);
         }
-        let mut base = i128::from(*piece.address.constant());
+        let (mut start, mut span) = (0, i128::from(piece.width) - 1);
         let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
         for (term, coefficient) in piece.address.terms() {
             let Term::Coord(coord) = term else { return Err(Refusal::NotAffine) };
@@ -77,31 +84,35 @@ impl Progression {
                 return Err(Refusal::NotAffine);
             };
             // A negative stride runs backwards from the other end.
-            let start = if *coefficient < 0 { to } else { from };
-            base += i128::from(start) * i128::from(*coefficient);
+            let first = if *coefficient < 0 { to } else { from };
+            start += i128::from(first) * i128::from(*coefficient);
             let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
             if count > 1 {
                 let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
                 *slot = (coefficient.checked_abs().ok_or(Refusal::Overflow)?, count);
                 steps.length += 1;
+                span += i128::from(slot.0) * i128::from(count - 1);
             }
         }
-        let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
         merge(&mut steps)?;
-        let this = Self { base, steps, run: piece.width };
-        this.end()?;
-        Ok(this)
+        Ok(Self { piece, start, span, steps, run: piece.width })
     }
 
-    /// One past the last byte; everything between it and the base fits into 62 bits.
-    fn end(&self) -> Counted<i64> {
-        let mut end = i128::from(self.base) + i128::from(self.run);
-        for &(stride, count) in self.steps.as_slice() {
-            end += i128::from(stride) * i128::from(count - 1);
-        }
+    /// Whether a piece differs in the constant of its address only.
+    fn fits(&self, piece: &Piece) -> bool {
+        let this = self.piece;
+        this.width == piece.width
+            && this.ranges == piece.ranges
+            && this.address.terms() == piece.address.terms()
+            && piece.when.is_none()
+    }
+
+    /// The first byte of a piece; all of its bytes lie within 61 bits.
+    fn base(&self, piece: &Piece) -> Counted<i64> {
+        let base = i128::from(*piece.address.constant()) + self.start;
         let most = 1_i128 << 61;
-        let inside = end.abs() < most && i128::from(self.base).abs() < most;
-        if inside { i64::try_from(end).map_err(|_| Refusal::Overflow) } else { Err(Refusal::Overflow) }
+        let inside = base.abs() < most && (base + self.span).abs() < most;
+        if inside { i64::try_from(base).map_err(|_| Refusal::Overflow) } else { Err(Refusal::Overflow) }
     }
 }
 
@@ -129,32 +140,55 @@ fn merge(steps: &mut Steps) -> Counted<()> {
     Ok(())
 }
 
-fn count_array(progressions: &mut [(usize, Progression)], line: i64) -> Counted<u128> {
-    let strides = row_strides(progressions, line);
+fn count_array(pieces: &[&Piece], line: i64) -> Counted<u128> {
+    let (mut progressions, bases) = progressions(pieces)?;
+    let strides = row_strides(&mut progressions, line);
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
         [row] => (Some(*row), None),
         [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
         _ => return Err(Refusal::Strides),
     };
-    let mut rectangles = Vec::with_capacity(progressions.len() * 2);
-    for (_, p) in progressions.iter() {
+    let mut rectangles = Vec::with_capacity(bases.len() * 2);
+    for (which, base) in bases {
+        let p = &progressions[which];
         let Some(row) = row else {
-            rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + p.run - 1] });
+            rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [base, base + p.run - 1] });
             continue;
         };
         let ys = p.steps.count_of(row);
         let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
-        cut_into_rows(p, row, rows_per_plane, ys, zs, &mut rectangles);
+        cut_into_rows(base, p.run, Rows { row, rows_per_plane, ys, zs }, &mut rectangles);
     }
     Ok(count_rows(rectangles, row, rows_per_plane, line))
 }
 
+/// The different progressions of some pieces, and for each piece its progression and its first byte.
+fn progressions<'p>(pieces: &[&'p Piece]) -> Counted<(Vec<Progression<'p>>, Vec<(usize, i64)>)> {
+    let mut progressions: Vec<Progression> = Vec::with_capacity(8);
+    let mut bases = Vec::with_capacity(pieces.len());
+    let mut which = 0;
+    for piece in pieces {
+        // Mostly the boxes follow each other in the same order under each access.
+        let next = (which + 1) % progressions.len().max(1);
+        let fits = |i: &usize| progressions.get(*i).is_some_and(|p| p.fits(piece));
+        which = match Some(next).filter(fits).or_else(|| (0..progressions.len()).find(fits)) {
+            Some(found) => found,
+            None => {
+                progressions.push(Progression::of(piece)?);
+                progressions.len() - 1
+            }
+        };
+        bases.push((which, progressions[which].base(piece)?));
+    }
+    Ok((progressions, bases))
+}
+
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
 /// that remain are those between rows and planes.
-fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64> {
+fn row_strides(progressions: &mut [Progression], line: i64) -> Vec<i64> {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
-    for (_, p) in progressions.iter() {
+    for p in progressions.iter() {
         for &(stride, _) in p.steps.as_slice() {
             if let Err(at) = strides.binary_search(&stride) {
                 strides.insert(at, stride);
@@ -165,10 +199,10 @@ fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64>
     for &stride in &strides {
         // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
         let dense = |p: &Progression| p.steps.count_of(stride) == 1 || stride - p.run < line;
-        if !progressions.iter().all(|(_, p)| dense(p)) {
+        if !progressions.iter().all(dense) {
             break;
         }
-        for (_, p) in progressions.iter_mut() {
+        for p in progressions.iter_mut() {
             p.run += stride * (p.steps.count_of(stride) - 1);
         }
         swallowed += 1;
@@ -177,24 +211,28 @@ fn row_strides(progressions: &mut [(usize, Progression)], line: i64) -> Vec<i64>
     strides
 }
 
-/// Cuts the runs of a progression at row boundaries, and its rows at plane boundaries.
-fn cut_into_rows(
-    p: &Progression,
+/// The rows that a progression's runs lie in.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
     row: i64,
     rows_per_plane: Option<i64>,
+    /// How often a run is repeated from row to row, and from plane to plane.
     ys: i64,
     zs: i64,
-    out: &mut Vec<Rectangle>,
-) {
-    let first_row = p.base.div_euclid(row);
-    let (start, end) = (p.base.rem_euclid(row), p.base.rem_euclid(row) + p.run - 1);
+}
+
+/// Cuts runs at row boundaries, and their rows at plane boundaries.
+fn cut_into_rows(base: i64, run: i64, rows: Rows, out: &mut Vec<Rectangle>) {
+    let Rows { row, rows_per_plane, ys, zs } = rows;
+    let (first_row, start) = (base.div_euclid(row), base.rem_euclid(row));
+    let end = start + run - 1;
     let mut add = |from_row: i64, rows: i64, bytes: [i64; 2]| {
         cut_into_planes(from_row, rows, rows_per_plane, zs, bytes, out);
     };
-    let last = end / row;
-    if last == 0 {
+    if end < row {
         return add(first_row, ys, [start, end]);
     }
+    let last = end / row;
     // The run of each of the ys rows covers the rest of its row, whole rows, and part of a last one.
     add(first_row, ys, [start, row - 1]);
     if last > 1 {
@@ -215,10 +253,10 @@ fn cut_into_planes(
         return out.push(Rectangle { y: [from_row, from_row + rows], z: [0, 1], bytes });
     };
     let (z, y) = (from_row.div_euclid(height), from_row.rem_euclid(height));
-    let last = (y + rows - 1) / height;
-    if last == 0 {
+    if y + rows <= height {
         return out.push(Rectangle { y: [y, y + rows], z: [z, z + zs], bytes });
     }
+    let last = (y + rows - 1) / height;
     out.push(Rectangle { y: [y, height], z: [z, z + zs], bytes });
     if last > 1 {
         out.push(Rectangle { y: [0, height], z: [z + 1, z + zs + last - 1], bytes });
