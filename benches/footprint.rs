@@ -8,6 +8,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wavecast::expr::{Coord, Dim, Form};
+#[cfg(feature = "isl")]
+use wavecast::footprint::Budget;
 use wavecast::footprint::{Addressing, Counter, Engine, Piece, Query, Threads, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, Options, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
@@ -44,8 +46,12 @@ impl Case {
     }
 
     fn query(&self) -> Query {
+        self.query_in(Addressing::Linear)
+    }
+
+    fn query_in(&self, addressing: Addressing) -> Query {
         let threads = Threads { kernel: &self.kernel, launch: &self.launch, program: &self.program };
-        threads.query(&self.blocks, FieldId(0), &[AccessKind::Load], LINE, Addressing::Linear).unwrap()
+        threads.query(&self.blocks, FieldId(0), &[AccessKind::Load], LINE, addressing).unwrap()
     }
 }
 
@@ -125,5 +131,40 @@ fn quasi_affine(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, footprint, scaling, quasi_affine);
+/// isl on the counts of the closed form; "no answer" names those for which its quota did not do.
+#[cfg(feature = "isl")]
+fn isl(c: &mut Criterion) {
+    let quota = Budget { operations: 5_000_000, ..Budget::default() };
+    let isl = Counter::forced(Engine::Isl).within(quota);
+    let mut group = c.benchmark_group("isl");
+    group.sample_size(10);
+    for name in ["star3d7", "star3d25", "box3d27"] {
+        for (set, threads) in [("block of 1024", 1024), ("wave", 177_000)] {
+            for addressing in [Addressing::Grid, Addressing::Linear] {
+                let query = Case::new(name, &[], [32, 4, 8], Some(threads)).query_in(addressing);
+                let name = format!("{name} {set}, {addressing:?}");
+                let linear = count_with(&query, Engine::Linear).unwrap();
+                match isl.count(&query) {
+                    Ok(count) => assert_eq!(count.lines, linear, "{name}"),
+                    Err(why) => {
+                        println!("isl/{name}: no answer: {why}");
+                        continue;
+                    }
+                }
+                group.bench_function(format!("{name}: linear"), |b| {
+                    b.iter(|| count_with(black_box(&query), Engine::Linear).unwrap());
+                });
+                group.bench_function(format!("{name}: isl"), |b| {
+                    b.iter(|| isl.count(black_box(&query)).unwrap());
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
+#[cfg(not(feature = "isl"))]
+fn isl(_: &mut Criterion) {}
+
+criterion_group!(benches, footprint, scaling, quasi_affine, isl);
 criterion_main!(benches);
