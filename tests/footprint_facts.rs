@@ -1,6 +1,7 @@
 //! Footprints that others published or that follow from published figures.
 
-use wavecast::footprint::{Addressing, Engine, Threads, count};
+use wavecast::expr::{Coord, Dim, Form};
+use wavecast::footprint::{Addressing, Engine, Piece, Query, Threads, count, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
 
@@ -97,5 +98,28 @@ fn addressings_agree_on_aligned_rows() {
         let linear = loads(&star, block, &wave, 32, Addressing::Linear);
         let grid = loads(&star, block, &wave, 32, Addressing::Grid);
         assert_eq!(linear, grid, "{block:?}");
+    }
+}
+
+/// The example that docs/counting.md counts by hand.
+#[test]
+fn the_example_of_the_documentation() {
+    let (x, y) = (Coord::Thread(Dim::X), Coord::Thread(Dim::Y));
+    let pieces = [0, 5].map(|offset| {
+        let element = Form::coord(y).times(&10).unwrap().plus(&Form::coord(x)).unwrap();
+        let address = element.plus(&Form::int(offset)).unwrap().times(&8).unwrap();
+        Piece {
+            array: 0,
+            ranges: vec![(x, 0, 3), (y, 0, 2)].into(),
+            when: None,
+            address: address.into(),
+            width: 8,
+        }
+    });
+    let query = Query { pieces: pieces.to_vec(), line: 32 };
+    for engine in Engine::ALL {
+        if engine != Engine::Isl || cfg!(feature = "isl") {
+            assert_eq!(count_with(&query, engine), Ok(8), "{engine}");
+        }
     }
 }

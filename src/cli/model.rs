@@ -73,7 +73,7 @@ impl ModelArguments {
     /// Refuses an engine that this program was built without: it could not count anything.
     pub(super) fn check_engine(&self, json: bool) -> Result<(), Failure> {
         match self.engine {
-            Some(engine @ (Engine::Isl | Engine::Sampling)) if cfg!(not(feature = "isl")) => {
+            Some(engine @ Engine::Isl) if cfg!(not(feature = "isl")) => {
                 let message = format!("this program was built without isl, which `--engine {engine}` needs");
                 let help = "build it without `--no-default-features`, or choose another engine";
                 Err(Failure::message("no-isl", message, Some(help)).for_json(json))

@@ -16,9 +16,11 @@ mod isl;
 mod linear;
 mod pattern;
 mod query;
+mod reach;
 mod region;
 mod rows;
 mod runs;
+mod sampling;
 mod split;
 mod threads;
 
@@ -38,14 +40,14 @@ pub struct Budget {
     pub segments: u64,
     /// Most elementary operations of isl.
     pub operations: u64,
-    /// Points or lines that sampling looks at.
+    /// Lines that sampling looks for.
     pub samples: u32,
 }
 
 impl Default for Budget {
     /// A second for most engines; isl takes about five microseconds for an operation.
     fn default() -> Self {
-        Self { points: 1 << 22, segments: 1 << 25, operations: 1_000_000, samples: 1 << 16 }
+        Self { points: 1 << 22, segments: 1 << 25, operations: 1_000_000, samples: 1 << 14 }
     }
 }
 
@@ -79,7 +81,7 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Isl => isl::count(query, budget.operations).map_err(isl::refusal),
         #[cfg(not(feature = "isl"))]
         Engine::Isl => Err(Refusal::Missing),
-        Engine::Sampling => Err(Refusal::Missing),
+        Engine::Sampling => return sampling::count(query, budget.samples),
     };
     Ok(Count { lines: lines?, engine, verified_by: None, interval: None })
 }

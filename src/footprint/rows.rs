@@ -18,7 +18,9 @@ pub(super) fn count_rows(
     line: i64,
 ) -> u128 {
     join(&mut rectangles);
-    rectangles.sort_unstable_by_key(|r| r.bytes);
+    if !rectangles.is_sorted_by_key(|r| r.z[0]) {
+        rectangles.sort_unstable_by_key(|r| r.z[0]);
+    }
     let plane = rows_per_plane.unwrap_or(0) * row.unwrap_or(0);
     let lattice = Lattice { row: row.unwrap_or(0), plane: plane % line, line };
     // A line is shared by rows only where their boundary lies inside one.
@@ -30,11 +32,15 @@ pub(super) fn count_rows(
     levels.dedup();
     let mut total = 0;
     let mut active: Vec<Rectangle> = Vec::with_capacity(rectangles.len());
+    let mut waiting = rectangles.iter().peekable();
     let mut below: Option<Edge> = None;
     for slab in levels.windows(2) {
         let z = [slab[0], slab[1]];
-        active.clear();
-        active.extend(rectangles.iter().filter(|r| r.z[0] <= z[0] && z[1] <= r.z[1]));
+        active.retain(|r| r.z[1] > z[0]);
+        while let Some(next) = waiting.next_if(|r| r.z[0] == z[0]) {
+            let at = active.partition_point(|r| r.bytes < next.bytes);
+            active.insert(at, *next);
+        }
         let (lines, first, last) = sweep.slab(&active, z);
         total += lines;
         // The last row of a plane and the first of the next one.
@@ -95,9 +101,13 @@ impl Lattice {
     }
 
     /// Sums `f(residue)` over the rows of a rectangle: each residue once, times its rows.
-    fn sum(&self, y: [i64; 2], z: [i64; 2], f: &dyn Fn(i64) -> i64) -> u128 {
+    fn sum(&self, y: [i64; 2], z: [i64; 2], f: impl Fn(i64) -> i64) -> u128 {
         if y[0] >= y[1] || z[0] >= z[1] {
             return 0;
+        }
+        if self.row % self.line == 0 && self.plane == 0 {
+            let rows = (y[1] - y[0]).unsigned_abs();
+            return u128::from(f(0).unsigned_abs()) * u128::from(rows) * u128::from(z[0].abs_diff(z[1]));
         }
         let mut total = 0;
         for (dz, planes) in Classes::new(z, self.plane, self.line) {
@@ -218,7 +228,7 @@ impl Sweep {
 
     fn lines(&self, y: [i64; 2], z: [i64; 2]) -> u128 {
         let line = self.lattice.line;
-        self.lattice.sum(y, z, &|residue| {
+        self.lattice.sum(y, z, |residue| {
             let mut lines = 0;
             let mut reached = i64::MIN;
             for &[from, to] in &self.merged {
@@ -233,7 +243,7 @@ impl Sweep {
     /// Of the rows `y`, how many share a line with the row after them.
     fn shared_between_rows(&self, y: [i64; 2], z: [i64; 2], lower: Edge, upper: Edge) -> u128 {
         let Lattice { row, line, .. } = self.lattice;
-        self.lattice.sum(y, z, &|residue| {
+        self.lattice.sum(y, z, |residue| {
             i64::from(
                 (residue + lower.last).div_euclid(line) == (residue + row + upper.first).div_euclid(line),
             )

@@ -70,7 +70,8 @@ impl Runs {
     fn new(piece: &Piece, bounds: Vec<Form<i64>>, line: i64, budget: u64) -> Result<Self, Refusal> {
         let shape = Shape { ranges: piece.ranges.to_vec(), address: Form::clone(&piece.address), bounds };
         let mut best = shape.best(piece.width, line);
-        if best.as_ref().is_none_or(|b| b.0 > few(&shape.ranges)) {
+        // Segments of a few values each hardly save anything: look for a better direction.
+        if best.as_ref().is_none_or(|b| b.0 > points(&shape.ranges) / 4) {
             for skewed in shape.skewed(piece.width, line) {
                 let other = skewed.best(piece.width, line);
                 let fewer = |o: &(u128, Self)| best.as_ref().is_none_or(|b| o.0 < b.0);
@@ -180,10 +181,8 @@ fn extent(range: &(Coord, i64, i64)) -> u128 {
     u128::from(range.2.abs_diff(range.1)) + 1
 }
 
-/// So few segments that looking for a better direction is not worth it.
-fn few(ranges: &Ranges) -> u128 {
-    let longest = ranges.iter().map(extent).max().unwrap_or(1);
-    ranges.iter().map(extent).fold(1_u128, u128::saturating_mul) / longest
+fn points(ranges: &Ranges) -> u128 {
+    ranges.iter().map(extent).fold(1_u128, u128::saturating_mul)
 }
 
 /// A box, its address and its bounds, before a direction is chosen.
@@ -204,7 +203,7 @@ impl Shape {
             let dense = is_dense(address.slope, width, line);
             let along = |a: &Along| a.segments(values);
             let segments = bounds.iter().map(along).fold(along(&address), |n, s| n + s - 1);
-            let rows = self.ranges.iter().map(extent).fold(1_u128, u128::saturating_mul) / values;
+            let rows = points(&self.ranges) / values;
             let cost = rows.saturating_mul(if dense { segments } else { values });
             let runs = Runs { ranges: self.ranges.clone(), run: i, address, bounds, width, line };
             Some((cost, runs))

@@ -1,0 +1,139 @@
+//! Whether any point of a piece touches given bytes: the box is halved again and again, and halves whose
+//! addresses lie elsewhere are put aside unseen.
+
+use super::query::{Piece, Refusal};
+use crate::expr::{Cond, Coord, Form, Term};
+
+/// A part of a piece's box.
+#[derive(Debug, Clone)]
+pub(super) struct Part<'p> {
+    piece: &'p Piece,
+    ranges: Vec<(Coord, i64, i64)>,
+    /// The address, with variables that have one value put in.
+    address: Form<i64>,
+    /// All bytes that points of the part touch lie between these two.
+    pub(super) bytes: [i64; 2],
+}
+
+/// What is known about a condition in a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Everywhere,
+    Nowhere,
+    Unknown,
+}
+
+impl<'p> Part<'p> {
+    /// The whole box; `None` if the condition holds nowhere.
+    pub(super) fn whole(piece: &'p Piece) -> Result<Option<Self>, Refusal> {
+        Self::of(piece, piece.ranges.to_vec(), Form::clone(&piece.address))
+    }
+
+    fn of(
+        piece: &'p Piece,
+        ranges: Vec<(Coord, i64, i64)>,
+        address: Form<i64>,
+    ) -> Result<Option<Self>, Refusal> {
+        if held(piece.when.as_ref(), &ranges) == Held::Nowhere {
+            return Ok(None);
+        }
+        let (low, high) = address.interval(&within(&ranges)).ok_or(Refusal::Overflow)?;
+        let high = high.checked_add(piece.width - 1).ok_or(Refusal::Overflow)?;
+        Ok(Some(Self { piece, ranges, address, bytes: [low, high] }))
+    }
+
+    /// Both halves along the variable that narrows the bytes most; `None` for a single point.
+    pub(super) fn halves(&self) -> Result<Option<[Option<Self>; 2]>, Refusal> {
+        let spread = |i: usize| {
+            let mut ranges = self.ranges.clone();
+            ranges[i].2 = ranges[i].1;
+            let (low, high) = self.address.interval(&within(&ranges))?;
+            // A table is known entry by entry only: its indices come first.
+            let indexes = self.address.terms().iter().any(|t| indexes(&t.0, self.ranges[i].0));
+            Some((!indexes, i128::from(high) - i128::from(low)))
+        };
+        let many = (0..self.ranges.len()).filter(|&i| self.ranges[i].1 < self.ranges[i].2);
+        let Some(best) = many.min_by_key(|&i| spread(i)) else { return Ok(None) };
+        let (coord, from, to) = self.ranges[best];
+        let middle = i64::midpoint(from, to).clamp(from, to - 1);
+        let half = |from, to| {
+            let mut ranges = self.ranges.clone();
+            ranges[best] = (coord, from, to);
+            let address = if from == to {
+                self.address.substitute(&|c| (c == coord).then(|| Form::int(from)))?
+            } else {
+                self.address.clone()
+            };
+            Self::of(self.piece, ranges, address)
+        };
+        Ok(Some([half(from, middle)?, half(middle + 1, to)?]))
+    }
+
+    /// Whether some point touches one of the bytes `target`. Looks at no more than `left` parts.
+    pub(super) fn touches(&self, target: [i64; 2], left: &mut u64) -> Result<bool, Refusal> {
+        if self.bytes[1] < target[0] || target[1] < self.bytes[0] {
+            return Ok(false);
+        }
+        *left = left.checked_sub(1).ok_or(Refusal::Budget)?;
+        let inside = target[0] <= self.bytes[0] && self.bytes[1] <= target[1];
+        if inside && held(self.piece.when.as_ref(), &self.ranges) == Held::Everywhere {
+            return Ok(true);
+        }
+        let Some(halves) = self.halves()? else { return self.point_touches(target) };
+        for half in halves.into_iter().flatten() {
+            if half.touches(target, left)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn point_touches(&self, target: [i64; 2]) -> Result<bool, Refusal> {
+        let value = |c: Coord| self.ranges.iter().find(|r| r.0 == c).map(|r| r.1);
+        let works = self.piece.when.as_ref().is_none_or(|w| w.evaluate(&value) == Some(true));
+        let first = self.piece.address.evaluate(&value).ok_or(Refusal::Overflow)?;
+        let last = first.checked_add(self.piece.width - 1).ok_or(Refusal::Overflow)?;
+        Ok(works && first <= target[1] && target[0] <= last)
+    }
+}
+
+/// Whether a coordinate is part of an index of a table.
+fn indexes(term: &Term<i64>, coord: Coord) -> bool {
+    match term {
+        Term::Lookup(..) => term.mentions(&|c| c == coord),
+        _ => term.parts().into_iter().any(|f| f.terms().iter().any(|t| indexes(&t.0, coord))),
+    }
+}
+
+fn within(ranges: &[(Coord, i64, i64)]) -> impl Fn(Coord) -> Option<(i64, i64)> + '_ {
+    |c| ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2))
+}
+
+fn held(cond: Option<&Cond<i64>>, ranges: &[(Coord, i64, i64)]) -> Held {
+    let all_of = |parts: &[Cond<i64>], every: Held, one: Held| {
+        let each: Vec<Held> = parts.iter().map(|p| held(Some(p), ranges)).collect();
+        if each.contains(&one) {
+            one
+        } else if each.iter().all(|&h| h == every) {
+            every
+        } else {
+            Held::Unknown
+        }
+    };
+    match cond {
+        None | Some(Cond::Const(true)) => Held::Everywhere,
+        Some(Cond::Const(false)) => Held::Nowhere,
+        Some(Cond::NonNegative(form)) => match form.interval(&within(ranges)) {
+            Some((low, _)) if low >= 0 => Held::Everywhere,
+            Some((_, high)) if high < 0 => Held::Nowhere,
+            _ => Held::Unknown,
+        },
+        Some(Cond::Zero(form)) => match form.interval(&within(ranges)) {
+            Some((0, 0)) => Held::Everywhere,
+            Some((low, high)) if low > 0 || high < 0 => Held::Nowhere,
+            _ => Held::Unknown,
+        },
+        Some(Cond::All(parts)) => all_of(parts, Held::Everywhere, Held::Nowhere),
+        Some(Cond::Any(parts)) => all_of(parts, Held::Nowhere, Held::Everywhere),
+    }
+}
