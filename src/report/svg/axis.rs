@@ -62,22 +62,25 @@ pub(super) fn label(n: f64) -> String {
 mod tests {
     use super::*;
 
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
     #[test]
     fn numbers_beside_an_axis_are_round() {
+        let labels = |axis: Axis| axis.ticks(5).into_iter().map(label).collect::<Vec<_>>().join(" ");
         let axis = Axis::from_zero(72.4, 0.0, 100.0);
-        assert_eq!(axis.high, 80.0);
-        assert_eq!(axis.ticks(5), [0.0, 20.0, 40.0, 60.0, 80.0]);
-        assert_eq!(axis.at(20.0), 25.0);
-        let small = Axis::from_zero(0.07, 0.0, 1.0).ticks(5);
-        assert_eq!(small.into_iter().map(label).collect::<Vec<_>>(), ["0", "0.02", "0.04", "0.06", "0.08"]);
-        assert_eq!(Axis::from_zero(f64::NAN, 0.0, 1.0).high, 1.2);
+        assert_eq!(labels(axis), "0 20 40 60 80");
+        assert!(near(axis.at(20.0), 25.0));
+        assert_eq!(labels(Axis::from_zero(0.07, 0.0, 1.0)), "0 0.02 0.04 0.06 0.08");
+        assert_eq!(labels(Axis::from_zero(f64::NAN, 0.0, 1.0)), "0 0.25 0.5 0.75 1 1.25");
     }
 
     #[test]
     fn equal_factors_are_equally_far_apart() {
         let axis = Axis { low: 1.0, high: 1024.0, start: 0.0, end: 10.0, logarithmic: true };
-        assert!((axis.at(32.0) - 5.0).abs() < 1e-12);
+        assert!(near(axis.at(32.0), 5.0));
         let point = Axis { low: 3.0, high: 3.0, start: 0.0, end: 10.0, logarithmic: true };
-        assert_eq!(point.at(3.0), 5.0, "a single value stands in the middle");
+        assert!(near(point.at(3.0), 5.0), "a single value stands in the middle");
     }
 }

@@ -11,10 +11,11 @@ pub(super) fn head(canvas: &mut Canvas<'_>, head: &Head, what: &str, about: &str
     let style = Style { size: TITLE, bold: true, ..Style::new(Anchor::Left) };
     canvas.text(&fitting(&title, width - 40.0, TITLE), (20.0, 24.0), style);
     let model = &head.model;
-    let below =
-        format!("{about}; model {}, {} addressing, curves {}", model.id, model.addressing, model.curves);
+    let model = format!("model {}, {} addressing, curves {}", model.id, model.addressing, model.curves);
     let style = Style { colour: FAINT, ..Style::new(Anchor::Left) };
-    canvas.text(&fitting(&below, width - 40.0, style.size), (20.0, 46.0), style);
+    for (line, y) in [(about, 46.0), (&model, 64.0)] {
+        canvas.text(&fitting(line, width - 40.0, style.size), (20.0, y), style);
+    }
 }
 
 /// A text cut to a width.

@@ -19,7 +19,7 @@ const ROW: f64 = 22.0;
 const BAR: f64 = 14.0;
 const PANEL: f64 = 270.0;
 const GAP: f64 = 34.0;
-const TOP: f64 = 128.0;
+const TOP: f64 = 148.0;
 const SCATTER: f64 = 300.0;
 /// Beside the rate: its number and its limiter.
 const BESIDE: f64 = 110.0;

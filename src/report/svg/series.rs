@@ -16,9 +16,11 @@ const LINES: usize = 14;
 
 const LEFT: f64 = 84.0;
 const PLOT: f64 = 680.0;
-const TOP: f64 = 86.0;
+const TOP: f64 = 96.0;
 const PANEL: f64 = 200.0;
 const GAP: f64 = 40.0;
+/// From the axes to the first and the last value: half a block shape fits there.
+const INSET: f64 = 30.0;
 
 /// One panel: its title, and the lines of each series, solid and dashed.
 struct Panel {
@@ -99,7 +101,7 @@ impl Across {
         let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let logarithmic = vary.numbers.is_some() && grows_by_factors(&numbers);
-        let axis = Axis { low, high, start: LEFT + 14.0, end: LEFT + PLOT - 14.0, logarithmic };
+        let axis = Axis { low, high, start: LEFT + INSET, end: LEFT + PLOT - INSET, logarithmic };
         let name = |i: usize| match &vary.numbers {
             Some(numbers) => numbers.get(i).map(|&n| label(n)).unwrap_or_default(),
             None => vary.values.get(i).map(ToString::to_string).unwrap_or_default(),
@@ -177,7 +179,9 @@ impl Panel {
         for (i, line) in lines.iter().enumerate() {
             for piece in pieces(line, across, &up, self.solid) {
                 canvas.line(&piece, of_line(i), 2);
-                piece.iter().for_each(|&place| canvas.marker(place, i, of_line(i)));
+                for place in piece {
+                    canvas.marker(place, i, of_line(i));
+                }
             }
         }
     }

@@ -52,11 +52,13 @@ fn head_text(document: &SweepDocument) -> String {
 pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
     let lines = lines(document);
     match document.points.first().and_then(|p| p.config.as_ref()) {
-        _ if document.best => "the best launch at each".to_owned(),
+        _ if document.best => "the best launch at each value".to_owned(),
         _ if lines.len() > 1 => counted(lines.len(), "line"),
         Some(c) => {
-            let [block, fold] = [("block", c.block), ("fold", c.fold)].map(|(g, s)| fixed(document, g, s));
-            format!("block {block}, fold {fold}")
+            let shapes = [("block", c.block), ("fold", c.fold)].map(|(g, s)| (g, fixed(document, g, s)));
+            // What varies as a whole is said elsewhere.
+            let shapes = shapes.into_iter().filter(|s| s.1 != "*").map(|(g, s)| format!("{g} {s}"));
+            shapes.collect::<Vec<_>>().join(", ")
         }
         None => String::new(),
     }
@@ -219,17 +221,13 @@ fn row(document: &SweepDocument, point: &PointDocument, names: &[&str]) -> Vec<S
     cells.push(config.map_or_else(String::new, |c| shape(c.block)));
     cells.push(config.map_or_else(String::new, |c| shape(c.fold)));
     cells.push(extents(&point.domain).replace(' ', ""));
-    match (&point.result, &point.oversubscription) {
-        (Some(r), Some(o)) => {
-            cells.extend([shape(r.config.grid), r.limiter.to_owned()]);
-            cells.extend(numbers(r));
-            cells.extend([o.l1, o.l2_wave, o.l2_row, o.l2_plane].map(significant));
-            cells.push(String::new());
-        }
-        _ => {
-            cells.extend(std::iter::repeat_n(String::new(), 2 + NUMBERS.len() + 4));
-            cells.push(point.error.as_ref().map(|e| e.reason.clone()).unwrap_or_default());
-        }
+    if let (Some(r), Some(o)) = (&point.result, &point.oversubscription) {
+        cells.extend([shape(r.config.grid), r.limiter.to_owned()]);
+        cells.extend(numbers(r));
+        cells.extend([o.l1, o.l2_wave, o.l2_row, o.l2_plane].map(significant));
+    } else {
+        cells.extend(std::iter::repeat_n(String::new(), 2 + NUMBERS.len() + 4));
     }
+    cells.push(point.error.as_ref().map(|e| e.reason.clone()).unwrap_or_default());
     cells
 }
