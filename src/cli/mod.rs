@@ -4,6 +4,7 @@ mod check;
 mod choices;
 mod completions;
 mod devices;
+mod explain;
 mod input;
 mod model;
 mod output;
@@ -37,6 +38,8 @@ enum Command {
     Rank(rank::Arguments),
     /// Everything about one launch
     Predict(predict::Arguments),
+    /// Why one launch is as fast as it is, and what would help
+    Explain(explain::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -443,7 +443,7 @@ pub fn prediction_document(
     }
 }
 
-fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
+pub(super) fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
     let (kernel, launch) = (estimator.kernel, &p.launch);
     let (limits, t) = (&p.time.limits, &p.time.terms);
     ResultDocument {

@@ -10,7 +10,7 @@ use super::table::{Align, Table};
 use super::units::{extents, grouped};
 
 /// The first lines of a result: kernel, domain, device, model.
-fn head_text(head: &Head) -> String {
+pub(super) fn head_text(head: &Head) -> String {
     let kernel = &head.kernel;
     let items: i64 = kernel.domain.iter().product();
     let model = &head.model;
@@ -71,7 +71,7 @@ fn common_warnings(ranking: &RankingDocument) -> Vec<&Warning> {
     all
 }
 
-fn warnings(out: &mut String, warnings: Vec<&Warning>) {
+pub(super) fn warnings(out: &mut String, warnings: Vec<&Warning>) {
     const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
     for (i, warning) in warnings.into_iter().enumerate() {
         let place = warning.place.as_ref().map(|p| format!(" ({p})")).unwrap_or_default();
@@ -180,7 +180,7 @@ fn added(load: &MemoryLoad) -> f64 {
 }
 
 /// A rate in 10^9 per second with four significant digits.
-fn giga(rate: Option<f64>) -> String {
+pub(super) fn giga(rate: Option<f64>) -> String {
     let Some(rate) = rate.map(|r| r / 1e9) else { return "-".to_owned() };
     let digits = if rate >= 1000.0 {
         0
@@ -310,7 +310,7 @@ fn numbers(r: &ResultDocument) -> Vec<String> {
 }
 
 /// Six significant digits, without an exponent where that is short.
-fn significant(n: f64) -> String {
+pub(super) fn significant(n: f64) -> String {
     let rounded: f64 = format!("{n:.5e}").parse().unwrap_or(n);
     if rounded != 0.0 && !(1e-3..1e6).contains(&rounded.abs()) {
         format!("{rounded:e}")
@@ -361,7 +361,7 @@ pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> S
 }
 
 /// A time in a unit that suits it.
-fn seconds(s: f64) -> String {
+pub(super) fn seconds(s: f64) -> String {
     if s >= 1.0 {
         format!("{s:.3} s")
     } else if s >= 1e-3 {
