@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use crate::expr::{Coord, Form, LaunchSizes, Scale};
+use crate::kernel::{Access, Kernel, Space, Statement};
 use crate::launch::Candidate;
 use crate::predict::estimate::{Estimator, Prediction};
 use crate::predict::rank::{Choice, rank};
@@ -37,7 +39,11 @@ pub(super) fn neighbours(
     others: &[Candidate],
     done: &AtomicUsize,
 ) -> Neighbours {
-    let near = near(candidate, estimator.kernel.axes.len(), &estimator.kernel.launch.folds);
+    let kernel = estimator.kernel;
+    let mut near = near(candidate, kernel.axes.len(), &kernel.launch.folds);
+    if !any_block_does(kernel) {
+        near.retain(|c| others.contains(c));
+    }
     let mut all = near.clone();
     all.extend(others.iter().filter(|c| **c != candidate && !near.contains(c)));
     let choices: Vec<Choice> = all.iter().map(|&candidate| Choice { kernel: 0, candidate }).collect();
@@ -56,6 +62,29 @@ pub(super) fn neighbours(
         }
     }
     found
+}
+
+/// Whether every block shape does the same work: all addresses follow from the work item. A kernel that
+/// looks at its threads and blocks may be right for the launches of its document only.
+fn any_block_does(kernel: &Kernel) -> bool {
+    let of_launch = |c: Coord| !matches!(c, Coord::Axis(_) | Coord::Loop(_));
+    let free = |form: &Form<Scale>| !form.mentions(&of_launch) && form.at(&ONE).ok() == form.at(&OTHER).ok();
+    kernel.launch.grid.is_none()
+        && kernel.launch.units_per_thread.is_none()
+        && kernel.fields.iter().all(|f| f.space != Space::Shared)
+        && all_accesses(&kernel.body, &|a| free(&a.element))
+}
+
+/// Two launches: what is the same under both has no block or grid size in it.
+const ONE: LaunchSizes = LaunchSizes { block: [2, 3, 5], grid: [7, 11, 13] };
+const OTHER: LaunchSizes = LaunchSizes { block: [17, 19, 23], grid: [29, 31, 37] };
+
+fn all_accesses(body: &[Statement], test: &dyn Fn(&Access) -> bool) -> bool {
+    body.iter().all(|s| match s {
+        Statement::Access(access) => test(access),
+        Statement::Loop(_, inner) => all_accesses(inner, test),
+        Statement::Sync => true,
+    })
 }
 
 /// Launches one step away: a factor of two moved from one axis to another, twice or half as many threads,

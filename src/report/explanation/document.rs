@@ -175,7 +175,7 @@ pub struct NeighboursDocument {
     pub compared: usize,
     /// Those of them that cannot run or not be predicted.
     pub rejected: usize,
-    /// One step away, best first.
+    /// One step away, best first. Of a kernel that means other work in other blocks, its own candidates only.
     pub near: Vec<NeighbourDocument>,
     /// The best of all that were compared, this one left out.
     pub best: Option<NeighbourDocument>,
@@ -196,6 +196,8 @@ pub struct NeighbourDocument {
     pub relative: f64,
     /// What limits it.
     pub limiter: &'static str,
+    /// Share of the warps of an SM that are resident.
+    pub occupancy: f64,
     /// Its volumes minus those of the launch that is explained.
     pub change: Change,
 }
@@ -354,6 +356,7 @@ fn neighbour(from: &Prediction, to: &Neighbour) -> NeighbourDocument {
         rate_per_s: to.prediction.rate(),
         relative: to.prediction.rate() / from.rate(),
         limiter: to.prediction.time.limiter.word(),
+        occupancy: to.prediction.occupancy.fraction,
         change: Change {
             l1_cycles: b.l1.cycles - a.l1.cycles,
             l2_load_bytes: b.l2.load() - a.l2.load(),

@@ -119,18 +119,19 @@ fn level_table(document: &ExplanationDocument) -> Table {
     ];
     let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
     for level in &document.levels {
-        table.row(level_cells(level));
+        table.row(level_cells(level, document.levels.len() > 3));
     }
     table
 }
 
-fn level_cells(level: &LevelDocument) -> Vec<String> {
+fn level_cells(level: &LevelDocument, llc: bool) -> Vec<String> {
     let two = |n: f64| format!("{n:.2}");
     let name = match level.level {
         "l1" => "registers - L1",
         "l2" => "L1 - L2",
         "llc" => "L2 - LLC",
-        _ => "- DRAM",
+        _ if llc => "LLC - DRAM",
+        _ => "L2 - DRAM",
     };
     let mut cells = vec![
         name.to_owned(),

@@ -1,6 +1,6 @@
 //! Sentences on what other launches would change.
 
-use super::{Facts, called, listed, two};
+use super::{Facts, called, listed, percent, two};
 use crate::report::explanation::document::NeighbourDocument;
 use crate::report::ranking::shape;
 
@@ -43,10 +43,8 @@ fn change(facts: &Facts<'_>, other: &NeighbourDocument) -> Option<String> {
         ),
         _ => return None,
     };
-    if more.abs() < 0.005 {
-        return None;
-    }
-    Some(format!("{what} goes from {} to {} {unit}", two(here), two(here + more)))
+    // What grows is no reason to be faster.
+    (more < -0.005).then(|| format!("{what} goes from {} to {} {unit}", two(here), two(here + more)))
 }
 
 /// The best of the neighbours.
@@ -56,12 +54,21 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
         return None;
     }
     let Some(first) = better(facts).next() else {
-        return Some(format!("None of {} launches one step away is 2 % faster.", near.len()));
+        // The best of all says more if none is faster anywhere.
+        let more_to_come = facts.document.neighbours.best.as_ref().is_some_and(|b| b.relative >= WORTH);
+        return more_to_come.then(|| format!("None of {} launches one step away is 2 % faster.", near.len()));
     };
     let mut text =
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
+    let occupancy = facts.document.result.occupancy.fraction;
     if let Some(change) = change(facts, first) {
         text += &format!(", as {change}");
+    } else if first.occupancy > occupancy {
+        text += &format!(
+            ", with {} instead of {} of the warps resident",
+            percent(first.occupancy),
+            percent(occupancy)
+        );
     }
     if first.limiter != facts.document.result.limiter {
         text += &format!("; then {} limits", called(first.limiter));
@@ -81,8 +88,10 @@ pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let neighbours = &facts.document.neighbours;
     let best = neighbours.best.as_ref()?;
     let compared = neighbours.compared - neighbours.rejected;
-    Some(if best.relative < 1.0 {
+    Some(if best.relative <= 1.0 {
         format!("It is the fastest of {} launches.", compared + 1)
+    } else if best.relative < WORTH {
+        format!("None of {compared} others is 2 % faster.")
     } else {
         format!(
             "The fastest of {compared} others is {}, {} times as fast and limited by {}.",

@@ -104,7 +104,11 @@ pub(super) fn dram_load(facts: &Facts<'_>) -> Option<String> {
 
 /// The layer at which most is lost.
 fn worst(facts: &Facts<'_>) -> Option<LayerDocument> {
-    let level = facts.level(if facts.level("llc").is_some() { "llc" } else { "dram" })?;
+    // Where there is a further cache, what the L2 loses need not come from memory.
+    if facts.level("llc").is_some() {
+        return None;
+    }
+    let level = facts.level("dram")?;
     let layers = facts.document.layers.iter().filter(|l| l.lost_bytes > SMALL * level.load_bytes);
     layers.copied().max_by(|a, b| a.lost_bytes.total_cmp(&b.lost_bytes))
 }
