@@ -1,9 +1,11 @@
 //! The command line: arguments in, one library call, a report out.
 
+mod answers;
 mod check;
 mod choices;
 mod completions;
 mod devices;
+mod explain;
 mod input;
 mod model;
 mod output;
@@ -40,6 +42,8 @@ enum Command {
     Predict(predict::Arguments),
     /// A series over a parameter, a key of the device, or the block
     Sweep(sweep::Arguments),
+    /// Why one launch is as fast as it is, and what would help
+    Explain(explain::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -63,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

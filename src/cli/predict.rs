@@ -6,15 +6,15 @@ use std::time::Instant;
 use clap::Args;
 
 use super::Outcome;
+use super::answers::{Answer, json_lines, no_prediction, say_errors};
 use super::input::{KernelArguments, Shape, parse_shape};
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::kernel::Kernel;
 use wavecast::launch::{Candidate, candidates};
-use wavecast::predict::Unpredicted;
 use wavecast::report::{
-    ErrorDocument, PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
+    PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
 
 #[derive(Debug, Args)]
@@ -34,24 +34,6 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     output: OutputArguments,
-}
-
-/// What is said of one kernel.
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Answer {
-    Prediction(Box<PredictionDocument>),
-    /// Why there is none.
-    Error(ErrorDocument),
-}
-
-impl Answer {
-    fn prediction(&self) -> Option<&PredictionDocument> {
-        match self {
-            Answer::Prediction(document) => Some(document),
-            Answer::Error(_) => None,
-        }
-    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -74,15 +56,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             let candidate = candidate(kernel, arguments.block, arguments.fold);
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
             answers.push(match arguments.model.in_pool(|| estimator.predict(candidate))? {
-                Ok(found) => Answer::Prediction(Box::new(prediction_document(&estimator, &found, warnings))),
-                Err(why) => Answer::Error(no_prediction(kernel, candidate, &why)),
+                Ok(found) => Answer::Found(Box::new(prediction_document(&estimator, &found, warnings))),
+                Err(why) => no_prediction(kernel, candidate, &why),
             });
         }
     }
     if !faults.is_empty() {
         return Err(Failure::faults(faults, json));
     }
-    let found: Vec<&PredictionDocument> = answers.iter().filter_map(Answer::prediction).collect();
+    let found: Vec<&PredictionDocument> = answers.iter().filter_map(Answer::found).collect();
     arguments.output.write(&render(arguments, &answers, &found)?)?;
     if !json {
         say_errors(&answers);
@@ -105,33 +87,14 @@ pub(super) fn candidate(kernel: &Kernel, block: Option<Shape>, fold: Option<Shap
     Candidate { block: block.map_or(first.block, |b| b.0), fold }
 }
 
-/// Says why there is no prediction.
-fn no_prediction(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> ErrorDocument {
-    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
-    let (block, fold) = (shape(candidate.block), shape(candidate.fold));
-    let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
-    ErrorDocument::of(why.code(), message, None)
-}
-
-/// Tells a person what is missing.
-fn say_errors(answers: &[Answer]) {
-    for answer in answers {
-        let Answer::Error(document) = answer else { continue };
-        document.errors.iter().for_each(|e| progress::say(&format!("error: {}", e.message)));
-    }
-}
-
 fn render(
     arguments: &Arguments,
-    answers: &[Answer],
+    answers: &[Answer<PredictionDocument>],
     documents: &[&PredictionDocument],
 ) -> Result<String, Failure> {
     Ok(match arguments.output.format() {
         Format::Json => json_documents(answers)?,
-        Format::Jsonl => {
-            let lines = answers.iter().map(|d| serde_json::to_string(d).map(|t| t + "\n"));
-            lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))?
-        }
+        Format::Jsonl => json_lines(answers)?,
         format @ (Format::Csv | Format::Md) => {
             let rankings: Vec<RankingDocument> =
                 documents.iter().copied().map(RankingDocument::of_one).collect();

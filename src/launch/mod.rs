@@ -4,6 +4,7 @@ mod candidate;
 mod items;
 mod occupancy;
 mod program;
+mod single;
 mod thread;
 mod wave;
 

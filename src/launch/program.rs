@@ -34,9 +34,9 @@ pub struct Instruction<C: Coefficient> {
     /// Elements from the field's base, before the field's `offset`.
     pub element: Form<C>,
     /// The indices of array form as written, see [`Instruction::indices`].
-    written: Option<Arc<[Form<Scale>]>>,
+    pub(super) written: Option<Arc<[Form<Scale>]>>,
     /// Place in the fold of the work item it was first needed for.
-    offset: [i64; 3],
+    pub(super) offset: [i64; 3],
     /// Bytes touched from there on.
     pub width: i64,
     /// Only where this holds.

@@ -127,15 +127,25 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<Scale>,
     ) -> Result<Prediction, Unpredicted> {
-        let (kernel, device) = (self.kernel, self.device);
         let program = program.at(&launch)?;
-        let l1 = l1::count(kernel, &launch, &program, device)?;
+        self.of_placed(launch, occupancy, &program)
+    }
+
+    /// Everything about a launch of a program with block and grid sizes put in.
+    pub(super) fn of_placed(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+    ) -> Result<Prediction, Unpredicted> {
+        let (kernel, device) = (self.kernel, self.device);
+        let l1 = l1::count(kernel, &launch, program, device)?;
         let resident = occupancy.wave_blocks;
-        let footprints = footprints(kernel, &launch, &program, device, resident, &self.counting)?;
+        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
         let fit = self.curves.fit;
         let volumes = volumes(device, &launch, &occupancy, &fit.volumes, &l1, &footprints);
         let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
-        let items = work_items(kernel, &launch, &program, &all);
+        let items = work_items(kernel, &launch, program, &all);
         let inputs = Inputs {
             device,
             work: &kernel.work,

@@ -3,6 +3,7 @@
 mod check;
 mod devices;
 mod error;
+mod explanation;
 mod prediction;
 mod ranking;
 mod schema;
@@ -14,6 +15,7 @@ mod units;
 pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, render_fault, render_warnings};
+pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 pub use prediction::{
     PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
 };

@@ -10,7 +10,7 @@ use super::table::{Align, Table};
 use super::units::{counted, extents, grouped};
 
 /// The first lines of a result: kernel, domain, device, model.
-fn head_text(head: &Head) -> String {
+pub(super) fn head_text(head: &Head) -> String {
     let kernel = &head.kernel;
     let items = kernel.domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
     let shape =
@@ -371,7 +371,7 @@ pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> S
 }
 
 /// A time in a unit that suits it.
-fn seconds(s: f64) -> String {
+pub(super) fn seconds(s: f64) -> String {
     if s >= 1.0 {
         format!("{s:.3} s")
     } else if s >= 1e-3 {

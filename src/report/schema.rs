@@ -3,13 +3,14 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 7] = [
+pub const SCHEMAS: [(&str, &str); 8] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
     ("ranking", "what `rank --format json` prints"),
     ("prediction", "what `predict --format json` prints"),
     ("sweep", "what `sweep --format json` prints"),
+    ("explanation", "what `explain --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -22,6 +23,7 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "ranking" => schema_for!(super::RankingDocument),
         "prediction" => schema_for!(super::PredictionDocument),
         "sweep" => schema_for!(super::SweepDocument),
+        "explanation" => schema_for!(super::ExplanationDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

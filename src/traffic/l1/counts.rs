@@ -9,6 +9,8 @@ use crate::launch::Program;
 pub struct InstructionCounts {
     /// Times that a warp issues it with at least one active lane.
     pub issues: f64,
+    /// Active lanes per issue, added up.
+    pub lanes: f64,
     /// Wavefronts of the data stage.
     pub data: f64,
     /// Wavefronts of the tag stage; none for shared memory.
@@ -26,6 +28,7 @@ pub struct InstructionCounts {
 impl InstructionCounts {
     pub(super) fn add(&mut self, other: &Self, weight: f64) {
         self.issues += weight * other.issues;
+        self.lanes += weight * other.lanes;
         self.data += weight * other.data;
         self.tag += weight * other.tag;
         self.cycles += weight * other.cycles;

@@ -102,7 +102,11 @@ impl Tally<'_> {
         let Some(instruction) = program.instructions.get(position) else { return };
         let field = self.kernel.field(instruction.field);
         let (pipe, width) = (self.pipe, instruction.width);
-        let mut one = InstructionCounts { issues: 1.0, ..Default::default() };
+        let mut one = InstructionCounts {
+            issues: 1.0,
+            lanes: f64::from(lanes.active.count_ones()),
+            ..Default::default()
+        };
         if field.space == Space::Shared {
             one.data = f64::from(Pipe::shared(lanes, width).data);
             one.cycles = one.data;

@@ -38,6 +38,13 @@ impl<'a> Lanes<'a> {
         Self { addresses, active: u64::MAX }
     }
 
+    /// Number of active lanes.
+    pub(super) fn count(&self) -> u32 {
+        let there = self.addresses.len().min(MOST_LANES);
+        let mask = if there == MOST_LANES { u64::MAX } else { (1 << there) - 1 };
+        (self.active & mask).count_ones()
+    }
+
     /// Addresses of the active lanes of a group of `size` lanes.
     fn group(&self, number: usize, size: usize) -> impl Iterator<Item = i64> + '_ {
         let lanes = self.addresses.iter().take(MOST_LANES).enumerate().skip(number * size).take(size);

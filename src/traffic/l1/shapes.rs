@@ -10,6 +10,7 @@ use super::sets;
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     issues: f64,
+    active: u32,
     data: u32,
     /// Tag wavefronts where they depend on nothing else.
     tag: Option<u32>,
@@ -34,8 +35,9 @@ impl Shape {
     fn new(lanes: Lanes, data: u32, first: i64, pattern: Pattern, pipe: &Pipe) -> Self {
         let width = pattern.width;
         let issues = if lanes.active == 0 { 0.0 } else { 1.0 };
+        let active = lanes.count();
         if pattern.shared {
-            return Self { issues, data, tag: Some(0), ..Default::default() };
+            return Self { issues, active, data, tag: Some(0), ..Default::default() };
         }
         let sectors = lanes.touched(width, pipe.sector);
         let lines = if pipe.line % pipe.sector == 0 {
@@ -49,6 +51,7 @@ impl Shape {
         let (from_sector, from_line) = (quotient(first, pipe.sector), quotient(first, pipe.line));
         Self {
             issues,
+            active,
             data,
             tag: (!pipe.tags_by_set(width)).then(|| pipe.global(lanes, width).tag),
             runs: runs(&sectors),
@@ -91,6 +94,7 @@ impl Shape {
     pub fn counts(&self) -> InstructionCounts {
         InstructionCounts {
             issues: self.issues,
+            lanes: f64::from(self.active),
             data: f64::from(self.data),
             sectors: self.sectors.len() as f64,
             runs: self.runs,

@@ -1,0 +1,49 @@
+//! One answer for each kernel asked about: a document, or why there is none.
+
+use serde::Serialize;
+
+use super::output::Failure;
+use super::progress;
+use wavecast::kernel::Kernel;
+use wavecast::launch::Candidate;
+use wavecast::predict::Unpredicted;
+use wavecast::report::ErrorDocument;
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Answer<D> {
+    Found(Box<D>),
+    /// Why there is none.
+    Error(ErrorDocument),
+}
+
+impl<D> Answer<D> {
+    pub(super) fn found(&self) -> Option<&D> {
+        match self {
+            Answer::Found(document) => Some(document),
+            Answer::Error(_) => None,
+        }
+    }
+}
+
+/// Says why there is no prediction.
+pub(super) fn no_prediction<D>(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Answer<D> {
+    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+    let (block, fold) = (shape(candidate.block), shape(candidate.fold));
+    let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
+    Answer::Error(ErrorDocument::of(why.code(), message, None))
+}
+
+/// Tells a person what is missing.
+pub(super) fn say_errors<D>(answers: &[Answer<D>]) {
+    for answer in answers {
+        let Answer::Error(document) = answer else { continue };
+        document.errors.iter().for_each(|e| progress::say(&format!("error: {}", e.message)));
+    }
+}
+
+/// A document a line.
+pub(super) fn json_lines<D: Serialize>(answers: &[Answer<D>]) -> Result<String, Failure> {
+    let lines = answers.iter().map(|d| serde_json::to_string(d).map(|t| t + "\n"));
+    lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))
+}

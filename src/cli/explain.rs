@@ -1,0 +1,107 @@
+//! `wavecast explain`.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use clap::Args;
+
+use super::Outcome;
+use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::input::{KernelArguments, Shape, parse_shape};
+use super::model::ModelArguments;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::predict::candidate;
+use super::progress::{self, Progress};
+use wavecast::launch::{Candidate, candidates};
+use wavecast::predict::explain;
+use wavecast::report::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Kernel files; `-` reads standard input
+    #[arg(required = true, value_name = "KERNEL")]
+    kernels: Vec<String>,
+    /// Threads of a block; the first candidate of the file by default
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    block: Option<Shape>,
+    /// Work items per thread
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    fold: Option<Shape>,
+    /// Show all accesses and all neighbours; a table shows the costliest 40 and the best 3
+    #[arg(long)]
+    all: bool,
+    /// Compare with the launches one step away only, not with all of the file
+    #[arg(long)]
+    near: bool,
+    #[command(flatten)]
+    kernel: KernelArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    let started = Instant::now();
+    arguments.model.check_engine(json)?;
+    let device = arguments.model.device(json)?;
+    let mut answers = Vec::new();
+    let mut faults = Vec::new();
+    for path in &arguments.kernels {
+        let loaded = match arguments.kernel.load(path, json) {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                faults.extend(failure.into_faults());
+                continue;
+            }
+        };
+        for kernel in &loaded.kernels {
+            let estimator = arguments.model.estimator(kernel, &device);
+            let candidate = candidate(kernel, arguments.block, arguments.fold);
+            let others: Vec<Candidate> =
+                if arguments.near { Vec::new() } else { candidates(kernel).collect() };
+            let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
+            let done = AtomicUsize::new(0);
+            let progress = Progress::start(&done, others.len(), arguments.model.quiet);
+            let outcome = progress
+                .during(|| arguments.model.in_pool(|| explain(&estimator, candidate, &others, &done)))?;
+            answers.push(match outcome {
+                Ok(explanation) => {
+                    Answer::Found(Box::new(explanation_document(&estimator, &explanation, warnings)))
+                }
+                Err(why) => no_prediction(kernel, candidate, &why),
+            });
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Failure::faults(faults, json));
+    }
+    let found: Vec<&ExplanationDocument> = answers.iter().filter_map(Answer::found).collect();
+    arguments.output.write(&render(arguments, &answers, &found)?)?;
+    if !json {
+        say_errors(&answers);
+    }
+    if arguments.model.verbose {
+        progress::say(&format!("{} explanations in {:.1?}", found.len(), started.elapsed()));
+    }
+    Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn render(
+    arguments: &Arguments,
+    answers: &[Answer<ExplanationDocument>],
+    documents: &[&ExplanationDocument],
+) -> Result<String, Failure> {
+    Ok(match arguments.output.format() {
+        Format::Json => json_documents(answers)?,
+        Format::Jsonl => json_lines(answers)?,
+        Format::Csv => explanation_table(documents).csv(),
+        Format::Md => explanation_table(documents).markdown(),
+        Format::Table => {
+            let (all, width) = (arguments.all, arguments.output.width());
+            documents.iter().map(|d| explanation_text(d, all, width)).collect::<Vec<_>>().join("\n")
+        }
+    })
+}

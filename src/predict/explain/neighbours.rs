@@ -1,0 +1,161 @@
+//! Launches that differ little from the one that is explained, and what they would change.
+
+use std::sync::atomic::AtomicUsize;
+
+use crate::expr::{Coord, Form, LaunchSizes, Scale};
+use crate::kernel::{Access, Kernel, Space, Statement};
+use crate::launch::Candidate;
+use crate::predict::estimate::{Estimator, Prediction};
+use crate::predict::rank::{Choice, rank};
+
+/// Other launches, best first.
+#[derive(Debug, Clone)]
+pub struct Neighbours {
+    /// Those one step away.
+    pub near: Vec<Neighbour>,
+    /// The best of all that were compared, the one that is explained left out.
+    pub best: Option<Neighbour>,
+    /// Launches that were compared.
+    pub compared: usize,
+    /// Those of them that cannot run or not be predicted.
+    pub rejected: usize,
+}
+
+/// Another launch.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    /// Block and fold.
+    pub candidate: Candidate,
+    /// Whether it is one of the kernel's own candidates.
+    pub listed: bool,
+    /// What is predicted of it, without what was counted of single instructions.
+    pub prediction: Prediction,
+}
+
+/// Compares a launch with its neighbours and with `others`.
+pub(super) fn neighbours(
+    estimator: &Estimator<'_>,
+    candidate: Candidate,
+    others: &[Candidate],
+    done: &AtomicUsize,
+) -> Neighbours {
+    let kernel = estimator.kernel;
+    let mut near = near(candidate, kernel.axes.len(), &kernel.launch.folds);
+    if !any_block_does(kernel) {
+        near.retain(|c| others.contains(c));
+    }
+    let mut all = near.clone();
+    all.extend(others.iter().filter(|c| **c != candidate && !near.contains(c)));
+    let choices: Vec<Choice> = all.iter().map(|&candidate| Choice { kernel: 0, candidate }).collect();
+    let ranking = rank(std::slice::from_ref(estimator), &choices, 0.0, done);
+    let rejected = ranking.rejected.len();
+    let mut found = Neighbours { near: Vec::new(), best: None, compared: all.len(), rejected };
+    for ranked in ranking.results {
+        let candidate = ranked.prediction.launch.candidate;
+        let neighbour =
+            Neighbour { candidate, listed: others.contains(&candidate), prediction: ranked.prediction };
+        if found.best.is_none() {
+            found.best = Some(neighbour.clone());
+        }
+        if near.contains(&candidate) {
+            found.near.push(neighbour);
+        }
+    }
+    found
+}
+
+/// Whether every block shape does the same work: all addresses follow from the work item. A kernel that
+/// looks at its threads and blocks may be right for the launches of its document only.
+fn any_block_does(kernel: &Kernel) -> bool {
+    let of_launch = |c: Coord| !matches!(c, Coord::Axis(_) | Coord::Loop(_));
+    let free = |form: &Form<Scale>| !form.mentions(&of_launch) && form.at(&ONE).ok() == form.at(&OTHER).ok();
+    kernel.launch.grid.is_none()
+        && kernel.launch.units_per_thread.is_none()
+        && kernel.fields.iter().all(|f| f.space != Space::Shared)
+        && all_accesses(&kernel.body, &|a| free(&a.element))
+}
+
+/// Two launches: what is the same under both has no block or grid size in it.
+const ONE: LaunchSizes = LaunchSizes { block: [2, 3, 5], grid: [7, 11, 13] };
+const OTHER: LaunchSizes = LaunchSizes { block: [17, 19, 23], grid: [29, 31, 37] };
+
+fn all_accesses(body: &[Statement], test: &dyn Fn(&Access) -> bool) -> bool {
+    body.iter().all(|s| match s {
+        Statement::Access(access) => test(access),
+        Statement::Loop(_, inner) => all_accesses(inner, test),
+        Statement::Sync => true,
+    })
+}
+
+/// Launches one step away: a factor of two moved from one axis to another, twice or half as many threads,
+/// another of the kernel's folds.
+fn near(candidate: Candidate, axes: usize, folds: &[[i64; 3]]) -> Vec<Candidate> {
+    let Candidate { block, fold } = candidate;
+    let axes = axes.min(3);
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut add = |block: Option<[i64; 3]>, fold: [i64; 3]| {
+        if let Some(block) = block {
+            let other = Candidate { block, fold };
+            if other != candidate && !found.contains(&other) {
+                found.push(other);
+            }
+        }
+    };
+    for i in 0..axes {
+        for j in (0..axes).filter(|&j| j != i) {
+            add(halved(block, j).and_then(|b| doubled(b, i)), fold);
+        }
+    }
+    for d in 0..axes {
+        add(doubled(block, d), fold);
+        add(halved(block, d), fold);
+    }
+    for &other in folds {
+        add(Some(block), other);
+    }
+    found
+}
+
+fn doubled(mut block: [i64; 3], d: usize) -> Option<[i64; 3]> {
+    block[d] = block[d].checked_mul(2)?;
+    Some(block)
+}
+
+fn halved(mut block: [i64; 3], d: usize) -> Option<[i64; 3]> {
+    block[d] = (block[d] % 2 == 0).then(|| block[d] / 2)?;
+    Some(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_step_away() {
+        let candidate = Candidate { block: [4, 1, 2], fold: [1; 3] };
+        let near = near(candidate, 3, &[[1; 3], [1, 2, 1]]);
+        let blocks: Vec<[i64; 3]> = near.iter().filter(|c| c.fold == [1; 3]).map(|c| c.block).collect();
+        // Y cannot be halved: two moves from x, two from z; three doubled, two halved.
+        let expected = [
+            [8, 1, 1],
+            [2, 2, 2],
+            [4, 2, 1],
+            [2, 1, 4],
+            [8, 1, 2],
+            [2, 1, 2],
+            [4, 2, 2],
+            [4, 1, 4],
+            [4, 1, 1],
+        ];
+        assert_eq!(blocks.len(), expected.len());
+        assert!(expected.iter().all(|b| blocks.contains(b)), "{blocks:?}");
+        assert_eq!(near.iter().filter(|c| c.fold == [1, 2, 1] && c.block == candidate.block).count(), 1);
+    }
+
+    #[test]
+    fn a_kernel_of_one_axis_stays_on_it() {
+        let near = near(Candidate { block: [64, 1, 1], fold: [1; 3] }, 1, &[[1; 3]]);
+        let blocks: Vec<_> = near.iter().map(|c| c.block).collect();
+        assert_eq!(blocks, [[128, 1, 1], [32, 1, 1]]);
+    }
+}

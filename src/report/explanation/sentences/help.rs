@@ -1,0 +1,103 @@
+//! Sentences on what other launches would change.
+
+use super::{Facts, called, listed, percent, two};
+use crate::report::explanation::document::NeighbourDocument;
+use crate::report::ranking::shape;
+
+/// Gains below this are no help: the model is no better than a few percent.
+const WORTH: f64 = 1.02;
+/// Better neighbours that are named.
+const NAMED: usize = 3;
+
+fn better<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f NeighbourDocument> {
+    facts.document.neighbours.near.iter().filter(|n| n.relative >= WORTH).take(NAMED)
+}
+
+/// A launch as it differs from the one that is explained.
+fn launch(facts: &Facts<'_>, other: &NeighbourDocument) -> String {
+    let config = &facts.document.result.config;
+    match (other.block == config.block, other.fold == config.fold) {
+        (false, true) => format!("block {}", shape(other.block)),
+        (true, false) => format!("fold {}", shape(other.fold)),
+        _ => format!("block {} with fold {}", shape(other.block), shape(other.fold)),
+    }
+}
+
+/// What the limiting resource has to do here and there.
+fn change(facts: &Facts<'_>, other: &NeighbourDocument) -> Option<String> {
+    let (v, unit) = (&facts.document.result.volumes, facts.unit());
+    let c = &other.change;
+    let (what, unit, here, more) = match facts.document.result.limiter {
+        "l1" => ("the L1 pipe's work", format!("cycles/{unit}"), v.l1.wavefront_cycles, c.l1_cycles),
+        "l2" => (
+            "L2 traffic",
+            format!("B/{unit}"),
+            v.l2.load.total + v.l2.store.total,
+            c.l2_load_bytes + c.l2_store_bytes,
+        ),
+        "dram" => (
+            "DRAM traffic",
+            format!("B/{unit}"),
+            v.dram.load.total + v.dram.store.total,
+            c.dram_load_bytes + c.dram_store_bytes,
+        ),
+        _ => return None,
+    };
+    // What grows is no reason to be faster.
+    (more < -0.005).then(|| format!("{what} goes from {} to {} {unit}", two(here), two(here + more)))
+}
+
+/// The best of the neighbours.
+pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
+    let near = &facts.document.neighbours.near;
+    if near.is_empty() {
+        return None;
+    }
+    let Some(first) = better(facts).next() else {
+        // The best of all says more if none is faster anywhere.
+        let more_to_come = facts.document.neighbours.best.as_ref().is_some_and(|b| b.relative >= WORTH);
+        return more_to_come.then(|| format!("None of {} launches one step away is 2 % faster.", near.len()));
+    };
+    let mut text =
+        format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
+    let occupancy = facts.document.result.occupancy.fraction;
+    if let Some(change) = change(facts, first) {
+        text += &format!(", as {change}");
+    } else if first.occupancy > occupancy {
+        text += &format!(
+            ", with {} instead of {} of the warps resident",
+            percent(first.occupancy),
+            percent(occupancy)
+        );
+    }
+    if first.limiter != facts.document.result.limiter {
+        text += &format!("; then {} limits", called(first.limiter));
+    }
+    Some(text + ".")
+}
+
+/// The next ones.
+pub(super) fn more(facts: &Facts<'_>) -> Option<String> {
+    let others: Vec<String> =
+        better(facts).skip(1).map(|n| format!("{} ({} times)", launch(facts, n), two(n.relative))).collect();
+    (!others.is_empty()).then(|| format!("So would {}.", listed(&others)))
+}
+
+/// The best of all.
+pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
+    let neighbours = &facts.document.neighbours;
+    let best = neighbours.best.as_ref()?;
+    let compared = neighbours.compared - neighbours.rejected;
+    Some(if best.relative <= 1.0 {
+        format!("It is the fastest of {} launches.", compared + 1)
+    } else if best.relative < WORTH {
+        format!("None of {compared} others is 2 % faster.")
+    } else {
+        format!(
+            "The fastest of {compared} others is {}, {} times as fast and limited by {}.",
+            launch(facts, best),
+            two(best.relative),
+            called(best.limiter)
+        )
+    })
+}

@@ -1,0 +1,83 @@
+//! Sentences on rate, time and limiters.
+
+use super::{Facts, called, percent};
+use crate::report::ranking::{giga, seconds, shape};
+
+/// A part of the time below this share is not mentioned.
+const SMALL: f64 = 0.05;
+
+/// How fast it is.
+pub(super) fn rate(facts: &Facts<'_>) -> Option<String> {
+    let (result, head) = (&facts.document.result, &facts.document.head);
+    let fold = if result.config.fold == [1; 3] {
+        String::new()
+    } else {
+        format!(" and {} {} per thread", shape(result.config.fold), facts.unit())
+    };
+    Some(format!(
+        "Blocks of {} threads{fold} run {} on {} at {} G{}/s, {} per launch.",
+        shape(result.config.block),
+        head.kernel.name,
+        head.device.id,
+        giga(Some(result.rate_per_s)),
+        facts.unit(),
+        seconds(result.time_s)
+    ))
+}
+
+/// What limits, and by how much more than the next.
+pub(super) fn limiter(facts: &Facts<'_>) -> Option<String> {
+    let terms = facts.terms();
+    let (first, second) = (terms.first()?, terms.get(1)?);
+    let mut text = format!("It is limited by {}, which alone takes {}", called(first.0), seconds(first.1));
+    if second.1 > 0.0 {
+        let next = format!("{}, takes {}", called(second.0), seconds(second.1));
+        let times = first.1 / second.1;
+        text += &if times < 1.005 {
+            format!("; the next, {next}, as long")
+        } else if times < 10.0 {
+            format!(
+                ", {times:.2} times as long as the next, {}, with {}",
+                called(second.0),
+                seconds(second.1)
+            )
+        } else {
+            format!("; the next, {next}")
+        };
+    }
+    Some(text + ".")
+}
+
+/// What comes on top of the longest part.
+pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
+    let (t, total) = (&facts.document.result.time_terms_s, facts.document.result.time_s);
+    let parts = [
+        ("because others are close to it", t.combination),
+        ("in the tail of the launch", t.tail),
+        ("to start the launch", if facts.limits("launch") { 0.0 } else { t.launch }),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|p| p.1 >= SMALL * total)
+        .map(|(what, time)| format!("{} {what}", seconds(time)))
+        .collect();
+    (!parts.is_empty()).then(|| format!("On top come {}.", super::listed(&parts)))
+}
+
+/// That few warps are there to hide latency.
+pub(super) fn occupancy(facts: &Facts<'_>) -> Option<String> {
+    let o = &facts.document.result.occupancy;
+    if !facts.matters("latency") && o.fraction >= 0.5 {
+        return None;
+    }
+    let mut text = format!(
+        "{} warps are resident per SM, {} of what is possible, limited by {}",
+        o.warps_per_sm,
+        percent(o.fraction),
+        o.limited_by
+    );
+    if o.waves < 1.0 {
+        text += &format!("; the grid fills {} of a wave", percent(o.waves));
+    }
+    Some(text + ".")
+}

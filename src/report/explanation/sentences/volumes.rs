@@ -1,0 +1,183 @@
+//! Sentences on what is moved and why.
+
+use super::{Facts, listed, percent, size, two};
+use crate::report::explanation::document::{AccessDocument, LayerDocument};
+use crate::report::units::counted;
+
+/// A part of a volume below this share is not mentioned.
+const SMALL: f64 = 0.05;
+
+/// What the L1 pipe is busy with.
+pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
+    let l1 = &facts.document.result.volumes.l1;
+    if !facts.matters("l1") {
+        return None;
+    }
+    let accesses = &facts.document.accesses;
+    let costliest = accesses.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
+    let text = format!(
+        "The L1 pipe is busy for {} cycles per {} with {} data and {} tag wavefronts",
+        two(l1.wavefront_cycles),
+        facts.unit(),
+        two(l1.data_wavefronts),
+        two(l1.tag_wavefronts)
+    );
+    let share = costliest.cycles / l1.wavefront_cycles.max(1e-9);
+    Some(if share > 2.0 / accesses.len() as f64 {
+        format!("{text}; the {} {} alone takes {} of it.", costliest.kind, costliest.at, percent(share))
+    } else {
+        format!("{text}; no access takes more than {} of it.", percent(share))
+    })
+}
+
+/// That warps use a part of the sectors that they ask for.
+pub(super) fn l1_sectors(facts: &Facts<'_>) -> Option<String> {
+    /// Below this it is worth a sentence.
+    const POOR: f64 = 0.6;
+    let sectors = |a: &AccessDocument| a.sectors_per_request.unwrap_or(0.0) * a.issues;
+    let accesses = &facts.document.accesses;
+    let all: f64 = accesses.iter().map(sectors).sum();
+    let used: f64 = accesses.iter().map(|a| sectors(a) * a.efficiency.unwrap_or(0.0)).sum();
+    let issues: f64 = accesses.iter().filter(|a| a.sectors_per_request.is_some()).map(|a| a.issues).sum();
+    let applies = all > 0.0 && used / all < POOR && (facts.matters("l1") || facts.matters("l2"));
+    applies.then(|| {
+        format!(
+            "Warps ask for {:.1} sectors per access and use {} of their bytes.",
+            all / issues,
+            percent(used / all)
+        )
+    })
+}
+
+/// What is loaded from L2.
+pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
+    let level = facts.level("l2")?;
+    let (parts, cache) = (level.loads?, level.cache?);
+    if !facts.matters("l2") || level.load_bytes <= 0.0 {
+        return None;
+    }
+    let mut text = format!(
+        "L2 delivers {} B/{}, of which a block needs {} at least",
+        two(level.load_bytes),
+        facts.unit(),
+        two(parts.unavoidable)
+    );
+    if parts.lost_within > SMALL * level.load_bytes {
+        text += &format!(
+            "; {} are loaded again, as the resident blocks need {:.2} times the {} of the L1 and {} of repeated loads miss",
+            two(parts.lost_within),
+            cache.oversubscription,
+            size(cache.capacity_bytes),
+            percent(cache.miss)
+        );
+    }
+    Some(text + ".")
+}
+
+/// What is loaded from memory.
+pub(super) fn dram_load(facts: &Facts<'_>) -> Option<String> {
+    let level = facts.level("dram")?;
+    let parts = level.loads?;
+    if !facts.matters("dram") || level.load_bytes <= 0.0 {
+        return None;
+    }
+    let lost = [
+        (parts.lost_x, "were touched by earlier blocks of the row"),
+        (parts.lost_y, "were touched by the row of blocks before"),
+        (parts.lost_z, "were touched by the plane of blocks before"),
+        (parts.lost_within, "are loaded again by blocks of the same wave"),
+        (parts.fill, "complete sectors written in part"),
+    ];
+    let lost: Vec<String> = lost
+        .into_iter()
+        .filter(|l| l.0 > SMALL * level.load_bytes)
+        .map(|(bytes, why)| format!("{} {why}", two(bytes)))
+        .collect();
+    let text = format!(
+        "DRAM delivers {} B/{}, of which {} are unavoidable",
+        two(level.load_bytes),
+        facts.unit(),
+        two(parts.unavoidable)
+    );
+    Some(if lost.is_empty() { text + "." } else { format!("{text}; {}.", listed(&lost)) })
+}
+
+/// The layer at which most is lost.
+fn worst(facts: &Facts<'_>) -> Option<LayerDocument> {
+    // Where there is a further cache, what the L2 loses need not come from memory.
+    if facts.level("llc").is_some() {
+        return None;
+    }
+    let level = facts.level("dram")?;
+    let layers = facts.document.layers.iter().filter(|l| l.lost_bytes > SMALL * level.load_bytes);
+    layers.copied().max_by(|a, b| a.lost_bytes.total_cmp(&b.lost_bytes))
+}
+
+/// Which layer condition fails (section 4.4.2 of the paper).
+pub(super) fn layer(facts: &Facts<'_>) -> Option<String> {
+    let worst = worst(facts).filter(|_| facts.matters("dram"))?;
+    let what = match worst.along {
+        "wave" => "Two uses within a wave".to_owned(),
+        axis => format!("Reuse along {axis}"),
+    };
+    let verb = if worst.along == "wave" { "lie" } else { "lies" };
+    Some(format!(
+        "{what} {verb} {} apart, {:.2} times the {} of the L2: {} of it misses.",
+        size(worst.distance_bytes),
+        worst.oversubscription,
+        size(worst.capacity_bytes),
+        percent(worst.miss)
+    ))
+}
+
+/// How much more than its own place a block needs along the axis of that layer.
+pub(super) fn halo(facts: &Facts<'_>) -> Option<String> {
+    let worst = worst(facts).filter(|_| facts.matters("dram"))?;
+    let d = ["x", "y", "z"].iter().position(|axis| *axis == worst.along)?;
+    let reach = |h: &super::super::document::HaloDocument| h.reach[d].filter(|r| *r > 0);
+    let halo = facts.document.halos.iter().filter(|h| reach(h).is_some()).max_by_key(|h| reach(h))?;
+    let (reach, own) = (reach(halo)?, facts.document.wave_extent[d]);
+    Some(format!(
+        "A wave is {own} deep along {} and its loads of {} reach {reach} beyond: it needs {} layers for {own}.",
+        worst.along,
+        halo.field,
+        own.saturating_add(reach)
+    ))
+}
+
+/// That warps write sectors in part.
+pub(super) fn partial_stores(facts: &Facts<'_>) -> Option<String> {
+    let store = &facts.document.result.volumes.dram.store;
+    let applies = facts.matters("dram") && store.redundant > SMALL * store.total;
+    applies.then(|| {
+        format!(
+            "Sectors are written in part and written again: {} of {} B/{} stored to DRAM.",
+            two(store.redundant),
+            two(store.total),
+            facts.unit()
+        )
+    })
+}
+
+/// The load on which most depends at the level that limits.
+pub(super) fn alone(facts: &Facts<'_>) -> Option<String> {
+    let (bytes, level): (fn(&AccessDocument) -> f64, _) = match facts.document.result.limiter {
+        "dram" => (|a| a.alone.map_or(0.0, |n| n.dram_bytes), "DRAM"),
+        "l2" => (|a| a.alone.map_or(0.0, |n| n.l2_bytes), "L2"),
+        _ => return None,
+    };
+    let of_level = facts.level(facts.document.result.limiter)?;
+    let loads: Vec<&AccessDocument> = facts.document.accesses.iter().filter(|a| a.kind == "load").collect();
+    let most = loads.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
+    // A lone load is all there is.
+    if loads.len() < 2 || bytes(most) <= SMALL * (of_level.load_bytes + of_level.store_bytes) {
+        return None;
+    }
+    let alike = loads.iter().filter(|a| bytes(a) >= 0.99 * bytes(most)).count();
+    let which = if alike > 1 {
+        format!("any one of {} such as {}", counted(alike, "load"), most.at)
+    } else {
+        format!("the load {}", most.at)
+    };
+    Some(format!("Without {which} {level} would move {} B/{} less.", two(bytes(most)), facts.unit()))
+}

@@ -1,0 +1,306 @@
+//! Explanations for people, and their accesses as rows of a table.
+
+use std::fmt::Write;
+
+use super::document::{AccessDocument, ExplanationDocument, LevelDocument, NeighbourDocument};
+use crate::report::ranking::{giga, head_text, limiter_style, seconds, shape, significant, warnings};
+use crate::report::table::{Align, Table};
+use crate::report::units::{bytes, grouped};
+
+/// Columns of the paragraph where the terminal has more, or is none.
+const PARAGRAPH: usize = 100;
+/// Accesses that a person is shown without asking for all.
+const ACCESSES: usize = 40;
+/// Better neighbours that a person is shown.
+const NEIGHBOURS: usize = 3;
+
+/// What a person sees of an explanation; `all` shows every access and every neighbour.
+pub fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usize>) -> String {
+    let mut out = head_text(&document.head);
+    out.push('\n');
+    out.push_str(&paragraph(document, width));
+    out.push('\n');
+    accesses(&mut out, document, all, width);
+    out.push('\n');
+    out.push_str(&level_table(document).text(1, width));
+    out.push('\n');
+    out.push_str(&layer_table(document).text(1, width));
+    let _ = writeln!(
+        out,
+        "\n bytes per {unit}; lost is what a cache had and lost: within blocks or waves, or touched by earlier\n blocks along x, y, z; load = unavoidable + lost + fill",
+        unit = document.head.kernel.unit
+    );
+    neighbours(&mut out, document, all, width);
+    warnings(&mut out, document.warnings.iter().chain(&document.result.warnings).collect());
+    out
+}
+
+/// All sentences, broken into lines.
+fn paragraph(document: &ExplanationDocument, width: Option<usize>) -> String {
+    let width = width.unwrap_or(PARAGRAPH).clamp(20, PARAGRAPH);
+    let (mut out, mut used) = (String::new(), 0);
+    for word in document.sentences.iter().flat_map(|s| s.text.split(' ')) {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            out.push('\n');
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += length;
+    }
+    out.push('\n');
+    out
+}
+
+fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: Option<usize>) {
+    let mut shown: Vec<&AccessDocument> = document.accesses.iter().collect();
+    let more = if all { 0 } else { shown.len().saturating_sub(ACCESSES) };
+    if more > 0 {
+        shown.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+        shown.truncate(ACCESSES);
+    }
+    out.push_str(&access_table(document, &shown).text(1, width));
+    let _ = writeln!(
+        out,
+        "\n per {unit}; used is bytes asked for over bytes of sectors; only L2 and only DRAM are bytes that a block\n and a wave touch through this access alone; without is the rate if it were left out, over the rate",
+        unit = document.head.kernel.unit
+    );
+    if more > 0 {
+        let more = grouped(i64::try_from(more).unwrap_or(i64::MAX));
+        let _ = writeln!(out, " {more} cheaper ones: --all shows all");
+    }
+}
+
+fn access_table(document: &ExplanationDocument, accesses: &[&AccessDocument]) -> Table {
+    let left = ["", "access"].map(|n| (n, Align::Left));
+    let right =
+        ["issues", "data", "tag", "cycles", "share", "sectors", "used", "only L2", "only DRAM", "without"];
+    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    let total = document.result.volumes.l1.wavefront_cycles.max(1e-9);
+    for a in accesses {
+        let or_dash = |n: Option<String>| n.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            a.kind.to_owned(),
+            a.at.clone(),
+            format!("{:.4}", a.issues),
+            format!("{:.3}", a.data_wavefronts),
+            format!("{:.3}", a.tag_wavefronts),
+            format!("{:.3}", a.cycles),
+            format!("{:.1}%", a.cycles / total * 100.0),
+            or_dash(a.sectors_per_request.map(|s| format!("{s:.2}"))),
+            or_dash(a.efficiency.map(|e| format!("{:.0}%", e * 100.0))),
+            or_dash(a.alone.map(|n| format!("{:.2}", n.block_load_bytes))),
+            or_dash(a.alone.map(|n| format!("{:.2}", n.wave_load_bytes + n.wave_store_bytes))),
+            or_dash(a.alone.map(|n| format!("{:.3}", n.rate_per_s / document.result.rate_per_s))),
+        ]);
+    }
+    table
+}
+
+fn level_table(document: &ExplanationDocument) -> Table {
+    let left = ["level"].map(|n| (n, Align::Left));
+    let right = [
+        "alone",
+        "rate",
+        "store",
+        "load",
+        "unavoidable",
+        "lost within",
+        "x",
+        "y",
+        "z",
+        "fill",
+        "cache",
+        "over",
+        "misses",
+    ];
+    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    for level in &document.levels {
+        table.row(level_cells(level, document.levels.len() > 3));
+    }
+    table
+}
+
+fn level_cells(level: &LevelDocument, llc: bool) -> Vec<String> {
+    let two = |n: f64| format!("{n:.2}");
+    let name = match level.level {
+        "l1" => "registers - L1",
+        "l2" => "L1 - L2",
+        "llc" => "L2 - LLC",
+        _ if llc => "LLC - DRAM",
+        _ => "L2 - DRAM",
+    };
+    let mut cells = vec![
+        name.to_owned(),
+        level.time_s.map(seconds).unwrap_or_default(),
+        giga(level.limit_per_s),
+        two(level.store_bytes),
+        two(level.load_bytes),
+    ];
+    if let (Some(parts), Some(cache)) = (level.loads, level.cache) {
+        let lost = [parts.lost_within, parts.lost_x, parts.lost_y, parts.lost_z, parts.fill];
+        cells.push(two(parts.unavoidable));
+        cells.extend(lost.map(two));
+        cells.extend([size(cache.capacity_bytes), two(cache.oversubscription), percent(cache.miss)]);
+    }
+    cells
+}
+
+fn layer_table(document: &ExplanationDocument) -> Table {
+    let left = ["reuse in L2"].map(|n| (n, Align::Left));
+    let right = ["distance", "of L2", "misses", "could hit", "lost"];
+    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    for layer in &document.layers {
+        let name =
+            if layer.along == "wave" { "within a wave".to_owned() } else { format!("along {}", layer.along) };
+        table.row([
+            name,
+            size(layer.distance_bytes),
+            format!("{:.2}", layer.oversubscription),
+            percent(layer.miss),
+            format!("{:.2}", layer.reusable_bytes),
+            format!("{:.2}", layer.lost_bytes),
+        ]);
+    }
+    table
+}
+
+fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width: Option<usize>) {
+    let neighbours = &document.neighbours;
+    let near: Vec<&NeighbourDocument> = neighbours
+        .near
+        .iter()
+        .filter(|n| all || n.relative > 1.0)
+        .take(if all { usize::MAX } else { NEIGHBOURS })
+        .collect();
+    let best =
+        neighbours.best.iter().filter(|b| !near.iter().any(|n| n.block == b.block && n.fold == b.fold));
+    let mut table = Table::new(
+        ["", "block", "fold"]
+            .map(|n| (n, Align::Left))
+            .into_iter()
+            .chain(["rate", "rel"].map(|n| (n, Align::Right)))
+            .chain([("limiter", Align::Left)])
+            .chain(
+                ["L1 cycles", "L2 load", "L2 store", "DRAM load", "DRAM store"].map(|n| (n, Align::Right)),
+            ),
+    );
+    table.paint("limiter", limiter_style);
+    table.row(this_cells(document));
+    for (name, n) in near.iter().map(|n| ("one step", *n)).chain(best.map(|b| ("best", b))) {
+        table.row(neighbour_cells(name, n));
+    }
+    out.push('\n');
+    out.push_str(&table.text(1, width));
+    let more = neighbours.near.len();
+    let _ = writeln!(
+        out,
+        "\n rates in 10^9 {}/s; volumes are changes; {} launches compared, {more} of them one step away{}",
+        document.head.kernel.unit,
+        neighbours.compared - neighbours.rejected,
+        if all { "" } else { ": --all shows all of these" }
+    );
+}
+
+fn this_cells(document: &ExplanationDocument) -> Vec<String> {
+    let (r, v) = (&document.result, &document.result.volumes);
+    let mut cells = vec![
+        "this".to_owned(),
+        shape(r.config.block),
+        shape(r.config.fold),
+        giga(Some(r.rate_per_s)),
+        "1.000".to_owned(),
+        r.limiter.to_owned(),
+    ];
+    let volumes =
+        [v.l1.wavefront_cycles, v.l2.load.total, v.l2.store.total, v.dram.load.total, v.dram.store.total];
+    cells.extend(volumes.map(|n| format!("{n:.2}")));
+    cells
+}
+
+fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
+    let mut cells = vec![
+        name.to_owned(),
+        shape(n.block),
+        shape(n.fold),
+        giga(Some(n.rate_per_s)),
+        format!("{:.3}", n.relative),
+        n.limiter.to_owned(),
+    ];
+    let c = &n.change;
+    let changes = [c.l1_cycles, c.l2_load_bytes, c.l2_store_bytes, c.dram_load_bytes, c.dram_store_bytes];
+    // Nothing is neither more nor less.
+    cells.extend(changes.map(|n| if n.abs() < 0.005 { "0".to_owned() } else { format!("{n:+.2}") }));
+    cells
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+#[allow(clippy::cast_possible_truncation)] // Rounded; what is too large for the type stays its largest.
+fn size(n: f64) -> String {
+    bytes(n.round() as i64)
+}
+
+/// The accesses of explanations, one row each; units stand in the names.
+pub fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
+    let left = ["kernel", "device", "variant", "block", "fold", "kind", "field", "access"];
+    let right = [
+        "position",
+        "issues",
+        "data_wavefronts",
+        "tag_wavefronts",
+        "cycles",
+        "sectors_per_request",
+        "efficiency",
+        "block_load_alone_B",
+        "wave_load_alone_B",
+        "wave_store_alone_B",
+        "l2_alone_B",
+        "dram_alone_B",
+        "rate_without_per_s",
+    ];
+    let columns = left.map(|n| (n, Align::Left)).into_iter().chain(right.map(|n| (n, Align::Right)));
+    let mut table = Table::new(columns);
+    for document in documents {
+        let config = &document.result.config;
+        for a in &document.accesses {
+            let text = [
+                document.head.kernel.name.clone(),
+                document.head.device.id.clone(),
+                config.variant.clone().unwrap_or_default(),
+                shape(config.block),
+                shape(config.fold),
+                a.kind.to_owned(),
+                a.field.clone(),
+                a.at.clone(),
+                a.position.to_string(),
+            ];
+            table.row(text.into_iter().chain(numbers(a)));
+        }
+    }
+    table
+}
+
+fn numbers(a: &AccessDocument) -> Vec<String> {
+    let alone = a.alone;
+    let all = [
+        Some(a.issues),
+        Some(a.data_wavefronts),
+        Some(a.tag_wavefronts),
+        Some(a.cycles),
+        a.sectors_per_request,
+        a.efficiency,
+        alone.map(|n| n.block_load_bytes),
+        alone.map(|n| n.wave_load_bytes),
+        alone.map(|n| n.wave_store_bytes),
+        alone.map(|n| n.l2_bytes),
+        alone.map(|n| n.dram_bytes),
+        alone.map(|n| n.rate_per_s),
+    ];
+    all.into_iter().map(|n| n.map_or_else(String::new, significant)).collect()
+}

@@ -1,0 +1,212 @@
+//! What `explain` says agrees with what `predict` and `rank` say, and its parts add up.
+
+use std::process::Command;
+use std::sync::atomic::AtomicUsize;
+
+use wavecast::device::{self, Device};
+use wavecast::kernel::{Kernel, load};
+use wavecast::launch::{Candidate, candidates};
+use wavecast::predict::{Estimator, Explanation, explain};
+use wavecast::report::{ExplanationDocument, explanation_document};
+
+fn kernel(name: &str) -> Kernel {
+    let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    load(name, &text, &Default::default()).unwrap().kernels.remove(0)
+}
+
+fn device(name: &str) -> Device {
+    device::find(name, &[]).unwrap()
+}
+
+fn explained(estimator: &Estimator<'_>, candidate: Candidate) -> Explanation {
+    let others: Vec<Candidate> = candidates(estimator.kernel).collect();
+    explain(estimator, candidate, &others, &AtomicUsize::new(0)).unwrap()
+}
+
+fn document(estimator: &Estimator<'_>, candidate: Candidate) -> ExplanationDocument {
+    explanation_document(estimator, &explained(estimator, candidate), Vec::new())
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
+}
+
+/// Launches of different kinds: stencil, folded, narrow, shared memory, several arrays, a further cache.
+fn samples() -> [(&'static str, &'static str, Candidate); 6] {
+    let of = |block, fold| Candidate { block, fold };
+    [
+        ("star3d25", "v100", of([2, 128, 4], [1; 3])),
+        ("star3d25", "a100-40gb", of([16, 2, 32], [1, 1, 2])),
+        ("laplap2d", "h200", of([64, 4, 1], [1; 3])),
+        ("matmul-tiled", "a100-40gb", of([16, 16, 1], [1; 3])),
+        ("lbm-d3q19", "v100", of([64, 1, 1], [1; 3])),
+        ("allen-cahn-d3q15", "mi300x", of([128, 1, 1], [1; 3])),
+    ]
+}
+
+#[test]
+fn parts_add_up() {
+    for (name, on, candidate) in samples() {
+        let (kernel, device) = (kernel(name), device(on));
+        let found = explained(&Estimator::new(&kernel, &device), candidate);
+        let volumes = &found.prediction.volumes;
+        let cycles: f64 = found.accesses.iter().map(|a| a.cycles).sum();
+        assert!(near(cycles, volumes.l1.cycles), "{name}: {cycles} cycles of {}", volumes.l1.cycles);
+        let levels = &found.levels;
+        for level in [Some(&levels.l2), levels.llc.as_ref(), Some(&levels.dram)].into_iter().flatten() {
+            let lost = level.lost.reuse.iter().sum::<f64>() + level.lost.within + level.lost.fill;
+            assert!(near(level.load, level.unavoidable + lost), "{name}: {level:?}");
+        }
+        assert!(near(levels.dram.load, volumes.dram.load()) && near(levels.l2.load, volumes.l2.load()));
+        // What is unavoidable is what the time model takes for first loads.
+        assert!(near(levels.dram.unavoidable, volumes.first_loads), "{name}: {:?}", levels.dram);
+        for layer in levels.layers {
+            assert!(layer.lost <= layer.reusable * (1.0 + 1e-9), "{name}: {layer:?}");
+        }
+    }
+}
+
+#[test]
+fn no_access_needs_more_alone_than_all_do() {
+    for (name, on, candidate) in samples() {
+        let (kernel, device) = (kernel(name), device(on));
+        let found = explained(&Estimator::new(&kernel, &device), candidate);
+        let v = &found.prediction.volumes;
+        let footprints = &found.prediction.footprints.fields;
+        let block: f64 = footprints.iter().map(|f| f.mean_block_load).sum();
+        let wave: f64 = footprints.iter().map(|f| f.wave_load).sum();
+        let mut sums = [0.0; 2];
+        for a in &found.accesses {
+            let alone = a.alone.unwrap();
+            sums[0] += alone.block_load;
+            sums[1] += alone.wave_load;
+            assert!(alone.l2 <= v.l2.load() + v.l2.store + 1e-9, "{name}: {a:?}");
+            assert!(alone.dram <= v.dram.load() + v.dram.store() + 1e-9, "{name}: {a:?}");
+        }
+        // What only one access touches is touched by one: these sets are disjoint.
+        assert!(sums[0] <= block * (1.0 + 1e-9), "{name}: {} of {block}", sums[0]);
+        assert!(sums[1] <= wave * (1.0 + 1e-9), "{name}: {} of {wave}", sums[1]);
+    }
+}
+
+/// Blocks 4 deep, loads 4 before and 4 behind: the farthest plane of each side is touched by one load
+/// only, 8 bytes for every 4 cells.
+#[test]
+fn the_outermost_loads_of_a_star_own_a_plane_each() {
+    let (kernel, device) = (kernel("star3d25"), device("v100"));
+    let estimator = Estimator::new(&kernel, &device);
+    let document = document(&estimator, Candidate { block: [2, 128, 4], fold: [1; 3] });
+    for at in ["src[x, y, z - 4]", "src[x, y, z + 4]"] {
+        let access = document.accesses.iter().find(|a| a.at == at).unwrap();
+        let alone = access.alone.unwrap();
+        // Of 2 cells of a row a block uses half a sector: twice as much.
+        assert!(near(alone.block_load_bytes, 4.0) && near(alone.wave_load_bytes, 2.0), "{alone:?}");
+    }
+    let center = document.accesses.iter().find(|a| a.at == "src[x, y, z]").unwrap().alone.unwrap();
+    assert!(center.block_load_bytes.abs() < 1e-12 && center.wave_load_bytes.abs() < 1e-12);
+    assert_eq!(document.halos[0].reach, [Some(8); 3]);
+    assert_eq!(document.wave_extent, [320, 128, 4]);
+    let unavoidable = document.levels.last().unwrap().loads.unwrap().unavoidable;
+    assert!((unavoidable - 8.0).abs() < 0.1, "{unavoidable}");
+}
+
+#[test]
+fn bytes_used_are_those_that_lanes_ask_for() {
+    let (kernel, device) = (kernel("stream-copy"), device("v100"));
+    let document =
+        document(&Estimator::new(&kernel, &device), Candidate { block: [256, 1, 1], fold: [1; 3] });
+    for access in &document.accesses {
+        assert!(near(access.efficiency.unwrap(), 1.0), "{access:?}");
+        assert!(near(access.sectors_per_request.unwrap(), 8.0), "{access:?}");
+        assert!(near(access.issues, 1.0 / 32.0), "{access:?}");
+    }
+}
+
+#[test]
+fn neighbours_are_predicted_as_predict_does() {
+    for (name, on, candidate) in samples() {
+        let (kernel, device) = (kernel(name), device(on));
+        let estimator = Estimator::new(&kernel, &device);
+        let found = explained(&estimator, candidate);
+        assert_eq!(found.prediction, estimator.predict(candidate).unwrap());
+        let rates: Vec<f64> = found.neighbours.near.iter().map(|n| n.prediction.rate()).collect();
+        assert!(rates.is_sorted_by(|a, b| a >= b));
+        for n in found.neighbours.near.iter().chain(&found.neighbours.best) {
+            assert_ne!(n.candidate, candidate);
+            let alone = estimator.predict(n.candidate).unwrap();
+            assert!(near(alone.rate(), n.prediction.rate()), "{name}: {:?}", n.candidate);
+        }
+        let best = found.neighbours.best.unwrap().prediction.rate();
+        assert!(rates.iter().all(|r| *r <= best));
+    }
+}
+
+/// A kernel with shared memory or thread indices is right for the launches of its document: no others
+/// are recommended.
+#[test]
+fn what_looks_at_its_block_is_not_given_another() {
+    let (kernel, device) = (kernel("matmul-tiled"), device("v100"));
+    let own: Vec<Candidate> = candidates(&kernel).collect();
+    let found = explained(&Estimator::new(&kernel, &device), own[0]);
+    assert!(found.neighbours.near.iter().all(|n| own.contains(&n.candidate)));
+    assert_eq!(found.neighbours.compared, own.len() - 1);
+}
+
+/// Removing an instruction must not change what the others do.
+#[test]
+fn without_an_access_the_others_stay() {
+    let (kernel, device) = (kernel("star3d7"), device("a100-40gb"));
+    let estimator = Estimator::new(&kernel, &device);
+    let found = explained(&estimator, Candidate { block: [32, 4, 2], fold: [1; 3] });
+    let rest = found.program.without(0);
+    assert_eq!(rest.instructions.len(), found.program.instructions.len());
+    assert_eq!(rest.instructions[1..], found.program.instructions[1..]);
+}
+
+fn wavecast(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_wavecast"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn an_explanation_reads_well() {
+    let star = ["explain", "kernels/star3d25.yaml", "-d", "v100", "--block", "2,128,4"];
+    insta::assert_snapshot!("explain_star3d25", wavecast(&star));
+}
+
+#[test]
+fn every_format_holds_the_same_accesses() {
+    let of = |format| {
+        let copy = ["explain", "kernels/laplap2d.yaml", "-d", "h200", "--near", "--format", format];
+        wavecast(&copy)
+    };
+    let json: serde_json::Value = serde_json::from_str(&of("json")).unwrap();
+    assert_eq!(json["schema"], "wavecast/explanation/1");
+    let accesses = json["accesses"].as_array().unwrap();
+    assert_eq!(of("csv").lines().count(), 1 + accesses.len());
+    assert_eq!(of("md").lines().count(), 2 + accesses.len());
+    let line: serde_json::Value = serde_json::from_str(of("jsonl").lines().next().unwrap()).unwrap();
+    assert_eq!(line, json);
+    let sentences = json["sentences"].as_array().unwrap();
+    assert_eq!(sentences[0]["code"], "rate");
+    assert!(sentences.iter().all(|s| s["text"].as_str().unwrap().ends_with('.')));
+}
+
+/// Many accesses: a person sees the costliest 40, a program all.
+#[test]
+fn many_accesses_are_cut_for_people_only() {
+    let lbm = ["explain", "kernels/allen-cahn-d3q15.yaml", "-d", "v100", "--near"];
+    let rows =
+        |text: &str| text.lines().filter(|l| l.starts_with(" load ") || l.starts_with(" store ")).count();
+    let cut = wavecast(&lbm);
+    assert_eq!(rows(&cut), 40, "{cut}");
+    assert!(cut.contains("--all shows all"));
+    let all = wavecast(&[&lbm[..], &["--all"]].concat());
+    assert_eq!(rows(&all), 41);
+}
