@@ -65,22 +65,31 @@ pub fn print(groups: &[Group], bars: &mut Bars) -> Result<(), Box<dyn Error>> {
     let last = splits.iter().map(|s| s.best_at).max().unwrap_or(0);
     let ahead = splits.iter().filter(|s| s.best_at == 1).count();
     println!("\nThe best of the star's half is the first choice in {ahead} splits, at worst choice {last}.");
-    coefficients(fit, &splits);
+    coefficients(fit, &whole(groups, fit), &splits);
     Ok(())
 }
 
+/// A fit to all rows, and what it comes to on them.
+fn whole(groups: &[Group], fit: &Fit) -> Fit {
+    let all = |group| Half::new(group, &(0..group.cases.len()).collect::<Vec<_>>());
+    let all: Vec<Half<'_>> = groups.iter().map(all).collect();
+    let fit = fit_both(fit, &all);
+    let figures = figures(&fit, &all).0.map(|f| format!("{f:.3}"));
+    println!("Fitted to all rows, the same figures are {}.", figures.join(", "));
+    fit
+}
+
 /// How far the coefficients move from half to half.
-fn coefficients(fit: &Fit, splits: &[Split]) {
-    println!("\n| coefficient | start | shipped | median | 10 to 90 % of the halves |");
-    println!("| --- | ---: | ---: | ---: | --- |");
+fn coefficients(fit: &Fit, whole: &Fit, splits: &[Split]) {
+    println!("\n| coefficient | start | shipped | all rows | median | 10 to 90 % of the halves |");
+    println!("| --- | ---: | ---: | ---: | ---: | --- |");
     let of_volumes = VOLUME_GROUPS.iter().flat_map(|(_, c)| c.iter());
-    for Coefficient { name, start, .. } in of_volumes.clone().chain(TIME) {
-        let coefficient = of_volumes.clone().chain(TIME).find(|c| c.name == *name);
-        let Some(coefficient) = coefficient else { continue };
+    for coefficient in of_volumes.chain(TIME) {
+        let Coefficient { name, start, .. } = coefficient;
         let values: Vec<f64> = splits.iter().map(|s| coefficient.value(&s.fit)).collect();
         let [low, median, high] = [0.1, 0.5, 0.9].map(|share| three(quantile(&values, share)));
-        let shipped = three(coefficient.value(fit));
-        println!("| {name} | {} | {shipped} | {median} | {low} to {high} |", three(*start));
+        let [shipped, whole] = [fit, whole].map(|fit| three(coefficient.value(fit)));
+        println!("| {name} | {} | {shipped} | {whole} | {median} | {low} to {high} |", three(*start));
     }
 }
 
@@ -121,9 +130,13 @@ fn split(groups: &[Group], fit: &Fit, seed: u64) -> Split {
         seen.push(Half::new(group, &first));
         unseen.push(Half::new(group, &second));
     }
-    let fit = fit_time(&fit_volumes(fit, &seen[0]), &seen);
+    let fit = fit_both(fit, &seen);
     let (figures, best_at) = figures(&fit, &unseen);
     Split { fit, figures, best_at }
+}
+
+fn fit_both(fit: &Fit, halves: &[Half<'_>]) -> Fit {
+    fit_time(&fit_volumes(fit, &halves[0]), halves)
 }
 
 fn volume_error(cases: &[Case], volume: usize) -> f64 {

@@ -38,7 +38,7 @@ pub struct Footprints {
     pub past: [f64; 3],
     /// Distinct pages of the wave.
     pub wave_pages: f64,
-    /// Pages that the wave would touch if what it loads and what it stores were contiguous.
+    /// Most pages that the wave could touch if what it loads and what it stores were contiguous.
     pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
@@ -113,7 +113,9 @@ pub fn footprints(
         found.block_pages += of_block.pages;
         found.wave_pages += of_wave.pages;
         let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
-        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
+        // Wherever it starts, an array of b bytes touches at most so many pages.
+        let most = |b: f64| field.times() * ((b / field.times() / sizes.page as f64).ceil() + 1.0);
+        found.contiguous_pages += used.map(most).sum::<f64>();
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
