@@ -36,9 +36,9 @@ pub struct Footprints {
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
     pub past: [f64; 3],
-    /// Distinct pages of the wave.
+    /// Distinct pages of a wave: of two neighbours the one that has fewer.
     pub wave_pages: f64,
-    /// Most pages that the wave could touch if what it loads and what it stores were contiguous.
+    /// Pages that the wave would touch if what it loads and what it stores were contiguous.
     pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
@@ -113,9 +113,7 @@ pub fn footprints(
         found.block_pages += of_block.pages;
         found.wave_pages += of_wave.pages;
         let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
-        // Wherever it starts, an array of b bytes touches at most so many pages.
-        let most = |b: f64| field.times() * ((b / field.times() / sizes.page as f64).ceil() + 1.0);
-        found.contiguous_pages += used.map(most).sum::<f64>();
+        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
@@ -321,7 +319,7 @@ impl Counts<'_> {
         let mut found = OfWave {
             load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            pages: self.bytes(&field.all, &wave.blocks, sizes.page)? / sizes.page as f64,
+            pages: self.pages(field, wave, sizes)?,
             ..OfWave::default()
         };
         found.all = match (field.loads.is_empty(), field.stores.is_empty()) {
@@ -348,6 +346,19 @@ impl Counts<'_> {
             *bytes *= times;
         }
         Ok(found)
+    }
+
+    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
+    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
+    /// are smaller than half a page cannot both do so.
+    fn pages(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<f64, Uncounted> {
+        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
+        let bytes = if here > sizes.page as f64 {
+            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
+        } else {
+            here
+        };
+        Ok(bytes / sizes.page as f64)
     }
 
     /// Of what the wave touches through `some`, the bytes that the blocks before it touched through
