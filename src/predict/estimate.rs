@@ -1,7 +1,7 @@
 //! Everything known about one launch.
 
 use super::time::{Inputs, Time, combined, roofline};
-use crate::curve::{Curves, for_device};
+use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
@@ -142,22 +142,31 @@ impl<'a> Estimator<'a> {
         let l1 = l1::count(kernel, &launch, program, device)?;
         let resident = occupancy.wave_blocks;
         let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
-        let fit = self.curves.fit;
-        let volumes = volumes(device, &launch, &occupancy, &fit.volumes, &l1, &footprints);
         let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
         let items = work_items(kernel, &launch, program, &all);
+        let (volumes, time) = (Volumes::default(), Time::default());
+        let mut prediction = Prediction { launch, occupancy, l1, footprints, volumes, time, items };
+        self.refit(&mut prediction, self.curves.fit);
+        Ok(prediction)
+    }
+
+    /// Volumes and time of a prediction under other coefficients. What was counted stays, so that this
+    /// takes a microsecond: for fitting. Predictions of a ranking have lost a part of their counts.
+    pub fn refit(&self, prediction: &mut Prediction, fit: &Fit) {
+        let Prediction { launch, occupancy, l1, footprints, .. } = &*prediction;
+        let volumes = volumes(self.device, launch, occupancy, &fit.volumes, l1, footprints);
         let inputs = Inputs {
-            device,
-            work: &kernel.work,
-            launch: &launch,
-            occupancy: &occupancy,
+            device: self.device,
+            work: &self.kernel.work,
+            launch,
+            occupancy,
             volumes: &volumes,
-            items,
+            items: prediction.items,
         };
         let time = match self.model {
             Model::Default => combined(&inputs, &fit.time),
             Model::Roofline => roofline(&inputs),
         };
-        Ok(Prediction { launch, occupancy, l1, footprints, volumes, time, items })
+        (prediction.volumes, prediction.time) = (volumes, time);
     }
 }

@@ -7,7 +7,7 @@ use crate::launch::{Launch, Occupancy};
 use crate::traffic::Volumes;
 
 /// What keeps a kernel from being faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Limiter {
     /// Floating-point units.
     Fp,
@@ -22,6 +22,7 @@ pub enum Limiter {
     /// Too few bytes in flight.
     Latency,
     /// Starting the kernel and its blocks.
+    #[default]
     Launch,
 }
 
@@ -41,7 +42,7 @@ impl Limiter {
 }
 
 /// Work items per second that each resource allows by itself; `None` where it is not used.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Limits {
     /// Floating-point units.
     pub fp: Option<f64>,
@@ -80,7 +81,7 @@ pub struct Terms {
 }
 
 /// The time of a launch.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Time {
     /// Seconds in all.
     pub seconds: f64,

@@ -36,7 +36,7 @@ pub struct Footprints {
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
     pub past: [f64; 3],
-    /// Distinct pages of the wave.
+    /// Distinct pages of a wave: of two neighbours the one that has fewer.
     pub wave_pages: f64,
     /// Pages that the wave would touch if what it loads and what it stores were contiguous.
     pub contiguous_pages: f64,
@@ -316,7 +316,7 @@ impl Counts<'_> {
         let mut found = OfWave {
             load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            pages: self.bytes(&field.all, &wave.blocks, sizes.page)? / sizes.page as f64,
+            pages: self.pages(field, wave, sizes)?,
             ..OfWave::default()
         };
         found.all = match (field.loads.is_empty(), field.stores.is_empty()) {
@@ -344,6 +344,19 @@ impl Counts<'_> {
             *bytes *= times;
         }
         Ok(found)
+    }
+
+    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
+    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
+    /// are smaller than half a page cannot both do so.
+    fn pages(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<f64, Uncounted> {
+        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
+        let bytes = if here > sizes.page as f64 {
+            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
+        } else {
+            here
+        };
+        Ok(bytes / sizes.page as f64)
     }
 
     /// Bytes that the wave touches through `some` or the blocks before it at all.

@@ -63,6 +63,8 @@ pub(super) fn representatives(threads: &Threads<'_>, phases: i64) -> Vec<Represe
 pub(super) struct Wave {
     /// The blocks of the wave.
     pub(super) blocks: Vec<BlockBox>,
+    /// The blocks of the wave that follows it, as far as there is one.
+    pub(super) beside: Vec<BlockBox>,
     /// Blocks before it: back to the start of their row, one row back, one plane back. Each holds
     /// those before it; empty where nothing is added. The reuse sets of the paper's section 4.4.2.
     pub(super) before: [Past; 3],
@@ -108,5 +110,7 @@ fn wave_from(grid: [i64; 3], start: i64, size: i64) -> Wave {
             with_wave: blocks_of_wave(grid, start - distance, distance + size),
         }
     });
-    Wave { blocks: blocks_of_wave(grid, start, size), before }
+    let last = grid.iter().product::<i64>() - size;
+    let beside = blocks_of_wave(grid, (start + size).min(last), size);
+    Wave { blocks: blocks_of_wave(grid, start, size), beside, before }
 }

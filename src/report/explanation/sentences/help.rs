@@ -1,5 +1,7 @@
 //! Sentences on what other launches would change.
 
+use std::fmt::Write;
+
 use super::{Facts, called, listed, percent, two};
 use crate::report::explanation::document::NeighbourDocument;
 use crate::report::ranking::shape;
@@ -62,16 +64,17 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
     let occupancy = facts.document.result.occupancy.fraction;
     if let Some(change) = change(facts, first) {
-        text += &format!(", as {change}");
+        let _ = write!(text, ", as {change}");
     } else if first.occupancy > occupancy {
-        text += &format!(
+        let _ = write!(
+            text,
             ", with {} instead of {} of the warps resident",
             percent(first.occupancy),
             percent(occupancy)
         );
     }
     if first.limiter != facts.document.result.limiter {
-        text += &format!("; then {} limits", called(first.limiter));
+        let _ = write!(text, "; then {} limits", called(first.limiter));
     }
     Some(text + ".")
 }

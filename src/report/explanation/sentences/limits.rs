@@ -1,5 +1,7 @@
 //! Sentences on rate, time and limiters.
 
+use std::fmt::Write;
+
 use super::{Facts, called, percent};
 use crate::report::ranking::{giga, seconds, shape};
 
@@ -7,6 +9,7 @@ use crate::report::ranking::{giga, seconds, shape};
 const SMALL: f64 = 0.05;
 
 /// How fast it is.
+#[allow(clippy::unnecessary_wraps)] // A rule like the others.
 pub(super) fn rate(facts: &Facts<'_>) -> Option<String> {
     let (result, head) = (&facts.document.result, &facts.document.head);
     let fold = if result.config.fold == [1; 3] {
@@ -33,16 +36,13 @@ pub(super) fn limiter(facts: &Facts<'_>) -> Option<String> {
     if second.1 > 0.0 {
         let next = format!("{}, takes {}", called(second.0), seconds(second.1));
         let times = first.1 / second.1;
-        text += &if times < 1.005 {
-            format!("; the next, {next}, as long")
+        let _ = if times < 1.005 {
+            write!(text, "; the next, {next}, as long")
         } else if times < 10.0 {
-            format!(
-                ", {times:.2} times as long as the next, {}, with {}",
-                called(second.0),
-                seconds(second.1)
-            )
+            let (name, time) = (called(second.0), seconds(second.1));
+            write!(text, ", {times:.2} times as long as the next, {name}, with {time}")
         } else {
-            format!("; the next, {next}")
+            write!(text, "; the next, {next}")
         };
     }
     Some(text + ".")
@@ -77,7 +77,7 @@ pub(super) fn occupancy(facts: &Facts<'_>) -> Option<String> {
         o.limited_by
     );
     if o.waves < 1.0 {
-        text += &format!("; the grid fills {} of a wave", percent(o.waves));
+        let _ = write!(text, "; the grid fills {} of a wave", percent(o.waves));
     }
     Some(text + ".")
 }

@@ -1,5 +1,7 @@
 //! Sentences on what is moved and why.
 
+use std::fmt::Write;
+
 use super::{Facts, listed, percent, size, two};
 use crate::report::explanation::document::{AccessDocument, LayerDocument};
 use crate::report::units::counted;
@@ -63,7 +65,8 @@ pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
         two(parts.unavoidable)
     );
     if parts.lost_within > SMALL * level.load_bytes {
-        text += &format!(
+        let _ = write!(
+            text,
             "; {} are loaded again, as the resident blocks need {:.2} times the {} of the L1 and {} of repeated loads miss",
             two(parts.lost_within),
             cache.oversubscription,

@@ -1,17 +1,9 @@
-//! Compares the L1 rules with measured wavefronts and cycles.
-//!
-//! `cargo run --release --example validate_l1 -- FOLDER [--rows]`: each `NAME.csv` in the folder is a
-//! run on the device that `wavecast devices` knows as NAME. Columns: `dtype`, `pattern` (`stride` or
-//! `block`), `value`, `pitch_elements`, `cycles_per_warp_load`, `data_wavefronts_per_warp_load`,
-//! `tag_wavefronts_per_warp_load`. `--rows` prints every row.
-
-#[path = "../tests/l1_patterns/mod.rs"]
-mod l1_patterns;
+//! The L1 rules beside measured wavefronts and cycles. Shared by `validate_l1` and `validate_measured`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use l1_patterns::{Elements, Pattern, Predicted};
+use super::l1_patterns::{Elements, Pattern, Predicted};
 use wavecast::device::{self, Device};
 
 /// A measured row.
@@ -23,31 +15,49 @@ struct Row {
     digits: f64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let rows = arguments.iter().any(|a| a == "--rows");
-    let Some(folder) = arguments.iter().find(|a| !a.starts_with("--")) else {
-        println!("usage: validate_l1 FOLDER [--rows]");
-        return Ok(());
-    };
-    let folder = Path::new(folder);
-    if !folder.is_dir() {
-        println!("{} is not there: nothing to compare with", folder.display());
-        return Ok(());
-    }
+/// What came of one run.
+pub struct Outcome {
+    /// The name of its file.
+    pub name: String,
+    /// Rows.
+    pub rows: usize,
+    /// Rows whose data wavefronts are those measured, within the printed digits.
+    pub exact: usize,
+    /// Mean and largest relative error of the tag wavefronts, in percent.
+    pub tag: (f64, f64),
+    /// The same of the cycles.
+    pub cycles: (f64, f64),
+}
+
+/// All runs of a folder on known devices.
+pub fn outcomes(folder: &Path, print: bool) -> Result<Vec<Outcome>, Box<dyn Error>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Result<_, Box<dyn Error>>>()?;
     files.retain(|f| f.extension().is_some_and(|e| e == "csv"));
     files.sort();
-    println!("file         rows  data exact  tag: mean  worst  cycles: mean  worst");
+    let mut found = Vec::new();
     for file in files {
         let name = file.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
         match device::find(&name.replace('_', "-"), &[]) {
-            Ok(device) => compare(&name, &read(&std::fs::read_to_string(&file)?)?, &device, rows),
+            Ok(device) => {
+                found.push(compare(&name, &read(&std::fs::read_to_string(&file)?)?, &device, print));
+            }
             Err(_) => println!("{name}: no such device"),
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+/// A Markdown table of them.
+pub fn print(outcomes: &[Outcome]) {
+    println!("| run | rows | data exact | tag: mean, worst | cycles: mean, worst |");
+    println!("| --- | ---: | ---: | ---: | ---: |");
+    for o in outcomes {
+        println!(
+            "| {} | {} | {} | {:.2} %, {:.1} % | {:.2} %, {:.1} % |",
+            o.name, o.rows, o.exact, o.tag.0, o.tag.1, o.cycles.0, o.cycles.1
+        );
+    }
 }
 
 fn read(text: &str) -> Result<Vec<Row>, Box<dyn Error>> {
@@ -89,7 +99,7 @@ fn row(header: &[&str], line: &str) -> Result<Row, Box<dyn Error>> {
     })
 }
 
-fn compare(name: &str, rows: &[Row], device: &Device, print: bool) {
+fn compare(name: &str, rows: &[Row], device: &Device, print: bool) -> Outcome {
     let (mut exact, mut tags, mut cycles) = (0, Vec::new(), Vec::new());
     for Row { label, pattern, measured, digits } in rows {
         let predicted = pattern.predict(device);
@@ -107,11 +117,6 @@ fn compare(name: &str, rows: &[Row], device: &Device, print: bool) {
         let mean = errors.iter().sum::<f64>() / errors.len().max(1) as f64;
         (100.0 * mean, 100.0 * errors.iter().copied().fold(0.0, f64::max))
     };
-    let ((tag, worst_tag), (cycle, worst_cycle)) = (percent(&tags), percent(&cycles));
-    println!(
-        "{name:12} {:4}  {:5} of {:<4} {tag:6.2} %  {worst_tag:5.1} %  {cycle:10.2} %  {worst_cycle:5.1} %",
-        rows.len(),
-        exact,
-        rows.len()
-    );
+    let name = name.to_owned();
+    Outcome { name, rows: rows.len(), exact, tag: percent(&tags), cycles: percent(&cycles) }
 }
