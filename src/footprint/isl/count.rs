@@ -85,9 +85,9 @@ mod tests {
         let ranges = vec![(x, seed % 7, 20 + seed % 11), (y, seed % 4, 3 + seed % 6)];
         let piece = |offset| Piece {
             array: 0,
-            ranges: ranges.clone(),
+            ranges: ranges.clone().into(),
             when: None,
-            address: address(offset),
+            address: address(offset).into(),
             width: 8,
         };
         Query { pieces: vec![piece(0), piece(seed % 50), piece(33)], line: [32, 64, 128][seed as usize % 3] }

@@ -24,7 +24,8 @@ const TOO_LARGE: IslError = IslError::Unsupported("an address of this size");
 impl<'p> Image<'p> {
     fn new(piece: &'p Piece, line: i64) -> Result<Self, IslError> {
         let high = piece.address.plus(&Form::int(piece.width - 1)).map_err(|_| TOO_LARGE)?;
-        let mut image = Self { piece, ranges: piece.ranges.clone(), low: piece.address.clone(), high };
+        let (ranges, low) = (piece.ranges.to_vec(), (*piece.address).clone());
+        let mut image = Self { piece, ranges, low, high };
         for &(coord, value, _) in piece.ranges.iter().filter(|r| r.1 == r.2) {
             image.put(coord, value, value)?;
         }
