@@ -90,7 +90,7 @@ mod tests {
             address: address(offset).into(),
             width: 8,
         };
-        Query { pieces: vec![piece(0), piece(seed % 50), piece(33)], line: [32, 64, 128][seed as usize % 3] }
+        Query { pieces: vec![piece(0), piece(seed % 50), piece(33)], line: 32 << (seed % 3) }
     }
 
     /// Intersection and difference as isl makes them are what inclusion and exclusion give.

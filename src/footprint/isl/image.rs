@@ -61,9 +61,9 @@ impl<'p> Image<'p> {
         let Some((i, slope)) = found else { return Ok(false) };
         let (coord, from, to) = self.ranges.remove(i);
         if slope < 0 {
-            self.put(coord, to, from)?
+            self.put(coord, to, from)?;
         } else {
-            self.put(coord, from, to)?
+            self.put(coord, from, to)?;
         }
         Ok(true)
     }
