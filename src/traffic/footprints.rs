@@ -330,11 +330,11 @@ impl Counts<'_> {
             }
             found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
-            let both = found.load + found.past[i];
-            let again = both - self.with_past(&field.loads, field, wave, past, sizes)?;
+            let either = self.with_past(&field.loads, field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.load + found.past[i] - n);
             found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
-            let both = found.store + found.past[i];
-            let again = both - self.with_past(&field.stores, field, wave, past, sizes)?;
+            let either = self.with_past(&field.stores, field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.store + found.past[i] - n);
             found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
         }
         let times = field.times();
@@ -359,7 +359,8 @@ impl Counts<'_> {
         Ok(bytes / sizes.page as f64)
     }
 
-    /// Bytes that the wave touches through `some` or the blocks before it at all.
+    /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are
+    /// none.
     fn with_past(
         &mut self,
         some: &Touched,
@@ -367,10 +368,15 @@ impl Counts<'_> {
         wave: &Wave,
         past: &Past,
         sizes: &Sizes,
-    ) -> Result<f64, Uncounted> {
-        if some.len() == field.all.len() {
-            return self.bytes(some, &past.with_wave, sizes.fetch);
+    ) -> Result<Option<f64>, Uncounted> {
+        if some.is_empty() {
+            return Ok(None);
         }
-        self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
+        let bytes = if some.len() == field.all.len() {
+            self.bytes(some, &past.with_wave, sizes.fetch)
+        } else {
+            self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
+        };
+        bytes.map(Some)
     }
 }
