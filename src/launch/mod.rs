@@ -6,6 +6,7 @@ mod occupancy;
 mod program;
 mod single;
 mod thread;
+mod unfolded;
 mod wave;
 
 pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};

@@ -121,7 +121,7 @@ impl<'a> Estimator<'a> {
     }
 
     /// Everything about a launch of a program that was folded already.
-    pub(super) fn of_program(
+    fn of_program(
         &self,
         launch: Launch,
         occupancy: Occupancy,
@@ -138,10 +138,21 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
+        let (kernel, device, resident) = (self.kernel, self.device, occupancy.wave_blocks);
+        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
+        self.of_counted(launch, occupancy, program, footprints)
+    }
+
+    /// Everything about a launch of which the footprints are known.
+    pub(super) fn of_counted(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+        footprints: Footprints,
+    ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
         let l1 = l1::count(kernel, &launch, program, device)?;
-        let resident = occupancy.wave_blocks;
-        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
         let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
         let items = work_items(kernel, &launch, program, &all);
         let (volumes, time) = (Volumes::default(), Time::default());

@@ -2,12 +2,11 @@
 //! blocks, of a wave and of what ran before it.
 
 use super::places::{Past, Representative, Wave, middle_wave, representatives};
+use super::touched::{TouchedField, touched_fields};
 use crate::device::Device;
-use crate::footprint::{Addressing, Counter, Engine, Refusal, Threads, Touched, Uncounted};
-use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
+use crate::kernel::{FieldId, Kernel};
 use crate::launch::{BlockBox, Launch, Program, work_items};
-
-use AccessKind::{Atomic, Load, Store};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,13 +83,25 @@ pub fn footprints(
     counting: &Counting,
 ) -> Result<Footprints, Uncounted> {
     let threads = Threads { kernel, launch, program };
+    let fields = touched_fields(kernel, &threads, counting.addressing)?;
+    of_fields(&threads, &fields, device, resident, counting)
+}
+
+/// The same where it is known what threads touch.
+pub(super) fn of_fields(
+    threads: &Threads<'_>,
+    fields: &[TouchedField<'_>],
+    device: &Device,
+    resident: i64,
+    counting: &Counting,
+) -> Result<Footprints, Uncounted> {
+    let Threads { kernel, launch, program } = *threads;
     let mut counts = Counts { counting, engines: Vec::new(), sampled: false };
-    let fields = touched_fields(&threads, counting.addressing)?;
     let sizes = Sizes::of(device);
     let wave = middle_wave(launch, resident);
     let wave_items = work_items(kernel, launch, program, &wave.blocks).max(1.0);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
-    let blocks = representatives(&threads, phases);
+    let blocks = representatives(threads, phases);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
@@ -106,7 +117,7 @@ pub fn footprints(
         engines: Vec::new(),
         sampled: false,
     };
-    for field in &fields {
+    for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
         let mut of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
@@ -169,43 +180,6 @@ impl Sizes {
             page: bytes(device.tlb.page.value.0),
         }
     }
-}
-
-/// A global field with what threads do to it.
-struct TouchedField<'k> {
-    id: FieldId,
-    field: &'k Field,
-    loads: Touched,
-    stores: Touched,
-    all: Touched,
-}
-
-impl TouchedField<'_> {
-    /// Identical arrays each take as much.
-    fn times(&self) -> f64 {
-        self.field.multiplicity as f64
-    }
-}
-
-fn touched_fields<'a>(
-    threads: &Threads<'a>,
-    addressing: Addressing,
-) -> Result<Vec<TouchedField<'a>>, Uncounted> {
-    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
-    let mut fields = Vec::new();
-    for (number, field) in threads.kernel.fields.iter().enumerate() {
-        if field.space == Space::Shared {
-            continue;
-        }
-        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
-        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
-        if all.is_empty() {
-            continue;
-        }
-        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
-        fields.push(TouchedField { id, field, loads, stores, all });
-    }
-    Ok(fields)
 }
 
 /// Bytes of one field that a block touches, on average over the representatives.

@@ -4,7 +4,10 @@ mod footprints;
 pub mod l1;
 mod memory;
 mod places;
+mod regions;
+mod touched;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
+pub use regions::{Region, WorkItems};
 pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, volumes};
