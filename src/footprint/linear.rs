@@ -141,7 +141,7 @@ fn merge(steps: &mut Steps) -> Counted<()> {
 }
 
 fn count_array(pieces: &[&Piece], line: i64) -> Counted<u128> {
-    let (mut progressions, bases) = progressions(pieces)?;
+    let (mut progressions, placed) = progressions(pieces)?;
     let strides = row_strides(&mut progressions, line);
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
@@ -149,39 +149,45 @@ fn count_array(pieces: &[&Piece], line: i64) -> Counted<u128> {
         [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
         _ => return Err(Refusal::Strides),
     };
-    let mut rectangles = Vec::with_capacity(bases.len() * 2);
-    for (which, base) in bases {
-        let p = &progressions[which];
+    let mut rectangles = Vec::with_capacity(placed.len() * 2);
+    for Placed { shape, base } in placed {
+        let p = &progressions[shape];
         let Some(row) = row else {
             rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [base, base + p.run - 1] });
             continue;
         };
         let ys = p.steps.count_of(row);
         let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
-        cut_into_rows(base, p.run, Rows { row, rows_per_plane, ys, zs }, &mut rectangles);
+        cut_into_rows(base, p.run, Rows { row, per_plane: rows_per_plane, ys, zs }, &mut rectangles);
     }
     Ok(count_rows(rectangles, row, rows_per_plane, line))
 }
 
-/// The different progressions of some pieces, and for each piece its progression and its first byte.
-fn progressions<'p>(pieces: &[&'p Piece]) -> Counted<(Vec<Progression<'p>>, Vec<(usize, i64)>)> {
+/// The first byte of a piece, and the place of its progression in a list.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    shape: usize,
+    base: i64,
+}
+
+/// The different progressions of some pieces, and each piece in terms of them.
+fn progressions<'p>(pieces: &[&'p Piece]) -> Counted<(Vec<Progression<'p>>, Vec<Placed>)> {
     let mut progressions: Vec<Progression> = Vec::with_capacity(8);
-    let mut bases = Vec::with_capacity(pieces.len());
-    let mut which = 0;
+    let mut placed = Vec::with_capacity(pieces.len());
+    let mut shape = 0;
     for piece in pieces {
         // Mostly the boxes follow each other in the same order under each access.
-        let next = (which + 1) % progressions.len().max(1);
+        let next = (shape + 1) % progressions.len().max(1);
         let fits = |i: &usize| progressions.get(*i).is_some_and(|p| p.fits(piece));
-        which = match Some(next).filter(fits).or_else(|| (0..progressions.len()).find(fits)) {
-            Some(found) => found,
-            None => {
-                progressions.push(Progression::of(piece)?);
-                progressions.len() - 1
-            }
-        };
-        bases.push((which, progressions[which].base(piece)?));
+        if let Some(found) = Some(next).filter(fits).or_else(|| (0..progressions.len()).find(fits)) {
+            shape = found;
+        } else {
+            shape = progressions.len();
+            progressions.push(Progression::of(piece)?);
+        }
+        placed.push(Placed { shape, base: progressions[shape].base(piece)? });
     }
-    Ok((progressions, bases))
+    Ok((progressions, placed))
 }
 
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
@@ -215,7 +221,7 @@ fn row_strides(progressions: &mut [Progression], line: i64) -> Vec<i64> {
 #[derive(Debug, Clone, Copy)]
 struct Rows {
     row: i64,
-    rows_per_plane: Option<i64>,
+    per_plane: Option<i64>,
     /// How often a run is repeated from row to row, and from plane to plane.
     ys: i64,
     zs: i64,
@@ -223,11 +229,11 @@ struct Rows {
 
 /// Cuts runs at row boundaries, and their rows at plane boundaries.
 fn cut_into_rows(base: i64, run: i64, rows: Rows, out: &mut Vec<Rectangle>) {
-    let Rows { row, rows_per_plane, ys, zs } = rows;
+    let Rows { row, per_plane, ys, zs } = rows;
     let (first_row, start) = (base.div_euclid(row), base.rem_euclid(row));
     let end = start + run - 1;
     let mut add = |from_row: i64, rows: i64, bytes: [i64; 2]| {
-        cut_into_planes(from_row, rows, rows_per_plane, zs, bytes, out);
+        cut_into_planes(from_row, rows, per_plane, zs, bytes, out);
     };
     if end < row {
         return add(first_row, ys, [start, end]);

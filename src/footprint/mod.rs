@@ -71,7 +71,7 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Runs => runs::count(query, budget.segments),
         Engine::Enumeration => enumerate::count(query, budget.points),
         #[cfg(feature = "isl")]
-        Engine::Isl => isl::count(query, budget.operations).map_err(isl::refusal),
+        Engine::Isl => isl::count(query, budget.operations).map_err(|e| isl::refusal(&e)),
         #[cfg(not(feature = "isl"))]
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),
