@@ -60,11 +60,8 @@ impl<'p> Image<'p> {
         });
         let Some((i, slope)) = found else { return Ok(false) };
         let (coord, from, to) = self.ranges.remove(i);
-        if slope < 0 {
-            self.put(coord, to, from)?;
-        } else {
-            self.put(coord, from, to)?;
-        }
+        let (first, last) = if slope < 0 { (to, from) } else { (from, to) };
+        self.put(coord, first, last)?;
         Ok(true)
     }
 }

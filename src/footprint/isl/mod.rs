@@ -5,6 +5,7 @@
 
 mod build;
 mod count;
+mod digits;
 mod image;
 mod session;
 mod show;
