@@ -176,13 +176,12 @@ struct Clusters<'p> {
 impl<'p> Clusters<'p> {
     fn add(&mut self, cluster: &'p [Progression]) -> Counted<()> {
         let known = self.counted.iter().find(|(other, _)| alike(cluster, other, self.line));
-        let lines = match known {
-            Some((_, lines)) => *lines,
-            None => {
-                let lines = count_together(cluster, self.line, &mut self.buffers)?;
-                self.counted.push((cluster, lines));
-                lines
-            }
+        let lines = if let Some((_, lines)) = known {
+            *lines
+        } else {
+            let lines = count_together(cluster, self.line, &mut self.buffers)?;
+            self.counted.push((cluster, lines));
+            lines
         };
         self.total += lines;
         Ok(())
@@ -225,7 +224,7 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
 /// that remain are those between rows and planes. Returns the bytes that each then touches in a row.
 fn row_strides(progressions: &[Progression], line: i64) -> (Vec<i64>, Vec<i64>) {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
-    for p in progressions.iter() {
+    for p in progressions {
         for &(stride, _) in p.steps.as_slice() {
             if let Err(at) = strides.binary_search(&stride) {
                 strides.insert(at, stride);

@@ -47,7 +47,7 @@ pub struct Budget {
 impl Default for Budget {
     /// A second for most engines; isl takes about five microseconds for an operation.
     fn default() -> Self {
-        Self { points: 1 << 22, segments: 1 << 25, operations: 1_000_000, samples: 1 << 14 }
+        Self { points: 1 << 22, segments: 1 << 25, operations: 20_000_000, samples: 1 << 14 }
     }
 }
 

@@ -84,7 +84,7 @@ fn one(
     let program = shared.program(&runnable.launch)?;
     let footprints = shared.footprints(runnable, &program)?;
     let Runnable { launch, occupancy } = runnable;
-    let mut prediction = estimator.of_counted(launch.clone(), occupancy.clone(), &program, footprints)?;
+    let mut prediction = estimator.of_counted(launch.clone(), *occupancy, &program, footprints)?;
     // Of many candidates only what a ranking shows is kept.
     prediction.l1.instructions = Vec::new();
     prediction.l1.blocks = Vec::new();

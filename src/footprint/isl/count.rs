@@ -1,10 +1,10 @@
 //! Counting with isl: threads as sets, the lines they touch as their images, united and counted.
 
-use isl_rs::{DimType, Set};
+use isl_rs::{DimType, Set, Val};
 
 use super::build::Coordinates;
 use super::digits::{Digits, InDigits};
-use super::image::{Image, images};
+use super::image::{Image, Rows, images};
 use super::session::{IslError, Session, with_session};
 use crate::expr::Form;
 use crate::footprint::query::Query;
@@ -27,9 +27,13 @@ pub(in crate::footprint) fn count(query: &Query, quota: u64) -> Result<u128, Isl
 
 /// The set of lines that a query touches of an array, in digits.
 fn lines(session: &Session<'_>, query: &Query, array: usize) -> Result<Option<Set>, IslError> {
-    let images = images(query.pieces.iter().filter(|p| p.array == array), query.line)?;
-    let digits = Digits::of(&images, query.line);
-    united(session, &images, &digits, query.line)
+    let pieces = || query.pieces.iter().filter(|p| p.array == array);
+    let by_row = images(pieces(), query.line, Rows::Apart)?;
+    let digits = Digits::of(&by_row, query.line);
+    if digits.count() > 0 {
+        return united(session, &by_row, &digits, query.line);
+    }
+    united(session, &images(pieces(), query.line, Rows::Joined)?, &digits, query.line)
 }
 
 fn united(
@@ -42,7 +46,7 @@ fn united(
     for image in images {
         let set = set_of(session, image, digits, line)?;
         united = Some(match united {
-            Some(others) => others.union(set)?,
+            Some(others) => others.union(set)?.coalesce()?,
             None => set,
         });
     }
@@ -55,8 +59,30 @@ fn size(set: &Set) -> Result<u128, IslError> {
         return Err(IslError::Unbounded);
     }
     // Quotients made explicit and joined beforehand leave fewer parts for isl to tell from each other.
-    let count = set.copy()?.compute_divs()?.coalesce()?.count_val()?.get_num_si()?;
-    u128::try_from(count).map_err(|_| IslError::Unsupported("a count below 0"))
+    let parts = set.copy()?.compute_divs()?.coalesce()?.make_disjoint()?.get_basic_set_list()?;
+    let mut total = 0_u128;
+    for i in 0..parts.size()? {
+        let part = Set::from_basic_set(parts.get_at(i)?)?;
+        let count = if part.is_box()? { size_of_box(&part)? } else { number(&part.count_val()?)? };
+        total = total.checked_add(count).ok_or(TOO_MANY)?;
+    }
+    Ok(total)
+}
+
+const TOO_MANY: IslError = IslError::Unsupported("a count of this size");
+
+fn number(value: &Val) -> Result<u128, IslError> {
+    u128::try_from(value.get_num_si()?).map_err(|_| TOO_MANY)
+}
+
+/// The number of points of a box. isl would go through all of its rows one by one.
+fn size_of_box(set: &Set) -> Result<u128, IslError> {
+    let mut size = 1_u128;
+    for i in 0..set.dim(DimType::Set)? {
+        let extent = set.copy()?.dim_max_val(i)?.sub(set.copy()?.dim_min_val(i)?)?.add_ui(1)?;
+        size = size.checked_mul(number(&extent)?).ok_or(TOO_MANY)?;
+    }
+    Ok(size)
 }
 
 /// All (digits, l) with low <= l * line + line - 1 and l * line <= high for a point of the domain.
@@ -123,10 +149,10 @@ mod tests {
             let (in_a, in_b, in_any) = (of(&a), of(&b), of(&both));
             let counts = with_session(10_000_000, |session| {
                 // Sets are comparable only if written in the same digits.
-                let all = images(both.pieces.iter(), both.line)?;
+                let all = images(both.pieces.iter(), both.line, Rows::Joined)?;
                 let digits = Digits::of(&all, both.line);
                 let set = |q: &Query| {
-                    let of_one = images(q.pieces.iter(), q.line)?;
+                    let of_one = images(q.pieces.iter(), q.line, Rows::Joined)?;
                     united(session, &of_one, &digits, q.line).map(|s| s.unwrap())
                 };
                 let common = set(&a)?.intersect(set(&b)?)?;

@@ -7,6 +7,9 @@
 use super::image::Image;
 use crate::expr::{Form, Term};
 
+/// Most places that are tried as the beginning of rows.
+const MOST_ORIGINS: usize = 32;
+
 /// Radices in bytes, the largest first, each a multiple of the next and the last of a line.
 #[derive(Debug, Default)]
 pub(super) struct Digits {
@@ -28,10 +31,16 @@ impl Digits {
     /// The most digits in which all intervals can be written.
     pub(super) fn of(images: &[Image<'_>], line: i64) -> Self {
         let all = radices(images, line);
-        let lowest = images.iter().filter_map(|i| interval(i, &i.low)).map(|i| i.0).min().unwrap_or(0);
-        let to_zero = lowest.div_euclid(line).checked_mul(-line).unwrap_or(0);
+        let whole_lines = |bytes: i64| bytes.div_euclid(line).checked_mul(-line);
+        let starts = images.iter().filter_map(|i| interval(i, &i.low)).map(|i| i.0);
+        let lowest = starts.clone().min().unwrap_or(0);
         for skip in 0..all.len() {
-            for origin in [0, to_zero] {
+            // Rows may begin anywhere between two multiples of the radix: where an interval does.
+            let begins = starts.clone().map(|start| start.rem_euclid(all[all.len() - 1]));
+            let mut origins: Vec<i64> = begins.chain([0, lowest]).filter_map(whole_lines).collect();
+            origins.sort_unstable();
+            origins.dedup();
+            for origin in origins.into_iter().rev().take(MOST_ORIGINS) {
                 let digits = Self { radices: all[skip..].to_vec(), origin };
                 if images.iter().all(|i| digits.write(i).is_some()) {
                     return digits;
