@@ -264,10 +264,7 @@ fn odd_kernels_read_well() {
     }
 }
 
-// What the model does not do yet. Each of these says what is right; drop `ignore` with the mending.
-
 #[test]
-#[ignore = "time and reuse of a sampled loop are of the sampled iterations, not of the launch"]
 fn a_sampled_loop_takes_the_time_of_the_whole() {
     let time = |sample: &str| {
         let text = format!(
@@ -285,14 +282,12 @@ fn a_sampled_loop_takes_the_time_of_the_whole() {
 }
 
 #[test]
-#[ignore = "the middle block and wave have no work where the grid is larger than the domain"]
 fn a_grid_larger_than_the_domain_changes_no_volume() {
     let launch = "launch: {block: [[256]], grid: [100000], registers: 16}\n";
     moves(&result(&kernel(&format!("{launch}{COPY}")), &["--set", "N=1<<22"]), [8.0; 4]);
 }
 
 #[test]
-#[ignore = "the middle block and wave need not be where a guard lets threads work"]
 fn a_guard_that_leaves_a_part_has_the_volumes_of_the_part() {
     for guard in ["x < N/4", "x >= N/2", "x >= 3*(N/4)"] {
         let found = result(&kernel(&format!("guard: {guard}\n{COPY}")), &[]);
@@ -301,13 +296,11 @@ fn a_guard_that_leaves_a_part_has_the_volumes_of_the_part() {
 }
 
 #[test]
-#[ignore = "atomics do not load what they change"]
 fn atomics_read_what_they_change() {
     moves(&result(&kernel("loads: ['a[x]']\natomics: ['b[x]']\n"), &[]), [8.0, 8.0, 16.0, 8.0]);
 }
 
 #[test]
-#[ignore = "whole sectors that are stored again count as partly written"]
 fn storing_whole_sectors_again_fills_nothing() {
     let text = "params: {N: 1048576, K: 64}\nfields: {b: {dtype: f32, size: N}}\n\
                 body:\n  - loop: {k: 0..K-1}\n    body: ['store b[x]']\n";
@@ -316,7 +309,6 @@ fn storing_whole_sectors_again_fills_nothing() {
 }
 
 #[test]
-#[ignore = "a loop without iterations is counted as one"]
 fn a_loop_without_iterations_loads_nothing() {
     let [loads, ..] = volumes(&result(&rows("k: 1..0"), &[]));
     assert!(loads.abs() < 1e-12, "{loads}");

@@ -139,7 +139,9 @@ impl Touched {
     ) -> Result<(), Refusal> {
         let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
         let mut draft = Draft { loops: Vec::new(), when: conditions, forms };
-        draft.unroll(threads.program, threads.launch, loops)?;
+        if !draft.unroll(threads.program, threads.launch, loops)? {
+            return Ok(());
+        }
         let shape = threads.launch.sizes.block;
         let joined = draft.join_threads(shape)?;
         let working = if instruction.clipped { threads.working(item) } else { [i64::MAX; 3] };

@@ -5,7 +5,7 @@ use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Refusal, Threads, Touched, Uncounted};
 use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
-use crate::launch::{BlockBox, Launch, Program, work_items};
+use crate::launch::{BlockBox, Launch, Program, evaluated_share, work_items, working_blocks};
 
 use AccessKind::{Atomic, Load, Store};
 
@@ -42,7 +42,14 @@ pub struct Footprints {
     pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
-    /// Work items of the wave.
+    /// Work items of the launch.
+    pub items: f64,
+    /// Blocks that have work: others end at once.
+    pub working_blocks: i64,
+    /// Which part of the work was looked at: the sampled iterations of loops that say so.
+    pub evaluated: f64,
+    /// Work items of the wave, as far as they were looked at. Here and below, those of blocks without
+    /// work count for the blocks that have some.
     pub wave_items: f64,
     /// Work items of a block on average.
     pub block_items: f64,
@@ -63,8 +70,12 @@ pub struct FieldFootprint {
     pub block_load: f64,
     /// The same on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
-    /// Sectors that the wave loads (`V_comp` of section 4.4).
+    /// The same of what blocks ask of the L2: loads, and atomics, which read what they change there.
+    pub mean_block_fetch: f64,
+    /// Sectors that the wave loads (`V_comp` of section 4.4) or changes by atomics.
     pub wave_load: f64,
+    /// Sectors that the wave changes by atomics, and those that its blocks do, each by itself.
+    pub atomics: [f64; 2],
     /// Sectors that the wave stores.
     pub wave_store: f64,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
@@ -87,10 +98,17 @@ pub fn footprints(
     let mut counts = Counts { counting, engines: Vec::new(), sampled: false };
     let fields = touched_fields(&threads, counting.addressing)?;
     let sizes = Sizes::of(device);
-    let wave = middle_wave(launch, resident);
-    let wave_items = work_items(kernel, launch, program, &wave.blocks).max(1.0);
+    let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
+    let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
+    let working = working_blocks(kernel, launch, program);
+    let items = items_of(&[all]);
+    let evaluated = evaluated_share(launch, program);
+    // Work items of blocks that do nothing belong to the launch, too.
+    let factor = evaluated * items / items_of(&[working]).max(1e-9);
+    let wave = middle_wave(&working, resident);
+    let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
-    let blocks = representatives(&threads, phases);
+    let blocks = representatives(&threads, &working, phases, factor);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
@@ -100,6 +118,9 @@ pub fn footprints(
         wave_pages: 0.0,
         contiguous_pages: 0.0,
         block_pages: 0.0,
+        items,
+        working_blocks: working.count(),
+        evaluated,
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
@@ -123,7 +144,9 @@ pub fn footprints(
             field: field.id,
             block_load: of_block.whole_load,
             mean_block_load: of_block.load / block_items,
+            mean_block_fetch: of_block.fetch / block_items,
             wave_load: of_wave.load,
+            atomics: [of_wave.atomic, of_block.atomic / block_items],
             wave_store: of_wave.store,
             reuse: of_wave.reuse,
             store_reuse: of_wave.store_reuse,
@@ -178,9 +201,22 @@ struct TouchedField<'k> {
     loads: Touched,
     stores: Touched,
     all: Touched,
+    /// Only where there are any.
+    atomics: Option<Atomics>,
+}
+
+/// Accesses of a field that has atomics.
+struct Atomics {
+    alone: Touched,
+    with_loads: Touched,
 }
 
 impl TouchedField<'_> {
+    /// What is read in the L2: atomics read what they change.
+    fn fetched(&self) -> &Touched {
+        self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
+    }
+
     /// Identical arrays each take as much.
     fn times(&self) -> f64 {
         self.field.multiplicity as f64
@@ -203,7 +239,9 @@ fn touched_fields<'a>(
             continue;
         }
         let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
-        fields.push(TouchedField { id, field, loads, stores, all });
+        let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
+        let atomics = (!atomics.alone.is_empty()).then_some(atomics);
+        fields.push(TouchedField { id, field, loads, stores, all, atomics });
     }
     Ok(fields)
 }
@@ -212,6 +250,10 @@ fn touched_fields<'a>(
 #[derive(Default)]
 struct OfBlock {
     load: f64,
+    /// With atomics.
+    fetch: f64,
+    /// Of atomics alone.
+    atomic: f64,
     /// Per work item, of blocks that the domain does not cut.
     whole_load: f64,
     alloc: f64,
@@ -223,6 +265,7 @@ struct OfBlock {
 struct OfWave {
     load: f64,
     store: f64,
+    atomic: f64,
     all: f64,
     past: [f64; 3],
     reuse: [f64; 3],
@@ -233,7 +276,7 @@ struct OfWave {
 impl OfWave {
     /// Divides what is per work item.
     fn per_item(&mut self, items: f64) {
-        let volumes = [&mut self.load, &mut self.store];
+        let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
         for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
             *bytes /= items;
         }
@@ -296,12 +339,17 @@ impl Counts<'_> {
                 }
             }
             let load = self.bytes(&field.loads, &at, sizes.sector)?;
+            let stands_for = if one.whole { share * stand_for } else { share };
+            sum.load += stands_for * load;
             if one.whole {
-                sum.load += share * stand_for * load;
                 sum.whole_load += share * load;
                 whole_items += one.share * one.items;
+            }
+            if let Some(atomics) = &field.atomics {
+                sum.fetch += stands_for * self.bytes(&atomics.with_loads, &at, sizes.sector)?;
+                sum.atomic += stands_for * self.bytes(&atomics.alone, &at, sizes.sector)?;
             } else {
-                sum.load += share * load;
+                sum.fetch = sum.load;
             }
         }
         sum.whole_load /= whole_items.max(1e-9);
@@ -314,12 +362,15 @@ impl Counts<'_> {
 
     fn wave(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<OfWave, Uncounted> {
         let mut found = OfWave {
-            load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
+            load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
             pages: self.pages(field, wave, sizes)?,
             ..OfWave::default()
         };
-        found.all = match (field.loads.is_empty(), field.stores.is_empty()) {
+        if let Some(atomics) = &field.atomics {
+            found.atomic = self.bytes(&atomics.alone, &wave.blocks, sizes.fetch)?;
+        }
+        found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
             (_, true) => found.load,
             (true, _) => found.store,
             _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
@@ -331,14 +382,15 @@ impl Counts<'_> {
             found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
             let both = found.load + found.past[i];
-            let again = both - self.with_past(&field.loads, field, wave, past, sizes)?;
+            let again = both - self.with_past(field.fetched(), field, wave, past, sizes)?;
             found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
             let both = found.store + found.past[i];
             let again = both - self.with_past(&field.stores, field, wave, past, sizes)?;
             found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
         }
         let times = field.times();
-        let volumes = [&mut found.load, &mut found.store, &mut found.all, &mut found.pages];
+        let volumes =
+            [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all, &mut found.pages];
         let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
         for bytes in volumes.into_iter().chain(lists) {
             *bytes *= times;

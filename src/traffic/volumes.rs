@@ -152,13 +152,11 @@ pub fn volumes(
     let sector = device.l1.sector.value.0 as f64;
     let items = footprints.whole_items.max(1e-9);
     let capacity = l1_capacity(device, launch, occupancy);
-    let blocks = occupancy.resident_per_sm(device, launch) as f64;
+    let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let oversubscription = footprints.block_alloc * blocks / capacity.max(1.0);
     let l1_miss = fit.l1_redundant.miss(oversubscription);
-    let total_items = footprints.wave_items * occupancy.waves.max(1.0);
-    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints, total_items);
-    let llc =
-        device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
+    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints);
+    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints));
     let mut out = Volumes {
         l1: L1Volumes {
             cycles: l1.pipe_cycles / items,
@@ -169,7 +167,7 @@ pub fn volumes(
         pages_per_wave: footprints.wave_pages,
         pages_per_block: footprints.block_pages,
         scatter: (footprints.wave_pages - footprints.contiguous_pages).max(0.0) / footprints.wave.max(1.0),
-        thread_stores: l1.store_issues / warps(device, launch),
+        thread_stores: l1.store_issues / l1.warps.max(1.0) / footprints.evaluated,
         pressure: Pressure {
             l1_capacity: capacity,
             l1: oversubscription,
@@ -189,7 +187,7 @@ pub fn volumes(
         let redundant = (per_item(of_warps.warp_load_sectors) - f.block_load).max(0.0);
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
-        let stored = Stored::new(fit, f, store_warp);
+        let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors));
         let of_l2 = L2Volumes {
             load_compulsory: f.block_load * cut,
             load_capacity: redundant * l1_miss * cut,
@@ -198,7 +196,7 @@ pub fn volumes(
         let below = l2.below(f, stored);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
-        out.further_runs += last.launch_miss * of_warps.further_store_runs / items;
+        out.further_runs += last.launch_miss * of_warps.distinct_store_runs() / items;
         let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
@@ -210,11 +208,6 @@ pub fn volumes(
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
     }
     out
-}
-
-/// Warps of a block, partial ones too.
-fn warps(device: &Device, launch: &Launch) -> f64 {
-    (launch.threads_per_block() as f64 / device.sm.warp_size.value.0 as f64).ceil().max(1.0)
 }
 
 /// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes

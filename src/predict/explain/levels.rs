@@ -125,7 +125,7 @@ const EMPTY: Level = Level {
 
 /// What blocks of a wave load again, bytes per work item.
 fn again(fields: &[FieldFootprint]) -> f64 {
-    fields.iter().map(|f| (f.mean_block_load - f.wave_load).max(0.0)).sum()
+    fields.iter().map(|f| (f.mean_block_fetch - f.wave_load).max(0.0)).sum()
 }
 
 /// What blocks that ran before touched of what the wave loads.

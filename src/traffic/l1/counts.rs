@@ -52,10 +52,21 @@ pub struct FieldCounts {
     pub load_issues: f64,
     /// Sectors per warp-wide store, added up: what is written through.
     pub store_sectors: f64,
+    /// Distinct sectors per warp over all its stores, added up over warps: stores that complete each
+    /// other's sectors, or repeat each other, do so at once.
+    pub warp_store_sectors: f64,
     /// Runs of adjacent sectors of warp-wide stores, beyond the one that each store has.
     pub further_store_runs: f64,
     /// Sectors per warp-wide atomic, added up.
     pub atomic_sectors: f64,
+}
+
+impl FieldCounts {
+    /// Further runs of stores, without those that repeat what the same warp stores anyway.
+    pub fn distinct_store_runs(&self) -> f64 {
+        let distinct = self.warp_store_sectors / self.store_sectors.max(1e-9);
+        self.further_store_runs * distinct.min(1.0)
+    }
 }
 
 /// What the warps of a block do, as a mean over the blocks that were looked at.
@@ -74,6 +85,8 @@ pub struct L1Counts {
     pub store_issues: f64,
     /// Work items that a block does.
     pub work_items: f64,
+    /// Warps of a block that do anything.
+    pub warps: f64,
     /// The blocks that were looked at, by their place in the grid.
     pub blocks: Vec<[i64; 3]>,
     /// Whether a part of the warps, blocks or iterations stood for all of them.

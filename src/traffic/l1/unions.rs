@@ -1,4 +1,4 @@
-//! Distinct sectors of a warp over all its loads of a field.
+//! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
 use super::pipe::{Pipe, quotient, remainder};
@@ -14,7 +14,7 @@ const MOST_SECTORS: usize = 1 << 12;
 /// Most sectors that are put into sets for all warps of a field.
 const MOST_IN_ALL: usize = 1 << 15;
 
-/// The loads of one field in one stream.
+/// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
     stream: usize,
     loads: Vec<&'p Access<'a>>,
@@ -29,27 +29,46 @@ pub fn count(
 ) -> Result<(), Fault> {
     for number in 0..plan.kernel.fields.len() {
         let Ok(id) = u16::try_from(number) else { continue };
-        let parts = parts(plan, FieldId(id));
-        if parts.is_empty() {
-            continue;
+        for kind in [AccessKind::Load, AccessKind::Store] {
+            let parts = parts(plan, FieldId(id), kind);
+            if parts.is_empty() {
+                continue;
+            }
+            let (sectors, sampled) = match alone(&parts, counts) {
+                Some(sectors) => (sectors, false),
+                None => {
+                    let (sum, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
+                    (sum / counts.blocks.len().max(1) as f64, sampled)
+                }
+            };
+            counts.sampled |= sampled;
+            let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
+            let Some(field) = counts.fields.get_mut(number) else { continue };
+            match kind {
+                AccessKind::Load => field.warp_load_sectors = copies * sectors,
+                _ => field.warp_store_sectors = copies * sectors,
+            }
         }
-        let (sectors, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
-        let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
-        if let Some(field) = counts.fields.get_mut(number) {
-            field.warp_load_sectors = copies * sectors / counts.blocks.len().max(1) as f64;
-        }
-        counts.sampled |= sampled;
     }
     Ok(())
 }
 
-fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId) -> Vec<Part<'p, 'a>> {
+fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Part<'p, 'a>> {
     let loads = |s: &'p Stream<'a>| -> Vec<&'p Access<'a>> {
-        let wanted = |a: &&Access| a.instruction.field == field && a.instruction.kind == AccessKind::Load;
+        let wanted = |a: &&Access| a.instruction.field == field && a.instruction.kind == kind;
         if s.pattern.shared { Vec::new() } else { s.accesses.iter().filter(wanted).collect() }
     };
     let parts = plan.streams.iter().enumerate().map(|(stream, s)| Part { stream, loads: loads(s) });
     parts.filter(|p| !p.loads.is_empty()).collect()
+}
+
+/// Sectors of a single instruction whose address stays the same: known already, as a mean over blocks.
+fn alone(parts: &[Part], counts: &L1Counts) -> Option<f64> {
+    let [part] = parts else { return None };
+    let [access] = part.loads.as_slice() else { return None };
+    let [iteration] = access.iterations.as_slice() else { return None };
+    let times = iteration.weight;
+    (!access.cut).then(|| counts.instructions.get(access.position).map_or(0.0, |i| i.sectors / times))
 }
 
 /// Where a warp begins: its class, its alignment to sectors in the first part, and how far it begins
