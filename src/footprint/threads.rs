@@ -47,8 +47,8 @@ pub struct Touched {
     addressing: Addressing,
     /// Bytes of an element.
     size: i64,
-    frames: Vec<Frame>,
-    patterns: Vec<Pattern>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) patterns: Vec<Pattern>,
     /// All patterns, if they are simple and exact bytes are addressed.
     groups: Option<Vec<Group>>,
 }
@@ -171,8 +171,12 @@ impl Touched {
     #[must_use]
     pub fn only(&self, kinds: &[AccessKind]) -> Self {
         let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind));
-        let mut touched =
-            Self { frames: self.frames.clone(), patterns: kept.cloned().collect(), groups: None, ..*self };
+        self.with(self.frames.clone(), kept.cloned().collect())
+    }
+
+    /// Other accesses of the same field.
+    pub(super) fn with(&self, frames: Vec<Frame>, patterns: Vec<Pattern>) -> Self {
+        let mut touched = Self { frames, patterns, groups: None, ..*self };
         touched.group();
         touched
     }

@@ -235,13 +235,13 @@ fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to
 /// end.
 fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
-    let pages = of.volumes.pages_per_block;
+    let pages = of.volumes.pages_at_a_time;
     if pages <= 0.0 || of.device.tlb.l1_reach.is_none() {
         return 0.0;
     }
     let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
     let blocks = of.working_blocks as f64;
-    blocks * fit.translation_cycles.value * pages * many / (of.sms() * of.clock())
+    blocks * fit.translation_cycles.value * of.volumes.pages_in_turn * many / (of.sms() * of.clock())
 }
 
 fn norm(parts: &[f64], p: f64) -> f64 {

@@ -1,13 +1,12 @@
 //! What is counted for one launch before any hit rate is applied: distinct sectors, lines and pages of
 //! blocks, of a wave and of what ran before it.
 
+use super::fields::{Sizes, TouchedField, touched_fields};
 use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
-use crate::footprint::{Addressing, Counter, Engine, Refusal, Threads, Touched, Uncounted};
-use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
+use crate::kernel::{FieldId, Kernel};
 use crate::launch::{BlockBox, Launch, Program, evaluated_share, work_items, working_blocks};
-
-use AccessKind::{Atomic, Load, Store};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +30,9 @@ pub struct Footprints {
     pub fields: Vec<FieldFootprint>,
     /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
     pub block_alloc: f64,
+    /// The same of single iterations: of the outermost loops, of those in them, and so on. What is used
+    /// again in the next iteration has to stay in the L1 for so long.
+    pub iteration_alloc: Vec<f64>,
     /// Bytes that the wave loads or stores.
     pub wave: f64,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
@@ -42,6 +44,8 @@ pub struct Footprints {
     pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
+    /// Distinct pages of one block in one iteration of its innermost loops.
+    pub iteration_pages: f64,
     /// Work items of the launch.
     pub items: f64,
     /// Blocks that have work: others end at once.
@@ -68,7 +72,10 @@ pub struct FieldFootprint {
     pub field: FieldId,
     /// Sectors that a whole block loads (`V_comp` of section 4.3).
     pub block_load: f64,
-    /// The same on average over all blocks, those that the domain cuts too.
+    /// The same of single iterations, added up over iterations: of the outermost loops, of those in them,
+    /// and so on.
+    pub iteration_loads: Vec<f64>,
+    /// `block_load` on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
     /// The same of what blocks ask of the L2: loads, and atomics, which read what they change there.
     pub mean_block_fetch: f64,
@@ -110,14 +117,17 @@ pub fn footprints(
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
     let blocks = representatives(&threads, &working, phases, factor);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
+    let depth = fields.iter().map(|f| f.all.depth()).max().unwrap_or(0);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
         block_alloc: 0.0,
+        iteration_alloc: vec![0.0; depth],
         wave: 0.0,
         past: [0.0; 3],
         wave_pages: 0.0,
         contiguous_pages: 0.0,
         block_pages: 0.0,
+        iteration_pages: 0.0,
         items,
         working_blocks: working.count(),
         evaluated,
@@ -129,6 +139,11 @@ pub fn footprints(
     };
     for field in &fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
+        let of_loops = counts.iterations(field, depth, blocks.first(), &sizes)?;
+        for (sum, bytes) in found.iteration_alloc.iter_mut().zip(&of_loops.alloc) {
+            *sum += bytes;
+        }
+        found.iteration_pages += if depth > 0 { of_loops.pages } else { of_block.pages };
         let mut of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
@@ -143,6 +158,7 @@ pub fn footprints(
         found.fields.push(FieldFootprint {
             field: field.id,
             block_load: of_block.whole_load,
+            iteration_loads: of_loops.loads,
             mean_block_load: of_block.load / block_items,
             mean_block_fetch: of_block.fetch / block_items,
             wave_load: of_wave.load,
@@ -169,81 +185,6 @@ fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
         nearer = *bytes;
     }
     out
-}
-
-/// Granularities of a device in bytes.
-struct Sizes {
-    /// What L1 asks of L2.
-    sector: i64,
-    /// What L1 allocates.
-    line: i64,
-    /// What L2 asks of memory.
-    fetch: i64,
-    page: i64,
-}
-
-impl Sizes {
-    fn of(device: &Device) -> Self {
-        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
-        Self {
-            sector: bytes(device.l1.sector.value.0),
-            line: bytes(device.l1.line.value.0),
-            fetch: bytes(device.dram.fetch.value.0),
-            page: bytes(device.tlb.page.value.0),
-        }
-    }
-}
-
-/// A global field with what threads do to it.
-struct TouchedField<'k> {
-    id: FieldId,
-    field: &'k Field,
-    loads: Touched,
-    stores: Touched,
-    all: Touched,
-    /// Only where there are any.
-    atomics: Option<Atomics>,
-}
-
-/// Accesses of a field that has atomics.
-struct Atomics {
-    alone: Touched,
-    with_loads: Touched,
-}
-
-impl TouchedField<'_> {
-    /// What is read in the L2: atomics read what they change.
-    fn fetched(&self) -> &Touched {
-        self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
-    }
-
-    /// Identical arrays each take as much.
-    fn times(&self) -> f64 {
-        self.field.multiplicity as f64
-    }
-}
-
-fn touched_fields<'a>(
-    threads: &Threads<'a>,
-    addressing: Addressing,
-) -> Result<Vec<TouchedField<'a>>, Uncounted> {
-    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
-    let mut fields = Vec::new();
-    for (number, field) in threads.kernel.fields.iter().enumerate() {
-        if field.space == Space::Shared {
-            continue;
-        }
-        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
-        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
-        if all.is_empty() {
-            continue;
-        }
-        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
-        let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
-        let atomics = (!atomics.alone.is_empty()).then_some(atomics);
-        fields.push(TouchedField { id, field, loads, stores, all, atomics });
-    }
-    Ok(fields)
 }
 
 /// Bytes of one field that a block touches, on average over the representatives.
@@ -288,7 +229,7 @@ fn as_i64(n: usize) -> i64 {
 }
 
 /// Counts, and remembers how.
-struct Counts<'a> {
+pub(super) struct Counts<'a> {
     counting: &'a Counting,
     engines: Vec<Engine>,
     sampled: bool,
@@ -296,7 +237,12 @@ struct Counts<'a> {
 
 impl Counts<'_> {
     /// Bytes in whole lines of `line` bytes.
-    fn bytes(&mut self, touched: &Touched, blocks: &[BlockBox], line: i64) -> Result<f64, Uncounted> {
+    pub(super) fn bytes(
+        &mut self,
+        touched: &Touched,
+        blocks: &[BlockBox],
+        line: i64,
+    ) -> Result<f64, Uncounted> {
         self.union(&[(touched, blocks)], line)
     }
 

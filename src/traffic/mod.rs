@@ -1,7 +1,9 @@
 //! What moves at each level of the memory hierarchy.
 
+mod fields;
 mod footprints;
 pub mod l1;
+mod loops;
 mod memory;
 mod places;
 mod volumes;

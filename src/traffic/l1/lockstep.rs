@@ -98,6 +98,11 @@ struct Union {
     /// Sectors per access, added up: as often as evaluated, and as often as they stand for.
     evaluated: f64,
     meant: f64,
+    /// Sectors of the current iteration, and how often it is meant.
+    iteration: BTreeSet<i64>,
+    weight: f64,
+    /// Distinct sectors of iterations that are over, added up.
+    of_iterations: f64,
 }
 
 impl Union {
@@ -105,6 +110,19 @@ impl Union {
     fn sectors(&self) -> f64 {
         let scale = if self.evaluated > 0.0 { self.meant / self.evaluated } else { 1.0 };
         self.sectors.len() as f64 * scale
+    }
+
+    fn add(&mut self, sectors: Vec<i64>, weight: f64) {
+        self.evaluated += sectors.len() as f64;
+        self.meant += sectors.len() as f64 * weight;
+        self.weight = weight;
+        self.iteration.extend(&sectors);
+        self.sectors.extend(sectors);
+    }
+
+    fn end_of_iteration(&mut self) {
+        self.of_iterations += self.iteration.len() as f64 * self.weight;
+        self.iteration.clear();
     }
 }
 
@@ -137,9 +155,7 @@ impl Tally<'_> {
                 _ => None,
             };
             if let Some(union) = union {
-                union.evaluated += one.sectors;
-                union.meant += one.sectors * weight;
-                union.sectors.extend(sectors);
+                union.add(sectors, weight);
             }
         }
         if let Some(counts) = self.counts.instructions.get_mut(position) {
@@ -148,11 +164,18 @@ impl Tally<'_> {
         self.spent += lanes.active.count_ones() as usize;
     }
 
+    /// What comes is another iteration of a loop, or comes after it.
+    fn end_of_iteration(&mut self) {
+        self.unions.iter_mut().for_each(|[loads, _]| loads.end_of_iteration());
+    }
+
     /// Adds the distinct sectors of a warp that is done.
     fn end_of_warp(&mut self) {
+        self.end_of_iteration();
         for (unions, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
             let [loads, stores] = std::mem::take(unions);
             field.warp_load_sectors += loads.sectors();
+            field.iteration_load_sectors += loads.of_iterations;
             field.warp_store_sectors += stores.sectors();
         }
     }
@@ -173,6 +196,7 @@ impl Tally<'_> {
         }
         for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
             field.warp_load_sectors *= scale * of.multiplicity as f64;
+            field.iteration_load_sectors *= scale * of.multiplicity as f64;
             field.warp_store_sectors *= scale * of.multiplicity as f64;
         }
         self.counts.work_items *= scale;
@@ -354,11 +378,13 @@ impl<'a> Warp<'a> {
             if let Some(of_loop) = self.loops.get_mut(number) {
                 of_loop.clone_from(&values);
             }
+            tally.end_of_iteration();
             self.steps(body, active, weight, tally)?;
             for value in &mut values {
                 *value = value.saturating_add(range.step);
             }
         }
+        tally.end_of_iteration();
         if let Some(of_loop) = self.loops.get_mut(number) {
             of_loop.clear();
         }

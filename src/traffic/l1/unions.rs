@@ -2,9 +2,9 @@
 
 use super::counts::L1Counts;
 use super::pipe::{Pipe, quotient, remainder};
-use super::plan::{Access, Plan, Stream};
+use super::plan::{Access, Iteration, Plan, Stream};
 use super::shapes::{Shapes, Starts};
-use crate::expr::{Coord, Dim, Form};
+use crate::expr::{Coord, Dim, Form, LoopId};
 use crate::footprint::{self, Piece, Query};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
@@ -41,12 +41,18 @@ pub fn count(
                     (sum / counts.blocks.len().max(1) as f64, sampled)
                 }
             };
+            let of_iterations = match kind {
+                AccessKind::Load => by_iteration(plan, pipe, &parts, shapes, counts)?.unwrap_or(sectors),
+                _ => 0.0,
+            };
             counts.sampled |= sampled;
             let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
             let Some(field) = counts.fields.get_mut(number) else { continue };
-            match kind {
-                AccessKind::Load => field.warp_load_sectors = copies * sectors,
-                _ => field.warp_store_sectors = copies * sectors,
+            if kind == AccessKind::Load {
+                field.warp_load_sectors = copies * sectors;
+                field.iteration_load_sectors = copies * of_iterations;
+            } else {
+                field.warp_store_sectors = copies * sectors;
             }
         }
     }
@@ -69,6 +75,63 @@ fn alone(parts: &[Part], counts: &L1Counts) -> Option<f64> {
     let [iteration] = access.iterations.as_slice() else { return None };
     let times = iteration.weight;
     (!access.cut).then(|| counts.instructions.get(access.position).map_or(0.0, |i| i.sectors / times))
+}
+
+/// Distinct sectors of the loads of one iteration, added up over iterations, as a mean over blocks. The
+/// middle iteration stands for all. `None` without loops.
+fn by_iteration(
+    plan: &Plan,
+    pipe: &Pipe,
+    parts: &[Part],
+    shapes: &mut [(Shapes, Starts)],
+    counts: &L1Counts,
+) -> Result<Option<f64>, Fault> {
+    let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
+    if all().all(|(_, load)| load.loops.is_empty()) {
+        return Ok(None);
+    }
+    let nest = |load: &Access| -> Vec<LoopId> { load.loops.iter().map(|l| l.0).collect() };
+    let mut nests: Vec<Vec<LoopId>> = Vec::new();
+    for (_, load) in all() {
+        let of_load = nest(load);
+        if !nests.contains(&of_load) {
+            nests.push(of_load);
+        }
+    }
+    let mut sum = 0.0;
+    for of_nest in nests {
+        let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| nest(load) == of_nest).collect();
+        if let [(_, load)] = loads.as_slice() {
+            // Each iteration has been counted.
+            sum += counts.instructions.get(load.position).map_or(0.0, |i| i.sectors);
+            continue;
+        }
+        let times: f64 = loads.first().map_or(1.0, |(_, l)| l.loops.iter().map(|l| l.1 as f64).product());
+        let middles: Vec<(usize, Access)> = loads.iter().map(|(s, l)| (*s, middle(l))).collect();
+        let mut streams: Vec<usize> = middles.iter().map(|m| m.0).collect();
+        streams.dedup();
+        let of_stream = |&stream: &usize| Part {
+            stream,
+            loads: middles.iter().filter(|m| m.0 == stream).map(|m| &m.1).collect(),
+        };
+        let parts: Vec<Part> = streams.iter().map(of_stream).collect();
+        let (sectors, _) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
+        sum += times * sectors / counts.blocks.len().max(1) as f64;
+    }
+    Ok(Some(sum))
+}
+
+/// The access in the middle iteration of its loops only.
+fn middle<'a>(access: &Access<'a>) -> Access<'a> {
+    let moved = access.loops.iter().map(|&(_, count, stride)| stride.wrapping_mul(count / 2));
+    let first = moved.fold(access.first, i64::wrapping_add);
+    Access {
+        loops: Vec::new(),
+        first,
+        iterations: vec![Iteration { address: first, weight: 1.0 }],
+        cut: false,
+        ..*access
+    }
 }
 
 /// Where a warp begins: its class, its alignment to sectors in the first part, and how far it begins

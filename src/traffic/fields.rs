@@ -1,0 +1,84 @@
+//! What is counted of a device and of a kernel: granularities, and the global fields with what threads do
+//! to them.
+
+use crate::device::Device;
+use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
+use crate::kernel::{AccessKind, Field, FieldId, Space};
+
+use AccessKind::{Atomic, Load, Store};
+
+/// Granularities of a device in bytes.
+pub(super) struct Sizes {
+    /// What L1 asks of L2.
+    pub(super) sector: i64,
+    /// What L1 allocates.
+    pub(super) line: i64,
+    /// What L2 asks of memory.
+    pub(super) fetch: i64,
+    pub(super) page: i64,
+}
+
+impl Sizes {
+    pub(super) fn of(device: &Device) -> Self {
+        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
+        Self {
+            sector: bytes(device.l1.sector.value.0),
+            line: bytes(device.l1.line.value.0),
+            fetch: bytes(device.dram.fetch.value.0),
+            page: bytes(device.tlb.page.value.0),
+        }
+    }
+}
+
+/// A global field with what threads do to it.
+pub(super) struct TouchedField<'k> {
+    pub(super) id: FieldId,
+    pub(super) field: &'k Field,
+    pub(super) loads: Touched,
+    pub(super) stores: Touched,
+    pub(super) all: Touched,
+    /// Only where there are any.
+    pub(super) atomics: Option<Atomics>,
+}
+
+/// Accesses of a field that has atomics.
+pub(super) struct Atomics {
+    pub(super) alone: Touched,
+    pub(super) with_loads: Touched,
+}
+
+impl TouchedField<'_> {
+    /// What is read in the L2: atomics read what they change.
+    pub(super) fn fetched(&self) -> &Touched {
+        self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
+    }
+
+    /// Identical arrays each take as much.
+    pub(super) fn times(&self) -> f64 {
+        self.field.multiplicity as f64
+    }
+}
+
+/// The global fields that are accessed.
+pub(super) fn touched_fields<'a>(
+    threads: &Threads<'a>,
+    addressing: Addressing,
+) -> Result<Vec<TouchedField<'a>>, Uncounted> {
+    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
+    let mut fields = Vec::new();
+    for (number, field) in threads.kernel.fields.iter().enumerate() {
+        if field.space == Space::Shared {
+            continue;
+        }
+        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
+        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
+        if all.is_empty() {
+            continue;
+        }
+        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
+        let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
+        let atomics = (!atomics.alone.is_empty()).then_some(atomics);
+        fields.push(TouchedField { id, field, loads, stores, all, atomics });
+    }
+    Ok(fields)
+}
