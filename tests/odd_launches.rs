@@ -235,17 +235,17 @@ fn silly_devices_have_answers_or_reasons() {
     for set in ["sm.count=0", "dram.bandwidth=0 GB/s", "clock=0 GHz", "sm.warp_size=0", "nosuch.key=3"] {
         assert!(!refused(&kernel(COPY), &["--device-set", set]).is_empty());
     }
+    for key in ["l2.effective", "l2.capacity", "l1.capacity", "l1.line", "l1.sector", "dram.fetch", "tlb.page"] {
+        let why = refused(&kernel(COPY), &["--device-set", &format!("{key}=0B")]);
+        assert_eq!(why, "`0B` is too small: it must be at least 1 B", "{key}");
+    }
+    let none = refused(&kernel(COPY), &["--device-set", "sm.count=0"]);
+    assert_eq!(none, "`0` is too small: it must be at least 1");
     for set in [
-        "l2.effective=0B",
-        "l2.capacity=0B",
-        "l1.capacity=0B",
         "l1.capacity=1B",
         "sm.count=1",
         "l1.sector=3B",
-        "l1.line=0B",
-        "dram.fetch=0B",
         "dram.fetch=1B",
-        "tlb.page=0B",
         "tlb.page=1B",
         "sm.count=1000000000000",
         "sm.warp_size=1",
@@ -297,7 +297,13 @@ fn a_guard_that_leaves_a_part_has_the_volumes_of_the_part() {
 
 #[test]
 fn atomics_read_what_they_change() {
-    moves(&result(&kernel("loads: ['a[x]']\natomics: ['b[x]']\n"), &[]), [8.0, 8.0, 16.0, 8.0]);
+    let warned = |r: &Value| r["warnings"].to_string().contains("atomics-contended");
+    let apart = result(&kernel("loads: ['a[x]']\natomics: ['b[x]']\n"), &[]);
+    moves(&apart, [8.0, 8.0, 16.0, 8.0]);
+    // One sector of each warp, which stays in the L2.
+    let together = result(&kernel("loads: ['a[x]']\natomics: ['b[0]']\n"), &[]);
+    moves(&together, [8.0, 1.0, 8.0, 0.0]);
+    assert!(!warned(&apart) && warned(&together));
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct Volumes {
     pub further_runs: f64,
     /// Stores of a thread.
     pub thread_stores: f64,
+    /// Atomics of a wave on the same address: of the field where they are most, on average.
+    pub atomics_per_address: f64,
     /// By field.
     pub fields: Vec<FieldVolumes>,
     /// How far the caches are oversubscribed.
@@ -199,6 +201,11 @@ pub fn volumes(
             load_capacity: lost * cut,
             store: store_warp + fit.partial_store_l2.value * stored.fill,
         };
+        let changed = f.atomics[0];
+        if changed > 0.0 {
+            let times = of_warps.atomic_bytes / items / changed;
+            out.atomics_per_address = out.atomics_per_address.max(times);
+        }
         let below = l2.below(f, stored);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());

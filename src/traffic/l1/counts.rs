@@ -62,6 +62,8 @@ pub struct FieldCounts {
     pub further_store_runs: f64,
     /// Sectors per warp-wide atomic, added up.
     pub atomic_sectors: f64,
+    /// Bytes that lanes change by atomics, each by itself.
+    pub atomic_bytes: f64,
 }
 
 impl FieldCounts {
@@ -119,7 +121,13 @@ impl L1Counts {
                     field.store_sectors += copies * of.sectors;
                     field.further_store_runs += copies * (of.runs - of.issues).max(0.0);
                 }
-                AccessKind::Atomic => field.atomic_sectors += copies * of.sectors,
+                AccessKind::Atomic => {
+                    field.atomic_sectors += copies * of.sectors;
+                    // Those of shared memory never meet those of other blocks.
+                    if of.sectors > 0.0 {
+                        field.atomic_bytes += copies * of.lanes * instruction.width as f64;
+                    }
+                }
             }
         }
     }
