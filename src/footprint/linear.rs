@@ -14,10 +14,10 @@ use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
 
-/// Distinct lines of all pieces of a query. Quotients by small numbers are taken apart first, which
-/// mostly leaves affine pieces.
+/// Distinct lines of all pieces of a query. Quotients by small numbers and conditions are taken apart
+/// first, which mostly leaves affine pieces.
 pub(super) fn count(query: &Query) -> Counted<u128> {
-    if query.pieces.iter().all(|p| p.address.is_affine()) {
+    if query.pieces.iter().all(|p| p.address.is_affine() && p.when.is_none()) {
         return count_affine(&query.pieces, query.line);
     }
     let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();

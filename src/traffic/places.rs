@@ -8,6 +8,9 @@ pub(super) const MOST_PHASES: i64 = 4;
 /// A kind of block with a smaller share of all blocks is left to the others.
 const SMALL_SHARE: f64 = 0.03;
 
+/// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
+const WAVES_IN_ROW: i64 = 4;
+
 /// A block that stands for a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Representative {
@@ -108,10 +111,12 @@ fn wave_from(origin: [i64; 3], grid: [i64; 3], start: i64, size: i64) -> Wave {
         let boxes = blocks_of_wave(grid, start, size).into_iter();
         boxes.map(|b| BlockBox { from: there(b.from), to: there(b.to) }).collect()
     };
-    let reach = [start % row, row, plane];
+    // In a long row only the last waves matter: what is older has left the L2 or is in them as well.
+    let in_row = (start % row).min(size.saturating_mul(WAVES_IN_ROW));
+    let row_back = if start < row { in_row } else { row };
     let mut nearer = 0;
-    let before = reach.map(|distance| {
-        let distance = distance.min(start);
+    let before = [in_row, row_back, plane].map(|distance| {
+        let distance = if grid[1] * grid[2] == 1 { in_row } else { distance.min(start) };
         if distance <= nearer {
             return Past::default();
         }
