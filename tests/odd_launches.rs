@@ -235,7 +235,9 @@ fn silly_devices_have_answers_or_reasons() {
     for set in ["sm.count=0", "dram.bandwidth=0 GB/s", "clock=0 GHz", "sm.warp_size=0", "nosuch.key=3"] {
         assert!(!refused(&kernel(COPY), &["--device-set", set]).is_empty());
     }
-    for key in ["l2.effective", "l2.capacity", "l1.capacity", "l1.line", "l1.sector", "dram.fetch", "tlb.page"] {
+    for key in
+        ["l2.effective", "l2.capacity", "l1.capacity", "l1.line", "l1.sector", "dram.fetch", "tlb.page"]
+    {
         let why = refused(&kernel(COPY), &["--device-set", &format!("{key}=0B")]);
         assert_eq!(why, "`0B` is too small: it must be at least 1 B", "{key}");
     }

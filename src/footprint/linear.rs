@@ -7,6 +7,7 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use super::cover::uncovered;
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Rectangle, count_rows};
 use super::split::affine_pieces;
@@ -21,7 +22,7 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
         return count_affine(&query.pieces, query.line);
     }
     let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();
-    count_affine(&pieces.ok_or(Refusal::NotAffine)?.concat(), query.line)
+    count_affine(&uncovered(pieces.ok_or(Refusal::NotAffine)?.concat()), query.line)
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {

@@ -7,6 +7,7 @@
 mod along;
 mod boxes;
 mod counter;
+mod cover;
 mod engine;
 mod enumerate;
 mod grid;

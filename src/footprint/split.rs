@@ -32,6 +32,53 @@ pub(super) fn affine_pieces(piece: &Piece) -> Option<Vec<Piece>> {
     found.iter().all(|p| p.address.is_affine()).then_some(found)
 }
 
+/// Affine pieces with few long variables, if a piece has such: for going through them one by one.
+pub(super) fn long_pieces(piece: &Piece) -> Option<Vec<Piece>> {
+    affine_pieces(piece)?.iter().map(joined).collect()
+}
+
+/// An affine piece in which variables that continue each other are one: block and thread of an array's
+/// row. Those that do not move the address are left out.
+pub(super) fn joined(piece: &Piece) -> Option<Piece> {
+    let mut address = *piece.address.constant();
+    let mut steps: Vec<(i64, i64, Coord)> = Vec::with_capacity(piece.ranges.len());
+    for &(coord, from, to) in piece.ranges.iter() {
+        let stride = factor(&piece.address, coord);
+        // A negative stride runs backwards from the other end.
+        let first = if stride < 0 { to } else { from };
+        address = address.checked_add(first.checked_mul(stride)?)?;
+        let count = to.checked_sub(from)?.checked_add(1)?;
+        if stride != 0 && count > 1 {
+            steps.push((stride.checked_abs()?, count, coord));
+        }
+    }
+    steps.sort_unstable();
+    let mut kept: Vec<(i64, i64, Coord)> = Vec::with_capacity(steps.len());
+    for (stride, count, coord) in steps {
+        match kept.last_mut() {
+            Some((smaller, n, _)) if stride % *smaller == 0 && stride / *smaller <= *n => {
+                *n = (stride / *smaller).checked_mul(count - 1)?.checked_add(*n)?;
+            }
+            _ => kept.push((stride, count, coord)),
+        }
+    }
+    let mut form = Form::int(address);
+    for (stride, _, coord) in &kept {
+        form = form.plus(&Form::coord(*coord).times(stride).ok()?).ok()?;
+    }
+    let mut ranges: Vec<Range> = kept.into_iter().map(|(_, count, coord)| (coord, 0, count - 1)).collect();
+    if ranges.is_empty() {
+        // A single point still lies along something.
+        ranges.extend(piece.ranges.first().map(|r| (r.0, 0, 0)));
+    }
+    Some(Piece { ranges: ranges.into(), address: form.into(), ..piece.clone() })
+}
+
+/// How far a form moves with a variable, apart from quotients.
+pub(super) fn factor(form: &Form<i64>, coord: Coord) -> i64 {
+    form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1)
+}
+
 /// The piece with variables cut short after whose first values the same addresses come again: `a[x % m]`
 /// touches in m values of x what it touches in all.
 pub(super) fn without_repeats(piece: &Piece) -> Piece {
@@ -48,12 +95,12 @@ pub(super) fn without_repeats(piece: &Piece) -> Piece {
 /// After how many values of a variable a form has the same values again, if it ever does.
 fn period(form: &Form<i64>, coord: Coord) -> Option<i64> {
     let period = modulus_of(form, coord, 1, i64::MAX)?;
-    let factor = |form: &Form<i64>| form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
-    let mut shift = i128::from(factor(form)) * i128::from(period);
+    let mut shift = i128::from(factor(form, coord)) * i128::from(period);
     for (term, times) in form.terms() {
         if let Term::Floor(inner, divisor) = term {
             // The period is a multiple of what makes this exact.
-            shift += i128::from(*times) * (i128::from(factor(inner)) * i128::from(period) / i128::from(*divisor));
+            shift += i128::from(*times)
+                * (i128::from(factor(inner, coord)) * i128::from(period) / i128::from(*divisor));
         }
     }
     (shift == 0).then_some(period)
@@ -72,10 +119,20 @@ fn unconditional(piece: Piece, most: i64, out: &mut Vec<Piece>) -> Option<()> {
     if values(&fewest) > most {
         return None;
     }
-    for one in residues(&piece, fewest.0, values(&fewest))? {
-        unconditional(one, most / values(&fewest), out)?;
+    for value in fewest.1..=fewest.2 {
+        unconditional(at_value(&piece, fewest.0, value)?, most / values(&fewest), out)?;
     }
     Some(())
+}
+
+/// The points of a piece at which a variable has one value.
+fn at_value(piece: &Piece, coord: Coord, value: i64) -> Option<Piece> {
+    let with = |c| (c == coord).then(|| Form::int(value));
+    let address = piece.address.substitute(&with).ok()?;
+    let when = piece.when.as_ref().map(|w| w.substitute(&with)).transpose().ok()?;
+    let there = |r: &Range| if r.0 == coord { (coord, value, value) } else { *r };
+    let ranges: Vec<Range> = piece.ranges.iter().map(there).collect();
+    Some(Piece { ranges: ranges.into(), address: address.into(), when, ..piece.clone() })
 }
 
 /// The piece with conditions on single variables turned into bounds; `None` if nothing is left.
@@ -101,8 +158,7 @@ fn modulus_of(form: &Form<i64>, coord: Coord, mut modulus: i64, most: i64) -> Op
         match term {
             Term::Coord(_) => {}
             Term::Floor(inner, divisor) if inner.is_affine() => {
-                let factor = inner.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
-                let needed = divisor / gcd(*divisor, factor.abs());
+                let needed = divisor / gcd(*divisor, factor(inner, coord).abs());
                 modulus = (modulus / gcd(modulus, needed)).checked_mul(needed).filter(|&m| m <= most)?;
             }
             _ => return None,
