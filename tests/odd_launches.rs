@@ -321,3 +321,24 @@ fn a_loop_without_iterations_loads_nothing() {
     let [loads, ..] = volumes(&result(&rows("k: 1..0"), &[]));
     assert!(loads.abs() < 1e-12, "{loads}");
 }
+
+#[test]
+fn threads_beyond_the_domain_take_their_time() {
+    let text = kernel(
+        "params: {N: 256}\nfields: {a: {dtype: f64, shape: [N, N, N]}, b: {like: a}}\ndomain: {x: N, y: N, z: N}\n\
+         loads: ['a[x, y, z]']\nstores: ['b[x, y, z]']\n",
+    );
+    let of = |block: &str| {
+        let found = result(&text, &["--block", block]);
+        (number(&found, "time_terms_s.latency"), number(&found, "rate_per_s"))
+    };
+    // Twice as many waves, in which half the warps have nothing to do.
+    let ((half, slower), (all, faster)) = (of("512,1,1"), of("256,1,1"));
+    assert!((half / all - 2.0).abs() < 0.01 && slower <= faster, "{half} {all} {slower} {faster}");
+}
+
+#[test]
+fn enumeration_counts_a_copy_on_a_large_device() {
+    let found = result(&kernel(COPY), &["--engine", "enumeration"]);
+    moves(&found, [8.0; 4]);
+}

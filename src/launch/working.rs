@@ -68,8 +68,8 @@ impl Search<'_> {
             Coord::BlockIdx(d) => Some((blocks.from[d.index()], blocks.to[d.index()] - 1)),
             Coord::Axis(_) | Coord::Thread(_) | Coord::Loop(_) => None,
         };
-        let may_hold = |cond: &Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
-        self.looks > MOST_LOOKS || self.conditions.iter().any(|both| both.iter().all(may_hold))
+        let may_hold = |cond: Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        self.looks > MOST_LOOKS || self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
     }
 
     /// The first or last place along a dimension at which a block of the box may have work.

@@ -34,12 +34,11 @@ pub fn count(
             if parts.is_empty() {
                 continue;
             }
-            let (sectors, sampled) = match alone(&parts, counts) {
-                Some(sectors) => (sectors, false),
-                None => {
-                    let (sum, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
-                    (sum / counts.blocks.len().max(1) as f64, sampled)
-                }
+            let (sectors, sampled) = if let Some(sectors) = apart(&parts, pipe, shapes, counts) {
+                (sectors, false)
+            } else {
+                let (sum, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
+                (sum / counts.blocks.len().max(1) as f64, sampled)
             };
             let of_iterations = match kind {
                 AccessKind::Load => by_iteration(plan, pipe, &parts, shapes, counts)?.unwrap_or(sectors),
@@ -68,13 +67,24 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
     parts.filter(|p| !p.loads.is_empty()).collect()
 }
 
-/// Sectors of a single instruction whose address stays the same: known already, as a mean over blocks.
-fn alone(parts: &[Part], counts: &L1Counts) -> Option<f64> {
+/// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
+/// already, as a mean over blocks.
+fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
-    let [access] = part.loads.as_slice() else { return None };
-    let [iteration] = access.iterations.as_slice() else { return None };
-    let times = iteration.weight;
-    (!access.cut).then(|| counts.instructions.get(access.position).map_or(0.0, |i| i.sectors / times))
+    let far = shapes.get(part.stream)?.0.span().checked_add(pipe.sector)?;
+    let mut addresses = Vec::with_capacity(part.loads.len());
+    let mut sum = 0.0;
+    for access in &part.loads {
+        let weight = access.iterations.first()?.weight;
+        let like = |i: &Iteration| (i.weight - weight).abs() < 1e-9;
+        if access.cut || !access.iterations.iter().all(like) {
+            return None;
+        }
+        addresses.extend(access.iterations.iter().map(|i| i.address));
+        sum += counts.instructions.get(access.position)?.sectors / weight;
+    }
+    addresses.sort_unstable();
+    addresses.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= far.unsigned_abs()).then_some(sum)
 }
 
 /// Distinct sectors of the loads of one iteration, added up over iterations, as a mean over blocks. The
