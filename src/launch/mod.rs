@@ -15,4 +15,4 @@ pub use occupancy::{Limit, Occupancy, occupancy};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
 pub use thread::{Fault, Touch, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};
-pub use working::working_blocks;
+pub use working::Working;

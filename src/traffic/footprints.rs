@@ -6,7 +6,7 @@ use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::{FieldId, Kernel};
-use crate::launch::{BlockBox, Launch, Program, evaluated_share, work_items, working_blocks};
+use crate::launch::{BlockBox, Launch, Program, Working, evaluated_share, work_items};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,15 +107,15 @@ pub fn footprints(
     let sizes = Sizes::of(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
     let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
-    let working = working_blocks(kernel, launch, program);
+    let working = Working::of(kernel, launch, program);
     let items = items_of(&[all]);
     let evaluated = evaluated_share(launch, program);
     // Work items of blocks that do nothing belong to the launch, too.
-    let factor = evaluated * items / items_of(&[working]).max(1e-9);
+    let factor = evaluated * items / items_of(&[working.blocks]).max(1e-9);
     let wave = middle_wave(&working, resident);
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
-    let blocks = representatives(&threads, &working, phases, factor);
+    let blocks = representatives(&threads, &working, phases, factor / working.share);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let depth = fields.iter().map(|f| f.all.depth()).max().unwrap_or(0);
     let mut found = Footprints {

@@ -1,7 +1,7 @@
 //! Which blocks and which wave stand for all of them.
 
 use crate::footprint::Threads;
-use crate::launch::{BlockBox, blocks_of_wave, work_items};
+use crate::launch::{BlockBox, Working, blocks_of_wave, work_items};
 
 /// Most blocks side by side that are looked at because they lie differently relative to lines.
 pub(super) const MOST_PHASES: i64 = 4;
@@ -28,23 +28,25 @@ pub(super) struct Representative {
 /// items count `factor` each.
 pub(super) fn representatives(
     threads: &Threads<'_>,
-    working: &BlockBox,
+    working: &Working<'_>,
     phases: i64,
     factor: f64,
 ) -> Vec<Representative> {
+    let inside = &working.blocks;
     let Threads { kernel, launch, program } = *threads;
     let clipped = program.instructions.iter().all(|i| i.clipped);
     let extents = kernel.extents();
-    let all: [i64; 3] = std::array::from_fn(|d| working.to[d] - working.from[d]);
+    let all: [i64; 3] = std::array::from_fn(|d| inside.to[d] - inside.from[d]);
     // Where no block is whole, the cut ones are what there is.
     let usual: [i64; 3] = std::array::from_fn(|d| {
         let size = launch.candidate.block[d] * launch.candidate.fold[d];
-        let whole = if clipped { extents[d] / size - working.from[d] } else { all[d] };
+        let whole = if clipped { extents[d] / size - inside.from[d] } else { all[d] };
         if whole <= 0 { all[d] } else { whole.min(all[d]) }
     });
     let phases = phases.min(usual.iter().copied().max().unwrap_or(1)).clamp(1, MOST_PHASES);
-    let at = |d: usize, i: i64| working.from[d] + (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
-    let one = |from: [i64; 3], share: f64, whole: bool| {
+    let at = |d: usize, i: i64| inside.from[d] + (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
+    let one = |place: [i64; 3], share: f64, whole: bool| {
+        let from = if whole { working.near(place) } else { place };
         let block = BlockBox { from, to: from.map(|n| n + 1) };
         let items = factor * work_items(kernel, launch, program, &[block]);
         Representative { block, share, items, whole }
@@ -57,7 +59,7 @@ pub(super) fn representatives(
             continue;
         }
         let mut place = [at(0, 0), at(1, 0), at(2, 0)];
-        place[d] = working.to[d] - 1;
+        place[d] = inside.to[d] - 1;
         for other in &mut found {
             other.share *= 1.0 - cut;
         }
@@ -90,17 +92,20 @@ pub(super) struct Past {
 /// A wave in the middle of the blocks that have work, which crosses a row or plane only if most waves do.
 /// Blocks start in x-y-z order (section 4.4), so that waves and what came before them are consecutive
 /// blocks; those without work end at once.
-pub(super) fn middle_wave(working: &BlockBox, resident: i64) -> Wave {
-    let grid: [i64; 3] = std::array::from_fn(|d| working.to[d] - working.from[d]);
-    let all = working.count();
-    let size = resident.clamp(1, all);
+pub(super) fn middle_wave(working: &Working<'_>, resident: i64) -> Wave {
+    let BlockBox { from, to } = working.blocks;
+    let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
+    let all = working.blocks.count();
+    #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
+    let with_idle = (resident as f64 / working.share).min(all as f64).ceil() as i64;
+    let size = with_idle.clamp(1, all);
     let [row, plane] = [grid[0], grid[0] * grid[1]];
     // The middle block of the grid may be the first of a plane: go on to the middle of that plane, and
     // of the row unless waves hold whole rows: then little depends on where in a row they start.
     let along = if size >= row { 0 } else { (row - size) / 2 };
     let middle = grid[2] / 2 * plane + grid[1] / 2 * row + along;
     let start = (middle - (size.min(plane) - size.min(row)) / row / 2 * row).clamp(0, all - size);
-    wave_from(working.from, grid, start, size)
+    wave_from(from, grid, start, size)
 }
 
 /// The wave that starts with a block of a grid whose first block lies at `origin`.

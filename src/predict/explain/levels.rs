@@ -31,7 +31,7 @@ pub struct Level {
     /// Bytes of the cache above.
     pub capacity: f64,
     /// Bytes that compete for it over its capacity (equation 4 of the paper): for the L1 the lines of
-    /// all resident blocks, for the L2 what lies between two uses within a wave.
+    /// all resident blocks (with loops, of an innermost iteration), for the L2 what lies between two uses within a wave.
     pub oversubscription: f64,
     /// The share of repeated loads that misses there.
     pub miss: f64,

@@ -1,7 +1,7 @@
 //! Which blocks stand for all blocks of a grid.
 
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Program, working_blocks};
+use crate::launch::{Launch, Program, Working};
 
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
@@ -20,7 +20,7 @@ pub struct Interior {
 impl Interior {
     /// The interior of a grid; `None` if a number leaves 64 bits.
     pub fn of(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
-        let working = working_blocks(kernel, launch, program);
+        let working = Working::of(kernel, launch, program).blocks;
         let from = working.from;
         if program.instructions.iter().all(|i| !i.clipped) {
             let blocks = [0, 1, 2].map(|d| working.to[d] - from[d]);
@@ -98,13 +98,6 @@ pub fn gcd(a: i64, positive: i64) -> i64 {
     b
 }
 
-/// At most `most` block numbers, evenly spread over a grid of `blocks`.
-pub fn spread(blocks: i64, most: i64) -> Vec<i64> {
-    let count = blocks.min(most);
-    let at = |i: i64| (i128::from(2 * i + 1) * i128::from(blocks) / i128::from(2 * count)).try_into();
-    (0..count).map(|i| at(i).unwrap_or(0)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,12 +112,5 @@ mod tests {
         assert_eq!(phases.count, [4, 3, 1]);
         assert_eq!(phases.from, [48, 0, 0]);
         assert!(Phases::of(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
-    }
-
-    #[test]
-    fn spread_blocks_are_distinct() {
-        assert_eq!(spread(3, 16), [0, 1, 2]);
-        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
-        assert_eq!(spread(i64::MAX, 2).len(), 2);
     }
 }

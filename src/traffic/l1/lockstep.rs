@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::pipe::{Lanes, MOST_LANES, Pipe};
 use super::shapes::runs;
 use super::warps;
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::{Fault, Launch, Program, Step, working_blocks};
+use crate::launch::{Fault, Launch, Program, Step, Working};
 
 /// Most blocks that are looked at.
 const MOST_BLOCKS: i64 = 16;
@@ -27,12 +26,8 @@ pub fn count(
     program: &Program<i64>,
     pipe: &Pipe,
 ) -> Result<L1Counts, Fault> {
-    let working = working_blocks(kernel, launch, program);
-    let numbers = blocks::spread(working.count(), MOST_BLOCKS);
-    let [x, y, z] = working.from;
-    let (nx, ny) = (working.to[0] - x, working.to[1] - y);
-    let place = |b: &i64| [x + b % nx, y + b / nx % ny, z + b / nx / ny];
-    let blocks: Vec<[i64; 3]> = numbers.iter().map(place).collect();
+    let working = Working::of(kernel, launch, program);
+    let blocks = working.some(MOST_BLOCKS);
     let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp, &[])
         .iter()
         .flat_map(|c| {
@@ -45,7 +40,7 @@ pub fn count(
         counts: L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],
             fields: vec![FieldCounts::default(); kernel.fields.len()],
-            sampled: working.count() > MOST_BLOCKS,
+            sampled: working.blocks.count() > MOST_BLOCKS,
             blocks: blocks.clone(),
             ..Default::default()
         },

@@ -148,6 +148,10 @@ impl<'a> Plan<'a> {
         let items = works.iter().zip(&limits_of_items).filter(|(works, _)| **works);
         let work_items = items.map(|(_, limit)| limit.iter().map(|&n| n as f64).product::<f64>()).sum();
         let classes = warps::classes(launch.candidate.block, pipe.warp, &limits);
+        if streams.is_empty() {
+            // These blocks have no work, or nothing is to be done at all.
+            return None;
+        }
         let any_active = |c: &&Class| c.active.iter().any(|&lanes| lanes != 0);
         let warps = classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum();
         Some(Self { kernel, program, launch, streams, limits, classes, phases, period, work_items, warps })
@@ -266,8 +270,8 @@ impl Reader<'_> {
                 return all;
             }
             // fold * thread + offset < extent
-            let before = interior.from[d] * all * self.program.fold[d];
-            let left = extents[d] - before - offset[d];
+            let before = interior.from[d].saturating_mul(all).saturating_mul(self.program.fold[d]);
+            let left = extents[d].saturating_sub(before).saturating_sub(offset[d]);
             let fold = self.program.fold[d].max(1);
             (left / fold + i64::from(left % fold > 0)).clamp(0, all)
         })
