@@ -7,6 +7,7 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use super::cover::uncovered;
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
 use super::split::affine_pieces;
@@ -14,14 +15,14 @@ use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
 
-/// Distinct lines of all pieces of a query. Quotients by small numbers are taken apart first, which
-/// mostly leaves affine pieces.
+/// Distinct lines of all pieces of a query. Quotients by small numbers and conditions are taken apart
+/// first, which mostly leaves affine pieces.
 pub(super) fn count(query: &Query) -> Counted<u128> {
-    if query.pieces.iter().all(|p| p.address.is_affine()) {
+    if query.pieces.iter().all(|p| p.address.is_affine() && p.when.is_none()) {
         return count_affine(&query.pieces, query.line);
     }
     let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();
-    count_affine(&pieces.ok_or(Refusal::NotAffine)?.concat(), query.line)
+    count_affine(&uncovered(pieces.ok_or(Refusal::NotAffine)?.concat()), query.line)
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {

@@ -7,12 +7,14 @@
 mod along;
 mod boxes;
 mod counter;
+mod cover;
 mod engine;
 mod enumerate;
 mod grid;
 mod intervals;
 #[cfg(feature = "isl")]
 mod isl;
+mod iterations;
 mod linear;
 mod pattern;
 mod query;
@@ -28,6 +30,7 @@ pub use counter::{Count, Counter, Uncounted};
 pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
+pub use iterations::Iteration;
 pub use query::{Piece, Query, Range, Ranges, Refusal};
 pub use threads::{Addressing, Threads, Touched};
 

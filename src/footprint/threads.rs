@@ -47,8 +47,8 @@ pub struct Touched {
     addressing: Addressing,
     /// Bytes of an element.
     size: i64,
-    frames: Vec<Frame>,
-    patterns: Arc<[Pattern]>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) patterns: Arc<[Pattern]>,
     /// All patterns, if they are simple and exact bytes are addressed.
     groups: Option<Arc<[Group]>>,
 }
@@ -82,7 +82,7 @@ impl Threads<'_> {
                 let forms = self.forms(instruction, addressing)?;
                 for position in instruction.items.iter() {
                     let item = &self.program.items[usize::from(position)];
-                    patterns.push(self.pattern(instruction, item, loops, forms.clone(), &mut frames)?);
+                    patterns.extend(self.pattern(instruction, item, loops, forms.clone(), &mut frames)?);
                 }
             }
         }
@@ -111,7 +111,7 @@ impl Threads<'_> {
         }
     }
 
-    /// An access of one work item.
+    /// An access of one work item; `None` if it stands in a loop that does not run.
     fn pattern(
         &self,
         instruction: &Instruction<i64>,
@@ -119,10 +119,12 @@ impl Threads<'_> {
         loops: &[LoopId],
         forms: Vec<Form<i64>>,
         frames: &mut Vec<Frame>,
-    ) -> Result<Pattern, Refusal> {
+    ) -> Result<Option<Pattern>, Refusal> {
         let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
         let mut draft = Draft { loops: Vec::new(), when: conditions, forms };
-        draft.unroll(self.program, self.launch, loops)?;
+        if !draft.unroll(self.program, self.launch, loops)? {
+            return Ok(None);
+        }
         let shape = self.launch.sizes.block;
         let joined = draft.join_threads(shape)?;
         let working = if instruction.clipped { self.working(item) } else { [i64::MAX; 3] };
@@ -131,13 +133,13 @@ impl Threads<'_> {
             frames.push(frame);
             frames.len() - 1
         });
-        Ok(Pattern {
+        Ok(Some(Pattern {
             kind: instruction.kind,
             frame: number,
             when: draft.when,
             forms: draft.forms.into_iter().map(Arc::new).collect(),
             width: instruction.width,
-        })
+        }))
     }
 
     /// Threads along each dimension whose work item lies in the domain.
@@ -175,7 +177,12 @@ impl Touched {
     #[must_use]
     pub fn only(&self, kinds: &[AccessKind]) -> Self {
         let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind)).cloned().collect();
-        Self::new(self.array, self.addressing, self.size, self.frames.clone(), kept)
+        self.with(self.frames.clone(), kept)
+    }
+
+    /// Other accesses of the same field.
+    pub(super) fn with(&self, frames: Vec<Frame>, patterns: Vec<Pattern>) -> Self {
+        Self::new(self.array, self.addressing, self.size, frames, patterns)
     }
 
     /// Distinct lines of the same field that are touched in one of several ways. The same number as

@@ -6,9 +6,7 @@ use crate::device::Device;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
-use crate::launch::{
-    BlockBox, Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy, work_items,
-};
+use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::traffic::l1::{self, L1Counts};
 use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
 
@@ -153,8 +151,7 @@ impl<'a> Estimator<'a> {
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
         let l1 = l1::count(kernel, &launch, program, device)?;
-        let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
-        let items = work_items(kernel, &launch, program, &all);
+        let items = footprints.items;
         let (volumes, time) = (Volumes::default(), Time::default());
         let mut prediction = Prediction { launch, occupancy, l1, footprints, volumes, time, items };
         self.refit(&mut prediction, self.curves.fit);
@@ -173,6 +170,7 @@ impl<'a> Estimator<'a> {
             occupancy,
             volumes: &volumes,
             items: prediction.items,
+            working_blocks: footprints.working_blocks,
         };
         let time = match self.model {
             Model::Default => combined(&inputs, &fit.time),

@@ -1,11 +1,12 @@
 //! What moves at each level of the memory hierarchy.
 
+mod fields;
 mod footprints;
 pub mod l1;
+mod loops;
 mod memory;
 mod places;
 mod regions;
-mod touched;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};

@@ -1,7 +1,7 @@
 //! Launches whose blocks hold the same work items have the same footprints: they are counted once.
 
+use super::fields::{TouchedField, touched_fields};
 use super::footprints::{Counting, Footprints, of_fields};
-use super::touched::{TouchedField, touched_fields};
 use crate::device::Device;
 use crate::footprint::{Threads, Uncounted};
 use crate::kernel::Kernel;
