@@ -11,4 +11,6 @@ pub mod predict;
 pub mod report;
 pub mod source;
 pub mod sweep;
+
+pub mod trace;
 pub mod traffic;

@@ -1,0 +1,216 @@
+//! Sequential traces: the theory of N 3.3 without extensions, exact, by sampling, and as hits alone.
+
+use std::collections::BinaryHeap;
+
+use super::profile::Profile;
+use super::stack::Stack;
+use crate::trace::intern::Interner;
+use crate::trace::random::mixed;
+use crate::trace::sets::SetIndex;
+
+/// The profile of lines in order.
+pub fn profile(lines: impl IntoIterator<Item = u64>) -> Profile {
+    let mut exact = Exact::default();
+    for line in lines {
+        exact.access(line);
+    }
+    exact.profile
+}
+
+#[derive(Default)]
+struct Exact {
+    interner: Interner,
+    stack: Stack,
+    places: Vec<u32>,
+    profile: Profile,
+}
+
+impl Exact {
+    #[inline]
+    fn access(&mut self, line: u64) {
+        let number = self.interner.number(line);
+        let place = self.places.get(number as usize).copied();
+        let place = place.unwrap_or_else(|| {
+            self.places.push(0);
+            0
+        });
+        self.profile.add((place != 0).then(|| self.stack.distance(place)));
+        self.stack.touch(number, &mut self.places);
+    }
+}
+
+/// Misses of a set-associative cache with least-recently-used replacement: no distances, only hits.
+pub fn lru_misses(lines: impl IntoIterator<Item = u64>, index: &SetIndex, ways: usize) -> u64 {
+    let lines = lines.into_iter();
+    match index {
+        // Most caches: the set is some bits of the line.
+        SetIndex::Modulo(n) if n.is_power_of_two() => {
+            let mask = u64::from(*n) - 1;
+            lru(lines, index.sets(), ways, |line| line & mask)
+        }
+        _ => lru(lines, index.sets(), ways, |line| u64::from(index.of(line))),
+    }
+}
+
+fn lru(lines: impl Iterator<Item = u64>, sets: usize, ways: usize, of: impl Fn(u64) -> u64) -> u64 {
+    match ways {
+        0 => lines.count() as u64,
+        4 => lru_of::<4>(lines, sets, of),
+        8 => lru_of::<8>(lines, sets, of),
+        _ => lru_slices(lines, sets, ways, of),
+    }
+}
+
+/// No line is the largest number: lines are addresses over their size.
+const NO_LINE: u64 = u64::MAX;
+
+#[expect(clippy::cast_possible_truncation, reason = "a set's number")]
+fn lru_of<const WAYS: usize>(lines: impl Iterator<Item = u64>, sets: usize, of: impl Fn(u64) -> u64) -> u64 {
+    let mut all = vec![[NO_LINE; WAYS]; sets];
+    let mut misses = 0_u64;
+    for line in lines {
+        let set = &mut all[of(line) as usize];
+        if set[0] == line {
+            continue;
+        }
+        let found = set.iter().position(|&l| l == line);
+        misses += u64::from(found.is_none());
+        set.copy_within(..found.unwrap_or(WAYS - 1), 1);
+        set[0] = line;
+    }
+    misses
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a set's number")]
+fn lru_slices(lines: impl Iterator<Item = u64>, sets: usize, ways: usize, of: impl Fn(u64) -> u64) -> u64 {
+    let mut all = vec![NO_LINE; sets.saturating_mul(ways)];
+    let mut misses = 0_u64;
+    for line in lines {
+        let from = of(line) as usize * ways;
+        let set = &mut all[from..from + ways];
+        let found = set.iter().position(|&l| l == line);
+        misses += u64::from(found.is_none());
+        set.copy_within(..found.unwrap_or(ways - 1), 1);
+        set[0] = line;
+    }
+    misses
+}
+
+/// The profile of a sample of lines, scaled to all: Waldspurger et al.'s SHARDS with a fixed number of lines
+/// and their adjustment for the number of accesses that the sample should have had.
+pub fn sampled_profile(lines: impl IntoIterator<Item = u64>, most_lines: usize) -> Profile {
+    let mut sample = Sample::new(most_lines.max(1));
+    let mut all = 0_u64;
+    for line in lines {
+        all += 1;
+        let hash = mixed(line.wrapping_add(0x9e37_79b9_7f4a_7c15)) >> 40;
+        if hash < sample.threshold {
+            sample.access(line, hash);
+        }
+    }
+    sample.finish(all)
+}
+
+/// Hashes have so many values.
+const HASHES: u64 = 1 << 24;
+
+struct Sample {
+    exact: Exact,
+    /// Lines with a hash below it are in the sample.
+    threshold: u64,
+    most: usize,
+    /// The lines, that with the largest hash first.
+    lines: BinaryHeap<(u64, u64)>,
+    /// Counted for the present threshold; older counts are scaled into `done`.
+    done: Vec<(f64, f64)>,
+    scaled: Vec<f64>,
+    infinite: f64,
+}
+
+impl Sample {
+    fn new(most: usize) -> Self {
+        Self {
+            exact: Exact::default(),
+            threshold: HASHES,
+            most,
+            lines: BinaryHeap::new(),
+            done: Vec::new(),
+            scaled: Vec::new(),
+            infinite: 0.0,
+        }
+    }
+
+    fn access(&mut self, line: u64, hash: u64) {
+        let before = self.exact.interner.lines().len();
+        self.exact.access(line);
+        if self.exact.interner.lines().len() == before {
+            return;
+        }
+        self.lines.push((hash, line));
+        if self.lines.len() > self.most {
+            self.shrink();
+        }
+    }
+
+    /// Takes the quarter of the lines with the largest hashes out of the sample.
+    fn shrink(&mut self) {
+        self.settle();
+        let keep = self.most - self.most / 4;
+        while self.lines.len() > keep {
+            if let Some((hash, _)) = self.lines.pop() {
+                self.threshold = hash;
+            }
+        }
+        while self.lines.peek().is_some_and(|l| l.0 >= self.threshold) {
+            self.lines.pop();
+        }
+        let kept: rustc_hash::FxHashSet<u64> = self.lines.iter().map(|l| l.1).collect();
+        let order = self.exact.stack.order();
+        let old = std::mem::take(&mut self.exact);
+        for number in order {
+            let line = old.interner.lines()[number as usize];
+            if kept.contains(&line) {
+                let number = self.exact.interner.number(line);
+                self.exact.places.push(0);
+                self.exact.stack.touch(number, &mut self.exact.places);
+            }
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        self.threshold as f64 / HASHES as f64
+    }
+
+    /// Adds what was counted at the present rate, scaled: an access stands for 1/rate, a distance too.
+    fn settle(&mut self) {
+        let rate = self.rate();
+        let counted = std::mem::take(&mut self.exact.profile);
+        self.infinite += counted.infinite() as f64 / rate;
+        for (distance, times) in counted.distances() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a distance")]
+            let scaled = (distance as f64 / rate) as usize;
+            if scaled >= self.scaled.len() {
+                self.scaled.resize((scaled + 1).next_power_of_two(), 0.0);
+            }
+            self.scaled[scaled] += times as f64 / rate;
+        }
+        self.done.push((rate, counted.accesses() as f64 / rate));
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of accesses")]
+    fn finish(mut self, all: u64) -> Profile {
+        self.settle();
+        let expected: f64 = self.done.iter().map(|d| d.1).sum();
+        // What the sample has too little or too much of, it has most likely of the shortest distances.
+        let missing = all as f64 - expected;
+        if let Some(first) = self.scaled.first_mut() {
+            *first = (*first + missing).max(0.0);
+        }
+        let mut out = Profile::default();
+        for (distance, &times) in self.scaled.iter().enumerate() {
+            out.add_many(Some(distance as u64), times.round() as u64);
+        }
+        out.add_many(None, self.infinite.round() as u64);
+        out
+    }
+}
