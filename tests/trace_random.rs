@@ -57,9 +57,7 @@ fn ten_thousand_random_traces_have_the_same_distances_and_hits_either_way() {
         // A cache of one set misses where the distance is at least the number of its lines, and each set
         // of others is such a cache.
         for (sets, ways) in [(1, 4), (1, 7), (4, 2), (8, 8), (3, 5)] {
-            let misses = |of: &[u64]| {
-                naive(of).iter().filter(|d| d.is_none_or(|d| d >= ways)).count() as u64
-            };
+            let misses = |of: &[u64]| naive(of).iter().filter(|d| d.is_none_or(|d| d >= ways)).count() as u64;
             let of_set = |set: u64| lines.iter().copied().filter(|l| l % sets == set).collect::<Vec<_>>();
             let expected: u64 = (0..sets).map(|set| misses(&of_set(set))).sum();
             let index = SetIndex::Modulo(u32::try_from(sets).unwrap());
@@ -72,8 +70,7 @@ fn ten_thousand_random_traces_have_the_same_distances_and_hits_either_way() {
 #[test]
 fn a_sample_of_few_lines_has_the_profile_of_all() {
     let mut random = Random(5);
-    let lines: Vec<u64> =
-        (0..2_000_000).map(|_| random.below(60_000).min(random.below(60_000))).collect();
+    let lines: Vec<u64> = (0..2_000_000).map(|_| random.below(60_000).min(random.below(60_000))).collect();
     let (exact, sample) = (profile(lines.iter().copied()), sampled_profile(lines.iter().copied(), 4096));
     let all = exact.accesses() as f64;
     let errors: Vec<f64> = (4..17)

@@ -6,8 +6,8 @@ use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::pattern::Pattern;
 use wavecast::trace::reference::Reference;
 use wavecast::trace::reuse::{
-    Batches, Check, Config, EffectOrder, Example, Outcome, Release, Rules, RunKind, Visible, profile, simulate,
-    timeline,
+    Batches, Check, Config, EffectOrder, Example, Outcome, Release, Rules, RunKind, Visible, profile,
+    simulate, timeline,
 };
 use wavecast::trace::schedule::Grouping;
 
@@ -65,8 +65,7 @@ fn rules(name: &str) -> Rules {
             "release=last" => rules.release = Release::Last,
             // Still with two artefacts of the program, and its first lines of loads.
             "PAPER" => {
-                rules =
-                    Rules { portions: true, batches: Batches::Static, split: false, ..Rules::PAPER };
+                rules = Rules { portions: true, batches: Batches::Static, split: false, ..Rules::PAPER };
             }
             other => panic!("{other}"),
         }
@@ -82,8 +81,14 @@ fn each_rule_of_the_text_changes_what_the_specification_says() {
         let (all, threads) = requests(&row.params, false);
         let config = if row.cache == "16K" { Config::fermi_16k } else { Config::fermi_48k };
         let run = &simulate(&all, threads, &config(rules(&row.rule)), &[RunKind::Full])[0];
-        let found =
-            (run.misses(), run.profile.infinite(), run.latency_misses, run.ticks, run.refusals, run.accesses());
+        let found = (
+            run.misses(),
+            run.profile.infinite(),
+            run.latency_misses,
+            run.ticks,
+            run.refusals,
+            run.accesses(),
+        );
         let golden = (row.miss, row.inf, row.latency_misses, row.ticks, row.cancels, row.n);
         assert_eq!(found, golden, "{} {} {}", row.name, row.cache, row.rule);
     }
@@ -135,8 +140,7 @@ fn table_4_has_conditional_latencies() {
     assert_eq!(found, [None, None, None, None, Some(0), Some(0), Some(1), Some(0)]);
     let at: Vec<u64> = rows.iter().filter_map(|r| r.effect_at).collect();
     assert_eq!(at, [2, 3, 4, 5, 4, 5, 6, 7]);
-    let expected =
-        [(2, vec![0]), (3, vec![0]), (4, vec![1, 0]), (5, vec![1, 0]), (6, vec![1]), (7, vec![1])];
+    let expected = [(2, vec![0]), (3, vec![0]), (4, vec![1, 0]), (5, vec![1, 0]), (6, vec![1]), (7, vec![1])];
     assert_eq!(effects, expected);
     let with = |rules: Rules| distances(Example { rules, ..example }, &LINES)[4..].to_vec();
     let before = with(Rules { visible: Visible::Before, ..example.rules });
@@ -156,7 +160,10 @@ fn table_5_needs_effects_before_look_ups() {
     let outcomes: Vec<Outcome> = rows.iter().map(|r| r.outcome).collect();
     use Outcome::{Cancel, Hit, LatencyMiss, Miss};
     assert_eq!(outcomes, [Miss, Cancel, Hit, Miss, LatencyMiss]);
-    assert_eq!(rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(), [Some(2), None, Some(2), Some(5), Some(6)]);
+    assert_eq!(
+        rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(),
+        [Some(2), None, Some(2), Some(5), Some(6)]
+    );
     assert_eq!(rows.iter().map(|r| r.mshrs).collect::<Vec<_>>(), [(0, 1), (1, 1), (0, 0), (0, 1), (1, 1)]);
     assert_eq!(effects, [(2, vec![0, 0]), (5, vec![1]), (6, vec![1])]);
     // By the convention of the other tables it reads differently.
@@ -211,7 +218,10 @@ fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
     let runs = simulate(&all, threads, &base, &RunKind::ALL);
     for (kind, result) in RunKind::ALL.iter().zip(&runs) {
         assert_eq!(result.accesses(), full.accesses(), "{kind:?}");
-        assert!(*kind == RunKind::Full || (result.ticks, result.misses()) != (full.ticks, full.misses()), "{kind:?}");
+        assert!(
+            *kind == RunKind::Full || (result.ticks, result.misses()) != (full.ticks, full.misses()),
+            "{kind:?}"
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 //! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
 //! thesis on a cache model for OpenCL kernels.
 
+pub mod cache;
 pub mod coalesce;
 pub mod format;
 mod intern;
@@ -15,5 +16,6 @@ pub mod reference;
 pub mod reuse;
 pub mod schedule;
 pub mod sets;
+pub mod synth;
 
 pub use model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};

@@ -13,4 +13,5 @@ pub use config::{Batches, Check, Config, EffectOrder, Extensions, Latency, Mshrs
 pub use model::{Model, RunKind, RunResult, simulate};
 pub use profile::Profile;
 pub use sequential::{lru_misses, profile, sampled_profile};
+pub use stack::LineStack;
 pub use timeline::{Example, Outcome, Row, timeline};

@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 
 use super::profile::Profile;
-use super::stack::Stack;
+use super::stack::LineStack;
 use crate::trace::intern::Interner;
 use crate::trace::random::mixed;
 use crate::trace::sets::SetIndex;
@@ -20,8 +20,7 @@ pub fn profile(lines: impl IntoIterator<Item = u64>) -> Profile {
 #[derive(Default)]
 struct Exact {
     interner: Interner,
-    stack: Stack,
-    places: Vec<u32>,
+    stack: LineStack,
     profile: Profile,
 }
 
@@ -29,13 +28,7 @@ impl Exact {
     #[inline]
     fn access(&mut self, line: u64) {
         let number = self.interner.number(line);
-        let place = self.places.get(number as usize).copied();
-        let place = place.unwrap_or_else(|| {
-            self.places.push(0);
-            0
-        });
-        self.profile.add((place != 0).then(|| self.stack.distance(place)));
-        self.stack.touch(number, &mut self.places);
+        self.profile.add(self.stack.access(number));
     }
 }
 
@@ -171,8 +164,7 @@ impl Sample {
             let line = old.interner.lines()[number as usize];
             if kept.contains(&line) {
                 let number = self.exact.interner.number(line);
-                self.exact.places.push(0);
-                self.exact.stack.touch(number, &mut self.exact.places);
+                self.exact.stack.access(number);
             }
         }
     }

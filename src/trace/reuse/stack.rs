@@ -125,6 +125,32 @@ impl Stack {
     }
 }
 
+/// One stack with the places of its lines, for lines that have numbers.
+#[derive(Debug, Clone, Default)]
+pub struct LineStack {
+    stack: Stack,
+    places: Vec<u32>,
+}
+
+impl LineStack {
+    /// Accesses a line: its distance, if it was accessed before.
+    #[inline]
+    pub fn access(&mut self, line: u32) -> Option<u64> {
+        if self.places.len() <= line as usize {
+            self.places.resize(line as usize + 1, 0);
+        }
+        let place = self.places[line as usize];
+        let distance = (place != 0).then(|| self.stack.distance(place));
+        self.stack.touch(line, &mut self.places);
+        distance
+    }
+
+    /// The lines from the bottom up.
+    pub fn order(&self) -> Vec<u32> {
+        self.stack.order()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
