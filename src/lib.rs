@@ -7,10 +7,10 @@ pub mod expr;
 pub mod footprint;
 pub mod kernel;
 pub mod launch;
+pub mod measure;
 pub mod predict;
 pub mod report;
 pub mod source;
 pub mod sweep;
-
 pub mod trace;
 pub mod traffic;

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod coalesce;
+pub mod experiment;
 pub mod format;
 mod intern;
 mod model;

@@ -7,4 +7,6 @@ mod places;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
-pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, volumes};
+pub use volumes::{
+    FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, l1_capacity, volumes,
+};

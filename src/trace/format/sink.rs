@@ -1,7 +1,7 @@
 //! Who takes a trace as it is read.
 
 use super::ReadError;
-use crate::trace::model::{Access, Header, Tables, Trace, TraceBuilder};
+use crate::trace::model::{Access, Header, Kind, Tables, Trace, TraceBuilder};
 
 /// Takes kernel launches access by access.
 pub trait Sink {
@@ -19,8 +19,14 @@ pub struct Collector {
     /// Those that are complete.
     pub traces: Vec<Trace>,
     current: Option<TraceBuilder>,
-    /// Leaves out everything but loads.
-    pub loads_only: bool,
+    keep: Option<fn(Kind) -> bool>,
+}
+
+impl Collector {
+    /// Holds some kinds of accesses only.
+    pub fn keeping(keep: Option<fn(Kind) -> bool>) -> Self {
+        Self { keep, ..Self::default() }
+    }
 }
 
 impl Sink for Collector {
@@ -32,7 +38,7 @@ impl Sink for Collector {
     #[inline]
     fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
         if let Some(current) = &mut self.current
-            && (!self.loads_only || access.kind == crate::trace::Kind::Load)
+            && self.keep.is_none_or(|keep| keep(access.kind))
         {
             current.push(access);
         }
