@@ -2,8 +2,6 @@
 //!
 //! `cargo bench --bench trace --no-default-features`
 
-#![expect(missing_docs, reason = "criterion's macros make undocumented functions")]
-
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -43,7 +41,7 @@ fn gpu_like(count: usize) -> Vec<u64> {
         match random.next() % 16 {
             0 => at[warp] += 1,
             1 => at[warp] = at[warp].saturating_sub(1),
-            2 if random.next() % 64 == 0 => at[warp] = random.next() % 65_536,
+            2 if random.next().is_multiple_of(64) => at[warp] = random.next() % 65_536,
             _ => {}
         }
         at[warp]
@@ -69,6 +67,7 @@ fn text(trace: &Trace) -> Vec<u8> {
 
 fn sequences(c: &mut Criterion) {
     const COUNT: usize = 4_000_000;
+    const SAMPLE: usize = 4096;
     let traces = [
         ("64K_uniform", uniform(COUNT, 65_536)),
         ("4M_uniform", uniform(COUNT, 4 << 20)),
@@ -79,16 +78,17 @@ fn sequences(c: &mut Criterion) {
     let index = SetIndex::Modulo(32);
     for (name, lines) in &traces {
         group.bench_function(format!("exact/{name}"), |b| {
-            b.iter(|| profile(black_box(lines).iter().copied()))
+            b.iter(|| profile(black_box(lines).iter().copied()));
         });
         group.bench_function(format!("sampled/{name}"), |b| {
-            b.iter(|| sampled_profile(black_box(lines).iter().copied(), 1024));
+            b.iter(|| sampled_profile(black_box(lines).iter().copied(), SAMPLE));
         });
         group.bench_function(format!("lru_hits/{name}"), |b| {
             b.iter(|| lru_misses(black_box(lines).iter().copied(), &index, 4));
         });
         // The error that sampling buys: mean over cache sizes, in points.
-        let (exact, sample) = (profile(lines.iter().copied()), sampled_profile(lines.iter().copied(), 1024));
+        let (exact, sample) =
+            (profile(lines.iter().copied()), sampled_profile(lines.iter().copied(), SAMPLE));
         let errors: Vec<f64> = (4..22)
             .map(|k| {
                 100.0 * (exact.misses(1 << k) as f64 - sample.misses(1 << k) as f64).abs() / COUNT as f64

@@ -55,7 +55,9 @@ pub struct Quantity {
 impl Quantity {
     /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
     pub fn error_percent(&self) -> f64 {
-        if self.analytic == self.simulated {
+        #[expect(clippy::float_cmp, reason = "two zeros")]
+        let same = self.analytic == self.simulated;
+        if same {
             return 0.0;
         }
         100.0 * (self.analytic - self.simulated) / self.simulated
@@ -77,7 +79,7 @@ pub struct Comparison {
     pub reach_blocks: u64,
 }
 
-/// The caches of a device as they are simulated: lines of 128 bytes in sectors of 32, least recently used.
+/// The caches of a device as they are simulated: their lines and sectors, hashed sets, least recently used.
 pub fn hierarchy_of(
     device: &Device,
     blocks_per_sm: u64,
@@ -93,7 +95,7 @@ pub fn hierarchy_of(
     let (l1, l2) = (&device.l1, &device.l2);
     let line = l1.line.value.0;
     let shape = |bytes: u64, line: u64, write: WritePolicy| {
-        CacheShape::new(bytes, line, ways, "modulo", Replacement::Lru, write)
+        CacheShape::new(bytes, line, ways, "hash", Replacement::Lru, write)
     };
     Ok(HierarchyConfig {
         l1: shape(whole(l1_bytes, line, ways), line, WritePolicy::ThroughNoAllocate)?,

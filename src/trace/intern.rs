@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 /// Lines of a page.
-const PAGE: u64 = 64;
+const PAGE: usize = 64;
 /// Pages that are found without the map.
-const NEAR: usize = 256;
+const NEAR: usize = 4096;
 const NONE: u32 = u32::MAX;
 
 /// Numbers lines in the order in which they are first met.
@@ -13,8 +13,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Interner {
     pages: FxHashMap<u64, u32>,
     /// Page and its position, by the low bits of the page.
-    near: Box<[(u64, u32); NEAR]>,
-    entries: Vec<[u32; PAGE as usize]>,
+    near: Vec<(u64, u32)>,
+    entries: Vec<[u32; PAGE]>,
     lines: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Default for Interner {
     fn default() -> Self {
         Self {
             pages: FxHashMap::default(),
-            near: Box::new([(u64::MAX, 0); NEAR]),
+            near: vec![(u64::MAX, 0); NEAR],
             entries: Vec::new(),
             lines: Vec::new(),
         }
@@ -33,13 +33,14 @@ impl Interner {
     /// The number of a line.
     #[inline]
     pub(crate) fn number(&mut self, line: u64) -> u32 {
-        let page = line / PAGE;
-        #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
-        let slot = page as usize % NEAR;
+        let page = line / PAGE as u64;
+        #[expect(clippy::cast_possible_truncation, reason = "less than their number")]
+        let slot = (page % NEAR as u64) as usize;
         let (known, place) = self.near[slot];
         let place = if known == page { place } else { self.far(page, slot) };
         #[expect(clippy::cast_possible_truncation, reason = "less than a page")]
-        let entry = &mut self.entries[place as usize][(line % PAGE) as usize];
+        let within = (line % PAGE as u64) as usize;
+        let entry = &mut self.entries[place as usize][within];
         if *entry == NONE {
             // A trace has less than 2^32 accesses, so less lines.
             *entry = u32::try_from(self.lines.len()).unwrap_or(NONE - 1);
@@ -54,7 +55,7 @@ impl Interner {
         let next = u32::try_from(self.entries.len()).unwrap_or(NONE);
         let place = *self.pages.entry(page).or_insert(next);
         if place == next {
-            self.entries.push([NONE; PAGE as usize]);
+            self.entries.push([NONE; PAGE]);
         }
         self.near[slot] = (page, place);
         place
@@ -73,9 +74,9 @@ mod tests {
     #[test]
     fn the_same_line_has_the_same_number() {
         let mut interner = Interner::default();
-        let lines = [5, 1 << 40, 5, 6, u64::MAX, (1 << 40) + NEAR as u64 * PAGE, 1 << 40];
+        let lines = [5, 1 << 40, 5, 6, u64::MAX, (1 << 40) + (NEAR * PAGE) as u64, 1 << 40];
         let numbers: Vec<u32> = lines.iter().map(|&l| interner.number(l)).collect();
         assert_eq!(numbers, [0, 1, 0, 2, 3, 4, 1]);
-        assert_eq!(interner.lines()[4], (1 << 40) + NEAR as u64 * PAGE);
+        assert_eq!(interner.lines()[4], (1 << 40) + (NEAR * PAGE) as u64);
     }
 }

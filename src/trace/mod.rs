@@ -2,7 +2,7 @@
 //!
 //! They answer what the analytic model cannot: types of misses, order, conflicts, data-dependent accesses.
 //! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
-//! thesis on a cache model for OpenCL kernels.
+//! thesis on a cache model for `OpenCL` kernels.
 
 pub mod cache;
 pub mod coalesce;

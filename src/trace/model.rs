@@ -23,6 +23,7 @@ impl Dim3 {
     }
 
     /// Place of an element.
+    #[must_use]
     pub fn place(self, linear: u64) -> Dim3 {
         let [nx, ny, _] = self.0.map(|n| u64::from(n.max(1)));
         let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);

@@ -17,7 +17,7 @@ impl Random {
     /// From 0 to `limit`, excluded; 0 if that is 0. The bias of the remainder is far below what matters.
     #[expect(clippy::cast_possible_truncation, reason = "less than a usize")]
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (u128::from(self.next()) * limit as u128 >> 64) as usize
+        ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 
     /// Above 0, up to 1.

@@ -1,5 +1,7 @@
 //! From a line to its cache set (N 4.3, 5.1).
 
+use super::random::mixed;
+
 /// A function from line numbers (addresses over the size of a line) to sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetIndex {
@@ -9,6 +11,8 @@ pub enum SetIndex {
     Xor(u32),
     /// Fermi's hash (N figure 6); 32 sets for 16 KB, 64 for 48 KB, remainders for other numbers.
     Fermi(u32),
+    /// A hash of all bits, as caches have that nobody has taken apart: strides do not matter.
+    Hash(u32),
     /// Bit `i` of the set is the parity of the line's bits under mask `i`: a matrix over GF(2).
     Matrix(Vec<u64>),
 }
@@ -20,7 +24,7 @@ impl SetIndex {
     /// Number of sets.
     pub fn sets(&self) -> usize {
         match self {
-            SetIndex::Modulo(n) | SetIndex::Fermi(n) => (*n).max(1) as usize,
+            SetIndex::Modulo(n) | SetIndex::Fermi(n) | SetIndex::Hash(n) => (*n).max(1) as usize,
             SetIndex::Xor(n) => (*n).max(1).next_power_of_two() as usize,
             SetIndex::Matrix(rows) => 1 << rows.len().min(24),
         }
@@ -48,6 +52,7 @@ impl SetIndex {
                 let hash = ((line & 31) ^ high) + 32 * ((line >> 5) & 1);
                 (hash % u64::from((*n).max(1))) as u32
             }
+            SetIndex::Hash(n) => ((u128::from(mixed(line)) * u128::from((*n).max(1))) >> 64) as u32,
             SetIndex::Matrix(rows) => {
                 let bit = |(i, mask): (usize, &u64)| ((line & mask).count_ones() & 1) << i;
                 rows.iter().take(24).enumerate().map(bit).sum()
@@ -55,7 +60,7 @@ impl SetIndex {
         }
     }
 
-    /// By name (`modulo`, `xor`, `fermi`) for a number of sets, or a matrix: masks of line bits in
+    /// By name (`modulo`, `xor`, `fermi`, `hash`) for a number of sets, or a matrix: masks of line bits in
     /// hexadecimal with commas between them, lowest bit of the set first.
     pub fn parse(text: &str, sets: u64) -> Result<Self, String> {
         let number = u32::try_from(sets).ok().filter(|&n| n > 0 && sets <= MOST_SETS);
@@ -63,13 +68,14 @@ impl SetIndex {
         match text {
             "modulo" => Ok(SetIndex::Modulo(number)),
             "fermi" => Ok(SetIndex::Fermi(number)),
+            "hash" => Ok(SetIndex::Hash(number)),
             "xor" if number.is_power_of_two() => Ok(SetIndex::Xor(number)),
             "xor" => Err(format!("{number} sets are no power of two, as xor needs")),
             masks => {
                 let mask = |m: &str| u64::from_str_radix(m.trim().trim_start_matches("0x"), 16);
                 let rows: Result<Vec<u64>, _> = masks.split(',').map(mask).collect();
                 let rows = rows.map_err(|_| {
-                    format!("`{text}` is not modulo, xor, fermi or masks such as 0x1041,0x2082")
+                    format!("`{text}` is not modulo, xor, fermi, hash or masks such as 0x1041,0x2082")
                 })?;
                 let makes = 1_u64 << rows.len().min(63);
                 if makes == sets {

@@ -165,14 +165,12 @@ impl Making<'_> {
             self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
             return;
         };
-        let instruction = match self.instructions.get(&touch.position) {
-            Some(&instruction) => instruction,
-            None => {
-                let name = format!("{}:{}", known.name, touch.position);
-                let instruction = self.tables.instruction(&name);
-                self.instructions.insert(touch.position, instruction);
-                instruction
-            }
+        let instruction = if let Some(&instruction) = self.instructions.get(&touch.position) {
+            instruction
+        } else {
+            let instruction = self.tables.instruction(&format!("{}:{}", known.name, touch.position));
+            self.instructions.insert(touch.position, instruction);
+            instruction
         };
         self.pairs.clear();
         let running = (0..).zip(iterations).filter_map(|(label, i)| Some((label, (*i)?)));

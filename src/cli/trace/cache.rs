@@ -61,7 +61,7 @@ pub(super) struct CacheArguments {
     /// Lines of a set; 0 makes one set
     #[arg(long, default_value_t = 4, value_name = "N")]
     ways: u64,
-    /// From lines to sets: modulo, xor, fermi, or masks of line bits
+    /// From lines to sets: modulo, xor, fermi, hash, or masks of line bits
     #[arg(long, default_value = "modulo", value_name = "FUNCTION")]
     index: String,
     /// Which line gives way

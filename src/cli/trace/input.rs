@@ -97,13 +97,11 @@ impl TraceArguments {
     pub(super) fn one(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Trace, Failure> {
         let mut input = self.load(most, keep)?;
         let count = input.traces.len();
-        match self.launch.checked_sub(1).filter(|&n| n < count) {
-            Some(n) => Ok(input.traces.swap_remove(n)),
-            None => {
-                let message = format!("there is no launch {} among {count} in {}", self.launch, self.path);
-                Err(Failure::message("no-launch", message, Some("`wavecast trace info` lists them")))
-            }
+        if let Some(n) = self.launch.checked_sub(1).filter(|&n| n < count) {
+            return Ok(input.traces.swap_remove(n));
         }
+        let message = format!("there is no launch {} among {count} in {}", self.launch, self.path);
+        Err(Failure::message("no-launch", message, Some("`wavecast trace info` lists them")))
     }
 
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {

@@ -16,6 +16,8 @@ use wavecast::trace::coalesce::Requests;
 use wavecast::trace::reuse::{Config, Rules, RunKind, simulate};
 
 #[derive(Debug, Args)]
+// Names of counters are for a terminal, not for Markdown.
+#[expect(clippy::doc_markdown, reason = "help texts are no Markdown")]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,

@@ -32,6 +32,7 @@ enum CacheName {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ModelArguments {
     /// By which rules
     #[arg(long, value_enum, default_value = "paper")]
@@ -48,7 +49,7 @@ pub(super) struct ModelArguments {
     /// Bytes of a line
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     pub line: u64,
-    /// From lines to sets: fermi, modulo, xor, or masks of line bits such as 0x41,0x82 (lowest bit of the
+    /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits such as 0x41,0x82 (lowest bit of the
     /// set first)
     #[arg(long, value_name = "FUNCTION", default_value = "fermi")]
     pub index: String,
@@ -142,7 +143,7 @@ impl ModelArguments {
         }
         let lines = self.size.unwrap_or(base.lines() * 128) / self.line;
         let ways = self.ways.unwrap_or(u64::from(base.ways)).max(1);
-        if lines == 0 || lines > 1 << 28 || lines % ways != 0 {
+        if lines == 0 || lines > 1 << 28 || !lines.is_multiple_of(ways) {
             return Err(refuse(format!("{lines} lines do not make sets of {ways} ways")));
         }
         let sets = SetIndex::parse(&self.index, lines / ways).map_err(refuse)?;

@@ -1,5 +1,6 @@
 //! `wavecast trace validate`.
 
+use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -32,10 +33,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         runs += comparison.runs;
         equal += usize::from(comparison.differences.is_empty());
         for d in &comparison.differences {
-            out += &format!("{} {} {}: {}\n", d.case, d.cache, d.run.word(), d.what);
+            let _ = writeln!(out, "{} {} {}: {}", d.case, d.cache, d.run.word(), d.what);
         }
     }
-    out += &format!("{equal} of {} cases equal ({runs} runs)\n", reference.len());
+    let _ = writeln!(out, "{equal} of {} cases equal ({runs} runs)", reference.len());
     print(&out)?;
     let all = equal == reference.len() && !reference.is_empty();
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(1) })

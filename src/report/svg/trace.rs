@@ -124,7 +124,9 @@ fn series(canvas: &mut Canvas<'_>, all: &[Series], across: &Axis, names: (&str, 
     for (i, (name, points)) in all.iter().enumerate() {
         let places: Vec<Point> = points.iter().map(|p| (across.at(p.0), up.at(p.1))).collect();
         canvas.line(&places, of_line(i), 2);
-        places.iter().for_each(|&p| canvas.marker(p, i, of_line(i)));
+        for &place in &places {
+            canvas.marker(place, i, of_line(i));
+        }
         let y = TOP + 10.0 + 20.0 * i as f64;
         canvas.marker((LEFT + WIDTH + 20.0, y), i, of_line(i));
         canvas.text(name, (LEFT + WIDTH + 32.0, y), Style::new(Anchor::Left));

@@ -1,5 +1,7 @@
 //! What a simulated cache did.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -207,7 +209,8 @@ pub fn cache_table(document: &CacheDocument) -> Table {
 pub fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
     let s = &document.settings;
     let mut out = document.head.text();
-    out += &format!(
+    let _ = write!(
+        out,
         "cache {} bytes, {} sets of {} ways, lines of {} bytes, {}, {}; policy {}, {} cores, {}\n\n",
         s.bytes,
         s.sets,
@@ -220,7 +223,8 @@ pub fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
         s.max_groups.map_or("all groups at a time".to_owned(), |m| format!("{m} groups at a time"))
     );
     out += &cache_table(document).text(1, width);
-    out += &format!(
+    let _ = write!(
+        out,
         "\nmedian: miss rate {} %, {} reads (deviation {} %), {} misses (deviation {} %)\n",
         percent(document.miss_rate_percent),
         document.reads,
@@ -229,8 +233,9 @@ pub fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
         percent(document.misses_deviation_percent)
     );
     if let Some(v) = document.volumes {
-        out += &format!(
-            "two levels: loads {} B from L1, {} B from L2, {} B from memory; stores {} B to L2, {} B to memory\n",
+        let _ = writeln!(
+            out,
+            "two levels: loads {} B from L1, {} B from L2, {} B from memory; stores {} B to L2, {} B to memory",
             v.l1_load_bytes, v.l2_load_bytes, v.dram_load_bytes, v.l2_store_bytes, v.dram_store_bytes
         );
     }

@@ -1,5 +1,7 @@
 //! The analytic model beside a simulation.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -118,7 +120,7 @@ pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> S
     out += &comparison_table(&[document]).text(1, width);
     for q in &document.quantities {
         for reason in &q.reasons {
-            out += &format!("\n{}: {reason}", q.name);
+            let _ = write!(out, "\n{}: {reason}", q.name);
         }
     }
     out + "\n"

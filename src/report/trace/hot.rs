@@ -1,5 +1,7 @@
 //! Where misses come from: instructions, lines, sets.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -81,7 +83,7 @@ const HEAT: [char; 5] = ['.', ':', '+', '*', '#'];
 /// For a terminal.
 pub fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
-    out += &format!("{} read misses\n\n", document.misses);
+    let _ = write!(out, "{} read misses\n\n", document.misses);
     out += &hot_instructions(document).text(1, width);
     let mut lines = Table::new([("address", Align::Left), ("set", Align::Right), ("misses", Align::Right)]);
     for line in &document.lines {
@@ -90,11 +92,11 @@ pub fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     out += "\n";
     out += &lines.text(1, width);
     let most = document.sets.iter().copied().max().unwrap_or(0).max(1);
-    out += &format!("\nmisses of sets, 32 in a row; # is {most}\n");
+    let _ = write!(out, "\nmisses of sets, 32 in a row; # is {most}\n");
     for row in document.sets.chunks(32) {
         #[expect(clippy::cast_possible_truncation, reason = "less than the number of steps")]
         let heat = |&n: &u64| HEAT[(n * (HEAT.len() as u64 - 1)).div_ceil(most) as usize];
-        out += &format!(" {}\n", row.iter().map(heat).collect::<String>());
+        let _ = writeln!(out, " {}", row.iter().map(heat).collect::<String>());
     }
     out
 }

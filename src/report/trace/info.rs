@@ -1,5 +1,7 @@
 //! What a trace holds.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -155,10 +157,10 @@ pub fn info_table(document: &TraceInfoDocument) -> Table {
 pub fn info_text(document: &TraceInfoDocument, width: Option<usize>) -> String {
     let mut out = format!("format {}, {} lines", document.format, document.lines);
     if let Some(first) = document.first_skipped {
-        out += &format!(", {} malformed lines skipped, the first is line {first}", document.skipped);
+        let _ = write!(out, ", {} malformed lines skipped, the first is line {first}", document.skipped);
     }
     if document.elsewhere > 0 {
-        out += &format!(", {} accesses to other memories left out", document.elsewhere);
+        let _ = write!(out, ", {} accesses to other memories left out", document.elsewhere);
     }
     out + "\n\n" + &info_table(document).text(1, width)
 }

@@ -1,5 +1,7 @@
 //! Reuse distances and types of misses.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -205,28 +207,32 @@ pub fn reuse_table(document: &ReuseDocument) -> Table {
 pub fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
     let s = &document.settings;
     let mut out = document.head.text();
-    out += &format!(
+    let _ = write!(
+        out,
         "cache {} bytes, {} sets of {} ways, lines of {} bytes; rules: {}; {} requests to {} lines\n\n",
         s.bytes, s.sets, s.ways, s.line, s.rules, document.requests, document.lines
     );
     out += &reuse_table(document).text(1, width);
     let m = &document.misses;
-    out += &format!(
+    let _ = write!(
+        out,
         "\nmisses: {} compulsory, {} capacity, {} associativity, {} mshr; {} latency misses cause no request; \
          {} hits\n",
         m.compulsory, m.capacity, m.associativity, m.mshr, m.latency, m.hits
     );
     if let Some(measured) = document.measured {
-        out += &format!(
-            "measured: {} hits, {} misses, miss rate {} %\n",
+        let _ = writeln!(
+            out,
+            "measured: {} hits, {} misses, miss rate {} %",
             measured.hits,
             measured.misses,
             percent(measured.miss_rate_percent)
         );
     }
     for rule in &document.rules {
-        out += &format!(
-            "rule {} (the published program: {}): {} memory misses, {:+.2} points\n",
+        let _ = writeln!(
+            out,
+            "rule {} (the published program: {}): {} memory misses, {:+.2} points",
             rule.rule, rule.says, rule.memory_misses, rule.points
         );
     }

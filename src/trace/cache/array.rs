@@ -186,7 +186,9 @@ mod tests {
     /// Which of the lines 0 to 3 gives way to line 9, after these accesses.
     fn gives_way(replacement: Replacement, accesses: &[u64]) -> u64 {
         let mut cache = cache(replacement);
-        accesses.iter().for_each(|&l| drop(cache.read(l, 1)));
+        for &line in accesses {
+            cache.read(line, 1);
+        }
         cache.read(9, 1).evicted
     }
 
@@ -211,7 +213,9 @@ mod tests {
         assert!(cache.write(0, 0b0001).hit);
         assert_eq!(cache.write(0, 0b1000).missing, 0b1000);
         assert_eq!(cache.dirty_sectors(), 2);
-        (1..4).for_each(|l| drop(cache.read(l, 1)));
+        for line in 1..4 {
+            cache.read(line, 1);
+        }
         let found = cache.read(4, 1);
         assert_eq!((found.evicted, found.dirty), (0, 0b1001));
     }

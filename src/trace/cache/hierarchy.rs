@@ -133,7 +133,7 @@ impl Hierarchy {
     fn step(&mut self, sm: usize, block: &mut Running, warp: usize) {
         let Some(at) = block.advance(warp) else { return };
         let all = &block.requests;
-        for request in all.of_step(&all.warps[warp], at) {
+        for &request in all.of_step(&all.warps[warp], at) {
             self.request(sm, all.lines[request.line as usize], request);
         }
     }
@@ -142,7 +142,7 @@ impl Hierarchy {
         u64::from(sectors.count_ones()) * self.sector
     }
 
-    fn request(&mut self, sm: usize, line: u64, request: &Request) {
+    fn request(&mut self, sm: usize, line: u64, request: Request) {
         match request.kind {
             Kind::Barrier => {}
             Kind::Load => {

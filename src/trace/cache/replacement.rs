@@ -89,11 +89,8 @@ impl Memory {
         while half > 0 {
             let right = way & half != 0;
             let bit = 1_u64 << (node & 63);
-            if right {
-                self.trees[set] &= !bit
-            } else {
-                self.trees[set] |= bit
-            }
+            let tree = &mut self.trees[set];
+            *tree = if right { *tree & !bit } else { *tree | bit };
             node = node * 2 + usize::from(right);
             half /= 2;
         }

@@ -35,7 +35,7 @@ pub struct SimulationConfig {
 pub fn simulate(
     all: &Requests,
     config: &SimulationConfig,
-    visit: &mut dyn FnMut(u32, &Request, bool),
+    visit: &mut dyn FnMut(u32, Request, bool),
 ) -> Statistics {
     let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
     let Filter { cores, core, assignment, max_groups } = config.filter;
@@ -56,7 +56,7 @@ pub fn simulate(
         for warp in 0..all.warps_per_block {
             for block in &mut active {
                 let Some((access, requests)) = block.step(all, warp) else { continue };
-                for request in requests {
+                for &request in requests {
                     let missed = simulation.request(all.lines[request.line as usize], request);
                     if request.kind == Kind::Load {
                         visit(access, request, missed);
@@ -64,7 +64,9 @@ pub fn simulate(
                 }
             }
         }
-        active.iter_mut().for_each(|b| b.open(all));
+        for block in &mut active {
+            block.open(all);
+        }
         active.retain(|b| !b.is_done(all));
     }
 }
@@ -88,7 +90,7 @@ pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &Ca
         let last = access.address.saturating_add(u64::from(access.bytes.max(1)) - 1);
         for line in access.address >> shift..=last >> shift {
             let request = Request { line: 0, lane: 0, kind: access.kind, sectors: u8::MAX };
-            simulation.request(line, &request);
+            simulation.request(line, request);
         }
     }
     simulation.statistics
@@ -107,7 +109,7 @@ impl Simulation {
     }
 
     /// A request; whether it misses. Lines are whole here: they have one sector.
-    fn request(&mut self, line: u64, request: &Request) -> bool {
+    fn request(&mut self, line: u64, request: Request) -> bool {
         let statistics = &mut self.statistics;
         let found = match request.kind {
             Kind::Barrier => return false,

@@ -1,4 +1,4 @@
-//! The log of a simulator that runs real OpenCL kernels: buffers, kernels, instructions with their loops, and
+//! The log of a simulator that runs real `OpenCL` kernels: buffers, kernels, instructions with their loops, and
 //! accesses with instruction and iteration. Buffers are put behind each other, 256 bytes apart at least.
 
 use std::io::Read;

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_text_longer_than_the_buffer_is_read_whole() {
-        let text: String = (0..400_000).map(|i| format!("{i}\n")).collect();
+        let text = (0..400_000).map(|i| i.to_string()).collect::<Vec<_>>().join("\n");
         let mut lines = Lines::new(text.as_bytes(), false);
         assert_eq!(lines.peek().unwrap()[..4], *b"0\n1\n");
         let mut n = 0;

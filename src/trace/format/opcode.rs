@@ -30,14 +30,14 @@ pub(super) fn opcode(name: &[u8]) -> Opcode {
 
 /// Bytes of a lane by the width in the name; 4 without one.
 pub(super) fn width(name: &[u8]) -> u16 {
-    let widths = name.split(|&b| b == b'.').filter_map(|part| match part {
+    let mut widths = name.split(|&b| b == b'.').filter_map(|part| match part {
         b"U8" | b"S8" => Some(1),
         b"U16" | b"S16" => Some(2),
         b"64" => Some(8),
         b"128" => Some(16),
         _ => None,
     });
-    widths.last().unwrap_or(4)
+    widths.next_back().unwrap_or(4)
 }
 
 #[cfg(test)]

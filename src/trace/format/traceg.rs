@@ -48,7 +48,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
             [b'#', ..] => Some(()),
             _ if line.starts_with(b"thread block") => begin_block(line, &mut state),
             _ if line.starts_with(b"warp") => begin_warp(line, &mut state),
-            _ if line.starts_with(b"insts") => value(line).and_then(|v| Some(state.left = decimal(v)?.0)),
+            _ if line.starts_with(b"insts") => insts(line, &mut state),
             _ => instruction(line, &mut state, &mut lanes).map(|elsewhere| {
                 if elsewhere {
                     lines.elsewhere();
@@ -106,6 +106,11 @@ fn begin_block(line: &[u8], state: &mut State) -> Option<()> {
     (place.iter().zip(grid.0).all(|(&p, n)| p < n) && state.block.is_some()).then_some(())?;
     state.group = Some(grid.linear(Dim3(place)));
     state.left = 0;
+    Some(())
+}
+
+fn insts(line: &[u8], state: &mut State) -> Option<()> {
+    state.left = decimal(value(line)?)?.0;
     Some(())
 }
 

@@ -12,16 +12,11 @@ const HEAD: &str = "`blocksize: X Y Z` with at most 2^20 threads";
 const LINE: &str = "`thread rw address bytes` in decimal";
 
 pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
-    let block = match lines.next()? {
-        Some(line) => match head(line) {
-            Some(block) => block,
-            // Nothing can be read without it.
-            None => {
-                let found = shown(line);
-                return Err(ReadError::Malformed { line: lines.number(), expected: HEAD, found });
-            }
-        },
-        None => return Err(ReadError::Empty),
+    let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
+    // Nothing can be read without it.
+    let Some(block) = head(first) else {
+        let found = shown(first);
+        return Err(ReadError::Malformed { line: lines.number(), expected: HEAD, found });
     };
     sink.begin(&Header { kernel: None, block, grid: None }, false)?;
     let tables = Tables::default();

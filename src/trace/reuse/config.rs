@@ -50,6 +50,7 @@ pub enum Batches {
 
 /// The rules, each a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Rules {
     /// A miss to a line in flight needs no entry of its own (N 4.4).
     pub merge: bool,
@@ -105,6 +106,7 @@ impl Rules {
 
 /// The five extensions of N 4, each a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Extensions {
     /// N 4.1; without it, warps run one after another.
     pub parallel: bool,

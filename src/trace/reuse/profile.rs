@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     counts: Vec<u64>,
+    /// Ascending distances beyond those of `counts`, of profiles that are known at few places only.
+    few: Vec<(u64, u64)>,
     infinite: u64,
 }
 
@@ -11,6 +13,13 @@ pub struct Profile {
 const MOST: u64 = 1 << 26;
 
 impl Profile {
+    /// Of distances that occur so many times, each once and in any order.
+    pub(super) fn sparse(distances: impl Iterator<Item = (u64, u64)>, infinite: u64) -> Self {
+        let mut few: Vec<(u64, u64)> = distances.filter(|d| d.1 > 0).collect();
+        few.sort_unstable();
+        Self { counts: Vec::new(), few, infinite }
+    }
+
     /// Counts a distance; `None` is infinite.
     #[inline]
     pub fn add(&mut self, distance: Option<u64>) {
@@ -24,8 +33,7 @@ impl Profile {
             self.infinite += times;
             return;
         };
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^26")]
-        let place = distance.min(MOST) as usize;
+        let place = usize::try_from(distance.min(MOST)).unwrap_or(0);
         if place >= self.counts.len() {
             self.counts.resize((place + 1).next_power_of_two(), 0);
         }
@@ -39,12 +47,13 @@ impl Profile {
 
     /// All accesses.
     pub fn accesses(&self) -> u64 {
-        self.infinite + self.counts.iter().sum::<u64>()
+        self.infinite + self.distances().map(|d| d.1).sum::<u64>()
     }
 
     /// Distances that occur and how often, ascending; without infinite ones.
     pub fn distances(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts.iter().enumerate().filter(|c| c.1 > &0).map(|(d, &n)| (d as u64, n))
+        let near = self.counts.iter().enumerate().filter(|c| c.1 > &0).map(|(d, &n)| (d as u64, n));
+        near.chain(self.few.iter().copied())
     }
 
     /// Accesses with a finite distance of `ways` or more.

@@ -2,6 +2,8 @@
 
 use std::collections::BinaryHeap;
 
+use rustc_hash::FxHashMap;
+
 use super::profile::Profile;
 use super::stack::LineStack;
 use crate::trace::intern::Interner;
@@ -63,13 +65,15 @@ fn lru_of<const WAYS: usize>(lines: impl Iterator<Item = u64>, sets: usize, of: 
     let mut misses = 0_u64;
     for line in lines {
         let set = &mut all[of(line) as usize];
-        if set[0] == line {
-            continue;
+        // Lines move down until the place where this one was. Without branches: hits cannot be foreseen.
+        let (mut carried, mut found) = (line, false);
+        for place in set.iter_mut() {
+            let here = *place;
+            *place = if found { here } else { carried };
+            found |= here == line;
+            carried = here;
         }
-        let found = set.iter().position(|&l| l == line);
-        misses += u64::from(found.is_none());
-        set.copy_within(..found.unwrap_or(WAYS - 1), 1);
-        set[0] = line;
+        misses = misses.wrapping_add(u64::from(!found));
     }
     misses
 }
@@ -89,8 +93,8 @@ fn lru_slices(lines: impl Iterator<Item = u64>, sets: usize, ways: usize, of: im
     misses
 }
 
-/// The profile of a sample of lines, scaled to all: Waldspurger et al.'s SHARDS with a fixed number of lines
-/// and their adjustment for the number of accesses that the sample should have had.
+/// The profile of a sample of lines, scaled to all: Waldspurger et al.'s SHARDS with a fixed number of lines.
+/// What the sample has too many or too few accesses, it is taken to have of all distances alike.
 pub fn sampled_profile(lines: impl IntoIterator<Item = u64>, most_lines: usize) -> Profile {
     let mut sample = Sample::new(most_lines.max(1));
     let mut all = 0_u64;
@@ -114,9 +118,8 @@ struct Sample {
     most: usize,
     /// The lines, that with the largest hash first.
     lines: BinaryHeap<(u64, u64)>,
-    /// Counted for the present threshold; older counts are scaled into `done`.
-    done: Vec<(f64, f64)>,
-    scaled: Vec<f64>,
+    /// What was counted at earlier rates, scaled; `exact` has what is counted at the present one.
+    scaled: FxHashMap<u64, f64>,
     infinite: f64,
 }
 
@@ -127,8 +130,7 @@ impl Sample {
             threshold: HASHES,
             most,
             lines: BinaryHeap::new(),
-            done: Vec::new(),
-            scaled: Vec::new(),
+            scaled: FxHashMap::default(),
             infinite: 0.0,
         }
     }
@@ -180,29 +182,18 @@ impl Sample {
         self.infinite += counted.infinite() as f64 / rate;
         for (distance, times) in counted.distances() {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a distance")]
-            let scaled = (distance as f64 / rate) as usize;
-            if scaled >= self.scaled.len() {
-                self.scaled.resize((scaled + 1).next_power_of_two(), 0.0);
-            }
-            self.scaled[scaled] += times as f64 / rate;
+            let scaled = (distance as f64 / rate) as u64;
+            *self.scaled.entry(scaled).or_default() += times as f64 / rate;
         }
-        self.done.push((rate, counted.accesses() as f64 / rate));
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of accesses")]
     fn finish(mut self, all: u64) -> Profile {
         self.settle();
-        let expected: f64 = self.done.iter().map(|d| d.1).sum();
-        // What the sample has too little or too much of, it has most likely of the shortest distances.
-        let missing = all as f64 - expected;
-        if let Some(first) = self.scaled.first_mut() {
-            *first = (*first + missing).max(0.0);
-        }
-        let mut out = Profile::default();
-        for (distance, &times) in self.scaled.iter().enumerate() {
-            out.add_many(Some(distance as u64), times.round() as u64);
-        }
-        out.add_many(None, self.infinite.round() as u64);
-        out
+        let counted: f64 = self.scaled.values().sum::<f64>() + self.infinite;
+        let scale = if counted > 0.0 { all as f64 / counted } else { 1.0 };
+        let times = |n: f64| (n * scale).round() as u64;
+        let distances = self.scaled.iter().map(|(&distance, &n)| (distance, times(n)));
+        Profile::sparse(distances, times(self.infinite))
     }
 }

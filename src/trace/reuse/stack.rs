@@ -45,14 +45,14 @@ impl Stack {
         u64::from(count) + self.far(block, last / BLOCK)
     }
 
-    /// Bits of the blocks after `block`.
+    /// Bits of the blocks after `block`. Places are 32-bit numbers, so their counts are too.
     fn far(&self, block: usize, last: usize) -> u64 {
-        let sum = |counts: &[u32]| counts.iter().map(|&c| u64::from(c)).sum::<u64>();
+        let sum = |counts: &[u32]| counts.iter().fold(0_u32, |sum, &c| sum.wrapping_add(c));
         let group = block / GROUP;
         let blocks_end = ((group + 1) * GROUP).min(last + 1);
         let near = sum(&self.blocks[block + 1..blocks_end]);
         let groups = self.groups.get(group + 1..=last / GROUP).unwrap_or(&[]);
-        near + sum(groups)
+        u64::from(near.wrapping_add(sum(groups)))
     }
 
     /// Puts a line on top. `places` has 0 for lines that are in no stack.

@@ -1,14 +1,20 @@
 //! One core: its warps take turns, their requests wait for memory, their effects change the stacks.
 
+mod cores;
+mod lanes;
+mod memory;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use super::config::{Batches, Check, Config, EffectOrder, Release, Visible};
+use super::config::{Check, Config, Visible};
 use super::profile::Profile;
 use super::stack::Stack;
-use super::wheel::{Effect, Wheel};
+use super::wheel::Wheel;
 use crate::trace::coalesce::Requests;
 use crate::trace::random::Random;
+
+pub(super) use cores::run;
 
 /// What a core has counted.
 #[derive(Debug, Clone, Default)]
@@ -155,7 +161,7 @@ impl<'r> Machine<'r> {
                             self.sleeping.push(Reverse((self.now + u64::from(time), warp)));
                         }
                     }
-                    Turn::Waits(time) if time == 0 => self.pool.push_front(warp),
+                    Turn::Waits(0) => self.pool.push_front(warp),
                     Turn::Waits(time) => {
                         // Its request takes effect before its next one.
                         let until = self.now + u64::from(time);
@@ -284,87 +290,6 @@ impl<'r> Machine<'r> {
         Turn::Waits(longest)
     }
 
-    /// Lane 0 was refused. With one portion, nothing has happened; otherwise the other portions go on.
-    fn split(&mut self, warp: u32, size: u32, portions: u32) -> Turn {
-        self.counts.refusals += 1;
-        if portions == 1 {
-            return Turn::Waits(0);
-        }
-        let step = self.progress[warp as usize].step;
-        let lanes = self.all.warps[warp as usize].lanes.len();
-        self.progress[warp as usize].lanes = Some(vec![step; lanes].into());
-        self.effects(self.now);
-        let mut longest = 0;
-        for portion in 1..portions {
-            let (_, time) = self.portion(warp, portion, size, portions, u32::MAX);
-            longest = longest.max(time);
-            self.effects(self.now);
-        }
-        Turn::Waits(longest)
-    }
-
-    /// The turn of a warp whose lanes are apart.
-    fn turn_of_lanes(&mut self, number_of: u32) -> Turn {
-        let all = self.all;
-        let warp = &all.warps[number_of as usize];
-        let at =
-            self.progress[number_of as usize].lanes.as_ref().and_then(|l| l.first()).copied().unwrap_or(0);
-        let has_more = at < all.lengths[warp.lanes.start];
-        let step = warp.steps.start + at as usize;
-        let portions = if has_more { all.steps.get(step).map_or(1, |s| u32::from(s.portions)) } else { 1 };
-        let size = (all.warp_size / portions.max(1)).max(1);
-        let used = self.used;
-        let (mut finished, mut longest) = (0, 0);
-        for portion in 0..portions {
-            let (done, time) = self.portion(number_of, portion, size, portions, used);
-            finished += done;
-            // A refused lane 0 has no latency, whatever was before: it is the first.
-            longest = longest.max(time);
-            self.effects(self.now);
-        }
-        if finished == warp.lanes.len() { Turn::Done } else { Turn::Waits(longest) }
-    }
-
-    /// The next access of each lane of a portion: how many have none, and the longest latency.
-    fn portion(&mut self, warp: u32, portion: u32, size: u32, portions: u32, used: u32) -> (usize, u32) {
-        let all = self.all;
-        let of = &all.warps[warp as usize];
-        let count = number(of.lanes.len());
-        let end = if portion + 1 == portions { count } else { ((portion + 1) * size).min(count) };
-        let (mut finished, mut longest) = (0, 0);
-        for lane in portion * size..end {
-            let done = self.progress[warp as usize].lanes.as_ref().map_or(0, |l| l[lane as usize]);
-            if done >= all.lengths[of.lanes.start + lane as usize] {
-                finished += 1;
-                continue;
-            }
-            let requests = all.of_step(of, of.steps.start + done as usize);
-            for request in requests.iter().filter(|r| u32::from(r.lane) == lane) {
-                let distance = self.distance(request.line);
-                if self.is_hit(distance) {
-                    self.hit(request.line);
-                } else {
-                    if lane == 0 && self.refuses_lane_0(used, request.line) {
-                        self.counts.refusals += 1;
-                        return (finished, 0);
-                    }
-                    longest = longest.max(self.miss(request.line));
-                }
-                self.counts.profile.add(distance);
-            }
-            if let Some(lanes) = &mut self.progress[warp as usize].lanes {
-                lanes[lane as usize] += 1;
-            }
-        }
-        (finished, longest)
-    }
-
-    fn refuses_lane_0(&self, used: u32, line: u32) -> bool {
-        self.config.rules.check == Check::FirstLane
-            && used >= self.entries
-            && !(self.config.rules.merge && self.flights[line as usize] > 0)
-    }
-
     /// Whether one of these lines misses and gets no entry (N 4.4).
     fn is_refused(&self, lines: impl Iterator<Item = u32>) -> bool {
         let most = self.config.mshrs.merged.unwrap_or(u32::MAX);
@@ -393,161 +318,9 @@ impl<'r> Machine<'r> {
     fn is_hit(&self, distance: Option<u64>) -> bool {
         distance.is_some_and(|d| d < self.ways)
     }
-
-    #[inline]
-    fn hit(&mut self, line: u32) {
-        self.wheel.add(self.now + u64::from(self.config.latency.hit), Effect::new(line, false));
-    }
-
-    /// Sends a request to memory; how long it takes.
-    #[inline]
-    fn miss(&mut self, line: u32) -> u32 {
-        let latency = self.config.latency;
-        let mut time = latency.miss;
-        if latency.deviation > 0.0 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-            let more = (self.random.half_normal() * latency.deviation).min(1e6) as u32;
-            time = time.saturating_add(more);
-        }
-        let mut arrival = self.now + u64::from(time);
-        let at = line as usize;
-        if !self.seen[at] {
-            self.seen[at] = true;
-            self.counts.compulsory += 1;
-        }
-        if self.flights[at] > 0 {
-            self.counts.latency_misses += 1;
-            if self.config.rules.clip {
-                arrival = arrival.min(self.earliest[at]);
-            }
-            self.earliest[at] = self.earliest[at].min(arrival);
-        } else {
-            self.used += 1;
-            self.earliest[at] = arrival;
-        }
-        self.flights[at] += 1;
-        self.issued += 1;
-        if let Some(returns) = &mut self.returns {
-            returns.insert((line, arrival, self.issued));
-        }
-        self.wheel.add(arrival, Effect::new(line, true));
-        u32::try_from(arrival - self.now).unwrap_or(u32::MAX)
-    }
-
-    /// What takes effect at a time.
-    #[inline]
-    fn effects(&mut self, time: u64) {
-        let Some(bucket) = self.wheel.take(time) else { return };
-        match self.config.rules.order {
-            EffectOrder::Issue => bucket.iter().for_each(|&e| self.effect(e, time)),
-            EffectOrder::HitsFirst => {
-                bucket.iter().filter(|e| !e.is_miss()).for_each(|&e| self.effect(e, time));
-                bucket.iter().filter(|e| e.is_miss()).for_each(|&e| self.effect(e, time));
-            }
-        }
-        self.wheel.put_back(time, bucket);
-    }
-
-    #[inline]
-    fn effect(&mut self, effect: Effect, time: u64) {
-        let line = effect.line();
-        let set = self.sets[line as usize] as usize;
-        self.stacks[set].touch(line, &mut self.places);
-        if effect.is_miss() {
-            self.land(line, time);
-        }
-    }
-
-    /// A request returns: its entry may become free.
-    fn land(&mut self, line: u32, time: u64) {
-        let flights = &mut self.flights[line as usize];
-        if let Some(returns) = &mut self.returns {
-            let of = |from: u64, to: u64| (line, from, 0)..=(line, to, u64::MAX);
-            if let Some(&first) = returns.range(of(time, time)).next() {
-                returns.remove(&first);
-            }
-            if let Some(next) = returns.range(of(0, u64::MAX)).next() {
-                self.earliest[line as usize] = next.1;
-            }
-        }
-        if *flights == 0 {
-            return;
-        }
-        *flights = match self.config.rules.release {
-            Release::First => 0,
-            Release::Last => *flights - 1,
-        };
-        if *flights == 0 {
-            self.used -= 1;
-        }
-    }
 }
 
 /// Numbers of warps and lanes are far below 2^32.
 fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// How many blocks are active on a core (N 3.1); at least one.
-pub(super) fn active_blocks(config: &Config, threads_per_block: usize) -> usize {
-    let threads = u32::try_from(threads_per_block.max(1)).unwrap_or(u32::MAX);
-    (config.max_threads / threads).min(config.max_blocks).max(1) as usize
-}
-
-/// Runs blocks on cores: the counts and final times of each.
-pub(super) fn run(
-    all: &Requests,
-    config: &Config,
-    sets: &[u32],
-    blocks: usize,
-    threads_per_block: usize,
-) -> Vec<(Counts, u64)> {
-    let active = active_blocks(config, threads_per_block);
-    let cores = (config.cores.max(1) as usize).min(blocks.max(1));
-    let mut machines: Vec<Machine<'_>> =
-        (0..cores).map(|core| Machine::new(all, config, sets, number(core))).collect();
-    match config.rules.batches {
-        Batches::Static => {
-            for (core, machine) in machines.iter_mut().enumerate() {
-                let own: Vec<usize> = (core..blocks).step_by(cores).collect();
-                for set in own.chunks(active) {
-                    set.iter().for_each(|&block| machine.begin(block));
-                    while machine.running() > 0 {
-                        machine.run();
-                    }
-                    machine.drop_flights();
-                }
-            }
-        }
-        Batches::Refill => refill(&mut machines, blocks, active),
-    }
-    machines.into_iter().map(|m| (m.counts, m.now)).collect()
-}
-
-/// Blocks go round until all cores are full; then the core that is done first gets the next one (N 4.1).
-fn refill(machines: &mut [Machine<'_>], blocks: usize, active: usize) {
-    let mut next = 0;
-    for _ in 0..active {
-        for machine in machines.iter_mut() {
-            if next < blocks {
-                machine.begin(next);
-                next += 1;
-            }
-        }
-    }
-    // A core runs until a block is done; the one that is behind all others goes first, so that blocks are
-    // handed out in the order of time.
-    let mut waiting: BinaryHeap<Reverse<(u64, usize)>> =
-        (0..machines.len()).map(|core| Reverse((0, core))).collect();
-    while let Some(Reverse((_, core))) = waiting.pop() {
-        let machine = &mut machines[core];
-        if machine.now > 0 && next < blocks {
-            machine.begin(next);
-            next += 1;
-        }
-        if machine.running() > 0 {
-            machine.run();
-            waiting.push(Reverse((machine.now, core)));
-        }
-    }
 }
