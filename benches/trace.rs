@@ -1,9 +1,11 @@
-//! The trace-based models, in accesses per second. One core.
+//! The trace-based models, in accesses per second of processor time on one core.
 //!
 //! `cargo bench --bench trace --no-default-features`
 
 use std::hint::black_box;
+use std::time::Duration;
 
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::format::{Collector, ReadOptions, Sink, TrcWriter, read_text};
@@ -12,6 +14,50 @@ use wavecast::trace::reuse::{Config, Rules, RunKind, lru_misses, profile, sample
 use wavecast::trace::schedule::Grouping;
 use wavecast::trace::sets::SetIndex;
 use wavecast::trace::{Header, Tables, Trace};
+
+/// Time that the processor worked for this thread: what else runs on the machine does not count. Wall time
+/// where the system does not say.
+struct CpuTime;
+
+static WALL: WallTime = WallTime;
+
+fn now() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());
+    nanoseconds.map_or_else(
+        || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default(),
+        Duration::from_nanos,
+    )
+}
+
+impl Measurement for CpuTime {
+    type Intermediate = Duration;
+    type Value = Duration;
+
+    fn start(&self) -> Duration {
+        now()
+    }
+
+    fn end(&self, start: Duration) -> Duration {
+        now() - start
+    }
+
+    fn add(&self, a: &Duration, b: &Duration) -> Duration {
+        *a + *b
+    }
+
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn to_f64(&self, value: &Duration) -> f64 {
+        WALL.to_f64(value)
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WALL.formatter()
+    }
+}
 
 /// A plain generator.
 struct Random(u64);
@@ -65,7 +111,7 @@ fn text(trace: &Trace) -> Vec<u8> {
     out
 }
 
-fn sequences(c: &mut Criterion) {
+fn sequences(c: &mut Criterion<CpuTime>) {
     const COUNT: usize = 4_000_000;
     const SAMPLE: usize = 4096;
     let traces = [
@@ -99,7 +145,7 @@ fn sequences(c: &mut Criterion) {
     group.finish();
 }
 
-fn model(c: &mut Criterion) {
+fn model(c: &mut Criterion<CpuTime>) {
     let mut group = c.benchmark_group("model");
     group.sample_size(10);
     let patterns = [
@@ -122,7 +168,7 @@ fn model(c: &mut Criterion) {
     group.finish();
 }
 
-fn parsing(c: &mut Criterion) {
+fn parsing(c: &mut Criterion<CpuTime>) {
     let trace = pattern(r#"{"kernel":"mm","N":96,"wgx":16,"wgy":16}"#);
     let text = text(&trace);
     let mut group = c.benchmark_group("parse");
@@ -138,7 +184,7 @@ fn parsing(c: &mut Criterion) {
 }
 
 /// The patterns of the published program's timings, from the text to the four runs.
-fn published(c: &mut Criterion) {
+fn published(c: &mut Criterion<CpuTime>) {
     let cases = [
         ("mt_32x4", r#"{"kernel":"mt","N":128,"wgx":32,"wgy":32}"#),
         ("mm_16x4", r#"{"kernel":"mm","N":64,"wgx":16,"wgy":16}"#),
@@ -179,5 +225,9 @@ fn published(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, sequences, model, parsing, published);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = sequences, model, parsing, published
+}
 criterion_main!(benches);
