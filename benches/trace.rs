@@ -24,10 +24,8 @@ static WALL: WallTime = WallTime;
 fn now() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());
-    nanoseconds.map_or_else(
-        || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default(),
-        Duration::from_nanos,
-    )
+    nanoseconds
+        .map_or_else(|| std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default(), Duration::from_nanos)
 }
 
 impl Measurement for CpuTime {
@@ -113,7 +111,7 @@ fn text(trace: &Trace) -> Vec<u8> {
 
 fn sequences(c: &mut Criterion<CpuTime>) {
     const COUNT: usize = 4_000_000;
-    const SAMPLE: usize = 4096;
+    const SAMPLE: usize = 8192;
     let traces = [
         ("64K_uniform", uniform(COUNT, 65_536)),
         ("4M_uniform", uniform(COUNT, 4 << 20)),

@@ -1,5 +1,6 @@
 //! `wavecast trace` and `compare` as scripts and people meet them.
 
+use std::fmt::Write;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -10,14 +11,11 @@ const TRC: &str = "blocksize: 32 1 1\n";
 fn trace() -> std::path::PathBuf {
     let mut text = TRC.to_owned();
     for thread in 0..64 {
-        for pass in 0..2 {
-            for line in 0..8 {
-                let address = 4096 + line * 128 + thread % 32 * 4 + thread / 32 * 1024;
-                text += &format!("{thread} 0 {address} 4\n");
-            }
-            let _ = pass;
+        for load in 0..16 {
+            let address = 4096 + load % 8 * 128 + thread % 32 * 4 + thread / 32 * 1024;
+            let _ = writeln!(text, "{thread} 0 {address} 4");
         }
-        text += &format!("{thread} 1 {} 4\n", 65_536 + thread * 4);
+        let _ = writeln!(text, "{thread} 1 {} 4", 65_536 + thread * 4);
     }
     let path = std::env::temp_dir().join(format!(
         "wavecast-{}-{:?}.trc",

@@ -12,6 +12,8 @@ use super::input::KernelArguments;
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
+use wavecast::kernel::Kernel;
+use wavecast::launch::Candidate;
 use wavecast::measure::{Options, compare};
 use wavecast::report::ErrorDocument;
 use wavecast::report::trace::{ComparisonDocument, comparison_document, comparison_table, comparison_text};
@@ -49,10 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         for kernel in &loaded.kernels {
             let estimator = arguments.model.estimator(kernel, &device);
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
-            let all = arguments.shapes.candidates(kernel);
-            let given = !arguments.shapes.block.is_empty() || !arguments.shapes.threads.is_empty();
-            // A simulation takes seconds: without a block, only the first one.
-            for candidate in all.into_iter().take(if given { usize::MAX } else { 1 }) {
+            for candidate in launches(&arguments.shapes, kernel) {
                 answers.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
                     Ok(found) => {
                         Answer::Found(Box::new(comparison_document(&estimator, &found, warnings.clone())))
@@ -74,6 +73,19 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} comparisons in {:.1?}", found.len(), started.elapsed()));
     }
     Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The blocks and folds that were given: a block alone means that block without folding, as in `predict`. A
+/// simulation takes seconds: without a block, only the first candidate.
+fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Candidate> {
+    let given = !shapes.block.is_empty() || !shapes.threads.is_empty();
+    let unfolded = given && shapes.fold.is_empty();
+    let all = shapes.candidates(kernel).into_iter().filter(|c| !unfolded || c.fold == [1; 3]);
+    let all: Vec<Candidate> = all.take(if given { usize::MAX } else { 1 }).collect();
+    if all.is_empty() && unfolded {
+        return shapes.blocks(kernel).into_iter().map(|block| Candidate { block, fold: [1; 3] }).collect();
+    }
+    all
 }
 
 fn render(

@@ -222,6 +222,29 @@ impl Trace {
     }
 }
 
+impl Trace {
+    /// The trace with its blocks renumbered, x fastest, where they were numbered x slowest, as N's tracer
+    /// does; none if the grid does not have the blocks of the trace.
+    pub fn from_x_slowest(&self, grid: Dim3) -> Option<Self> {
+        let [nx, ny, nz] = grid.0;
+        let turned = Dim3([nz, ny, nx]);
+        if grid.volume() < self.blocks() as u64 || grid.volume() > 1 << 26 {
+            return None;
+        }
+        let size = self.block_threads();
+        let header = Header { kernel: self.kernel.clone(), block: self.block, grid: Some(grid) };
+        let mut builder = TraceBuilder::new(header, false);
+        for access in &self.accesses {
+            let (block, local) = (access.thread as usize / size, access.thread as usize % size);
+            let [z, y, x] = turned.place(block as u64).0;
+            let block = usize::try_from(grid.linear(Dim3([x, y, z]))).ok()?;
+            let thread = u32::try_from(block.checked_mul(size)?.checked_add(local)?).ok()?;
+            builder.push(Access { thread, ..*access });
+        }
+        Some(builder.finish(self.tables.clone()))
+    }
+}
+
 /// Collects the accesses of a launch.
 #[derive(Debug)]
 pub struct TraceBuilder {
@@ -302,6 +325,18 @@ mod tests {
         assert_eq!((of(0), of(1), of(2), of(3)), (vec![20, 50], vec![40], vec![], vec![10, 30]));
         assert_eq!((trace.threads(), trace.blocks(), trace.grid), (4, 2, Dim3([2, 1, 1])));
         assert_eq!(trace.recorded(), Some(&[3, 0, 4, 2, 1][..]));
+    }
+
+    #[test]
+    fn blocks_that_were_numbered_x_slowest_are_renumbered() {
+        let header = Header { kernel: None, block: Dim3([2, 1, 1]), grid: None };
+        let mut builder = TraceBuilder::new(header, false);
+        // Block 1 of a grid of 2 x 3 is at y = 1 where x is slowest: number 2 where x is fastest.
+        builder.push(Access::plain(3, Kind::Load, 7, 4));
+        builder.push(Access::plain(11, Kind::Load, 8, 4));
+        let trace = builder.finish(Tables::default()).from_x_slowest(Dim3([2, 3, 1])).unwrap();
+        assert_eq!((trace.thread(5)[0].address, trace.thread(11)[0].address), (7, 8));
+        assert!(trace.from_x_slowest(Dim3([2, 2, 1])).is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::super::predict::candidate;
 use wavecast::launch::Launch;
 use wavecast::trace::format::{Collector, Format, ReadError, ReadOptions, Reading, Sink, read};
 use wavecast::trace::synth::Synth;
-use wavecast::trace::{Kind, Trace};
+use wavecast::trace::{Dim3, Kind, Trace};
 
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
@@ -29,6 +29,9 @@ pub(super) struct TraceArguments {
     /// Which kernel launch of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub launch: usize,
+    /// The trace numbers its blocks x slowest, as N's tracer does, in a grid of so many
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    pub x_slowest: Option<Shape>,
     /// Threads of a block, of a kernel document; its first candidate by default
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     pub block: Option<Shape>,
@@ -98,10 +101,20 @@ impl TraceArguments {
         let mut input = self.load(most, keep)?;
         let count = input.traces.len();
         if let Some(n) = self.launch.checked_sub(1).filter(|&n| n < count) {
-            return Ok(input.traces.swap_remove(n));
+            return self.renumbered(input.traces.swap_remove(n));
         }
         let message = format!("there is no launch {} among {count} in {}", self.launch, self.path);
         Err(Failure::message("no-launch", message, Some("`wavecast trace info` lists them")))
+    }
+
+    fn renumbered(&self, trace: Trace) -> Result<Trace, Failure> {
+        let Some(Shape(grid)) = self.x_slowest else { return Ok(trace) };
+        let grid = Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+        trace.from_x_slowest(grid).ok_or_else(|| {
+            let message =
+                format!("a grid of {grid} does not have the {} blocks of the trace", trace.blocks());
+            Failure::message("usage", message, Some("give the grid of the launch to --x-slowest"))
+        })
     }
 
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {
