@@ -3,6 +3,7 @@
 mod answers;
 mod check;
 mod choices;
+mod compare;
 mod completions;
 mod devices;
 mod explain;
@@ -14,6 +15,7 @@ mod progress;
 mod rank;
 mod schema;
 mod sweep;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,10 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Why one launch is as fast as it is, and what would help
     Explain(explain::Arguments),
+    /// Reuse distances, simulated caches and traces of kernels
+    Trace(trace::Arguments),
+    /// The analytic model beside a simulation of both caches
+    Compare(compare::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -68,6 +74,8 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -10,6 +10,7 @@ mod schema;
 mod svg;
 mod sweep;
 mod table;
+pub mod trace;
 mod units;
 
 pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
@@ -21,6 +22,9 @@ pub use prediction::{
 };
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
-pub use svg::{ranking_picture, sweep_picture};
+pub use svg::{
+    Place, experiment_picture, places_picture, ranking_picture, reuse_picture, sweep_picture,
+    trace_sweep_picture,
+};
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};

@@ -258,7 +258,7 @@ impl Loops {
 
 /// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes
 /// that shared memory can take.
-fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> f64 {
+pub fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> f64 {
     let l1 = &device.l1;
     let capacity = l1.capacity.value.0 as f64;
     if !l1.unified {

@@ -6,6 +6,8 @@ mod colour;
 mod frame;
 mod ranking;
 mod series;
+mod trace;
 
 pub use ranking::ranking_picture;
 pub use series::sweep_picture;
+pub use trace::{Place, experiment_picture, places_picture, reuse_picture, trace_sweep_picture};
