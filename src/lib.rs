@@ -7,6 +7,7 @@ pub mod expr;
 pub mod footprint;
 pub mod kernel;
 pub mod launch;
+pub mod measure;
 pub mod predict;
 pub mod report;
 pub mod source;

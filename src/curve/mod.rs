@@ -12,4 +12,4 @@ mod registry;
 
 pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
 pub use form::Curve;
-pub use registry::{Curves, for_device};
+pub use registry::{Curves, for_device, read};

@@ -1,0 +1,15 @@
+//! The measurement format: what was measured of launches, as comma-separated values or as JSON lines.
+//! `docs/measurements.md` describes it.
+
+mod builder;
+mod columns;
+mod quantity;
+mod read;
+mod row;
+mod unit;
+mod write;
+
+pub use quantity::Quantity;
+pub use read::read;
+pub use row::{Measurements, Per, Row, Subject, Value};
+pub use write::{write_csv, write_json_lines};
