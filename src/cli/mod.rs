@@ -7,6 +7,8 @@ mod completions;
 mod devices;
 mod explain;
 mod input;
+mod library;
+mod measured;
 mod model;
 mod output;
 mod predict;
@@ -14,6 +16,7 @@ mod progress;
 mod rank;
 mod schema;
 mod sweep;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -44,6 +47,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Why one launch is as fast as it is, and what would help
     Explain(explain::Arguments),
+    /// Predictions beside measurements: errors, order of launches, scatter plot
+    Validate(validate::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -68,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

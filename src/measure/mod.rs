@@ -1,7 +1,13 @@
 //! Where models and measurements meet: reading what was measured, holding predictions beside it, and
 //! fitting curves to it.
 
+mod halves;
+mod join;
 pub mod measurements;
 mod records;
+mod validate;
 
-pub use records::{Record, Records};
+pub use halves::{Half, halve};
+pub use join::{Case, Group, Library, Rejected, join};
+pub use records::{Record, Records, Unreadable};
+pub use validate::{Order, Score, Scored, Validation, order, validate};

@@ -11,6 +11,7 @@ mod svg;
 mod sweep;
 mod table;
 mod units;
+mod validation;
 
 pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
@@ -21,6 +22,10 @@ pub use prediction::{
 };
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
-pub use svg::{ranking_picture, sweep_picture};
+pub use svg::{ranking_picture, sweep_picture, validation_picture};
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};
+pub use validation::{
+    ModelDocument as ValidationModel, ValidationDocument, validation_document, validation_markdown,
+    validation_table, validation_text,
+};

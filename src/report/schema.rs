@@ -3,7 +3,7 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 8] = [
+pub const SCHEMAS: [(&str, &str); 9] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
@@ -11,6 +11,7 @@ pub const SCHEMAS: [(&str, &str); 8] = [
     ("prediction", "what `predict --format json` prints"),
     ("sweep", "what `sweep --format json` prints"),
     ("explanation", "what `explain --format json` prints"),
+    ("validation", "what `validate --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -24,6 +25,7 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "prediction" => schema_for!(super::PredictionDocument),
         "sweep" => schema_for!(super::SweepDocument),
         "explanation" => schema_for!(super::ExplanationDocument),
+        "validation" => schema_for!(super::ValidationDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

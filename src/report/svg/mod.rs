@@ -5,7 +5,9 @@ mod canvas;
 mod colour;
 mod frame;
 mod ranking;
+mod scatter;
 mod series;
 
 pub use ranking::ranking_picture;
+pub use scatter::validation_picture;
 pub use series::sweep_picture;
