@@ -27,6 +27,17 @@ pub enum Curve {
         /// Source of the coefficients.
         source: String,
     },
+    /// Hits as a * exp(-b * exp(c * O)): the same sigmoid where it falls.
+    SigmoidHit {
+        /// Hits of a cache that is large enough.
+        a: f64,
+        /// Where it falls.
+        b: f64,
+        /// How fast it falls.
+        c: f64,
+        /// Source of the coefficients.
+        source: String,
+    },
 }
 
 impl Curve {
@@ -37,6 +48,7 @@ impl Curve {
             Curve::Hill { .. } if o == 0.0 => 0.0,
             Curve::Hill { o0, k, .. } => 1.0 / (1.0 + (o0 / o).powf(k)),
             Curve::SigmoidMiss { a, b, c, .. } => a * (-b * (-c * o).exp()).exp(),
+            Curve::SigmoidHit { a, b, c, .. } => 1.0 - a * (-b * (c * o).exp()).exp(),
         };
         miss.clamp(0.0, 1.0)
     }
@@ -44,7 +56,9 @@ impl Curve {
     /// Source of the coefficients.
     pub fn source(&self) -> &str {
         match self {
-            Curve::Hill { source, .. } | Curve::SigmoidMiss { source, .. } => source,
+            Curve::Hill { source, .. }
+            | Curve::SigmoidMiss { source, .. }
+            | Curve::SigmoidHit { source, .. } => source,
         }
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 mod document;
+pub mod fit;
 mod form;
 mod registry;
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::measurements::{Measurements, Row};
+use crate::random::Random;
 
 /// Which half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,35 +44,10 @@ fn place(row: &Row) -> usize {
     usize::try_from(row.subject).unwrap_or(usize::MAX)
 }
 
-/// Splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-#[derive(Debug, Clone)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// The next number.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below another that is not 0.
-    pub(crate) fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % (most.max(1) as u64)).unwrap_or(0)
-    }
-
-    fn shuffle<T>(&mut self, all: &mut [T]) {
-        for i in (1..all.len()).rev() {
-            let other = self.below(i + 1);
-            all.swap(i, other);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
     use crate::measure::measurements::read;
 
@@ -79,7 +55,7 @@ mod tests {
     fn halves_share_nothing_and_miss_nothing() {
         let mut text = "kernel,block,time [s]\n".to_owned();
         for block in 1..=7 {
-            text.push_str(&format!("a,{block},1\nb,{block},1\na,{block},2\n"));
+            let _ = writeln!(text, "a,{block},1\nb,{block},1\na,{block},2");
         }
         let all = read("t", text.as_bytes()).unwrap();
         let lines = |half| {

@@ -94,7 +94,7 @@ impl<R: BufRead> Records<R> {
 
     /// Reads on while a quote is open.
     fn close(&mut self) -> Result<(), Unreadable> {
-        let odd = |bytes: &[u8]| bytes.iter().filter(|&&b| b == b'"').count() % 2 == 1;
+        let odd = |bytes: &[u8]| bytes.iter().fold(false, |odd, &b| odd ^ (b == b'"'));
         let (mut open, mut seen) = (odd(&self.bytes), self.bytes.len());
         let mut left = MOST_LINES;
         while open && left > 0 && self.append()? {

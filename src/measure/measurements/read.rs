@@ -175,8 +175,7 @@ fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
     let refused = |Refusal { code, message, help }| Bad { code, message, help };
     let column = Column::parse(key).map_err(refused)?;
     match (&column, value) {
-        (_, Json::Null) => Ok(()),
-        (Column::Note, _) => Ok(()),
+        (_, Json::Null) | (Column::Note, _) => Ok(()),
         (_, Json::String(text)) => builder.set(&column, text),
         (Column::Measured(..), Json::Number(number)) => {
             builder.measured(&column, number.as_f64().unwrap_or(f64::NAN))

@@ -71,18 +71,20 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 fn kendall(pairs: &[(f64, f64)]) -> f64 {
     let mut sorted = pairs.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let tied = |equal: &dyn Fn(&(f64, f64), &(f64, f64)) -> bool, all: &[(f64, f64)]| -> f64 {
-        all.chunk_by(equal).map(|c| couples(c.len())).sum()
-    };
-    let first = tied(&|a, b| a.0.total_cmp(&b.0).is_eq(), &sorted);
-    let both = tied(&|a, b| a.0.total_cmp(&b.0).is_eq() && a.1.total_cmp(&b.1).is_eq(), &sorted);
+    let first = tied(sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()));
+    let same = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).is_eq() && a.1.total_cmp(&b.1).is_eq();
+    let both = tied(sorted.chunk_by(same));
     let mut second: Vec<f64> = sorted.iter().map(|p| p.1).collect();
     let exchanged = exchanges(&mut second);
-    let by_second: Vec<(f64, f64)> = second.iter().map(|&v| (v, v)).collect();
-    let second = tied(&|a, b| a.0.total_cmp(&b.0).is_eq(), &by_second);
+    let second = tied(second.chunk_by(|a, b| a.total_cmp(b).is_eq()));
     let all = couples(pairs.len());
     let scale = ((all - first) * (all - second)).sqrt();
     if scale > 0.0 { (all - first - second + both - 2.0 * exchanged) / scale } else { 0.0 }
+}
+
+/// Couples within groups of equals.
+fn tied<'a, T: 'a>(groups: impl Iterator<Item = &'a [T]>) -> f64 {
+    groups.map(|g| couples(g.len())).sum()
 }
 
 fn couples(n: usize) -> f64 {
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn kendall_is_what_its_definition_says() {
-        let mut random = crate::measure::halves::Random(7);
+        let mut random = crate::random::Random(7);
         for n in 2..60 {
             let pairs: Vec<(f64, f64)> =
                 (0..n).map(|i| ((random.below(9) + i % 2) as f64, random.below(7 + i) as f64)).collect();
