@@ -6,6 +6,7 @@ mod choices;
 mod completions;
 mod devices;
 mod explain;
+mod fit;
 mod input;
 mod library;
 mod measured;
@@ -49,6 +50,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Predictions beside measurements: errors, order of launches, scatter plot
     Validate(validate::Arguments),
+    /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
+    Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -74,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -1,6 +1,7 @@
 //! Where models and measurements meet: reading what was measured, holding predictions beside it, and
 //! fitting curves to it.
 
+pub mod fit;
 mod halves;
 mod join;
 pub mod measurements;

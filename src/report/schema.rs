@@ -3,7 +3,7 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 9] = [
+pub const SCHEMAS: [(&str, &str); 10] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
@@ -12,6 +12,7 @@ pub const SCHEMAS: [(&str, &str); 9] = [
     ("sweep", "what `sweep --format json` prints"),
     ("explanation", "what `explain --format json` prints"),
     ("validation", "what `validate --format json` prints"),
+    ("fit", "what `fit --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -26,6 +27,7 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "sweep" => schema_for!(super::SweepDocument),
         "explanation" => schema_for!(super::ExplanationDocument),
         "validation" => schema_for!(super::ValidationDocument),
+        "fit" => schema_for!(super::FitDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

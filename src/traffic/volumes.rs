@@ -189,7 +189,7 @@ pub fn volumes(
         let redundant = (per_item(of_warps.warp_load_sectors) - f.block_load).max(0.0);
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
-        let stored = Stored::new(fit, f, store_warp);
+        let stored = Stored::new(fit, f, store_warp, l2.oversubscription[0]);
         let of_l2 = L2Volumes {
             load_compulsory: f.block_load * cut,
             load_capacity: redundant * l1_miss * cut,

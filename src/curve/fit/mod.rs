@@ -21,6 +21,7 @@ mod starts;
 
 pub use bootstrap::bootstrap;
 pub use covariance::Interval;
+pub(crate) use covariance::inverse;
 pub use loss::Loss;
 pub use noise::Noise;
 pub use points::Points;

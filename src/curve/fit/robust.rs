@@ -67,6 +67,8 @@ const FINE: f64 = 1e-10;
 const ROUNDS: usize = 40;
 /// Residuals below this share of the largest value are rounding errors.
 const EXACT: f64 = 1e-13;
+/// Largest standard deviation of the logarithm of a parameter.
+const UNSURE: f64 = 1.1;
 
 /// The bounds of parameters of rates, as logarithms: a rate is at most 1, and transitions lie where
 /// caches are.
@@ -260,6 +262,10 @@ impl Setting<'_> {
         let cost = super::solver::LeastSquares::normal(&residuals, &best.logs).cost;
         let covariance = covariance(&residuals, &best.logs)
             .ok_or(Refusal::Degenerate("some of its parameters change nothing"))?;
+        let unsure = |i: usize| covariance.get(i).and_then(|r| r.get(i)).is_none_or(|v| *v > UNSURE * UNSURE);
+        if (0..values.len()).any(unsure) {
+            return Err(Refusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
+        }
         let at = |share: f64| self.shape.rate(&values, quantile(o, share).unwrap_or(0.0));
         let (low, high) = (at(0.02), at(0.98));
         let rise = (high - low).abs();

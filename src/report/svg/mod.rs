@@ -5,9 +5,11 @@ mod canvas;
 mod colour;
 mod frame;
 mod ranking;
+mod rates;
 mod scatter;
 mod series;
 
 pub use ranking::ranking_picture;
+pub use rates::fit_picture;
 pub use scatter::validation_picture;
 pub use series::sweep_picture;
