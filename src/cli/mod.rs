@@ -7,6 +7,7 @@ mod completions;
 mod devices;
 mod explain;
 mod fit;
+mod import;
 mod input;
 mod library;
 mod measured;
@@ -50,6 +51,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Predictions beside measurements: errors, order of launches, scatter plot
     Validate(validate::Arguments),
+    /// Turn what profilers and tuners write into the measurement format
+    Import(import::Arguments),
     /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
     Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
@@ -77,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),

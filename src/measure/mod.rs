@@ -3,6 +3,7 @@
 
 pub mod fit;
 mod halves;
+pub mod import;
 mod join;
 pub mod measurements;
 mod records;

@@ -22,7 +22,7 @@ pub struct Records<R> {
 }
 
 /// The cells of one line, or of several if a quoted cell goes on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Record {
     /// The line where it starts, from 1.
     pub line: usize,

@@ -19,6 +19,7 @@ pub(crate) struct Builder {
 struct Extents {
     whole: Option<[i64; 3]>,
     each: [Option<i64>; 3],
+    default: Option<[i64; 3]>,
 }
 
 /// What is wrong with a cell or a row.
@@ -71,6 +72,13 @@ impl Builder {
             }
             Column::Note => {}
         }
+        Ok(())
+    }
+
+    /// Puts in a block and a fold that hold where nothing else is said.
+    pub(crate) fn defaults(&mut self, block: Option<&str>, fold: Option<&str>) -> Result<(), Bad> {
+        self.block.default = block.map(shape).transpose()?;
+        self.fold.default = fold.map(shape).transpose()?;
         Ok(())
     }
 
@@ -130,7 +138,7 @@ impl Extents {
             let message = format!("`{name}` is given whole and by extents");
             return Err(bad("twice", message, "give one of them"));
         }
-        Ok(if some { Some(self.each.map(|e| e.unwrap_or(1))) } else { self.whole })
+        Ok(if some { Some(self.each.map(|e| e.unwrap_or(1))) } else { self.whole.or(self.default) })
     }
 }
 

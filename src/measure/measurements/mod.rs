@@ -13,3 +13,12 @@ pub use quantity::Quantity;
 pub use read::read;
 pub use row::{Measurements, Per, Row, Subject, Value};
 pub use write::{write_csv, write_json_lines};
+
+pub(crate) use builder::{Bad, Builder, integer};
+pub(crate) use columns::{Column, Refusal};
+pub(crate) use unit::Unit;
+
+/// Reads a shape such as `(256, 1, 1)`.
+pub(crate) fn parse_shape(text: &str) -> Option<[i64; 3]> {
+    builder::shape(text).ok()
+}
