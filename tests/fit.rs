@@ -2,6 +2,7 @@
 
 mod program;
 
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use program::{json, stderr, stdout, wavecast};
@@ -49,7 +50,7 @@ fn made(name: &str) -> PathBuf {
             let volume = |level: &str| result["volumes"][level]["load"]["total"].as_f64().unwrap();
             let time = 1e6 * result["time_s"].as_f64().unwrap();
             let cells = [volume("l2"), volume("dram"), time].map(|v| v.to_string());
-            rows += &format!("star3d25,v100,{nx},{},{}\n", block.join("x"), cells.join(","));
+            writeln!(rows, "star3d25,v100,{nx},{},{}", block.join("x"), cells.join(",")).unwrap();
         }
     }
     let file = path(&format!("{name}.csv"));

@@ -83,7 +83,7 @@ pub(super) fn curve(
     let mut points = Points::new();
     for (_, _, parts) in &rows {
         // A residual is then an error of the volume, relative to what was measured.
-        points.push(&parts.parts, parts.measured - parts.base, 1.0 / parts.measured);
+        points.push(&parts.open, parts.measured - parts.base, 1.0 / parts.measured);
     }
     // The weights say already how volumes spread.
     let options = &Options { noise: Noise::Absolute, ..options.clone() };
@@ -100,7 +100,7 @@ pub(super) fn curve(
 
 /// Bytes that could hit over what was measured.
 fn possible(parts: &Parts) -> f64 {
-    if parts.measured > 0.0 { parts.parts.iter().map(|p| p.1).sum::<f64>() / parts.measured } else { 0.0 }
+    if parts.measured > 0.0 { parts.open.iter().map(|p| p.1).sum::<f64>() / parts.measured } else { 0.0 }
 }
 
 fn best(points: &Points, form: Form, options: &Options) -> Result<Found, Refusal> {
@@ -120,8 +120,8 @@ fn best(points: &Points, form: Form, options: &Options) -> Result<Found, Refusal
 fn seen(rows: &[&(usize, usize, Parts)]) -> Vec<Seen> {
     rows.iter()
         .map(|(group, case, parts)| {
-            let all: f64 = parts.parts.iter().map(|p| p.1).sum();
-            let o = parts.parts.iter().map(|(o, share)| o * share).sum::<f64>() / all;
+            let all: f64 = parts.open.iter().map(|p| p.1).sum();
+            let o = parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all;
             let rate = (parts.measured - parts.base) / all;
             Seen { group: *group, case: *case, o, rate, weight: all / parts.measured }
         })

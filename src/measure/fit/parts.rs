@@ -13,7 +13,7 @@ use crate::traffic::{MemoryVolumes, Volumes};
 pub(super) struct Parts {
     pub(super) base: f64,
     /// Oversubscription, and bytes per work item that could hit.
-    pub(super) parts: Vec<(f64, f64)>,
+    pub(super) open: Vec<(f64, f64)>,
     pub(super) measured: f64,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Pa
     };
     let (least, most) = (with(0.0), with(1.0));
     let base = least.l2.load();
-    Some(Parts { base, parts: vec![(least.pressure.l1, most.l2.load() - base)], measured })
+    Some(Parts { base, open: vec![(least.pressure.l1, most.l2.load() - base)], measured })
 }
 
 /// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
@@ -66,10 +66,10 @@ pub(super) fn l2(estimator: &Estimator<'_>, group: &Group, case: &Case, fit: &Fi
         return None;
     }
     let ((kept, o), (lost, _)) = (with(0.0)?, with(1.0)?);
-    let mut parts = vec![(o[0], lost.load_capacity)];
-    parts.extend(o.into_iter().skip(1).zip(kept.reuse));
-    let base = lost.load() - parts.iter().map(|p| p.1).sum::<f64>();
-    Some(Parts { base, parts, measured })
+    let mut open = vec![(o[0], lost.load_capacity)];
+    open.extend(o.into_iter().skip(1).zip(kept.reuse));
+    let base = lost.load() - open.iter().map(|p| p.1).sum::<f64>();
+    Some(Parts { base, open, measured })
 }
 
 /// Stores to memory: sectors written in part that leave the L2 before the rest comes.
@@ -117,5 +117,5 @@ fn share_of(
     };
     let (none, all) = (with(0.0), with(1.0));
     let base = volume(&none);
-    Some(Parts { base, parts: vec![(none.pressure.l2[0], volume(&all) - base)], measured })
+    Some(Parts { base, open: vec![(none.pressure.l2[0], volume(&all) - base)], measured })
 }

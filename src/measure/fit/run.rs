@@ -265,10 +265,10 @@ fn uses_device(fit: &Fit) -> bool {
 
 /// A volume of which only one part is left open.
 fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
-    let others = parts.parts.iter().enumerate().filter(|(i, _)| *i != which);
+    let others = parts.open.iter().enumerate().filter(|(i, _)| *i != which);
     let base = parts.base + others.map(|(_, (o, share))| share * common.miss(*o)).sum::<f64>();
-    let part = parts.parts.get(which).copied().into_iter().collect();
-    Parts { base, parts: part, measured: parts.measured }
+    let part = parts.open.get(which).copied().into_iter().collect();
+    Parts { base, open: part, measured: parts.measured }
 }
 
 fn curve_of(fit: &CurveFit) -> Option<Curve> {

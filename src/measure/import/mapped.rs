@@ -52,10 +52,10 @@ fn places(head: &Record, mapping: &Mapping) -> Vec<(usize, Column)> {
         places.extend((0..head.len()).find(|&i| head.cell(i) == name).map(|i| (i, column.clone())));
     }
     for i in 0..head.len() {
-        if let Ok(column) = Column::parse(head.cell(i)) {
-            if !places.iter().any(|p| p.0 == i || p.1.name() == column.name()) {
-                places.push((i, column));
-            }
+        if let Ok(column) = Column::parse(head.cell(i))
+            && !places.iter().any(|p| p.0 == i || p.1.name() == column.name())
+        {
+            places.push((i, column));
         }
     }
     places
@@ -80,7 +80,12 @@ pub(super) fn evidence(
         .collect();
     let mut evidence = Evidence::default();
     while let Some(record) = records.read()? {
-        measured.iter().for_each(|&i| evidence.add(record.cell(i)));
+        for &i in &measured {
+            evidence.add(record.cell(i));
+        }
+        if evidence.is_settled(record.line) {
+            break;
+        }
     }
     Ok(evidence)
 }

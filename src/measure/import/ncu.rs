@@ -53,6 +53,9 @@ pub(super) fn evidence_long(
     let mut evidence = Evidence::default();
     while let Some(record) = records.read()? {
         evidence.add(record.cell(value));
+        if evidence.is_settled(record.line) {
+            break;
+        }
     }
     Ok(evidence)
 }
@@ -65,7 +68,12 @@ pub(super) fn evidence_raw(
     let metrics: Vec<usize> = (0..head.len()).filter(|&i| head.cell(i).contains("__")).collect();
     let mut evidence = Evidence::default();
     while let Some(record) = records.read()? {
-        metrics.iter().for_each(|&i| evidence.add(record.cell(i)));
+        for &i in &metrics {
+            evidence.add(record.cell(i));
+        }
+        if evidence.is_settled(record.line) {
+            break;
+        }
     }
     Ok(evidence)
 }
@@ -100,19 +108,16 @@ pub(super) fn long(
             continue;
         };
         let name = launches.name(columns.kernel.map_or("", |i| record.cell(i)));
-        let launch = match columns.id {
-            Some(i) => {
-                id.clear();
-                id.push_str(columns.process.map_or("", |p| record.cell(p)));
-                id.push('/');
-                id.push_str(record.cell(i));
-                launches.of_id(&id, record.line)
-            }
+        let launch = if let Some(i) = columns.id {
+            id.clear();
+            id.push_str(columns.process.map_or("", |p| record.cell(p)));
+            id.push('/');
+            id.push_str(record.cell(i));
+            launches.of_id(&id, record.line)
+        } else {
             // Without ids a launch ends where a metric comes again, or another kernel.
-            None => {
-                let goes_on = launches.last().is_some_and(|l| l.has_name(name) && !l.has(counter));
-                launches.last_or_another(goes_on, record.line)
-            }
+            let goes_on = launches.last().is_some_and(|l| l.has_name(name) && !l.has(counter));
+            launches.last_or_another(goes_on, record.line)
         };
         launch.set_name(name);
         if let Some(block) = columns.block.and_then(|i| parse_shape(record.cell(i))) {
@@ -181,14 +186,12 @@ pub(super) fn raw(
 
 /// Puts the line of units in; a metric whose unit is not known is left out.
 fn units(record: &Record, metrics: &mut Vec<(usize, Counter, f64)>, problems: &mut Problems) {
-    metrics.retain_mut(|(i, counter, factor)| match unit(record.cell(*i), *counter) {
-        Some(worth) => {
-            *factor *= worth;
-            true
-        }
-        None => {
+    metrics.retain_mut(|(i, counter, factor)| {
+        let worth = unit(record.cell(*i), *counter);
+        if worth.is_none() {
             problems.add(record, *i, Problem::Unit(record.cell(*i)));
-            false
         }
+        *factor *= worth.unwrap_or(1.0);
+        worth.is_some()
     });
 }

@@ -61,16 +61,21 @@ impl Evidence {
         }
     }
 
+    /// Whether it is clear, and so many lines have not contradicted it that one program wrote all of them.
+    pub(super) fn is_settled(self, lines: usize) -> bool {
+        const ENOUGH: usize = 20_000;
+        self.point != self.comma && lines > ENOUGH
+    }
+
     /// The separator, unless numbers contradict each other or can all be read both ways.
     pub(super) fn decide(self) -> Result<Decimal, &'static str> {
         match (self.point, self.comma) {
             (true, true) => Err("some numbers of this file have a decimal point, others a decimal comma"),
-            (true, false) => Ok(Decimal::Point),
             (false, true) => Ok(Decimal::Comma),
             (false, false) if self.doubtful => {
                 Err("numbers such as 27.595 can be read in two ways, and none of this file tells which")
             }
-            (false, false) => Ok(Decimal::Point),
+            (_, false) => Ok(Decimal::Point),
         }
     }
 }
@@ -105,7 +110,9 @@ mod tests {
 
     fn decide(cells: &[&str]) -> Result<Decimal, &'static str> {
         let mut evidence = Evidence::default();
-        cells.iter().for_each(|c| evidence.add(c));
+        for cell in cells {
+            evidence.add(cell);
+        }
         evidence.decide()
     }
 

@@ -32,8 +32,8 @@ pub(super) fn t4(document: &Json, options: &Options, mapping: &Mapping) -> Impor
     for result in document.get("results").and_then(Json::as_array).into_iter().flatten() {
         let Some(configuration) = result.get("configuration").and_then(Json::as_object) else { continue };
         let valid = result.get("invalidity").and_then(Json::as_str).is_none_or(|i| i == "correct");
-        let measured = result.get("measurements").and_then(Json::as_array).into_iter().flatten();
-        let time = measured.filter_map(seconds).next().or_else(|| runtimes(result));
+        let mut measured = result.get("measurements").and_then(Json::as_array).into_iter().flatten();
+        let time = measured.find_map(seconds).or_else(|| runtimes(result));
         reading.row(kernel, configuration, None, time.filter(|_| valid));
     }
     reading.imported
