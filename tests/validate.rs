@@ -53,8 +53,8 @@ fn errors_follow_from_the_rows() {
 #[test]
 fn totals_and_rows_per_item_say_the_same() {
     // 4096 x 4096 work items that load 8 B each.
-    let kernel = "wavecast: 1\nkernel: copy\nfields: {a: {dtype: f64, size: 2**24}, b: {like: a}}\n\
-                  domain: {i: 2**24}\nloads: ['a[i]']\nstores: ['b[i]']\n";
+    let kernel = "wavecast: 1\nkernel: copy\nfields: {a: {dtype: f64, size: 16777216}, b: {like: a}}\n\
+                  domain: {i: 16777216}\nloads: ['a[i]']\nstores: ['b[i]']\n";
     file("copy.yaml", kernel);
     let text = "kernel,device,block,dram_load [B],dram_store [B/item],time [ms],cycles [1]\n\
                 copy.yaml,v100,256,134217728,8,0.33,\ncopy.yaml,v100,256,134217730,8,0.35,\n\

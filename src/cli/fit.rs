@@ -50,6 +50,9 @@ pub(super) struct Arguments {
     /// Fits to resampled launches for the bootstrap intervals
     #[arg(long, value_name = "N", default_value_t = 200)]
     bootstrap: usize,
+    /// Write only what differs from these curves that ship, and inherit the rest
+    #[arg(long, value_name = "ID")]
+    inherit: Option<String>,
     /// Mark the curves as those of a simulation
     #[arg(long)]
     simulated: bool,
@@ -102,9 +105,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let help = "fit one device at a time; `wavecast validate` says why launches cannot be predicted";
         Failure::message("no-fit", why.to_string(), Some(help)).for_json(json)
     })?;
+    let inherit = arguments.inherit.as_deref().map(shipped).transpose()?;
     let document = fit_document(&groups, &fitting, request.simulated, Vec::new());
     for path in &arguments.output {
-        write(path, &document, &fitting)?;
+        write(path, &document, &fitting, inherit.as_ref())?;
     }
     let stdout = OutputArguments { format: Some(arguments.format), output: None };
     if !arguments.model.quiet {
@@ -114,6 +118,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} launches in {:.1?}", document.launches, started.elapsed()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Curves that ship, by their id.
+fn shipped(id: &str) -> Result<Fit, Failure> {
+    let found = wavecast::curve::shipped(id).cloned();
+    found.ok_or_else(|| {
+        let message = format!("no curves with the id `{id}` ship");
+        Failure::message("unknown-curves", message, Some("see fits/ for those that do"))
+    })
 }
 
 /// The curves from which the fit starts.
@@ -163,12 +176,18 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
 }
 
 /// Writes a file by its extension.
-fn write(path: &Path, document: &FitDocument, fitting: &Fitting) -> Result<(), Failure> {
+fn write(
+    path: &Path,
+    document: &FitDocument,
+    fitting: &Fitting,
+    inherit: Option<&Fit>,
+) -> Result<(), Failure> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let output = OutputArguments { format: None, output: Some(path.to_owned()) };
     let text = match extension {
-        "yaml" | "yml" => curve_file(&fitting.fit, "wavecast fit")
-            .map_err(|e| Failure::message("yaml", e.to_string(), None))?,
+        "yaml" | "yml" => {
+            curve_file(&fitting.fit, inherit).map_err(|e| Failure::message("yaml", e.to_string(), None))?
+        }
         "svg" => fit_picture(document, &|name, o| {
             fitting.curves.iter().find(|c| c.name == name).and_then(|c| c.rate(o))
         }),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form::Curve;
 
 /// A curve file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// Version of the format, 1.
@@ -29,7 +30,7 @@ pub struct Fit {
 }
 
 /// Where a coefficient comes from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// What it is.
@@ -52,7 +53,7 @@ pub struct Origin {
 }
 
 /// A number with its source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coefficient {
     /// The number.
@@ -62,7 +63,7 @@ pub struct Coefficient {
 }
 
 /// How volumes follow from footprints. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeFit {
     /// Misses of what a warp loads again in its block, over the L1 lines of all resident blocks.
@@ -110,7 +111,7 @@ impl VolumeFit {
 }
 
 /// How time follows from volumes. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimeFit {
     /// Cycles of the L1 pipe over the cycles that its rules count.

@@ -13,4 +13,4 @@ mod registry;
 
 pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
 pub use form::Curve;
-pub use registry::{Curves, for_device, read};
+pub use registry::{Curves, for_device, read, shipped};

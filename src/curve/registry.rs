@@ -64,6 +64,12 @@ fn merged(base: &Value, over: &Value) -> Value {
     }
 }
 
+/// Curves that ship, by their id.
+pub fn shipped(id: &str) -> Option<&'static Fit> {
+    let fits: &'static [Fit] = &FITS;
+    fits.iter().find(|f| f.id == id)
+}
+
 /// The curves that a device uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curves<'a> {

@@ -2,6 +2,7 @@
 //! latencies of one device.
 
 mod curves;
+mod origins;
 mod parts;
 mod run;
 mod time;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::curves::{CurveFit, Form, Outcome, Rows, constant, curve};
+use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{DEVICE, TimeFitOutcome, complete, fit_time, name_source};
 use crate::curve::fit::{Interval, Options};
@@ -101,9 +102,6 @@ struct All<'a> {
     estimators: &'a [Estimator<'a>],
     request: &'a Request,
 }
-
-/// The source of fitted coefficients of the time.
-const TIMES: &str = "times";
 
 impl All<'_> {
     fn rows(&self, of: impl Fn(&Estimator<'_>, &Group, &Case) -> Option<Parts>) -> Rows {
@@ -236,18 +234,17 @@ impl All<'_> {
             }
         }
         let fitted: Vec<&TimeFitOutcome> = time.iter().filter(|t| t.kept.is_none()).collect();
-        for outcome in &fitted {
-            name_source(fit, outcome.name, TIMES);
-        }
+        // What was fitted anew names the old source no longer.
+        fitted.iter().for_each(|t| name_source(fit, t.name, ""));
+        prune(fit);
+        let times = free_name(fit);
+        fitted.iter().for_each(|t| name_source(fit, t.name, &times));
         if !fitted.is_empty() {
             let of = |t: &&TimeFitOutcome| Some((t.name.to_owned(), ends(t.interval.as_ref()?)));
             let rows =
                 self.groups.iter().flat_map(|g| g.cases.iter().filter(|c| c.seconds(&g.device).is_some()));
             let error = scores.iter().find(|s| s.quantity.is_speed()).map(|s| s.after);
-            fit.sources.insert(
-                TIMES.to_owned(),
-                origin(rows.count(), error, fitted.iter().filter_map(of).collect()),
-            );
+            fit.sources.insert(times, origin(rows.count(), error, fitted.iter().filter_map(of).collect()));
         }
         if uses_device(fit) {
             let text = "follows from the device file".to_owned();

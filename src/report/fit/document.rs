@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value as Json;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
+use crate::curve::Fit;
 use crate::curve::fit::{Found, Interval, Noise};
 use crate::measure::Group;
 use crate::measure::fit::{CurveFit, Fitting, Outcome};
@@ -31,7 +31,7 @@ pub struct FitDocument {
     /// Errors before and after, on the launches that were fitted to.
     pub errors: Vec<ErrorsDocument>,
     /// The curve file.
-    pub file: Json,
+    pub file: Fit,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
 }
@@ -154,7 +154,7 @@ pub fn fit_document(
                 after_percent: 100.0 * s.after,
             })
             .collect(),
-        file: serde_json::to_value(&fitting.fit).unwrap_or_default(),
+        file: fitting.fit.clone(),
         warnings,
     }
 }
