@@ -5,8 +5,10 @@ mod curves;
 mod origins;
 mod parts;
 mod run;
+mod simulate;
 mod time;
 
 pub use curves::{CurveFit, Form, Outcome, Seen};
 pub use run::{Fitting, NoFit, Request, Scores, fit};
+pub use simulate::{Simulated, design, simulate};
 pub use time::TimeFitOutcome;
