@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wavecast::device::{self, Device};
 use wavecast::kernel::{AccessKind, Kernel, Space, load};
-use wavecast::launch::{Candidate, Launch, Program, visit_thread};
+use wavecast::launch::{Candidate, Launch, Program, Working, visit_thread};
 use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts, Lanes, Pipe};
 
 fn near(a: f64, b: f64, what: &str, name: &str) {
@@ -237,7 +237,8 @@ fn conditions_and_quotients_are_exact_lane_by_lane() {
         let case = Case::new(GUARDED, block, fold);
         let device = device("a100-40gb");
         let counts = case.count(&device);
-        assert_eq!(counts.sampled, case.launch.blocks() > 16);
+        let working = Working::of(&case.kernel, &case.launch, &case.program);
+        assert_eq!(counts.sampled, working.blocks.count() > 16);
         // Of as many blocks as there are, all warps.
         case.check(&counts, &device, &format!("{block:?} {fold:?}"));
     }

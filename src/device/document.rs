@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Steps};
+use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Size, Steps};
 use super::sourced::{Entry, Sourced, Visit, plain};
 use crate::source::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
 
@@ -251,15 +251,15 @@ section! {
         /// Which wavefront rules it follows.
         rules: Rules,
         /// Capacity; with shared memory if that is carved out of it.
-        capacity: Sourced<Bytes>,
+        capacity: Sourced<Size>,
         /// Whether shared memory is carved out of it.
         unified: bool,
         /// The sizes that shared memory can take.
         carveouts: Sourced<Steps>,
         /// Allocation granularity.
-        line: Sourced<Bytes>,
+        line: Sourced<Size>,
         /// Transfer granularity.
-        sector: Sourced<Bytes>,
+        sector: Sourced<Size>,
         /// Bytes per cycle and SM.
         bandwidth: Sourced<PerCycle>,
         /// Latency of a hit.
@@ -278,13 +278,13 @@ section! {
     /// The second-level cache.
     L2, "l2" {
         /// Nominal capacity of an instance.
-        capacity: Sourced<Bytes>,
+        capacity: Sourced<Size>,
         /// What one wave can use of it.
-        effective: Sourced<Bytes>,
+        effective: Sourced<Size>,
         /// Allocation granularity.
-        line: Sourced<Bytes>,
+        line: Sourced<Size>,
         /// Transfer granularity.
-        sector: Sourced<Bytes>,
+        sector: Sourced<Size>,
         /// Bandwidth of the device.
         bandwidth: Sourced<Rate>,
         /// Latency of a hit.
@@ -299,9 +299,9 @@ section! {
     /// A cache between L2 and DRAM.
     LastLevel, "llc" {
         /// Capacity.
-        capacity: Sourced<Bytes>,
+        capacity: Sourced<Size>,
         /// Allocation granularity.
-        line: Sourced<Bytes>,
+        line: Sourced<Size>,
         /// Bandwidth.
         bandwidth: Sourced<Rate>,
         /// Latency of a hit.
@@ -314,13 +314,13 @@ section! {
     /// Device memory.
     Dram, "dram" {
         /// Capacity.
-        capacity: Sourced<Bytes>,
+        capacity: Sourced<Size>,
         /// What streaming kernels reach.
         bandwidth: Sourced<Rate>,
         /// What the data sheet says.
         theoretical: Sourced<Rate>,
         /// Fetch granularity.
-        fetch: Sourced<Bytes>,
+        fetch: Sourced<Size>,
         /// Latency.
         latency: Sourced<Cycles>,
         [optional]
@@ -331,12 +331,12 @@ section! {
     /// Address translation.
     Tlb, "tlb" {
         /// Page size.
-        page: Sourced<Bytes>,
+        page: Sourced<Size>,
         [optional]
         /// Memory that the first level covers.
-        l1_reach: Sourced<Bytes>,
+        l1_reach: Sourced<Size>,
         /// Memory that the last level covers.
-        l2_reach: Sourced<Bytes>,
+        l2_reach: Sourced<Size>,
         /// Additional latency of a miss.
         miss_latency: Sourced<Cycles>,
     }

@@ -16,6 +16,8 @@ pub use document::{
     Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText,
     Tlb, Vendor,
 };
-pub use quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Steps};
+pub use quantity::{
+    Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Size, Steps,
+};
 pub use registry::{find, ids, read};
 pub use sourced::{Entry, Sourced};

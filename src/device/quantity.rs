@@ -10,6 +10,9 @@ pub trait Quantity: Sized + fmt::Display {
     /// Reads a number with its unit; `None` if it is none of this kind.
     fn parse(text: &str) -> Option<Self>;
 
+    /// What a number of this kind must be, where 0 is none.
+    const LEAST: Option<&'static str> = None;
+
     /// The number, if it has no unit.
     fn plain(&self) -> Option<u64> {
         None
@@ -23,6 +26,11 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
     let number: f64 = number.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some((number, unit.trim()))
+}
+
+/// Whether a text is the number 0, of whatever unit.
+pub(super) fn is_zero(text: &str) -> bool {
+    split(text).is_some_and(|(number, _)| number <= 0.0)
 }
 
 /// Whether `c` is the `e` of a number such as 1e9 (and not of a unit).
@@ -95,6 +103,26 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A number of bytes of something that is there: a line without bytes cannot be loaded, a cache without
+/// bytes has no hit rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Size(pub u64);
+
+impl Quantity for Size {
+    const EXAMPLE: &'static str = Bytes::EXAMPLE;
+    const LEAST: Option<&'static str> = Some("at least 1 B");
+
+    fn parse(text: &str) -> Option<Self> {
+        Bytes::parse(text).filter(|b| b.0 > 0).map(|b| Self(b.0))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Bytes(self.0).fmt(f)
+    }
+}
+
 const FREQUENCY_UNITS: [(&str, f64); 4] = [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)];
 
 const RATE_UNITS: [(&str, f64); 5] =
@@ -111,6 +139,7 @@ macro_rules! real {
 
         impl Quantity for $name {
             const EXAMPLE: &'static str = $example;
+            const LEAST: Option<&'static str> = Some("more than 0");
 
             fn parse(text: &str) -> Option<Self> {
                 let (number, unit) = split(text)?;
@@ -158,6 +187,7 @@ pub struct Count(pub u64);
 
 impl Quantity for Count {
     const EXAMPLE: &'static str = "108";
+    const LEAST: Option<&'static str> = Some("at least 1");
 
     fn parse(text: &str) -> Option<Self> {
         text.trim().parse().ok().filter(|&n: &u64| (1..=1 << 40).contains(&n)).map(Count)
@@ -234,6 +264,8 @@ mod tests {
         assert_eq!(Rate::parse("0 GB/s"), None);
         assert_eq!(Cycles::parse("200"), None);
         assert_eq!(Count::parse("0"), None);
+        assert_eq!((Size::parse("0 B"), Size::parse("1 B")), (None, Some(Size(1))));
+        assert!(is_zero("0 B") && is_zero("0") && !is_zero("1 B") && !is_zero("B"));
         assert_eq!(Extents::parse("[1, 2]"), None);
         assert_eq!(Steps::parse("[8 KiB, 0 KiB]"), None, "not ascending");
     }

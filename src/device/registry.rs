@@ -276,7 +276,10 @@ mod tests {
             assert!(d.dram.bandwidth.value <= d.dram.theoretical.value, "{id}");
             assert!(d.sm.shared_per_block.value <= d.sm.shared.value, "{id}");
             assert_eq!(d.l1.line.value.0 % d.l1.sector.value.0, 0, "{id}");
-            assert!(!d.l1.unified || d.l1.carveouts.value.0.iter().all(|c| *c < d.l1.capacity.value), "{id}");
+            assert!(
+                !d.l1.unified || d.l1.carveouts.value.0.iter().all(|c| c.0 < d.l1.capacity.value.0),
+                "{id}"
+            );
         }
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::quantity::Quantity;
+use super::quantity::{Quantity, is_zero};
 use crate::source::{Decode, Decoder, Diagnostic, Node, Span, Value};
 
 /// A number, the key of its source, and what is to be said about it.
@@ -60,7 +60,11 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
     };
     let parsed = T::parse(&text);
     if parsed.is_none() {
-        let message = format!("`{}` is not a value of this kind", crate::source::shorten(&text));
+        let text = crate::source::shorten(&text);
+        let message = match T::LEAST.filter(|_| is_zero(&text)) {
+            Some(least) => format!("`{text}` is too small: it must be {least}"),
+            None => format!("`{text}` is not a value of this kind"),
+        };
         decoder.report(
             Diagnostic::error("quantity", node.span, message).help(format!("for example {}", T::EXAMPLE)),
         );

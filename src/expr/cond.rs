@@ -129,4 +129,34 @@ impl Cond<i64> {
             Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
         }
     }
+
+    /// Whether it holds everywhere or nowhere where coordinates lie between given values (both
+    /// included); `None` if that differs or cannot be told from intervals.
+    pub fn decided(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
+        let all_like = |parts: &[Self], like: bool| {
+            let mut known = true;
+            for part in parts {
+                match part.decided(within) {
+                    Some(held) if held != like => return Some(held),
+                    held => known &= held.is_some(),
+                }
+            }
+            known.then_some(like)
+        };
+        match self {
+            Self::Const(held) => Some(*held),
+            Self::NonNegative(form) => match form.interval(within)? {
+                (low, _) if low >= 0 => Some(true),
+                (_, high) if high < 0 => Some(false),
+                _ => None,
+            },
+            Self::Zero(form) => match form.interval(within)? {
+                (0, 0) => Some(true),
+                (low, high) if low > 0 || high < 0 => Some(false),
+                _ => None,
+            },
+            Self::All(parts) => all_like(parts, true),
+            Self::Any(parts) => all_like(parts, false),
+        }
+    }
 }

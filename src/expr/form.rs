@@ -251,6 +251,15 @@ impl<C: Coefficient> Form<C> {
         terms.fold(self.constant.depth(), usize::max)
     }
 
+    /// Whether all coefficients and divisors are integers.
+    pub fn is_fixed(&self) -> bool {
+        let fixed = |term: &Term<C>| {
+            let divisor = !matches!(term, Term::Floor(_, divisor) if divisor.as_int().is_none());
+            divisor && term.parts().iter().all(|f| f.is_fixed())
+        };
+        self.constant.as_int().is_some() && self.terms.iter().all(|(t, c)| c.as_int().is_some() && fixed(t))
+    }
+
     /// Whether a coordinate for which `test` holds occurs anywhere.
     pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         self.terms.iter().any(|(t, _)| t.mentions(test))

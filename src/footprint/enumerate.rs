@@ -11,11 +11,11 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
     if points > budget {
         return Err(Refusal::Budget);
     }
-    let mut pieces: Vec<&Piece> = query.pieces.iter().collect();
+    let mut pieces: Vec<Piece> = query.pieces.clone();
     pieces.sort_by_key(|p| p.array);
     let mut total = 0;
     for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
-        let mut lines = Intervals::default();
+        let mut lines = Intervals::of(of_array, query.line);
         for piece in of_array {
             Points::new(piece)?.visit(query.line, &mut lines)?;
         }

@@ -7,21 +7,22 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use super::cover::uncovered;
 use super::query::{Piece, Query, Refusal};
-use super::rows::{Rectangle, count_rows};
+use super::rows::{Buffers, Rectangle, count_rows};
 use super::split::affine_pieces;
 use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
 
-/// Distinct lines of all pieces of a query. Quotients by small numbers are taken apart first, which
-/// mostly leaves affine pieces.
+/// Distinct lines of all pieces of a query. Quotients by small numbers and conditions are taken apart
+/// first, which mostly leaves affine pieces.
 pub(super) fn count(query: &Query) -> Counted<u128> {
-    if query.pieces.iter().all(|p| p.address.is_affine()) {
+    if query.pieces.iter().all(|p| p.address.is_affine() && p.when.is_none()) {
         return count_affine(&query.pieces, query.line);
     }
     let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();
-    count_affine(&pieces.ok_or(Refusal::NotAffine)?.concat(), query.line)
+    count_affine(&uncovered(pieces.ok_or(Refusal::NotAffine)?.concat()), query.line)
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
@@ -42,6 +43,8 @@ pub(super) struct Progression {
     /// Ascending strides, all positive, counts at least 2.
     steps: Steps,
     run: i64,
+    /// The last byte.
+    last: i64,
 }
 
 /// Most variables with a stride of their own.
@@ -87,7 +90,7 @@ impl Progression {
             }
         }
         let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
-        Self { array: piece.array, base, steps, run: piece.width }.checked()
+        Self { array: piece.array, base, steps, run: piece.width, last: base }.checked()
     }
 
     /// Bytes of one array: `run` from `base` and from there on in steps, each a positive stride and how
@@ -98,12 +101,12 @@ impl Progression {
             *steps.list.get_mut(steps.length).ok_or(Refusal::Strides)? = step;
             steps.length += 1;
         }
-        Self { array: 0, base, steps, run }.checked()
+        Self { array: 0, base, steps, run, last: base }.checked()
     }
 
     fn checked(mut self) -> Counted<Self> {
         merge(&mut self.steps)?;
-        self.end()?;
+        self.last = self.end()? - 1;
         Ok(self)
     }
 
@@ -144,83 +147,119 @@ fn merge(steps: &mut Steps) -> Counted<()> {
 }
 
 /// Distinct lines of progressions in one array. What lies apart, as the directions of a lattice
-/// Boltzmann kernel do, is counted apart.
+/// Boltzmann kernel do, is counted apart, and once if it looks alike.
 pub(super) fn count_progressions(progressions: &mut [Progression], line: i64) -> Counted<u128> {
     progressions.sort_unstable_by_key(|p| p.base);
-    let (mut total, mut from, mut end) = (0, 0, i64::MIN);
-    for i in 0..progressions.len() {
-        let p = &progressions[i];
+    let mut clusters =
+        Clusters { line, counted: Vec::with_capacity(8), total: 0, buffers: Buffers::default() };
+    let (mut from, mut end) = (0, i64::MIN);
+    for (i, p) in progressions.iter().enumerate() {
         if i > from && p.base.div_euclid(line) > end {
-            total += count_together(&mut progressions[from..i], line)?;
+            clusters.add(&progressions[from..i])?;
             from = i;
         }
-        end = end.max((progressions[i].end()? - 1).div_euclid(line));
+        end = end.max(p.last.div_euclid(line));
     }
     if from < progressions.len() {
-        total += count_together(&mut progressions[from..], line)?;
+        clusters.add(&progressions[from..])?;
     }
-    Ok(total)
+    Ok(clusters.total)
 }
 
-fn count_together(progressions: &mut [Progression], line: i64) -> Counted<u128> {
-    let strides = row_strides(progressions, line);
+/// Clusters that share no line, and how many lines each has.
+struct Clusters<'p> {
+    line: i64,
+    counted: Vec<(&'p [Progression], u128)>,
+    total: u128,
+    buffers: Buffers,
+}
+
+impl<'p> Clusters<'p> {
+    fn add(&mut self, cluster: &'p [Progression]) -> Counted<()> {
+        let known = self.counted.iter().find(|(other, _)| alike(cluster, other, self.line));
+        let lines = if let Some((_, lines)) = known {
+            *lines
+        } else {
+            let lines = count_together(cluster, self.line, &mut self.buffers)?;
+            self.counted.push((cluster, lines));
+            lines
+        };
+        self.total += lines;
+        Ok(())
+    }
+}
+
+/// Whether one is the other, moved by whole lines.
+fn alike(a: &[Progression], b: &[Progression], line: i64) -> bool {
+    let (Some(first), Some(other)) = (a.first(), b.first()) else { return false };
+    let distance = other.base - first.base;
+    let same = |(p, q): (&Progression, &Progression)| {
+        q.base - p.base == distance && p.run == q.run && p.steps.as_slice() == q.steps.as_slice()
+    };
+    a.len() == b.len() && distance % line == 0 && a.iter().zip(b).all(same)
+}
+
+fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers) -> Counted<u128> {
+    let (runs, strides) = row_strides(progressions, line);
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
         [row] => (Some(*row), None),
         [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
         _ => return Err(Refusal::Strides),
     };
-    let mut rectangles = Vec::with_capacity(progressions.len() * 2);
-    for p in progressions.iter() {
+    let rectangles = &mut buffers.rectangles;
+    rectangles.clear();
+    for (p, run) in progressions.iter().zip(runs) {
         let Some(row) = row else {
-            rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + p.run - 1] });
+            rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + run - 1] });
             continue;
         };
         let ys = p.steps.count_of(row);
         let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
-        cut_into_rows(p, row, rows_per_plane, ys, zs, &mut rectangles);
+        cut_into_rows([p.base, run], row, rows_per_plane, ys, zs, rectangles);
     }
-    Ok(count_rows(rectangles, row, rows_per_plane, line))
+    Ok(count_rows(buffers, row, rows_per_plane, line))
 }
 
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
-/// that remain are those between rows and planes.
-fn row_strides(progressions: &mut [Progression], line: i64) -> Vec<i64> {
+/// that remain are those between rows and planes. Returns the bytes that each then touches in a row.
+fn row_strides(progressions: &[Progression], line: i64) -> (Vec<i64>, Vec<i64>) {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
-    for p in progressions.iter() {
+    for p in progressions {
         for &(stride, _) in p.steps.as_slice() {
             if let Err(at) = strides.binary_search(&stride) {
                 strides.insert(at, stride);
             }
         }
     }
+    let mut runs: Vec<i64> = progressions.iter().map(|p| p.run).collect();
     let mut swallowed = 0;
     for &stride in &strides {
         // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
-        let dense = |p: &Progression| p.steps.count_of(stride) == 1 || stride - p.run < line;
-        if !progressions.iter().all(dense) {
+        let dense = |(p, run): (&Progression, &i64)| p.steps.count_of(stride) == 1 || stride - run < line;
+        if !progressions.iter().zip(&runs).all(dense) {
             break;
         }
-        for p in progressions.iter_mut() {
-            p.run += stride * (p.steps.count_of(stride) - 1);
+        for (p, run) in progressions.iter().zip(&mut runs) {
+            *run += stride * (p.steps.count_of(stride) - 1);
         }
         swallowed += 1;
     }
     strides.drain(..swallowed);
-    strides
+    (runs, strides)
 }
 
 /// Cuts the runs of a progression at row boundaries, and its rows at plane boundaries.
 fn cut_into_rows(
-    p: &Progression,
+    [base, run]: [i64; 2],
     row: i64,
     rows_per_plane: Option<i64>,
     ys: i64,
     zs: i64,
     out: &mut Vec<Rectangle>,
 ) {
-    let first_row = p.base.div_euclid(row);
-    let (start, end) = (p.base.rem_euclid(row), p.base.rem_euclid(row) + p.run - 1);
+    let first_row = base.div_euclid(row);
+    let (start, end) = (base.rem_euclid(row), base.rem_euclid(row) + run - 1);
     let mut add = |from_row: i64, rows: i64, bytes: [i64; 2]| {
         cut_into_planes(from_row, rows, rows_per_plane, zs, bytes, out);
     };

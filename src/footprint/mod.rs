@@ -7,12 +7,14 @@
 mod along;
 mod boxes;
 mod counter;
+mod cover;
 mod engine;
 mod enumerate;
 mod grid;
 mod intervals;
 #[cfg(feature = "isl")]
 mod isl;
+mod iterations;
 mod linear;
 mod pattern;
 mod query;
@@ -28,6 +30,7 @@ pub use counter::{Count, Counter, Uncounted};
 pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
+pub use iterations::Iteration;
 pub use query::{Piece, Query, Range, Ranges, Refusal};
 pub use threads::{Addressing, Threads, Touched};
 
@@ -47,7 +50,7 @@ pub struct Budget {
 impl Default for Budget {
     /// A second for most engines; isl takes about five microseconds for an operation.
     fn default() -> Self {
-        Self { points: 1 << 22, segments: 1 << 25, operations: 1_000_000, samples: 1 << 14 }
+        Self { points: 1 << 22, segments: 1 << 25, operations: 20_000_000, samples: 1 << 14 }
     }
 }
 
@@ -78,7 +81,7 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Runs => runs::count(query, budget.segments),
         Engine::Enumeration => enumerate::count(query, budget.points),
         #[cfg(feature = "isl")]
-        Engine::Isl => isl::count(query, budget.operations).map_err(isl::refusal),
+        Engine::Isl => isl::count(query, budget.operations).map_err(|e| isl::refusal(&e)),
         #[cfg(not(feature = "isl"))]
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),

@@ -98,13 +98,14 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Writes loop variables as first value plus step times iteration.
+    /// Writes loop variables as first value plus step times iteration. `false` if a loop has no iterations
+    /// in any thread.
     pub(super) fn unroll(
         &mut self,
         program: &Program<i64>,
         launch: &Launch,
         loops: &[LoopId],
-    ) -> Result<(), Refusal> {
+    ) -> Result<bool, Refusal> {
         for &id in loops {
             let l = &program.loops[usize::from(id.0)];
             let variable = Coord::Loop(id);
@@ -114,6 +115,9 @@ impl Draft {
             let distance = l.step.checked_abs().ok_or(Refusal::Overflow)?;
             let sampled = |n: i64| l.sample.map_or(n, |s| n.min(s));
             let most = sampled(high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?);
+            if most < 1 {
+                return Ok(false);
+            }
             let least = sampled(low.div_euclid(distance) + 1);
             self.loops.push((variable, 0, most - 1));
             let iteration = Form::coord(variable).times(&l.step)?.plus(&l.from)?;
@@ -123,7 +127,7 @@ impl Draft {
                 self.when.push(Cond::non_negative(reached));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn substitute(&mut self, variable: Coord, by: &Form<i64>) -> Result<(), Refusal> {

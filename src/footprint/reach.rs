@@ -2,7 +2,7 @@
 //! addresses lie elsewhere are put aside unseen.
 
 use super::query::{Piece, Refusal};
-use crate::expr::{Cond, Coord, Form, Term};
+use crate::expr::{Coord, Form, Term};
 
 /// A part of a piece's box.
 #[derive(Debug, Clone)]
@@ -13,14 +13,6 @@ pub(super) struct Part<'p> {
     address: Form<i64>,
     /// All bytes that points of the part touch lie between these two.
     pub(super) bytes: [i64; 2],
-}
-
-/// What is known about a condition in a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
-    Everywhere,
-    Nowhere,
-    Unknown,
 }
 
 impl<'p> Part<'p> {
@@ -34,7 +26,7 @@ impl<'p> Part<'p> {
         ranges: Vec<(Coord, i64, i64)>,
         address: Form<i64>,
     ) -> Result<Option<Self>, Refusal> {
-        if held(piece.when.as_ref(), &ranges) == Held::Nowhere {
+        if held(piece, &ranges) == Some(false) {
             return Ok(None);
         }
         let (low, high) = address.interval(&within(&ranges)).ok_or(Refusal::Overflow)?;
@@ -76,7 +68,7 @@ impl<'p> Part<'p> {
         }
         *left = left.checked_sub(1).ok_or(Refusal::Budget)?;
         let inside = target[0] <= self.bytes[0] && self.bytes[1] <= target[1];
-        if inside && held(self.piece.when.as_ref(), &self.ranges) == Held::Everywhere {
+        if inside && held(self.piece, &self.ranges) == Some(true) {
             return Ok(true);
         }
         let Some(halves) = self.halves()? else { return self.point_touches(target) };
@@ -109,31 +101,7 @@ fn within(ranges: &[(Coord, i64, i64)]) -> impl Fn(Coord) -> Option<(i64, i64)> 
     |c| ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2))
 }
 
-fn held(cond: Option<&Cond<i64>>, ranges: &[(Coord, i64, i64)]) -> Held {
-    let all_of = |parts: &[Cond<i64>], every: Held, one: Held| {
-        let each: Vec<Held> = parts.iter().map(|p| held(Some(p), ranges)).collect();
-        if each.contains(&one) {
-            one
-        } else if each.iter().all(|&h| h == every) {
-            every
-        } else {
-            Held::Unknown
-        }
-    };
-    match cond {
-        None | Some(Cond::Const(true)) => Held::Everywhere,
-        Some(Cond::Const(false)) => Held::Nowhere,
-        Some(Cond::NonNegative(form)) => match form.interval(&within(ranges)) {
-            Some((low, _)) if low >= 0 => Held::Everywhere,
-            Some((_, high)) if high < 0 => Held::Nowhere,
-            _ => Held::Unknown,
-        },
-        Some(Cond::Zero(form)) => match form.interval(&within(ranges)) {
-            Some((0, 0)) => Held::Everywhere,
-            Some((low, high)) if low > 0 || high < 0 => Held::Nowhere,
-            _ => Held::Unknown,
-        },
-        Some(Cond::All(parts)) => all_of(parts, Held::Everywhere, Held::Nowhere),
-        Some(Cond::Any(parts)) => all_of(parts, Held::Nowhere, Held::Everywhere),
-    }
+/// Whether the condition of a piece holds everywhere in a part of it, or nowhere.
+fn held(piece: &Piece, ranges: &[(Coord, i64, i64)]) -> Option<bool> {
+    piece.when.as_ref().map_or(Some(true), |when| when.decided(&within(ranges)))
 }

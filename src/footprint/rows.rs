@@ -9,15 +9,27 @@ pub(super) struct Rectangle {
     pub(super) bytes: [i64; 2],
 }
 
+/// What is needed while counting, kept for the next count: many are small.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    /// What is to be counted.
+    pub(super) rectangles: Vec<Rectangle>,
+    levels: Vec<i64>,
+    active: Vec<Rectangle>,
+    segments: Vec<i64>,
+    merged: Vec<[i64; 2]>,
+}
+
 /// Distinct lines of `line` bytes. Rows are `row` bytes apart and at least a line long, planes
 /// `rows_per_plane` rows; without them there is one row, or one plane.
 pub(super) fn count_rows(
-    mut rectangles: Vec<Rectangle>,
+    buffers: &mut Buffers,
     row: Option<i64>,
     rows_per_plane: Option<i64>,
     line: i64,
 ) -> u128 {
-    join(&mut rectangles);
+    let Buffers { rectangles, levels, active, segments, merged } = buffers;
+    join(rectangles);
     if !rectangles.is_sorted_by_key(|r| r.z[0]) {
         rectangles.sort_unstable_by_key(|r| r.z[0]);
     }
@@ -25,13 +37,13 @@ pub(super) fn count_rows(
     let lattice = Lattice { row: row.unwrap_or(0), plane: plane % line, line };
     // A line is shared by rows only where their boundary lies inside one.
     let sharing = row.is_some_and(|r| r % line != 0);
-    let mut sweep =
-        Sweep { lattice, sharing, height: rows_per_plane, segments: Vec::new(), merged: Vec::new() };
-    let mut levels: Vec<i64> = rectangles.iter().flat_map(|r| r.z).collect();
+    let mut sweep = Sweep { lattice, sharing, height: rows_per_plane, segments, merged };
+    levels.clear();
+    levels.extend(rectangles.iter().flat_map(|r| r.z));
     levels.sort_unstable();
     levels.dedup();
     let mut total = 0;
-    let mut active: Vec<Rectangle> = Vec::with_capacity(rectangles.len());
+    active.clear();
     let mut waiting = rectangles.iter().peekable();
     let mut below: Option<Edge> = None;
     for slab in levels.windows(2) {
@@ -41,7 +53,7 @@ pub(super) fn count_rows(
             let at = active.partition_point(|r| r.bytes < next.bytes);
             active.insert(at, *next);
         }
-        let (lines, first, last) = sweep.slab(&active, z);
+        let (lines, first, last) = sweep.slab(active, z);
         total += lines;
         // The last row of a plane and the first of the next one.
         if let (Some(below), Some(first)) = (below, first) {
@@ -162,22 +174,22 @@ struct Edge {
     last: i64,
 }
 
-struct Sweep {
+struct Sweep<'b> {
     lattice: Lattice,
     sharing: bool,
     height: Option<i64>,
     /// Boundaries of the cells of a slab.
-    segments: Vec<i64>,
+    segments: &'b mut Vec<i64>,
     /// The intervals of a row, disjoint and ascending.
-    merged: Vec<[i64; 2]>,
+    merged: &'b mut Vec<[i64; 2]>,
 }
 
-impl Sweep {
+impl Sweep<'_> {
     /// Lines of the planes `z`, in all of which the same rectangles are active, lines shared between
     /// their rows and planes counted once. With the edge of the first plane (if its first row is
     /// touched) and of the last (if its last row is).
     fn slab(&mut self, active: &[Rectangle], z: [i64; 2]) -> (u128, Option<Edge>, Option<Edge>) {
-        let mut segments = std::mem::take(&mut self.segments);
+        let mut segments = std::mem::take(self.segments);
         segments.clear();
         segments.extend(active.iter().flat_map(|r| r.y));
         segments.sort_unstable();
@@ -207,7 +219,7 @@ impl Sweep {
         if let (Some(first), Some(last), Some(height)) = (first, last, self.height) {
             shared += self.shared_between_rows([height - 1, height], [z[0], z[1] - 1], last, first);
         }
-        self.segments = segments;
+        *self.segments = segments;
         (lines - shared, first, last)
     }
 
@@ -231,7 +243,7 @@ impl Sweep {
         self.lattice.sum(y, z, |residue| {
             let mut lines = 0;
             let mut reached = i64::MIN;
-            for &[from, to] in &self.merged {
+            for &[from, to] in &*self.merged {
                 let (from, to) = ((residue + from).div_euclid(line), (residue + to).div_euclid(line));
                 lines += to - from.max(reached.saturating_add(1)) + 1;
                 reached = to;

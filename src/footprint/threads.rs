@@ -47,10 +47,10 @@ pub struct Touched {
     addressing: Addressing,
     /// Bytes of an element.
     size: i64,
-    frames: Vec<Frame>,
-    patterns: Vec<Pattern>,
+    pub(super) frames: Vec<Frame>,
+    pub(super) patterns: Arc<[Pattern]>,
     /// All patterns, if they are simple and exact bytes are addressed.
-    groups: Option<Vec<Group>>,
+    groups: Option<Arc<[Group]>>,
 }
 
 impl Threads<'_> {
@@ -75,25 +75,19 @@ impl Threads<'_> {
         addressing: Addressing,
     ) -> Result<Touched, Refusal> {
         let around = loops_around(self.program);
-        let mut touched = Touched {
-            array: usize::from(field.0),
-            addressing,
-            size: self.kernel.field(field).dtype.bytes,
-            frames: Vec::new(),
-            patterns: Vec::with_capacity(self.program.instructions.len()),
-            groups: None,
-        };
+        let mut frames = Vec::new();
+        let mut patterns = Vec::with_capacity(self.program.instructions.len());
         for (instruction, loops) in self.program.instructions.iter().zip(&around) {
             if instruction.field == field && kinds.contains(&instruction.kind) {
                 let forms = self.forms(instruction, addressing)?;
                 for position in instruction.items.iter() {
                     let item = &self.program.items[usize::from(position)];
-                    touched.add(self, instruction, item, loops, forms.clone())?;
+                    patterns.extend(self.pattern(instruction, item, loops, forms.clone(), &mut frames)?);
                 }
             }
         }
-        touched.group();
-        Ok(touched)
+        let size = self.kernel.field(field).dtype.bytes;
+        Ok(Touched::new(usize::from(field.0), addressing, size, frames, patterns))
     }
 
     /// The address in bytes, or the indices, fastest first.
@@ -117,6 +111,37 @@ impl Threads<'_> {
         }
     }
 
+    /// An access of one work item; `None` if it stands in a loop that does not run.
+    fn pattern(
+        &self,
+        instruction: &Instruction<i64>,
+        item: &Item<i64>,
+        loops: &[LoopId],
+        forms: Vec<Form<i64>>,
+        frames: &mut Vec<Frame>,
+    ) -> Result<Option<Pattern>, Refusal> {
+        let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
+        let mut draft = Draft { loops: Vec::new(), when: conditions, forms };
+        if !draft.unroll(self.program, self.launch, loops)? {
+            return Ok(None);
+        }
+        let shape = self.launch.sizes.block;
+        let joined = draft.join_threads(shape)?;
+        let working = if instruction.clipped { self.working(item) } else { [i64::MAX; 3] };
+        let frame = Frame { loops: draft.loops, joined, threads: working, shape };
+        let number = frames.iter().position(|f| *f == frame).unwrap_or_else(|| {
+            frames.push(frame);
+            frames.len() - 1
+        });
+        Ok(Some(Pattern {
+            kind: instruction.kind,
+            frame: number,
+            when: draft.when,
+            forms: draft.forms.into_iter().map(Arc::new).collect(),
+            width: instruction.width,
+        }))
+    }
+
     /// Threads along each dimension whose work item lies in the domain.
     fn working(&self, item: &Item<i64>) -> [i64; 3] {
         let (extents, fold) = (self.kernel.extents(), self.program.fold);
@@ -128,51 +153,36 @@ impl Threads<'_> {
 }
 
 impl Touched {
-    /// Adds an access of one work item.
-    fn add(
-        &mut self,
-        threads: &Threads<'_>,
-        instruction: &Instruction<i64>,
-        item: &Item<i64>,
-        loops: &[LoopId],
-        forms: Vec<Form<i64>>,
-    ) -> Result<(), Refusal> {
-        let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
-        let mut draft = Draft { loops: Vec::new(), when: conditions, forms };
-        draft.unroll(threads.program, threads.launch, loops)?;
-        let shape = threads.launch.sizes.block;
-        let joined = draft.join_threads(shape)?;
-        let working = if instruction.clipped { threads.working(item) } else { [i64::MAX; 3] };
-        let frame = Frame { loops: draft.loops, joined, threads: working, shape };
-        let number = self.frames.iter().position(|f| *f == frame).unwrap_or_else(|| {
-            self.frames.push(frame);
-            self.frames.len() - 1
-        });
-        let forms = draft.forms.into_iter().map(Arc::new).collect();
-        self.patterns.push(Pattern {
-            kind: instruction.kind,
-            frame: number,
-            when: draft.when,
-            forms,
-            width: instruction.width,
-        });
-        Ok(())
+    fn new(
+        array: usize,
+        addressing: Addressing,
+        size: i64,
+        frames: Vec<Frame>,
+        patterns: Vec<Pattern>,
+    ) -> Self {
+        let bytes = addressing == Addressing::Linear;
+        let groups = if bytes { groups(&patterns, &frames).map(Arc::from) } else { None };
+        Self { array, addressing, size, frames, patterns: patterns.into(), groups }
     }
 
-    /// Finds out whether counting can take the short way.
-    fn group(&mut self) {
-        let bytes = self.addressing == Addressing::Linear;
-        self.groups = if bytes { groups(&self.patterns, &self.frames) } else { None };
+    /// What is touched where blocks have this shape; only for threads that do not tell one block from
+    /// another.
+    #[must_use]
+    pub fn in_blocks_of(&self, shape: [i64; 3]) -> Self {
+        let frames = self.frames.iter().map(|f| Frame { shape, ..f.clone() }).collect();
+        Self { frames, patterns: self.patterns.clone(), groups: self.groups.clone(), ..*self }
     }
 
     /// What is touched through instructions of some kinds.
     #[must_use]
     pub fn only(&self, kinds: &[AccessKind]) -> Self {
-        let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind));
-        let mut touched =
-            Self { frames: self.frames.clone(), patterns: kept.cloned().collect(), groups: None, ..*self };
-        touched.group();
-        touched
+        let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind)).cloned().collect();
+        self.with(self.frames.clone(), kept)
+    }
+
+    /// Other accesses of the same field.
+    pub(super) fn with(&self, frames: Vec<Frame>, patterns: Vec<Pattern>) -> Self {
+        Self::new(self.array, self.addressing, self.size, frames, patterns)
     }
 
     /// Distinct lines of the same field that are touched in one of several ways. The same number as
@@ -248,7 +258,7 @@ impl Touched {
             }
             placed.push(boxes.into_iter().map(Ranges::from).collect());
         }
-        for pattern in &self.patterns {
+        for pattern in &*self.patterns {
             for ranges in &placed[pattern.frame] {
                 let region = Region {
                     ranges: ranges.clone(),

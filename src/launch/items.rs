@@ -6,11 +6,10 @@ use super::wave::BlockBox;
 use crate::expr::Coord;
 use crate::kernel::Kernel;
 
-/// Work items that the threads of these blocks do, after loops of which only a sample is evaluated
-/// have been cut down to it.
+/// Work items that the threads of these blocks do.
 pub fn work_items(kernel: &Kernel, launch: &Launch, program: &Program<i64>, blocks: &[BlockBox]) -> f64 {
     let by_domain = kernel.launch.grid.is_none() || program.instructions.iter().any(|i| i.clipped);
-    let items: f64 = match kernel.launch.units_per_thread {
+    match kernel.launch.units_per_thread {
         Some(units) => {
             let threads = launch.threads_per_block() as f64 * count(blocks);
             threads * (*units.numer() as f64 / *units.denom() as f64)
@@ -21,8 +20,7 @@ pub fn work_items(kernel: &Kernel, launch: &Launch, program: &Program<i64>, bloc
             let domain: f64 = kernel.extents().iter().map(|&n| n as f64).product();
             domain * count(blocks) / launch.blocks() as f64
         }
-    };
-    items * evaluated_share(launch, program)
+    }
 }
 
 fn count(blocks: &[BlockBox]) -> f64 {
@@ -40,8 +38,9 @@ fn inside(kernel: &Kernel, launch: &Launch, block: &BlockBox) -> f64 {
     (0..3).map(along).product()
 }
 
-/// Which part of the work is evaluated: sampled iterations over all, for each sampled loop.
-fn evaluated_share(launch: &Launch, program: &Program<i64>) -> f64 {
+/// Which part of the work is evaluated and stands for all of it: sampled iterations over all, for each
+/// sampled loop.
+pub fn evaluated_share(launch: &Launch, program: &Program<i64>) -> f64 {
     let whole = |coord| match coord {
         Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
         Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),

@@ -47,10 +47,10 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Blocks that an SM has at a time when the grid has no more than that.
-    pub fn resident_per_sm(&self, device: &Device, launch: &Launch) -> i64 {
+    /// Blocks that an SM has at a time of so many blocks in all.
+    pub fn resident_per_sm(&self, device: &Device, blocks: i64) -> i64 {
         let sms = int(device.sm.count.value.0).max(1);
-        self.blocks_per_sm.min(launch.blocks() / sms + i64::from(launch.blocks() % sms != 0)).max(1)
+        self.blocks_per_sm.min(blocks / sms + i64::from(blocks % sms != 0)).max(1)
     }
 }
 

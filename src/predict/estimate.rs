@@ -6,9 +6,7 @@ use crate::device::Device;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
-use crate::launch::{
-    BlockBox, Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy, work_items,
-};
+use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::traffic::l1::{self, L1Counts};
 use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
 
@@ -121,7 +119,7 @@ impl<'a> Estimator<'a> {
     }
 
     /// Everything about a launch of a program that was folded already.
-    pub(super) fn of_program(
+    fn of_program(
         &self,
         launch: Launch,
         occupancy: Occupancy,
@@ -138,12 +136,22 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
+        let (kernel, device, resident) = (self.kernel, self.device, occupancy.wave_blocks);
+        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
+        self.of_counted(launch, occupancy, program, footprints)
+    }
+
+    /// Everything about a launch of which the footprints are known.
+    pub(super) fn of_counted(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+        footprints: Footprints,
+    ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
         let l1 = l1::count(kernel, &launch, program, device)?;
-        let resident = occupancy.wave_blocks;
-        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
-        let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
-        let items = work_items(kernel, &launch, program, &all);
+        let items = footprints.items;
         let (volumes, time) = (Volumes::default(), Time::default());
         let mut prediction = Prediction { launch, occupancy, l1, footprints, volumes, time, items };
         self.refit(&mut prediction, self.curves.fit);
@@ -162,6 +170,7 @@ impl<'a> Estimator<'a> {
             occupancy,
             volumes: &volumes,
             items: prediction.items,
+            working_blocks: footprints.working_blocks,
         };
         let time = match self.model {
             Model::Default => combined(&inputs, &fit.time),

@@ -3,6 +3,7 @@
 mod estimate;
 mod explain;
 mod rank;
+mod shared;
 mod time;
 
 pub use estimate::{Estimator, Model, Prediction, Unpredicted};

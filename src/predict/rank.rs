@@ -1,13 +1,12 @@
 //! All candidates of a kernel, best first.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use super::estimate::{Estimator, Prediction, Unpredicted};
-use crate::expr::{Excess, Scale};
-use crate::launch::{Candidate, Infeasible, Launch, Program, occupancy};
+use super::shared::{Runnable, Shared};
+use crate::launch::Candidate;
 
 /// A candidate of one of several kernels: variants of a document are ranked together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,54 +45,46 @@ pub struct Ranked {
 /// a share of it, are one group. The result does not depend on the number of threads. `done` counts
 /// the candidates that are finished.
 pub fn rank(estimators: &[Estimator<'_>], choices: &[Choice], error: f64, done: &AtomicUsize) -> Ranking {
-    let programs = programs(estimators, choices);
-    let all: Vec<Result<Prediction, Unpredicted>> = choices
+    let mut shared: Vec<Shared<'_>> = estimators.iter().map(|&e| Shared::new(e)).collect();
+    let (mut admitted, mut rejected) = (Vec::with_capacity(choices.len()), Vec::new());
+    for (i, choice) in choices.iter().enumerate() {
+        match shared[choice.kernel].admit(choice.candidate) {
+            Ok(runnable) => admitted.push((i, choice, runnable)),
+            Err(why) => rejected.push((i, why)),
+        }
+    }
+    done.fetch_add(rejected.len(), Ordering::Relaxed);
+    let all: Vec<Result<Prediction, Unpredicted>> = admitted
         .par_iter()
-        .map(|choice| {
-            let outcome = one(estimators, choice, &programs);
+        .map(|(_, choice, runnable)| {
+            let outcome = one(&estimators[choice.kernel], &shared[choice.kernel], runnable);
             done.fetch_add(1, Ordering::Relaxed);
             outcome
         })
         .collect();
-    let (mut found, mut rejected) = (Vec::with_capacity(all.len()), Vec::new());
-    for (&choice, outcome) in choices.iter().zip(all) {
+    let mut found = Vec::with_capacity(all.len());
+    for ((i, choice, _), outcome) in admitted.into_iter().zip(all) {
         match outcome {
             Ok(prediction) => found.push((choice.kernel, prediction)),
-            Err(why) => rejected.push((choice, why)),
+            Err(why) => rejected.push((i, why)),
         }
     }
+    rejected.sort_by_key(|r| r.0);
+    let rejected = rejected.into_iter().map(|(i, why)| (choices[i], why)).collect();
     // A stable sort: equal rates stay in the order in which they came.
     found.sort_by(|a, b| b.1.rate().total_cmp(&a.1.rate()));
     Ranking { results: placed(found, error), rejected }
 }
 
-/// The folded program of each kernel and fold: candidates share them.
-type Programs = BTreeMap<(usize, [i64; 3]), Result<Program<Scale>, Excess>>;
-
-fn programs(estimators: &[Estimator<'_>], choices: &[Choice]) -> Programs {
-    let mut programs = Programs::new();
-    for Choice { kernel, candidate } in choices {
-        let Some(estimator) = estimators.get(*kernel) else { continue };
-        programs
-            .entry((*kernel, candidate.fold))
-            .or_insert_with(|| Program::folded(estimator.kernel, candidate.fold));
-    }
-    programs
-}
-
 fn one(
-    estimators: &[Estimator<'_>],
-    choice: &Choice,
-    programs: &Programs,
+    estimator: &Estimator<'_>,
+    shared: &Shared<'_>,
+    runnable: &Runnable,
 ) -> Result<Prediction, Unpredicted> {
-    let estimator = &estimators[choice.kernel];
-    let launch = Launch::new(estimator.kernel, choice.candidate)?;
-    let occupancy = occupancy(estimator.device, &launch)?;
-    let mut prediction = match programs.get(&(choice.kernel, choice.candidate.fold)) {
-        Some(Ok(program)) => estimator.of_program(launch, occupancy, program)?,
-        Some(Err(excess)) => return Err(Infeasible::Address(*excess).into()),
-        None => estimator.predict(choice.candidate)?,
-    };
+    let program = shared.program(&runnable.launch)?;
+    let footprints = shared.footprints(runnable, &program)?;
+    let Runnable { launch, occupancy } = runnable;
+    let mut prediction = estimator.of_counted(launch.clone(), *occupancy, &program, footprints)?;
     // Of many candidates only what a ranking shows is kept.
     prediction.l1.instructions = Vec::new();
     prediction.l1.blocks = Vec::new();

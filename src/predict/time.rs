@@ -102,6 +102,8 @@ pub(super) struct Inputs<'a> {
     pub(super) volumes: &'a Volumes,
     /// Work items of the grid.
     pub(super) items: f64,
+    /// Blocks that have work.
+    pub(super) working_blocks: i64,
 }
 
 impl Inputs<'_> {
@@ -115,7 +117,7 @@ impl Inputs<'_> {
 
     /// Blocks of the SM that has most of them over the average.
     fn imbalance(&self) -> f64 {
-        let (blocks, sms) = (self.launch.blocks() as f64, self.sms());
+        let (blocks, sms) = (self.working_blocks as f64, self.sms());
         (blocks / sms).ceil() * sms / blocks
     }
 
@@ -189,7 +191,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
-    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.launch) as f64;
+    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
     terms.tail = core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
     let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
     terms.combination = all - terms.tail - most;
@@ -226,19 +228,20 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
     let cycles = seconds_of(fit.thread_cycles.as_ref()).unwrap_or(2.0 * of.device.dram.latency.value.0);
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores;
-    of.occupancy.waves.max(1.0) * cycles * stores / of.clock()
+    let waves = of.working_blocks as f64 / of.occupancy.wave_blocks as f64;
+    waves.max(1.0) * cycles * stores / of.clock()
 }
 
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to
 /// end.
 fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
-    let pages = of.volumes.pages_per_block;
+    let pages = of.volumes.pages_at_a_time;
     if pages <= 0.0 || of.device.tlb.l1_reach.is_none() {
         return 0.0;
     }
     let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
-    let blocks = of.launch.blocks() as f64;
-    blocks * fit.translation_cycles.value * pages * many / (of.sms() * of.clock())
+    let blocks = of.working_blocks as f64;
+    blocks * fit.translation_cycles.value * of.volumes.pages_in_turn * many / (of.sms() * of.clock())
 }
 
 fn norm(parts: &[f64], p: f64) -> f64 {

@@ -540,6 +540,9 @@ fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
     p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), one(f))).collect()
 }
 
+/// More atomics on one address than one warp can have: warps wait for each other.
+const MANY_ATOMICS: f64 = 64.0;
+
 fn warnings(p: &Prediction) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut add = |code, message: String, place: &str| {
@@ -551,6 +554,14 @@ fn warnings(p: &Prediction) -> Vec<Warning> {
     }
     if p.footprints.sampled {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
+    }
+    if p.volumes.atomics_per_address > MANY_ATOMICS {
+        let message = format!(
+            "{:.0} atomics of a wave change the same address on average; that they wait for each other is \
+             not modelled, so that this is too fast",
+            p.volumes.atomics_per_address
+        );
+        add("atomics-contended", message, "time_s");
     }
     if p.l1.sampled {
         add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");

@@ -1,13 +1,12 @@
 //! What is counted for one launch before any hit rate is applied: distinct sectors, lines and pages of
 //! blocks, of a wave and of what ran before it.
 
+use super::fields::{Sizes, TouchedField, touched_fields};
 use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
-use crate::footprint::{Addressing, Counter, Engine, Refusal, Threads, Touched, Uncounted};
-use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
-use crate::launch::{BlockBox, Launch, Program, work_items};
-
-use AccessKind::{Atomic, Load, Store};
+use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
+use crate::kernel::{FieldId, Kernel};
+use crate::launch::{BlockBox, Launch, Program, Working, evaluated_share, work_items};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +30,9 @@ pub struct Footprints {
     pub fields: Vec<FieldFootprint>,
     /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
     pub block_alloc: f64,
+    /// The same of single iterations: of the outermost loops, of those in them, and so on. What is used
+    /// again in the next iteration has to stay in the L1 for so long.
+    pub iteration_alloc: Vec<f64>,
     /// Bytes that the wave loads or stores.
     pub wave: f64,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
@@ -42,7 +44,16 @@ pub struct Footprints {
     pub contiguous_pages: f64,
     /// Distinct pages of one block.
     pub block_pages: f64,
-    /// Work items of the wave.
+    /// Distinct pages of one block in one iteration of its innermost loops.
+    pub iteration_pages: f64,
+    /// Work items of the launch.
+    pub items: f64,
+    /// Blocks that have work: others end at once.
+    pub working_blocks: i64,
+    /// Which part of the work was looked at: the sampled iterations of loops that say so.
+    pub evaluated: f64,
+    /// Work items of the wave, as far as they were looked at. Here and below, those of blocks without
+    /// work count for the blocks that have some.
     pub wave_items: f64,
     /// Work items of a block on average.
     pub block_items: f64,
@@ -61,10 +72,17 @@ pub struct FieldFootprint {
     pub field: FieldId,
     /// Sectors that a whole block loads (`V_comp` of section 4.3).
     pub block_load: f64,
-    /// The same on average over all blocks, those that the domain cuts too.
+    /// The same of single iterations, added up over iterations: of the outermost loops, of those in them,
+    /// and so on.
+    pub iteration_loads: Vec<f64>,
+    /// `block_load` on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
-    /// Sectors that the wave loads (`V_comp` of section 4.4).
+    /// The same of what blocks ask of the L2: loads, and atomics, which read what they change there.
+    pub mean_block_fetch: f64,
+    /// Sectors that the wave loads (`V_comp` of section 4.4) or changes by atomics.
     pub wave_load: f64,
+    /// Sectors that the wave changes by atomics, and those that its blocks do, each by itself.
+    pub atomics: [f64; 2],
     /// Sectors that the wave stores.
     pub wave_store: f64,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
@@ -84,30 +102,60 @@ pub fn footprints(
     counting: &Counting,
 ) -> Result<Footprints, Uncounted> {
     let threads = Threads { kernel, launch, program };
+    let fields = touched_fields(kernel, &threads, counting.addressing)?;
+    of_fields(&threads, &fields, device, resident, counting)
+}
+
+/// The same where it is known what threads touch.
+pub(super) fn of_fields(
+    threads: &Threads<'_>,
+    fields: &[TouchedField<'_>],
+    device: &Device,
+    resident: i64,
+    counting: &Counting,
+) -> Result<Footprints, Uncounted> {
+    let Threads { kernel, launch, program } = *threads;
     let mut counts = Counts { counting, engines: Vec::new(), sampled: false };
-    let fields = touched_fields(&threads, counting.addressing)?;
     let sizes = Sizes::of(device);
-    let wave = middle_wave(launch, resident);
-    let wave_items = work_items(kernel, launch, program, &wave.blocks).max(1.0);
+    let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
+    let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
+    let working = Working::of(kernel, launch, program);
+    let items = items_of(&[all]);
+    let evaluated = evaluated_share(launch, program);
+    // Work items of blocks that do nothing belong to the launch, too.
+    let factor = evaluated * items / items_of(&[working.blocks]).max(1e-9);
+    let wave = middle_wave(&working, resident);
+    let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
-    let blocks = representatives(&threads, phases);
+    let blocks = representatives(threads, &working, phases, factor / working.share);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
+    let depth = fields.iter().map(|f| f.all.depth()).max().unwrap_or(0);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
         block_alloc: 0.0,
+        iteration_alloc: vec![0.0; depth],
         wave: 0.0,
         past: [0.0; 3],
         wave_pages: 0.0,
         contiguous_pages: 0.0,
         block_pages: 0.0,
+        iteration_pages: 0.0,
+        items,
+        working_blocks: working.count(),
+        evaluated,
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
         engines: Vec::new(),
         sampled: false,
     };
-    for field in &fields {
+    for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
+        let of_loops = counts.iterations(field, depth, blocks.first(), &sizes)?;
+        for (sum, bytes) in found.iteration_alloc.iter_mut().zip(&of_loops.alloc) {
+            *sum += bytes;
+        }
+        found.iteration_pages += if depth > 0 { of_loops.pages } else { of_block.pages };
         let mut of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
@@ -122,8 +170,11 @@ pub fn footprints(
         found.fields.push(FieldFootprint {
             field: field.id,
             block_load: of_block.whole_load,
+            iteration_loads: of_loops.loads,
             mean_block_load: of_block.load / block_items,
+            mean_block_fetch: of_block.fetch / block_items,
             wave_load: of_wave.load,
+            atomics: [of_wave.atomic, of_block.atomic / block_items],
             wave_store: of_wave.store,
             reuse: of_wave.reuse,
             store_reuse: of_wave.store_reuse,
@@ -148,70 +199,14 @@ fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
     out
 }
 
-/// Granularities of a device in bytes.
-struct Sizes {
-    /// What L1 asks of L2.
-    sector: i64,
-    /// What L1 allocates.
-    line: i64,
-    /// What L2 asks of memory.
-    fetch: i64,
-    page: i64,
-}
-
-impl Sizes {
-    fn of(device: &Device) -> Self {
-        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
-        Self {
-            sector: bytes(device.l1.sector.value.0),
-            line: bytes(device.l1.line.value.0),
-            fetch: bytes(device.dram.fetch.value.0),
-            page: bytes(device.tlb.page.value.0),
-        }
-    }
-}
-
-/// A global field with what threads do to it.
-struct TouchedField<'k> {
-    id: FieldId,
-    field: &'k Field,
-    loads: Touched,
-    stores: Touched,
-    all: Touched,
-}
-
-impl TouchedField<'_> {
-    /// Identical arrays each take as much.
-    fn times(&self) -> f64 {
-        self.field.multiplicity as f64
-    }
-}
-
-fn touched_fields<'a>(
-    threads: &Threads<'a>,
-    addressing: Addressing,
-) -> Result<Vec<TouchedField<'a>>, Uncounted> {
-    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
-    let mut fields = Vec::new();
-    for (number, field) in threads.kernel.fields.iter().enumerate() {
-        if field.space == Space::Shared {
-            continue;
-        }
-        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
-        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
-        if all.is_empty() {
-            continue;
-        }
-        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
-        fields.push(TouchedField { id, field, loads, stores, all });
-    }
-    Ok(fields)
-}
-
 /// Bytes of one field that a block touches, on average over the representatives.
 #[derive(Default)]
 struct OfBlock {
     load: f64,
+    /// With atomics.
+    fetch: f64,
+    /// Of atomics alone.
+    atomic: f64,
     /// Per work item, of blocks that the domain does not cut.
     whole_load: f64,
     alloc: f64,
@@ -223,6 +218,7 @@ struct OfBlock {
 struct OfWave {
     load: f64,
     store: f64,
+    atomic: f64,
     all: f64,
     past: [f64; 3],
     reuse: [f64; 3],
@@ -233,7 +229,7 @@ struct OfWave {
 impl OfWave {
     /// Divides what is per work item.
     fn per_item(&mut self, items: f64) {
-        let volumes = [&mut self.load, &mut self.store];
+        let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
         for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
             *bytes /= items;
         }
@@ -245,7 +241,7 @@ fn as_i64(n: usize) -> i64 {
 }
 
 /// Counts, and remembers how.
-struct Counts<'a> {
+pub(super) struct Counts<'a> {
     counting: &'a Counting,
     engines: Vec<Engine>,
     sampled: bool,
@@ -253,7 +249,12 @@ struct Counts<'a> {
 
 impl Counts<'_> {
     /// Bytes in whole lines of `line` bytes.
-    fn bytes(&mut self, touched: &Touched, blocks: &[BlockBox], line: i64) -> Result<f64, Uncounted> {
+    pub(super) fn bytes(
+        &mut self,
+        touched: &Touched,
+        blocks: &[BlockBox],
+        line: i64,
+    ) -> Result<f64, Uncounted> {
         self.union(&[(touched, blocks)], line)
     }
 
@@ -296,12 +297,17 @@ impl Counts<'_> {
                 }
             }
             let load = self.bytes(&field.loads, &at, sizes.sector)?;
+            let stands_for = if one.whole { share * stand_for } else { share };
+            sum.load += stands_for * load;
             if one.whole {
-                sum.load += share * stand_for * load;
                 sum.whole_load += share * load;
                 whole_items += one.share * one.items;
+            }
+            if let Some(atomics) = &field.atomics {
+                sum.fetch += stands_for * self.bytes(&atomics.with_loads, &at, sizes.sector)?;
+                sum.atomic += stands_for * self.bytes(&atomics.alone, &at, sizes.sector)?;
             } else {
-                sum.load += share * load;
+                sum.fetch = sum.load;
             }
         }
         sum.whole_load /= whole_items.max(1e-9);
@@ -314,12 +320,15 @@ impl Counts<'_> {
 
     fn wave(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<OfWave, Uncounted> {
         let mut found = OfWave {
-            load: self.bytes(&field.loads, &wave.blocks, sizes.fetch)?,
+            load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
             pages: self.pages(field, wave, sizes)?,
             ..OfWave::default()
         };
-        found.all = match (field.loads.is_empty(), field.stores.is_empty()) {
+        if let Some(atomics) = &field.atomics {
+            found.atomic = self.bytes(&atomics.alone, &wave.blocks, sizes.fetch)?;
+        }
+        found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
             (_, true) => found.load,
             (true, _) => found.store,
             _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
@@ -330,15 +339,16 @@ impl Counts<'_> {
             }
             found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
-            let both = found.load + found.past[i];
-            let again = both - self.with_past(&field.loads, field, wave, past, sizes)?;
+            let either = self.with_past(field.fetched(), field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.load + found.past[i] - n);
             found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
-            let both = found.store + found.past[i];
-            let again = both - self.with_past(&field.stores, field, wave, past, sizes)?;
+            let either = self.with_past(&field.stores, field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.store + found.past[i] - n);
             found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
         }
         let times = field.times();
-        let volumes = [&mut found.load, &mut found.store, &mut found.all, &mut found.pages];
+        let volumes =
+            [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all, &mut found.pages];
         let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
         for bytes in volumes.into_iter().chain(lists) {
             *bytes *= times;
@@ -359,7 +369,8 @@ impl Counts<'_> {
         Ok(bytes / sizes.page as f64)
     }
 
-    /// Bytes that the wave touches through `some` or the blocks before it at all.
+    /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are
+    /// none.
     fn with_past(
         &mut self,
         some: &Touched,
@@ -367,10 +378,15 @@ impl Counts<'_> {
         wave: &Wave,
         past: &Past,
         sizes: &Sizes,
-    ) -> Result<f64, Uncounted> {
-        if some.len() == field.all.len() {
-            return self.bytes(some, &past.with_wave, sizes.fetch);
+    ) -> Result<Option<f64>, Uncounted> {
+        if some.is_empty() {
+            return Ok(None);
         }
-        self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
+        let bytes = if some.len() == field.all.len() {
+            self.bytes(some, &past.with_wave, sizes.fetch)
+        } else {
+            self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
+        };
+        bytes.map(Some)
     }
 }

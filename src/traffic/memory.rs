@@ -18,7 +18,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new(capacity: f64, fit: &VolumeFit, footprints: &Footprints, items: f64) -> Self {
+    pub(super) fn new(capacity: f64, fit: &VolumeFit, footprints: &Footprints) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
         let within = fit.wave_share.value * footprints.wave;
         let [_, row, plane] = footprints.past;
@@ -28,7 +28,7 @@ impl Cache {
         let cold = |f: &FieldFootprint| {
             (f.wave_load - f.reuse.iter().sum::<f64>()) + (f.wave_store - f.store_reuse.iter().sum::<f64>())
         };
-        let grid = footprints.fields.iter().map(cold).sum::<f64>() * items;
+        let grid = footprints.fields.iter().map(cold).sum::<f64>() * footprints.items;
         Self {
             oversubscription,
             miss: std::array::from_fn(|d| fit.reuse(d).miss(oversubscription[d])),
@@ -44,14 +44,17 @@ impl Cache {
         let again: f64 = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
         let fill = self.launch_miss * stored.fill;
         let first_stores = f.wave_store - again;
+        // What was changed by atomics and is loaded again was written in between.
+        let [of_wave, of_blocks] = f.atomics;
+        let changed_again = self.miss[0] * (of_blocks - of_wave).max(0.0);
         MemoryVolumes {
             load_compulsory: f.wave_load,
             reuse,
             reuse_launch: unavoidable.max(0.0) * (1.0 - self.launch_miss),
-            load_capacity: self.miss[0] * (f.mean_block_load - f.wave_load).max(0.0),
+            load_capacity: self.miss[0] * (f.mean_block_fetch - f.wave_load).max(0.0),
             partial_store_fill: fill,
             store_compulsory: first_stores * self.launch_miss,
-            store_redundant: fill,
+            store_redundant: fill + changed_again,
         }
     }
 }
@@ -64,7 +67,8 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Of what warps store, the sectors that several of them store to are incomplete in between.
+    /// Of the sectors that each warp stores, those that several of them store to are incomplete in
+    /// between.
     pub(super) fn new(fit: &VolumeFit, f: &FieldFootprint, by_warps: f64, oversubscription: f64) -> Self {
         let once = f.wave_store - f.store_reuse.iter().sum::<f64>();
         Self { fill: fit.partial(oversubscription) * (by_warps - once).max(0.0) }

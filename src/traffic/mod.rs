@@ -1,10 +1,14 @@
 //! What moves at each level of the memory hierarchy.
 
+mod fields;
 mod footprints;
 pub mod l1;
+mod loops;
 mod memory;
 mod places;
+mod regions;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
+pub use regions::{Region, WorkItems};
 pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, volumes};

@@ -1,12 +1,15 @@
 //! Which blocks and which wave stand for all of them.
 
 use crate::footprint::Threads;
-use crate::launch::{BlockBox, Launch, blocks_of_wave, work_items};
+use crate::launch::{BlockBox, Working, blocks_of_wave, work_items};
 
 /// Most blocks side by side that are looked at because they lie differently relative to lines.
 pub(super) const MOST_PHASES: i64 = 4;
 /// A kind of block with a smaller share of all blocks is left to the others.
 const SMALL_SHARE: f64 = 0.03;
+
+/// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
+const WAVES_IN_ROW: i64 = 4;
 
 /// A block that stands for a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,36 +23,43 @@ pub(super) struct Representative {
     pub(super) whole: bool,
 }
 
-/// Blocks that stand for all: from the middle of the grid `phases` of them that follow each other
-/// diagonally, and one for the last blocks along each dimension if the domain cuts them.
-pub(super) fn representatives(threads: &Threads<'_>, phases: i64) -> Vec<Representative> {
+/// Blocks that stand for all of those that have work: from their middle `phases` of them that follow each
+/// other diagonally, and one for the last blocks along each dimension if the domain cuts them. Their work
+/// items count `factor` each.
+pub(super) fn representatives(
+    threads: &Threads<'_>,
+    working: &Working<'_>,
+    phases: i64,
+    factor: f64,
+) -> Vec<Representative> {
+    let inside = &working.blocks;
     let Threads { kernel, launch, program } = *threads;
-    let grid = launch.sizes.grid;
-    let mut whole = grid;
-    if kernel.launch.grid.is_none() {
-        let extents = kernel.extents();
-        for d in 0..3 {
-            whole[d] = extents[d] / (launch.candidate.block[d] * launch.candidate.fold[d]);
-        }
-    }
+    let clipped = program.instructions.iter().all(|i| i.clipped);
+    let extents = kernel.extents();
+    let all: [i64; 3] = std::array::from_fn(|d| inside.to[d] - inside.from[d]);
     // Where no block is whole, the cut ones are what there is.
-    let usual: [i64; 3] =
-        std::array::from_fn(|d| if whole[d] == 0 { grid[d] } else { whole[d].min(grid[d]) });
+    let usual: [i64; 3] = std::array::from_fn(|d| {
+        let size = launch.candidate.block[d] * launch.candidate.fold[d];
+        let whole = if clipped { extents[d] / size - inside.from[d] } else { all[d] };
+        if whole <= 0 { all[d] } else { whole.min(all[d]) }
+    });
     let phases = phases.min(usual.iter().copied().max().unwrap_or(1)).clamp(1, MOST_PHASES);
-    let at = |d: usize, i: i64| (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
-    let one = |from: [i64; 3], share: f64, whole: bool| {
+    let at = |d: usize, i: i64| inside.from[d] + (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
+    let one = |place: [i64; 3], share: f64, whole: bool| {
+        let from = if whole { working.near(place) } else { place };
         let block = BlockBox { from, to: from.map(|n| n + 1) };
-        Representative { block, share, items: work_items(kernel, launch, program, &[block]), whole }
+        let items = factor * work_items(kernel, launch, program, &[block]);
+        Representative { block, share, items, whole }
     };
     let mut found: Vec<Representative> =
         (0..phases).map(|i| one([at(0, i), at(1, i), at(2, i)], 1.0 / phases as f64, true)).collect();
     for d in 0..3 {
-        let cut = (grid[d] - usual[d]) as f64 / grid[d] as f64;
+        let cut = (all[d] - usual[d]) as f64 / all[d] as f64;
         if cut < SMALL_SHARE {
             continue;
         }
         let mut place = [at(0, 0), at(1, 0), at(2, 0)];
-        place[d] = grid[d] - 1;
+        place[d] = inside.to[d] - 1;
         for other in &mut found {
             other.share *= 1.0 - cut;
         }
@@ -79,38 +89,48 @@ pub(super) struct Past {
     pub(super) with_wave: Vec<BlockBox>,
 }
 
-/// A wave in the middle of the grid that crosses a row or plane only if most waves do. Blocks start in
-/// x-y-z order (section 4.4), so that waves and what came before them are consecutive blocks.
-pub(super) fn middle_wave(launch: &Launch, resident: i64) -> Wave {
-    let grid = launch.sizes.grid;
-    let all = launch.blocks();
-    let size = resident.clamp(1, all);
+/// A wave in the middle of the blocks that have work, which crosses a row or plane only if most waves do.
+/// Blocks start in x-y-z order (section 4.4), so that waves and what came before them are consecutive
+/// blocks; those without work end at once.
+pub(super) fn middle_wave(working: &Working<'_>, resident: i64) -> Wave {
+    let BlockBox { from, to } = working.blocks;
+    let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
+    let all = working.blocks.count();
+    #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
+    let with_idle = (resident as f64 / working.share).min(all as f64).ceil() as i64;
+    let size = with_idle.clamp(1, all);
     let [row, plane] = [grid[0], grid[0] * grid[1]];
     // The middle block of the grid may be the first of a plane: go on to the middle of that plane, and
     // of the row unless waves hold whole rows: then little depends on where in a row they start.
     let along = if size >= row { 0 } else { (row - size) / 2 };
     let middle = grid[2] / 2 * plane + grid[1] / 2 * row + along;
     let start = (middle - (size.min(plane) - size.min(row)) / row / 2 * row).clamp(0, all - size);
-    wave_from(grid, start, size)
+    wave_from(from, grid, start, size)
 }
 
-/// The wave that starts with a block.
-fn wave_from(grid: [i64; 3], start: i64, size: i64) -> Wave {
+/// The wave that starts with a block of a grid whose first block lies at `origin`.
+fn wave_from(origin: [i64; 3], grid: [i64; 3], start: i64, size: i64) -> Wave {
     let [row, plane] = [grid[0], grid[0] * grid[1]];
-    let reach = [start % row, row, plane];
+    let blocks_from = |start: i64, size: i64| -> Vec<BlockBox> {
+        let there = |at: [i64; 3]| std::array::from_fn(|d| origin[d] + at[d]);
+        let boxes = blocks_of_wave(grid, start, size).into_iter();
+        boxes.map(|b| BlockBox { from: there(b.from), to: there(b.to) }).collect()
+    };
+    // In a long row only the last waves matter: what is older has left the L2 or is in them as well.
+    let in_row = (start % row).min(size.saturating_mul(WAVES_IN_ROW));
+    let row_back = if start < row { in_row } else { row };
     let mut nearer = 0;
-    let before = reach.map(|distance| {
-        let distance = distance.min(start);
+    let before = [in_row, row_back, plane].map(|distance| {
+        let distance = if grid[1] * grid[2] == 1 { in_row } else { distance.min(start) };
         if distance <= nearer {
             return Past::default();
         }
         nearer = distance;
         Past {
-            blocks: blocks_of_wave(grid, start - distance, distance),
-            with_wave: blocks_of_wave(grid, start - distance, distance + size),
+            blocks: blocks_from(start - distance, distance),
+            with_wave: blocks_from(start - distance, distance + size),
         }
     });
     let last = grid.iter().product::<i64>() - size;
-    let beside = blocks_of_wave(grid, (start + size).min(last), size);
-    Wave { blocks: blocks_of_wave(grid, start, size), beside, before }
+    Wave { blocks: blocks_from(start, size), beside: blocks_from((start + size).min(last), size), before }
 }

@@ -1,6 +1,6 @@
 //! Bytes at each boundary of the memory hierarchy, per work item: footprints with hit rates applied.
 
-use super::footprints::Footprints;
+use super::footprints::{FieldFootprint, Footprints};
 use super::l1::L1Counts;
 use super::memory::{Cache, Stored};
 use crate::curve::VolumeFit;
@@ -23,6 +23,10 @@ pub struct Volumes {
     pub pages_per_wave: f64,
     /// Distinct pages of a block.
     pub pages_per_block: f64,
+    /// Those of one iteration of its innermost loops: what it uses at a time.
+    pub pages_at_a_time: f64,
+    /// Those of all iterations of sampled loops.
+    pub pages_in_turn: f64,
     /// Pages of a wave beyond those of contiguous arrays, per byte of the wave.
     pub scatter: f64,
     /// Loads from memory that no cache could avoid, per work item.
@@ -31,6 +35,8 @@ pub struct Volumes {
     pub further_runs: f64,
     /// Stores of a thread.
     pub thread_stores: f64,
+    /// Atomics of a wave on the same address: of the field where they are most, on average.
+    pub atomics_per_address: f64,
     /// By field.
     pub fields: Vec<FieldVolumes>,
     /// How far the caches are oversubscribed.
@@ -152,13 +158,11 @@ pub fn volumes(
     let sector = device.l1.sector.value.0 as f64;
     let items = footprints.whole_items.max(1e-9);
     let capacity = l1_capacity(device, launch, occupancy);
-    let blocks = occupancy.resident_per_sm(device, launch) as f64;
-    let oversubscription = footprints.block_alloc * blocks / capacity.max(1.0);
-    let l1_miss = fit.l1_redundant.miss(oversubscription);
-    let total_items = footprints.wave_items * occupancy.waves.max(1.0);
-    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints, total_items);
-    let llc =
-        device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints, total_items));
+    let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
+    let l1_loops = Loops::new(fit, footprints, blocks / capacity.max(1.0));
+    let (oversubscription, l1_miss) = l1_loops.innermost();
+    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints);
+    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints));
     let mut out = Volumes {
         l1: L1Volumes {
             cycles: l1.pipe_cycles / items,
@@ -168,8 +172,10 @@ pub fn volumes(
         },
         pages_per_wave: footprints.wave_pages,
         pages_per_block: footprints.block_pages,
+        pages_at_a_time: footprints.iteration_pages,
+        pages_in_turn: footprints.block_pages / footprints.evaluated,
         scatter: (footprints.wave_pages - footprints.contiguous_pages).max(0.0) / footprints.wave.max(1.0),
-        thread_stores: l1.store_issues / warps(device, launch),
+        thread_stores: l1.store_issues / l1.warps.max(1.0) / footprints.evaluated,
         pressure: Pressure {
             l1_capacity: capacity,
             l1: oversubscription,
@@ -186,19 +192,24 @@ pub fn volumes(
         out.l1.load += per_item(of_warps.load_sectors);
         let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
         out.l1.store += store_warp;
-        let redundant = (per_item(of_warps.warp_load_sectors) - f.block_load).max(0.0);
+        let lost = l1_loops.lost(f, per_item(of_warps.iteration_load_sectors));
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
-        let stored = Stored::new(fit, f, store_warp, l2.oversubscription[0]);
+        let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors), l2.oversubscription[0]);
         let of_l2 = L2Volumes {
             load_compulsory: f.block_load * cut,
-            load_capacity: redundant * l1_miss * cut,
+            load_capacity: lost * cut,
             store: store_warp + fit.partial_store_l2.value * stored.fill,
         };
+        let changed = f.atomics[0];
+        if changed > 0.0 {
+            let times = of_warps.atomic_bytes / items / changed;
+            out.atomics_per_address = out.atomics_per_address.max(times);
+        }
         let below = l2.below(f, stored);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
-        out.further_runs += last.launch_miss * of_warps.further_store_runs / items;
+        out.further_runs += last.launch_miss * of_warps.distinct_store_runs() / items;
         let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
@@ -212,9 +223,37 @@ pub fn volumes(
     out
 }
 
-/// Warps of a block, partial ones too.
-fn warps(device: &Device, launch: &Launch) -> f64 {
-    (launch.threads_per_block() as f64 / device.sm.warp_size.value.0 as f64).ceil().max(1.0)
+/// How much of what the warps of a block load again the L1 still has. Within an iteration, and from one
+/// to the next, as much as an iteration allocates lies in between.
+struct Loops {
+    /// Oversubscription and misses: of the whole program, of an iteration of the outermost loops, of those
+    /// in them, and so on.
+    levels: Vec<(f64, f64)>,
+}
+
+impl Loops {
+    fn new(fit: &VolumeFit, footprints: &Footprints, blocks_per_byte: f64) -> Self {
+        let allocations = std::iter::once(&footprints.block_alloc).chain(&footprints.iteration_alloc);
+        let level = |bytes: &f64| {
+            let oversubscription = bytes * blocks_per_byte;
+            (oversubscription, fit.l1_redundant.miss(oversubscription))
+        };
+        Self { levels: allocations.map(level).collect() }
+    }
+
+    fn innermost(&self) -> (f64, f64) {
+        self.levels.last().copied().unwrap_or_default()
+    }
+
+    /// Bytes of a field that miss, of those that warps load in iterations, each by itself.
+    fn lost(&self, f: &FieldFootprint, by_warps: f64) -> f64 {
+        let innermost = *f.iteration_loads.last().unwrap_or(&f.block_load);
+        let within = (by_warps - innermost).max(0.0) * self.innermost().1;
+        let outer = std::iter::once(&f.block_load).chain(&f.iteration_loads);
+        let again = outer.zip(&f.iteration_loads).map(|(outer, inner)| (inner - outer).max(0.0));
+        let between = again.zip(self.levels.iter().skip(1)).map(|(bytes, (_, miss))| bytes * miss);
+        within + between.sum::<f64>()
+    }
 }
 
 /// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes

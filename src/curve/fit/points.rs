@@ -133,17 +133,28 @@ impl Residuals<'_> {
 
 impl LeastSquares for Residuals<'_> {
     fn normal(&self, logs: &[f64]) -> Normal {
-        let n = logs.len();
-        let mut normal = Normal::new(n);
         let per = 1.0 / (self.scale * self.scale);
         let placed = self.shape.at(logs);
+        // Arrays of a fixed size: most of the time of a fit is spent here.
+        let (mut cost, mut gradient, mut matrix) = (0.0, [0.0; 3], [[0.0; 3]; 3]);
         for i in 0..self.points.len() {
             let (r, slope) = self.at(placed, i);
             let rho = self.loss.rho(r * r * per);
-            normal.cost += rho.value;
-            normal.add(r, slope.get(..n).unwrap_or(&slope), rho.first);
+            cost += rho.value;
+            for a in 0..3 {
+                let weighted = rho.first * slope[a];
+                gradient[a] += weighted * r;
+                for b in 0..=a {
+                    matrix[a][b] += weighted * slope[b];
+                }
+            }
         }
-        normal.cost *= 0.5 * self.scale * self.scale;
-        normal
+        let n = logs.len().min(3);
+        let cell = |a: usize, b: usize| matrix[a.max(b)][a.min(b)];
+        Normal {
+            cost: 0.5 * self.scale * self.scale * cost,
+            gradient: gradient[..n].to_vec(),
+            matrix: (0..n).map(|a| (0..n).map(|b| cell(a, b)).collect()).collect(),
+        }
     }
 }

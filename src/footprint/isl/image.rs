@@ -19,16 +19,26 @@ pub(super) struct Image<'p> {
     pub(super) high: Form<i64>,
 }
 
+/// What becomes of rows that follow each other without a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// They are one interval: fewer variables.
+    Joined,
+    /// Rows of whole lines stay rows: each then is a digit.
+    Apart,
+}
+
 const TOO_LARGE: IslError = IslError::Unsupported("an address of this size");
 
 impl<'p> Image<'p> {
-    fn new(piece: &'p Piece, line: i64) -> Result<Self, IslError> {
+    fn new(piece: &'p Piece, line: i64, rows: Rows) -> Result<Self, IslError> {
         let high = piece.address.plus(&Form::int(piece.width - 1)).map_err(|_| TOO_LARGE)?;
-        let mut image = Self { piece, ranges: piece.ranges.clone(), low: piece.address.clone(), high };
+        let (ranges, low) = (piece.ranges.to_vec(), (*piece.address).clone());
+        let mut image = Self { piece, ranges, low, high };
         for &(coord, value, _) in piece.ranges.iter().filter(|r| r.1 == r.2) {
             image.put(coord, value, value)?;
         }
-        while image.swallow(line)? {}
+        while image.swallow(line, rows)? {}
         image.ranges.retain(|r| image.low.mentions(&|c| c == r.0) || is_condition(piece, r.0));
         Ok(image)
     }
@@ -42,7 +52,7 @@ impl<'p> Image<'p> {
     }
 
     /// Replaces one variable by an interval, if along one the intervals leave out no line.
-    fn swallow(&mut self, line: i64) -> Result<bool, IslError> {
+    fn swallow(&mut self, line: i64, rows: Rows) -> Result<bool, IslError> {
         let Some(width) = self.high.minus(&self.low).ok().and_then(|f| f.as_constant()) else {
             return Ok(false);
         };
@@ -55,15 +65,13 @@ impl<'p> Image<'p> {
             let slope = step(&self.low, r.0)?;
             // A gap shorter than a line holds none.
             let dense = slope.checked_abs()? - width - 1 < line && !is_condition(self.piece, r.0);
-            dense.then_some((i, slope))
+            let row = rows == Rows::Apart && slope.abs() > line && slope % line == 0;
+            (dense && !row).then_some((i, slope))
         });
         let Some((i, slope)) = found else { return Ok(false) };
         let (coord, from, to) = self.ranges.remove(i);
-        if slope < 0 {
-            self.put(coord, to, from)?
-        } else {
-            self.put(coord, from, to)?
-        }
+        let (first, last) = if slope < 0 { (to, from) } else { (from, to) };
+        self.put(coord, first, last)?;
         Ok(true)
     }
 }
@@ -76,8 +84,9 @@ fn is_condition(piece: &Piece, coord: Coord) -> bool {
 pub(super) fn images<'p>(
     pieces: impl Iterator<Item = &'p Piece>,
     line: i64,
+    rows: Rows,
 ) -> Result<Vec<Image<'p>>, IslError> {
-    let mut images = pieces.map(|p| Image::new(p, line)).collect::<Result<Vec<_>, _>>()?;
+    let mut images = pieces.map(|p| Image::new(p, line, rows)).collect::<Result<Vec<_>, _>>()?;
     images.sort_by(|a, b| {
         let key = |i: &Image<'p>| *i.low.constant();
         (&a.ranges, &a.piece.when, a.low.terms(), key(a)).cmp(&(

@@ -5,6 +5,7 @@
 
 mod build;
 mod count;
+mod digits;
 mod image;
 mod session;
 mod show;
@@ -16,7 +17,7 @@ pub use show::{ShownSets, show_sets};
 use super::query::Refusal;
 
 /// What an error means to one who wants a count.
-pub(super) fn refusal(error: IslError) -> Refusal {
+pub(super) fn refusal(error: &IslError) -> Refusal {
     match error {
         IslError::Quota => Refusal::Isl,
         IslError::Unsupported(_) | IslError::Unbounded | IslError::Library(_) => Refusal::NotIsl,

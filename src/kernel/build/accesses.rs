@@ -79,10 +79,17 @@ impl Unroller<'_> {
         self.nest(variables, group, out);
     }
 
-    /// Number of values of a variable, 1 where that is not known beforehand.
+    /// Number of values of a variable, 1 where that is not known beforehand. What comes after too many
+    /// is not looked at.
     fn values(&self, ranges: &Ranges) -> usize {
-        let expanded = ranges.0.iter().map(|r| expand_range(r, self.symbols, self.budget.accesses));
-        expanded.map(|v| v.map_or(1, |v| v.len())).fold(0, usize::saturating_add)
+        let mut values = 0_usize;
+        for range in &ranges.0 {
+            if values > self.budget.accesses {
+                break;
+            }
+            values += expand_range(range, self.symbols, self.budget.accesses).map_or(1, |v| v.len());
+        }
+        values
     }
 
     fn nest(&mut self, variables: &[(Spanned<String>, Ranges)], group: &Group<'_>, out: &mut Vec<Access>) {

@@ -35,6 +35,10 @@ pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volume
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
 pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
     let measured = case.measured(Quantity::L2Load)?;
+    // What a loop loads again lies at several oversubscriptions, of which only one is known here.
+    if case.prediction.footprints.fields.iter().any(|f| !f.iteration_loads.is_empty()) {
+        return None;
+    }
     let with = |miss: f64| {
         let mut trial = fit.clone();
         trial.volumes.l1_redundant = constant(miss);

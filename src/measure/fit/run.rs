@@ -235,10 +235,14 @@ impl All<'_> {
         }
         let fitted: Vec<&TimeFitOutcome> = time.iter().filter(|t| t.kept.is_none()).collect();
         // What was fitted anew names the old source no longer.
-        fitted.iter().for_each(|t| name_source(fit, t.name, ""));
+        for t in &fitted {
+            name_source(fit, t.name, "");
+        }
         prune(fit);
         let times = free_name(fit);
-        fitted.iter().for_each(|t| name_source(fit, t.name, &times));
+        for t in &fitted {
+            name_source(fit, t.name, &times);
+        }
         if !fitted.is_empty() {
             let of = |t: &&TimeFitOutcome| Some((t.name.to_owned(), ends(t.interval.as_ref()?)));
             let rows =

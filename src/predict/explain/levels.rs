@@ -31,7 +31,7 @@ pub struct Level {
     /// Bytes of the cache above.
     pub capacity: f64,
     /// Bytes that compete for it over its capacity (equation 4 of the paper): for the L1 the lines of
-    /// all resident blocks, for the L2 what lies between two uses within a wave.
+    /// all resident blocks (with loops, of an innermost iteration), for the L2 what lies between two uses within a wave.
     pub oversubscription: f64,
     /// The share of repeated loads that misses there.
     pub miss: f64,
@@ -125,7 +125,7 @@ const EMPTY: Level = Level {
 
 /// What blocks of a wave load again, bytes per work item.
 fn again(fields: &[FieldFootprint]) -> f64 {
-    fields.iter().map(|f| (f.mean_block_load - f.wave_load).max(0.0)).sum()
+    fields.iter().map(|f| (f.mean_block_fetch - f.wave_load).max(0.0)).sum()
 }
 
 /// What blocks that ran before touched of what the wave loads.

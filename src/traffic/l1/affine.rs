@@ -18,6 +18,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
         instructions: vec![InstructionCounts::default(); plan.program.instructions.len()],
         fields: vec![FieldCounts::default(); plan.kernel.fields.len()],
         work_items: plan.work_items,
+        warps: plan.warps,
         blocks,
         sampled: plan.phases.cut,
         ..Default::default()

@@ -1,15 +1,17 @@
 //! Which blocks stand for all blocks of a grid.
 
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Program};
+use crate::launch::{Launch, Program, Working};
 
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
 
-/// Blocks all of whose work items lie in the domain.
+/// Blocks all of whose work items lie in the domain, of those that have work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interior {
-    /// Number of them along each dimension, from block 0 on; 1 where even the first is cut.
+    /// The first of them along each dimension.
+    pub from: [i64; 3],
+    /// Number of them along each dimension; 1 where even the first is cut.
     pub blocks: [i64; 3],
     /// Along which dimensions the first block is cut by the end of the domain.
     pub cut: [bool; 3],
@@ -18,15 +20,18 @@ pub struct Interior {
 impl Interior {
     /// The interior of a grid; `None` if a number leaves 64 bits.
     pub fn of(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
+        let working = Working::of(kernel, launch, program).blocks;
+        let from = working.from;
         if program.instructions.iter().all(|i| !i.clipped) {
-            return Some(Self { blocks: launch.sizes.grid, cut: [false; 3] });
+            let blocks = [0, 1, 2].map(|d| working.to[d] - from[d]);
+            return Some(Self { from, blocks, cut: [false; 3] });
         }
-        let mut interior = Self { blocks: [1; 3], cut: [false; 3] };
+        let mut interior = Self { from, blocks: [1; 3], cut: [false; 3] };
         for (d, extent) in kernel.extents().into_iter().enumerate() {
             let items = launch.sizes.block[d].checked_mul(program.fold[d])?;
-            let whole = (extent / items).min(launch.sizes.grid[d]);
+            let whole = (extent / items).min(working.to[d]) - from[d];
             interior.blocks[d] = whole.max(1);
-            interior.cut[d] = whole == 0;
+            interior.cut[d] = whole <= 0;
         }
         Some(interior)
     }
@@ -49,7 +54,8 @@ impl Phases {
     ///
     /// Multiples of steps form subgroups of the cyclic group of alignments. Where the period is a power
     /// of two they are nested, so that the dimension with the most alignments has those of the others.
-    pub fn of(interior: [i64; 3], steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
+    pub fn of(interior: Interior, steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
+        let Interior { from, blocks: interior, .. } = interior;
         let mut count = [1; 3];
         for step in steps {
             let periods = step.map(|s| period / gcd(s, period));
@@ -72,7 +78,7 @@ impl Phases {
             let longest = if count[2] > 1 { 2 } else { usize::from(count[1] > 1) };
             count[longest] = (count[longest] / 2).max(1);
         }
-        let from = [0, 1, 2].map(|d| ((interior[d] - count[d]) / 2).max(0));
+        let from = [0, 1, 2].map(|d| from[d] + ((interior[d] - count[d]) / 2).max(0));
         Self { from, count, cut }
     }
 
@@ -92,32 +98,19 @@ pub fn gcd(a: i64, positive: i64) -> i64 {
     b
 }
 
-/// At most `most` block numbers, evenly spread over a grid of `blocks`.
-pub fn spread(blocks: i64, most: i64) -> Vec<i64> {
-    let count = blocks.min(most);
-    let at = |i: i64| (i128::from(2 * i + 1) * i128::from(blocks) / i128::from(2 * count)).try_into();
-    (0..count).map(|i| at(i).unwrap_or(0)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn one_dimension_shows_all_alignments_if_it_can() {
+        let of = |blocks| Interior { from: [0; 3], blocks, cut: [false; 3] };
         // Steps of 32 bytes along x, of 8 along y: all 16 alignments along y.
-        let phases = Phases::of([100, 100, 1], std::iter::once([32, 8, 0]), 128);
+        let phases = Phases::of(of([100, 100, 1]), std::iter::once([32, 8, 0]), 128);
         assert_eq!((phases.count, phases.cut), ([1, 16, 1], false));
-        let phases = Phases::of([100, 3, 1], std::iter::once([32, 8, 0]), 128);
+        let phases = Phases::of(of([100, 3, 1]), std::iter::once([32, 8, 0]), 128);
         assert_eq!(phases.count, [4, 3, 1]);
         assert_eq!(phases.from, [48, 0, 0]);
-        assert!(Phases::of([1000, 1000, 1000], [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
-    }
-
-    #[test]
-    fn spread_blocks_are_distinct() {
-        assert_eq!(spread(3, 16), [0, 1, 2]);
-        assert_eq!(spread(100, 4), [12, 37, 62, 87]);
-        assert_eq!(spread(i64::MAX, 2).len(), 2);
+        assert!(Phases::of(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
     }
 }

@@ -46,16 +46,32 @@ pub struct FieldCounts {
     pub load_sectors: f64,
     /// Distinct sectors per warp over all its loads, added up over warps: `V_warp`.
     pub warp_load_sectors: f64,
+    /// The same of the loads of one iteration of the loops around them, added up over iterations: what
+    /// has to hit if nothing stays from one iteration to the next. Without loops the same number.
+    pub iteration_load_sectors: f64,
     /// Distinct lines per warp-wide load, added up.
     pub load_lines: f64,
     /// Warp-wide loads.
     pub load_issues: f64,
     /// Sectors per warp-wide store, added up: what is written through.
     pub store_sectors: f64,
+    /// Distinct sectors per warp over all its stores, added up over warps: stores that complete each
+    /// other's sectors, or repeat each other, do so at once.
+    pub warp_store_sectors: f64,
     /// Runs of adjacent sectors of warp-wide stores, beyond the one that each store has.
     pub further_store_runs: f64,
     /// Sectors per warp-wide atomic, added up.
     pub atomic_sectors: f64,
+    /// Bytes that lanes change by atomics, each by itself.
+    pub atomic_bytes: f64,
+}
+
+impl FieldCounts {
+    /// Further runs of stores, without those that repeat what the same warp stores anyway.
+    pub fn distinct_store_runs(&self) -> f64 {
+        let distinct = self.warp_store_sectors / self.store_sectors.max(1e-9);
+        self.further_store_runs * distinct.min(1.0)
+    }
 }
 
 /// What the warps of a block do, as a mean over the blocks that were looked at.
@@ -74,6 +90,8 @@ pub struct L1Counts {
     pub store_issues: f64,
     /// Work items that a block does.
     pub work_items: f64,
+    /// Warps of a block that do anything.
+    pub warps: f64,
     /// The blocks that were looked at, by their place in the grid.
     pub blocks: Vec<[i64; 3]>,
     /// Whether a part of the warps, blocks or iterations stood for all of them.
@@ -103,7 +121,13 @@ impl L1Counts {
                     field.store_sectors += copies * of.sectors;
                     field.further_store_runs += copies * (of.runs - of.issues).max(0.0);
                 }
-                AccessKind::Atomic => field.atomic_sectors += copies * of.sectors,
+                AccessKind::Atomic => {
+                    field.atomic_sectors += copies * of.sectors;
+                    // Those of shared memory never meet those of other blocks.
+                    if of.sectors > 0.0 {
+                        field.atomic_bytes += copies * of.lanes * instruction.width as f64;
+                    }
+                }
             }
         }
     }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::pipe::{Lanes, MOST_LANES, Pipe};
 use super::shapes::runs;
 use super::warps;
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::{Fault, Launch, Program, Step};
+use crate::launch::{Fault, Launch, Program, Step, Working};
 
 /// Most blocks that are looked at.
 const MOST_BLOCKS: i64 = 16;
@@ -27,9 +26,8 @@ pub fn count(
     program: &Program<i64>,
     pipe: &Pipe,
 ) -> Result<L1Counts, Fault> {
-    let numbers = blocks::spread(launch.blocks(), MOST_BLOCKS);
-    let [nx, ny, _] = launch.sizes.grid;
-    let blocks: Vec<[i64; 3]> = numbers.iter().map(|b| [b % nx, b / nx % ny, b / nx / ny]).collect();
+    let working = Working::of(kernel, launch, program);
+    let blocks = working.some(MOST_BLOCKS);
     let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp, &[])
         .iter()
         .flat_map(|c| {
@@ -42,7 +40,7 @@ pub fn count(
         counts: L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],
             fields: vec![FieldCounts::default(); kernel.fields.len()],
-            sampled: launch.blocks() > MOST_BLOCKS,
+            sampled: working.blocks.count() > MOST_BLOCKS,
             blocks: blocks.clone(),
             ..Default::default()
         },
@@ -84,17 +82,43 @@ struct Tally<'a> {
     counts: L1Counts,
     /// Accesses of lanes.
     spent: usize,
-    /// Sectors that the current warp has loaded, by field.
-    unions: Vec<Union>,
+    /// Sectors that the current warp has loaded, and those that it has stored, by field.
+    unions: Vec<[Union; 2]>,
 }
 
-/// Sectors of one field that a warp has loaded.
+/// Sectors of one field that a warp has loaded or stored.
 #[derive(Debug, Clone, Default)]
 struct Union {
     sectors: BTreeSet<i64>,
-    /// Sectors per load, added up: as often as evaluated, and as often as they stand for.
+    /// Sectors per access, added up: as often as evaluated, and as often as they stand for.
     evaluated: f64,
     meant: f64,
+    /// Sectors of the current iteration, and how often it is meant.
+    iteration: BTreeSet<i64>,
+    weight: f64,
+    /// Distinct sectors of iterations that are over, added up.
+    of_iterations: f64,
+}
+
+impl Union {
+    /// Distinct sectors: where iterations were left out, those that were run stand for them.
+    fn sectors(&self) -> f64 {
+        let scale = if self.evaluated > 0.0 { self.meant / self.evaluated } else { 1.0 };
+        self.sectors.len() as f64 * scale
+    }
+
+    fn add(&mut self, sectors: Vec<i64>, weight: f64) {
+        self.evaluated += sectors.len() as f64;
+        self.meant += sectors.len() as f64 * weight;
+        self.weight = weight;
+        self.iteration.extend(&sectors);
+        self.sectors.extend(sectors);
+    }
+
+    fn end_of_iteration(&mut self) {
+        self.of_iterations += self.iteration.len() as f64 * self.weight;
+        self.iteration.clear();
+    }
 }
 
 impl Tally<'_> {
@@ -119,12 +143,14 @@ impl Tally<'_> {
             one.sectors = sectors.len() as f64;
             one.runs = runs(&sectors);
             one.lines = lanes.touched(width, pipe.line).len() as f64;
-            if instruction.kind == AccessKind::Load
-                && let Some(union) = self.unions.get_mut(usize::from(instruction.field.0))
-            {
-                union.evaluated += one.sectors;
-                union.meant += one.sectors * weight;
-                union.sectors.extend(sectors);
+            let of_field = self.unions.get_mut(usize::from(instruction.field.0));
+            let union = match (instruction.kind, of_field) {
+                (AccessKind::Load, Some([loads, _])) => Some(loads),
+                (AccessKind::Store, Some([_, stores])) => Some(stores),
+                _ => None,
+            };
+            if let Some(union) = union {
+                union.add(sectors, weight);
             }
         }
         if let Some(counts) = self.counts.instructions.get_mut(position) {
@@ -133,13 +159,19 @@ impl Tally<'_> {
         self.spent += lanes.active.count_ones() as usize;
     }
 
+    /// What comes is another iteration of a loop, or comes after it.
+    fn end_of_iteration(&mut self) {
+        self.unions.iter_mut().for_each(|[loads, _]| loads.end_of_iteration());
+    }
+
     /// Adds the distinct sectors of a warp that is done.
     fn end_of_warp(&mut self) {
-        for (union, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
-            // Where iterations were left out, those that were run stand for them.
-            let scale = if union.evaluated > 0.0 { union.meant / union.evaluated } else { 1.0 };
-            field.warp_load_sectors += union.sectors.len() as f64 * scale;
-            *union = Union::default();
+        self.end_of_iteration();
+        for (unions, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
+            let [loads, stores] = std::mem::take(unions);
+            field.warp_load_sectors += loads.sectors();
+            field.iteration_load_sectors += loads.of_iterations;
+            field.warp_store_sectors += stores.sectors();
         }
     }
 
@@ -159,8 +191,11 @@ impl Tally<'_> {
         }
         for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
             field.warp_load_sectors *= scale * of.multiplicity as f64;
+            field.iteration_load_sectors *= scale * of.multiplicity as f64;
+            field.warp_store_sectors *= scale * of.multiplicity as f64;
         }
         self.counts.work_items *= scale;
+        self.counts.warps *= scale;
         self.counts.sampled |= done < all;
         self.counts.add_up(kernel, program);
         self.counts
@@ -208,9 +243,10 @@ impl<'a> Warp<'a> {
         let clipped = self.program.instructions.iter().any(|i| i.clipped);
         let working = if clipped { &self.inside } else { &self.guarded };
         tally.counts.work_items += working.iter().map(|m| f64::from(m.count_ones())).sum::<f64>();
-        tally.unions.resize(tally.kernel.fields.len(), Union::default());
+        tally.unions.resize(tally.kernel.fields.len(), Default::default());
         let active = self.guarded.iter().fold(0, |any, m| any | m);
         if active != 0 {
+            tally.counts.warps += 1.0;
             self.steps(&self.program.steps, active, 1.0, tally)?;
         }
         tally.end_of_warp();
@@ -337,11 +373,13 @@ impl<'a> Warp<'a> {
             if let Some(of_loop) = self.loops.get_mut(number) {
                 of_loop.clone_from(&values);
             }
+            tally.end_of_iteration();
             self.steps(body, active, weight, tally)?;
             for value in &mut values {
                 *value = value.saturating_add(range.step);
             }
         }
+        tally.end_of_iteration();
         if let Some(of_loop) = self.loops.get_mut(number) {
             of_loop.clear();
         }

@@ -83,6 +83,8 @@ pub struct Plan<'a> {
     pub period: i64,
     /// Work items of a block.
     pub work_items: f64,
+    /// Warps of a block with an active lane.
+    pub warps: f64,
 }
 
 /// First value, distance and number of iterations of a loop.
@@ -113,7 +115,7 @@ impl<'a> Plan<'a> {
             Reader { kernel, launch, program, period, ranges: ranges(program), found: Vec::new() };
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
-        let phases = Phases::of(interior.blocks, steps, period);
+        let phases = Phases::of(interior, steps, period);
         let works = reader.working_items(&phases)?;
         let mut streams: Vec<Stream> = Vec::new();
         let limits_of_items: Vec<_> =
@@ -146,7 +148,13 @@ impl<'a> Plan<'a> {
         let items = works.iter().zip(&limits_of_items).filter(|(works, _)| **works);
         let work_items = items.map(|(_, limit)| limit.iter().map(|&n| n as f64).product::<f64>()).sum();
         let classes = warps::classes(launch.candidate.block, pipe.warp, &limits);
-        Some(Self { kernel, program, launch, streams, limits, classes, phases, period, work_items })
+        if streams.is_empty() {
+            // These blocks have no work, or nothing is to be done at all.
+            return None;
+        }
+        let any_active = |c: &&Class| c.active.iter().any(|&lanes| lanes != 0);
+        let warps = classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum();
+        Some(Self { kernel, program, launch, streams, limits, classes, phases, period, work_items, warps })
     }
 }
 
@@ -262,7 +270,8 @@ impl Reader<'_> {
                 return all;
             }
             // fold * thread + offset < extent
-            let left = extents[d] - offset[d];
+            let before = interior.from[d].saturating_mul(all).saturating_mul(self.program.fold[d]);
+            let left = extents[d].saturating_sub(before).saturating_sub(offset[d]);
             let fold = self.program.fold[d].max(1);
             (left / fold + i64::from(left % fold > 0)).clamp(0, all)
         })
@@ -327,26 +336,7 @@ impl Reader<'_> {
 
     /// Whether a condition holds for all lanes that are looked at, or for none; `None` if it differs.
     fn decided(&self, cond: Option<&Cond<i64>>, phases: &Phases) -> Option<bool> {
-        let Some(cond) = cond else { return Some(true) };
-        match cond {
-            Cond::Const(held) => Some(*held),
-            Cond::NonNegative(form) => match form.interval(&|c| self.looked_at(c, phases))? {
-                (low, _) if low >= 0 => Some(true),
-                (_, high) if high < 0 => Some(false),
-                _ => None,
-            },
-            Cond::Zero(form) => match form.interval(&|c| self.looked_at(c, phases))? {
-                (0, 0) => Some(true),
-                (low, high) if low > 0 || high < 0 => Some(false),
-                _ => None,
-            },
-            Cond::All(parts) => {
-                parts.iter().try_fold(true, |held, p| Some(held & self.decided(Some(p), phases)?))
-            }
-            Cond::Any(parts) => {
-                parts.iter().try_fold(false, |held, p| Some(held | self.decided(Some(p), phases)?))
-            }
-        }
+        cond.map_or(Some(true), |cond| cond.decided(&|c| self.looked_at(c, phases)))
     }
 
     /// Which work items of a thread work.

@@ -145,6 +145,15 @@ impl<'a> Shapes<'a> {
         Self { pipe, pattern, period: plan.period, classes, numbers, made: Vec::new() }
     }
 
+    /// Most bytes between the first and the last that one warp touches.
+    pub fn span(&self) -> i64 {
+        let of_class = |class: &OfClass| {
+            let (low, high) = (class.lanes.iter().min()?, class.lanes.iter().max()?);
+            high.checked_sub(*low)?.checked_add(self.pattern.width)
+        };
+        self.classes.iter().map(|c| of_class(c).unwrap_or(i64::MAX)).max().unwrap_or(0)
+    }
+
     /// The shape of an access whose first lane begins at `address`.
     pub fn at(&mut self, class: usize, address: i64) -> &mut Shape {
         let place = class * (self.numbers.len() / self.classes.len().max(1)) + index(address, self.period);

@@ -1,10 +1,10 @@
-//! Distinct sectors of a warp over all its loads of a field.
+//! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
 use super::pipe::{Pipe, quotient, remainder};
-use super::plan::{Access, Plan, Stream};
+use super::plan::{Access, Iteration, Plan, Stream};
 use super::shapes::{Shapes, Starts};
-use crate::expr::{Coord, Dim, Form};
+use crate::expr::{Coord, Dim, Form, LoopId};
 use crate::footprint::{self, Piece, Query};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
@@ -14,7 +14,7 @@ const MOST_SECTORS: usize = 1 << 12;
 /// Most sectors that are put into sets for all warps of a field.
 const MOST_IN_ALL: usize = 1 << 15;
 
-/// The loads of one field in one stream.
+/// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
     stream: usize,
     loads: Vec<&'p Access<'a>>,
@@ -29,27 +29,119 @@ pub fn count(
 ) -> Result<(), Fault> {
     for number in 0..plan.kernel.fields.len() {
         let Ok(id) = u16::try_from(number) else { continue };
-        let parts = parts(plan, FieldId(id));
-        if parts.is_empty() {
-            continue;
+        for kind in [AccessKind::Load, AccessKind::Store] {
+            let parts = parts(plan, FieldId(id), kind);
+            if parts.is_empty() {
+                continue;
+            }
+            let (sectors, sampled) = if let Some(sectors) = apart(&parts, pipe, shapes, counts) {
+                (sectors, false)
+            } else {
+                let (sum, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
+                (sum / counts.blocks.len().max(1) as f64, sampled)
+            };
+            let of_iterations = match kind {
+                AccessKind::Load => by_iteration(plan, pipe, &parts, shapes, counts)?.unwrap_or(sectors),
+                _ => 0.0,
+            };
+            counts.sampled |= sampled;
+            let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
+            let Some(field) = counts.fields.get_mut(number) else { continue };
+            if kind == AccessKind::Load {
+                field.warp_load_sectors = copies * sectors;
+                field.iteration_load_sectors = copies * of_iterations;
+            } else {
+                field.warp_store_sectors = copies * sectors;
+            }
         }
-        let (sectors, sampled) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
-        let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
-        if let Some(field) = counts.fields.get_mut(number) {
-            field.warp_load_sectors = copies * sectors / counts.blocks.len().max(1) as f64;
-        }
-        counts.sampled |= sampled;
     }
     Ok(())
 }
 
-fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId) -> Vec<Part<'p, 'a>> {
+fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Part<'p, 'a>> {
     let loads = |s: &'p Stream<'a>| -> Vec<&'p Access<'a>> {
-        let wanted = |a: &&Access| a.instruction.field == field && a.instruction.kind == AccessKind::Load;
+        let wanted = |a: &&Access| a.instruction.field == field && a.instruction.kind == kind;
         if s.pattern.shared { Vec::new() } else { s.accesses.iter().filter(wanted).collect() }
     };
     let parts = plan.streams.iter().enumerate().map(|(stream, s)| Part { stream, loads: loads(s) });
     parts.filter(|p| !p.loads.is_empty()).collect()
+}
+
+/// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
+/// already, as a mean over blocks.
+fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Counts) -> Option<f64> {
+    let [part] = parts else { return None };
+    let far = shapes.get(part.stream)?.0.span().checked_add(pipe.sector)?;
+    let mut addresses = Vec::with_capacity(part.loads.len());
+    let mut sum = 0.0;
+    for access in &part.loads {
+        let weight = access.iterations.first()?.weight;
+        let like = |i: &Iteration| (i.weight - weight).abs() < 1e-9;
+        if access.cut || !access.iterations.iter().all(like) {
+            return None;
+        }
+        addresses.extend(access.iterations.iter().map(|i| i.address));
+        sum += counts.instructions.get(access.position)?.sectors / weight;
+    }
+    addresses.sort_unstable();
+    addresses.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= far.unsigned_abs()).then_some(sum)
+}
+
+/// Distinct sectors of the loads of one iteration, added up over iterations, as a mean over blocks. The
+/// middle iteration stands for all. `None` without loops.
+fn by_iteration(
+    plan: &Plan,
+    pipe: &Pipe,
+    parts: &[Part],
+    shapes: &mut [(Shapes, Starts)],
+    counts: &L1Counts,
+) -> Result<Option<f64>, Fault> {
+    let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
+    if all().all(|(_, load)| load.loops.is_empty()) {
+        return Ok(None);
+    }
+    let nest = |load: &Access| -> Vec<LoopId> { load.loops.iter().map(|l| l.0).collect() };
+    let mut nests: Vec<Vec<LoopId>> = Vec::new();
+    for (_, load) in all() {
+        let of_load = nest(load);
+        if !nests.contains(&of_load) {
+            nests.push(of_load);
+        }
+    }
+    let mut sum = 0.0;
+    for of_nest in nests {
+        let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| nest(load) == of_nest).collect();
+        if let [(_, load)] = loads.as_slice() {
+            // Each iteration has been counted.
+            sum += counts.instructions.get(load.position).map_or(0.0, |i| i.sectors);
+            continue;
+        }
+        let times: f64 = loads.first().map_or(1.0, |(_, l)| l.loops.iter().map(|l| l.1 as f64).product());
+        let middles: Vec<(usize, Access)> = loads.iter().map(|(s, l)| (*s, middle(l))).collect();
+        let mut streams: Vec<usize> = middles.iter().map(|m| m.0).collect();
+        streams.dedup();
+        let of_stream = |&stream: &usize| Part {
+            stream,
+            loads: middles.iter().filter(|m| m.0 == stream).map(|m| &m.1).collect(),
+        };
+        let parts: Vec<Part> = streams.iter().map(of_stream).collect();
+        let (sectors, _) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
+        sum += times * sectors / counts.blocks.len().max(1) as f64;
+    }
+    Ok(Some(sum))
+}
+
+/// The access in the middle iteration of its loops only.
+fn middle<'a>(access: &Access<'a>) -> Access<'a> {
+    let moved = access.loops.iter().map(|&(_, count, stride)| stride.wrapping_mul(count / 2));
+    let first = moved.fold(access.first, i64::wrapping_add);
+    Access {
+        loops: Vec::new(),
+        first,
+        iterations: vec![Iteration { address: first, weight: 1.0 }],
+        cut: false,
+        ..*access
+    }
 }
 
 /// Where a warp begins: its class, its alignment to sectors in the first part, and how far it begins

@@ -1,0 +1,211 @@
+//! Which blocks of a grid have work: a grid may be larger than the domain, and a guard may leave out whole
+//! blocks, which end at once.
+
+use super::candidate::Launch;
+use super::program::Program;
+use super::wave::BlockBox;
+use crate::expr::{Cond, Coord};
+use crate::kernel::Kernel;
+
+/// Most boxes of blocks that are looked at to find the first or last one with work.
+const MOST_LOOKS: u32 = 1 << 10;
+/// Most different conditions of instructions that are looked at.
+const MOST_CONDITIONS: usize = 64;
+/// Most blocks of which each is looked at; of more, so many.
+const MOST_BLOCKS: i64 = 1 << 10;
+
+/// The blocks of a launch that have work, as far as intervals can tell.
+#[derive(Debug, Clone)]
+pub struct Working<'a> {
+    /// The smallest box that holds all of them; that of the domain if there are none.
+    pub blocks: BlockBox,
+    /// About which share of the box has work.
+    pub share: f64,
+    search: Option<Search<'a>>,
+}
+
+impl<'a> Working<'a> {
+    /// Those of a launch.
+    pub fn of(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
+        let mut blocks = BlockBox { from: [0; 3], to: launch.sizes.grid };
+        if program.instructions.iter().all(|i| i.clipped) {
+            for (d, extent) in kernel.extents().into_iter().enumerate() {
+                let size = i128::from(launch.candidate.block[d]) * i128::from(launch.candidate.fold[d]);
+                let last = i64::try_from(i128::from(extent - 1) / size.max(1)).unwrap_or(i64::MAX);
+                blocks.to[d] = blocks.to[d].min(last.saturating_add(1)).max(1);
+            }
+        }
+        let search = conditions(program).map(|conditions| Search { launch, conditions });
+        let Some(some) = search.filter(|s| s.may_work(&blocks)) else {
+            return Self { blocks, share: 1.0, search: None };
+        };
+        for d in 0..3 {
+            let mut left = MOST_LOOKS;
+            blocks.from[d] = some.edge(blocks, d, false, &mut left).unwrap_or(blocks.from[d]);
+            blocks.to[d] = some.edge(blocks, d, true, &mut left).map_or(blocks.to[d], |last| last + 1);
+        }
+        let mut found = Self { blocks, share: 1.0, search: Some(some) };
+        let sample = found.sample(MOST_BLOCKS, 0);
+        let with_work = sample.iter().filter(|b| found.works(**b)).count();
+        found.share = with_work.max(1) as f64 / sample.len().max(1) as f64;
+        found
+    }
+
+    /// Whether a block has work.
+    pub fn works(&self, block: [i64; 3]) -> bool {
+        let block = BlockBox { from: block, to: block.map(|n| n.saturating_add(1)) };
+        self.search.as_ref().is_none_or(|s| s.may_work(&block))
+    }
+
+    /// The first block with work from one on, along x, then y, then z; the block itself if it is far.
+    pub fn near(&self, block: [i64; 3]) -> [i64; 3] {
+        let along = |d: usize, step: i64| {
+            let mut there = block;
+            let (from, to) = (self.blocks.from[d], self.blocks.to[d]);
+            there[d] = from + (block[d] - from + step).rem_euclid(to - from);
+            there
+        };
+        let mut places = (0..3).flat_map(|d| (0..MOST_STEPS).map(move |step| (d, step)));
+        places.find_map(|(d, step)| Some(along(d, step)).filter(|b| self.works(*b))).unwrap_or(block)
+    }
+
+    /// How many there are, about.
+    pub fn count(&self) -> i64 {
+        #[expect(clippy::cast_possible_truncation, reason = "at most the blocks of the box")]
+        let shared = (self.blocks.count() as f64 * self.share).round() as i64;
+        shared.clamp(1, self.blocks.count())
+    }
+
+    /// At most `most` blocks with work, spread over all of them; one that may have none, if none is found.
+    pub fn some(&self, most: i64) -> Vec<[i64; 3]> {
+        let tries =
+            (0..if self.search.is_some() { MOST_TRIES } else { 1 }).map(|turn| self.sample(most, turn));
+        let tries: Vec<Vec<[i64; 3]>> = tries.collect();
+        let parts = tries.first().map_or(0, Vec::len);
+        let of_part = |i: usize| tries.iter().filter_map(|t| t.get(i)).find(|b| self.works(**b)).copied();
+        let mut found: Vec<[i64; 3]> = (0..parts).filter_map(of_part).collect();
+        if found.is_empty() {
+            found.push(self.near(self.blocks.from));
+        }
+        found
+    }
+
+    /// Blocks of the box: all, or one from each of equal parts, at no regular distance and in each turn
+    /// another.
+    fn sample(&self, most: i64, turn: i64) -> Vec<[i64; 3]> {
+        let all = self.blocks.count();
+        let parts = all.min(most);
+        let ([x, y, z], to) = (self.blocks.from, self.blocks.to);
+        let (nx, ny) = (to[0] - x, to[1] - y);
+        let start = |i: i64| (i128::from(all) * i128::from(i) / i128::from(parts)).try_into().unwrap_or(0);
+        let one = |i: i64| {
+            let (from, next): (i64, i64) = (start(i), start(i + 1));
+            // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4).
+            let key = turn.wrapping_mul(parts).wrapping_add(i).wrapping_add(1);
+            let hash = key.wrapping_mul(0x61c8_8646_80b5_83eb) >> 20;
+            let number = from + hash.rem_euclid((next - from).max(1));
+            [x + number % nx, y + number / nx % ny, z + number / nx / ny]
+        };
+        (0..parts).map(one).collect()
+    }
+}
+
+/// Turns in which a block with work is looked for in a part of the box.
+const MOST_TRIES: i64 = 8;
+/// Most blocks beside one along each dimension that are looked at for one with work.
+const MOST_STEPS: i64 = 64;
+
+/// The conditions under which anything is done, one of which has to hold; `None` if something is always
+/// done, or if they are too many.
+fn conditions(program: &Program<i64>) -> Option<Vec<[Option<&Cond<i64>>; 2]>> {
+    let mut found = Vec::new();
+    for instruction in &program.instructions {
+        for item in instruction.items.iter() {
+            let guard = program.items.get(usize::from(item)).and_then(|i| i.guard.as_ref());
+            let both = [instruction.when.as_ref(), guard];
+            if both == [None, None] || found.len() > MOST_CONDITIONS {
+                return None;
+            }
+            if !found.contains(&both) {
+                found.push(both);
+            }
+        }
+    }
+    Some(found)
+}
+
+#[derive(Debug, Clone)]
+struct Search<'a> {
+    launch: &'a Launch,
+    conditions: Vec<[Option<&'a Cond<i64>>; 2]>,
+}
+
+impl Search<'_> {
+    /// Whether a block of a box may have work.
+    fn may_work(&self, blocks: &BlockBox) -> bool {
+        let within = |coord| match coord {
+            Coord::ThreadIdx(d) => Some((0, self.launch.sizes.block[d.index()] - 1)),
+            Coord::BlockIdx(d) => Some((blocks.from[d.index()], blocks.to[d.index()] - 1)),
+            Coord::Axis(_) | Coord::Thread(_) | Coord::Loop(_) => None,
+        };
+        let may_hold = |cond: Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
+    }
+
+    /// The first or last place along a dimension at which a block of the box may have work.
+    fn edge(&self, blocks: BlockBox, d: usize, last: bool, left: &mut u32) -> Option<i64> {
+        *left = left.saturating_sub(1);
+        if *left > 0 && !self.may_work(&blocks) {
+            return None;
+        }
+        let (from, to) = (blocks.from[d], blocks.to[d]);
+        if *left == 0 || to - from == 1 {
+            return Some(if last { to - 1 } else { from });
+        }
+        let (mut lower, mut upper) = (blocks, blocks);
+        (lower.to[d], upper.from[d]) = (from + (to - from) / 2, from + (to - from) / 2);
+        let [first, second] = if last { [upper, lower] } else { [lower, upper] };
+        self.edge(first, d, last, left).or_else(|| self.edge(second, d, last, left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+    use crate::launch::Candidate;
+
+    fn working(domain: &str, guard: &str, more: &str, block: [i64; 3]) -> ([i64; 3], [i64; 3], f64) {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000000}}}}\ndomain: {domain}\n\
+             loads: ['a[x]']\nguard: '{guard}'\n{more}"
+        );
+        let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+        let candidate = Candidate { block, fold: [1; 3] };
+        let launch = Launch::new(&kernel, candidate).unwrap();
+        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let found = Working::of(&kernel, &launch, &program);
+        let middle = found.near([0, 1, 2].map(|d| i64::midpoint(found.blocks.from[d], found.blocks.to[d])));
+        assert!(guard == "x < 0" || found.works(middle), "{guard}: {middle:?}");
+        (found.blocks.from, found.blocks.to, found.share)
+    }
+
+    #[test]
+    fn guards_and_the_domain_leave_a_box() {
+        let line = "{x: 1000}";
+        let is = |found: ([i64; 3], [i64; 3], f64), from, to, share: f64| {
+            assert_eq!((found.0, found.1), (from, to));
+            assert!((found.2 - share).abs() < 0.02, "{found:?}");
+        };
+        is(working(line, "x >= 0", "", [10, 1, 1]), [0; 3], [100, 1, 1], 1.0);
+        is(working(line, "x < 495 && x > 9", "", [10, 1, 1]), [1, 0, 0], [50, 1, 1], 1.0);
+        is(working(line, "x % 100 == 99", "", [10, 1, 1]), [9, 0, 0], [100, 1, 1], 10.0 / 91.0);
+        is(working(line, "x < 0", "", [10, 1, 1]), [0; 3], [100, 1, 1], 1.0);
+        is(working("{x: 1000000}", "blockIdx.x % 2 == 0", "", [10, 1, 1]), [0; 3], [99999, 1, 1], 0.5);
+        let square = "{x: 100, y: 100}";
+        is(working(square, "x + 2*y < 50", "", [10, 10, 1]), [0; 3], [5, 3, 1], 9.0 / 15.0);
+        is(working("{x: 1000, y: 1000}", "x >= y", "", [10, 10, 1]), [0; 3], [100, 100, 1], 0.505);
+        let larger = "launch: {grid: [1 << 40]}";
+        is(working(line, "x >= 500", larger, [10, 1, 1]), [50, 0, 0], [100, 1, 1], 1.0);
+    }
+}

@@ -1,0 +1,96 @@
+//! What is counted of a device and of a kernel: granularities, and the global fields with what threads do
+//! to them.
+
+use crate::device::Device;
+use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
+use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+
+use AccessKind::{Atomic, Load, Store};
+
+/// Granularities of a device in bytes.
+pub(super) struct Sizes {
+    /// What L1 asks of L2.
+    pub(super) sector: i64,
+    /// What L1 allocates.
+    pub(super) line: i64,
+    /// What L2 asks of memory.
+    pub(super) fetch: i64,
+    pub(super) page: i64,
+}
+
+impl Sizes {
+    pub(super) fn of(device: &Device) -> Self {
+        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
+        Self {
+            sector: bytes(device.l1.sector.value.0),
+            line: bytes(device.l1.line.value.0),
+            fetch: bytes(device.dram.fetch.value.0),
+            page: bytes(device.tlb.page.value.0),
+        }
+    }
+}
+
+/// A global field with what threads do to it.
+#[derive(Debug)]
+pub(super) struct TouchedField<'k> {
+    pub(super) id: FieldId,
+    pub(super) field: &'k Field,
+    pub(super) loads: Touched,
+    pub(super) stores: Touched,
+    pub(super) all: Touched,
+    /// Only where there are any.
+    pub(super) atomics: Option<Atomics>,
+}
+
+/// Accesses of a field that has atomics.
+#[derive(Debug)]
+pub(super) struct Atomics {
+    pub(super) alone: Touched,
+    pub(super) with_loads: Touched,
+}
+
+impl TouchedField<'_> {
+    /// What is read in the L2: atomics read what they change.
+    pub(super) fn fetched(&self) -> &Touched {
+        self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
+    }
+
+    /// The same in blocks of another shape, for threads that do not tell one block from another.
+    pub(super) fn in_blocks_of(&self, shape: [i64; 3]) -> Self {
+        let with = |touched: &Touched| touched.in_blocks_of(shape);
+        let atomics =
+            self.atomics.as_ref().map(|a| Atomics { alone: with(&a.alone), with_loads: with(&a.with_loads) });
+        let (loads, stores, all) = (with(&self.loads), with(&self.stores), with(&self.all));
+        Self { id: self.id, field: self.field, loads, stores, all, atomics }
+    }
+
+    /// Identical arrays each take as much.
+    pub(super) fn times(&self) -> f64 {
+        self.field.multiplicity as f64
+    }
+}
+
+/// The global fields that are accessed.
+pub(super) fn touched_fields<'k>(
+    kernel: &'k Kernel,
+    threads: &Threads<'_>,
+    addressing: Addressing,
+) -> Result<Vec<TouchedField<'k>>, Uncounted> {
+    let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
+    let mut fields = Vec::new();
+    for (number, field) in kernel.fields.iter().enumerate() {
+        if field.space == Space::Shared {
+            continue;
+        }
+        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
+        let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
+        if all.is_empty() {
+            continue;
+        }
+        let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
+        let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
+        let atomics = (!atomics.alone.is_empty()).then_some(atomics);
+        fields.push(TouchedField { id, field, loads, stores, all, atomics });
+    }
+    Ok(fields)
+}

@@ -1,0 +1,57 @@
+//! Launches whose blocks hold the same work items have the same footprints: they are counted once.
+
+use super::fields::{TouchedField, touched_fields};
+use super::footprints::{Counting, Footprints, of_fields};
+use crate::device::Device;
+use crate::footprint::{Threads, Uncounted};
+use crate::kernel::Kernel;
+use crate::launch::{Launch, Program};
+
+/// What the work items of a kernel touch, in whatever launch.
+#[derive(Debug)]
+pub struct WorkItems<'k> {
+    kernel: &'k Kernel,
+    program: Program<i64>,
+    fields: Vec<TouchedField<'k>>,
+}
+
+/// Launches with equal regions have equal footprints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Region {
+    block: [i64; 3],
+    grid: [i64; 3],
+    resident: i64,
+}
+
+impl Region {
+    /// The region of a launch with `resident` blocks at a time.
+    pub fn of(launch: &Launch, resident: i64) -> Self {
+        let unfolded = launch.unfolded();
+        Self { block: unfolded.candidate.block, grid: unfolded.sizes.grid, resident }
+    }
+}
+
+impl<'k> WorkItems<'k> {
+    /// What the work items of a kernel touch; `None` if that depends on the launch too.
+    pub fn of(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
+        let (launch, program) = Program::of_item(kernel)?;
+        let threads = Threads { kernel, launch: &launch, program: &program };
+        let fields = touched_fields(kernel, &threads, counting.addressing).ok()?;
+        Some(Self { kernel, program, fields })
+    }
+
+    /// The footprints of a launch, as [`footprints`](super::footprints()) counts them.
+    pub fn footprints(
+        &self,
+        launch: &Launch,
+        device: &Device,
+        resident: i64,
+        counting: &Counting,
+    ) -> Result<Footprints, Uncounted> {
+        let launch = launch.unfolded();
+        let fields: Vec<TouchedField<'_>> =
+            self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block)).collect();
+        let threads = Threads { kernel: self.kernel, launch: &launch, program: &self.program };
+        of_fields(&threads, &fields, device, resident, counting)
+    }
+}
