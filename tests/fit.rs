@@ -128,6 +128,10 @@ fn devices_are_fitted_one_at_a_time() {
     assert!(stderr(&output).contains("several devices: a100-40gb, v100-pcie-32gb"), "{}", stderr(&output));
     let output = wavecast(&["fit", "-"], "kernel,device,block,time [us]\nstar3d7,v100,2048,10\n");
     assert_eq!(output.status.code(), Some(2));
+    let row = "kernel,device,block,time [us]\nstar3d7,v100,256,10\n";
+    let output = wavecast(&["fit", "-", "--only", "l1_pipes"], row);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("l1_pipe, launch_seconds"), "{}", stderr(&output));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! `fit_points FILE SHAPE LOSS [SCALE]`: FILE has a line `O rate` for each point, SHAPE is hill,
 //! sigmoid-miss or sigmoid-hit, LOSS is linear, soft-l1, huber or cauchy. With a scale the cost is
-//! 1/2 C^2 sum rho((r / C)^2), as in SciPy.
+//! 1/2 C^2 sum rho((r / C)^2), as in `SciPy`.
 
 use std::error::Error;
 

@@ -1,5 +1,6 @@
 //! `wavecast fit`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use super::progress;
 use wavecast::curve::fit::{Loss, Options};
 use wavecast::curve::{Fit, for_device};
 use wavecast::measure::Group;
-use wavecast::measure::fit::{Fitting, Form, Request, fit};
+use wavecast::measure::fit::{Fitting, Form, Request, fit, time_coefficients};
 use wavecast::report::{
     FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text,
 };
@@ -137,6 +138,12 @@ fn base(arguments: &Arguments, groups: &[Group]) -> Option<Fit> {
 }
 
 fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
+    if let Some(name) = arguments.only.iter().find(|n| !time_coefficients().any(|known| known == **n)) {
+        let known: Vec<&str> = time_coefficients().collect();
+        let message = format!("`{name}` is no coefficient of the time that can be fitted");
+        let help = format!("these are: {}", known.join(", "));
+        return Err(Failure::message("usage", message, Some(&help)).for_json(json));
+    }
     let files = &arguments.measured.measurements;
     let mut hash = Sha256::new();
     let mut hashed = true;
@@ -149,7 +156,10 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
             std::fs::read(path).map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
         hash.update(bytes);
     }
-    let digest = hash.finalize().iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let mut digest = String::new();
+    for byte in hash.finalize() {
+        let _ = write!(digest, "{byte:02x}");
+    }
     let names: Vec<String> = files
         .iter()
         .map(|f| Path::new(f).file_name().map_or_else(|| f.clone(), |n| n.to_string_lossy().into_owned()))

@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "SEPARATOR")]
     decimal: Option<DecimalName>,
     /// A column of the measurement format, and what a table or tuning parameter calls it (repeatable), as
-    /// in 'block.x=BLOCK_X' or 'time [ms]=t'
+    /// in `block.x=BLOCK_X` or `time [ms]=t`
     #[arg(long, value_name = "COLUMN=NAME", value_parser = mapping)]
     map: Vec<(String, String)>,
     /// Write to a file: .jsonl as JSON lines, anything else as CSV
@@ -68,9 +68,9 @@ enum FormatName {
     Ncu,
     /// Nsight Compute --csv --page raw
     NcuRaw,
-    /// rocprofv3 counter_collection.csv
+    /// rocprofv3 `counter_collection.csv`
     Rocprofv3,
-    /// rocprofiler-compute pmc_perf.csv
+    /// rocprofiler-compute `pmc_perf.csv`
     RocprofCompute,
     /// Kernel Tuner cache
     KernelTuner,

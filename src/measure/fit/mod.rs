@@ -11,4 +11,4 @@ mod time;
 pub use curves::{CurveFit, Form, Outcome, Seen};
 pub use run::{Fitting, NoFit, Request, Scores, fit};
 pub use simulate::{Simulated, design, simulate};
-pub use time::TimeFitOutcome;
+pub use time::{TimeFitOutcome, time_coefficients};

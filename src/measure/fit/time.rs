@@ -29,6 +29,11 @@ struct Place {
     of: fn(&mut Fit) -> &mut f64,
 }
 
+/// Names of the coefficients that can be fitted.
+pub fn time_coefficients() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().map(|p| p.name)
+}
+
 /// What times can tell of. Exponents and thresholds are forms, not measurements.
 const PLACES: [Place; 12] = [
     Place { name: "dram_one_way", of: |f| present(&mut f.time.dram_one_way) },
