@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod launch;
 pub mod measure;
 pub mod predict;
+mod random;
 pub mod report;
 pub mod source;
 pub mod sweep;

@@ -153,12 +153,12 @@ fn table_4_has_conditional_latencies() {
 
 #[test]
 fn table_5_needs_effects_before_look_ups() {
+    use Outcome::{Cancel, Hit, LatencyMiss, Miss};
     let after = Example { mshrs: 1, ..Example::of_tables(2, 0, 2) };
     let before = Example { rules: Rules { visible: Visible::Before, ..after.rules }, ..after };
     let lines = [0, 1, 0, 1, 1];
     let (rows, effects) = timeline(before, &lines);
     let outcomes: Vec<Outcome> = rows.iter().map(|r| r.outcome).collect();
-    use Outcome::{Cancel, Hit, LatencyMiss, Miss};
     assert_eq!(outcomes, [Miss, Cancel, Hit, Miss, LatencyMiss]);
     assert_eq!(
         rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(),

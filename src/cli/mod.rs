@@ -7,7 +7,11 @@ mod compare;
 mod completions;
 mod devices;
 mod explain;
+mod fit;
+mod import;
 mod input;
+mod library;
+mod measured;
 mod model;
 mod output;
 mod predict;
@@ -16,6 +20,7 @@ mod rank;
 mod schema;
 mod sweep;
 mod trace;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -50,6 +55,12 @@ enum Command {
     Trace(trace::Arguments),
     /// The analytic model beside a simulation of both caches
     Compare(compare::Arguments),
+    /// Predictions beside measurements: errors, order of launches, scatter plot
+    Validate(validate::Arguments),
+    /// Turn what profilers and tuners write into the measurement format
+    Import(import::Arguments),
+    /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
+    Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -76,6 +87,9 @@ pub fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -123,7 +123,7 @@ pub fn compare(
     let launch = &prediction.launch;
     let l1_bytes = l1_capacity(device, launch, &prediction.occupancy);
     let count = |n: i64| u64::try_from(n).unwrap_or(0);
-    let per_sm = count(prediction.occupancy.resident_per_sm(device, launch));
+    let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.footprints.working_blocks));
     let config = hierarchy_of(device, per_sm, l1_bytes, options.ways).map_err(Uncompared::Cache)?;
     let synth = Synth::new(kernel, launch)?;
     let wave = count(prediction.occupancy.wave_blocks).clamp(1, synth.blocks());
