@@ -117,6 +117,17 @@ fn printed_documents_are_as_described() {
         ("ranking", &["rank", "kernels/lbm-d3q19.yaml", "-d", "gtx-480"]),
         ("prediction", &["predict", "kernels/star3d25.yaml", "-d", "mi300x"]),
         ("prediction", &["predict", "kernels/star3d7.yaml", "-d", "v100", "--fold", "3,3,3"]),
+        (
+            "trace-info",
+            &["trace", "info", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "2"],
+        ),
+        ("reuse", &["trace", "reuse", "kernels/transpose-naive.yaml", "--block", "16,16", "--by-rule"]),
+        ("cache", &["trace", "cache", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "4"]),
+        ("hot", &["trace", "hot", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "4"]),
+        (
+            "comparison",
+            &["compare", "kernels/star2d5.yaml", "--block", "32,8", "-d", "v100", "--warm-waves", "1"],
+        ),
         ("error", &no_launch),
         ("error", &["rank", "missing.yaml"]),
     ] {
