@@ -37,7 +37,7 @@ impl Measurement for CpuTime {
     }
 
     fn end(&self, start: Duration) -> Duration {
-        now() - start
+        now().saturating_sub(start)
     }
 
     fn add(&self, a: &Duration, b: &Duration) -> Duration {

@@ -119,6 +119,17 @@ fn printed_documents_are_as_described() {
         ("prediction", &["predict", "kernels/star3d7.yaml", "-d", "v100", "--fold", "3,3,3"]),
         ("validation", &["validate", "tests/measured/star3d7.csv"]),
         ("fit", &["fit", "tests/measured/star3d7.csv", "--bootstrap", "5"]),
+        (
+            "trace-info",
+            &["trace", "info", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "2"],
+        ),
+        ("reuse", &["trace", "reuse", "kernels/transpose-naive.yaml", "--block", "16,16", "--by-rule"]),
+        ("cache", &["trace", "cache", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "4"]),
+        ("hot", &["trace", "hot", "kernels/transpose-naive.yaml", "--block", "16,16", "--blocks", "4"]),
+        (
+            "comparison",
+            &["compare", "kernels/star2d5.yaml", "--block", "32,8", "-d", "v100", "--warm-waves", "1"],
+        ),
         ("error", &no_launch),
         ("error", &["rank", "missing.yaml"]),
     ] {

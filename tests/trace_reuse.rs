@@ -153,13 +153,12 @@ fn table_4_has_conditional_latencies() {
 
 #[test]
 fn table_5_needs_effects_before_look_ups() {
-    use Outcome::{Cancel, Hit, LatencyMiss, Miss};
     let after = Example { mshrs: 1, ..Example::of_tables(2, 0, 2) };
     let before = Example { rules: Rules { visible: Visible::Before, ..after.rules }, ..after };
     let lines = [0, 1, 0, 1, 1];
     let (rows, effects) = timeline(before, &lines);
     let outcomes: Vec<Outcome> = rows.iter().map(|r| r.outcome).collect();
-    assert_eq!(outcomes, [Miss, Cancel, Hit, Miss, LatencyMiss]);
+    assert_eq!(outcomes, [Outcome::Miss, Outcome::Cancel, Outcome::Hit, Outcome::Miss, Outcome::LatencyMiss]);
     assert_eq!(
         rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(),
         [Some(2), None, Some(2), Some(5), Some(6)]
@@ -168,9 +167,12 @@ fn table_5_needs_effects_before_look_ups() {
     assert_eq!(effects, [(2, vec![0, 0]), (5, vec![1]), (6, vec![1])]);
     // By the convention of the other tables it reads differently.
     let outcomes: Vec<Outcome> = timeline(after, &lines).0.iter().map(|r| r.outcome).collect();
-    assert_eq!(outcomes, [Miss, Cancel, LatencyMiss, Cancel, Cancel]);
+    assert_eq!(
+        outcomes,
+        [Outcome::Miss, Outcome::Cancel, Outcome::LatencyMiss, Outcome::Cancel, Outcome::Cancel]
+    );
     let alone = Example { rules: Rules { merge: false, ..before.rules }, ..before };
-    assert_eq!(timeline(alone, &lines).0[4].outcome, Cancel);
+    assert_eq!(timeline(alone, &lines).0[4].outcome, Outcome::Cancel);
 }
 
 /// Two passes of 128-byte loads of one warp: all misses, or hits in the second pass (N figure 7).
