@@ -128,8 +128,7 @@ pub fn compare(
     let synth = Synth::new(kernel, launch)?;
     let wave = count(prediction.occupancy.wave_blocks).clamp(1, synth.blocks());
     let reach = (count(launch.sizes.grid[0]) * count(launch.sizes.grid[1])).saturating_add(wave);
-    // In the middle of the grid, as far as there is one; what ran before is what it can reuse.
-    let start = (synth.blocks() - wave) / 2;
+    let start = middle(launch.sizes.grid.map(count), wave);
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
     let mut simulation =
         Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.line };
@@ -146,6 +145,15 @@ pub fn compare(
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
     let quantities = quantities(&prediction, &volumes, stored, items, warm < reach.min(start));
     Ok(Comparison { prediction, quantities, blocks: wave, warm_blocks: warm, reach_blocks: reach })
+}
+
+/// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a
+/// plane would find nothing of the rows before it.
+fn middle([nx, ny, nz]: [u64; 3], wave: u64) -> u64 {
+    let plane = nx.saturating_mul(ny);
+    let centre = (nz / 2).saturating_mul(plane).saturating_add(ny / 2 * nx);
+    let start = centre.saturating_sub(wave / 2);
+    start.min(plane.saturating_mul(nz).saturating_sub(wave))
 }
 
 struct Simulation<'s> {
@@ -265,4 +273,18 @@ fn reasons(p: &Prediction, q: &Quantity, cut: bool) -> Vec<String> {
         _ => out.push("sectors are counted for one representative warp in the analytic model".to_owned()),
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle;
+
+    #[test]
+    fn the_wave_lies_in_the_middle_of_a_plane() {
+        // Four planes of 10 x 20 blocks: plane 2 begins at 400, its middle row at 500.
+        assert_eq!(middle([10, 20, 4], 40), 480);
+        assert_eq!(middle([10, 20, 1], 40), 80);
+        assert_eq!(middle([4, 1, 1], 4), 0);
+        assert_eq!(middle([2, 2, 2], 100), 0);
+    }
 }
