@@ -49,11 +49,18 @@ pub fn print(groups: &[Group], bars: &mut Bars) {
     println!("\n## Unseen halves\n");
     let fit = for_device(&super::measured::V100).fit;
     let splits: Vec<Split> = (1..=SPLITS).into_par_iter().map(|seed| split(groups, fit, seed)).collect();
-    println!("| {SPLITS} splits | bar | median | worst |\n| --- | ---: | ---: | ---: |");
+    let (whole, on_all) = whole(groups, fit);
+    println!(
+        "Rows are split in two halves, {SPLITS} times, within each size. Coefficients are fitted to one half"
+    );
+    println!("from far starts; these are the errors of the other.\n");
+    println!(
+        "| {SPLITS} splits | bar | median | worst | fitted to all rows |\n| --- | ---: | ---: | ---: | ---: |"
+    );
     for (i, (name, bar, more)) in FIGURES.into_iter().enumerate() {
         let values: Vec<f64> = splits.iter().map(|s| s.figures[i]).collect();
         let (median, worst) = (quantile(&values, 0.5), quantile(&values, if more { 0.0 } else { 1.0 }));
-        println!("| {name} | {bar} | {median:.3} | {worst:.3} |");
+        println!("| {name} | {bar} | {median:.3} | {worst:.3} | {:.3} |", on_all[i]);
         let what = format!("unseen {name}, median");
         if more {
             bars.at_least(&what, median, bar);
@@ -64,17 +71,16 @@ pub fn print(groups: &[Group], bars: &mut Bars) {
     let last = splits.iter().map(|s| s.best_at).max().unwrap_or(0);
     let ahead = splits.iter().filter(|s| s.best_at == 1).count();
     println!("\nThe best of the star's half is the first choice in {ahead} splits, at worst choice {last}.");
-    coefficients(fit, &whole(groups, fit), &splits);
+    coefficients(fit, &whole, &splits);
 }
 
 /// A fit to all rows, and what it comes to on them.
-fn whole(groups: &[Group], fit: &Fit) -> Fit {
+fn whole(groups: &[Group], fit: &Fit) -> (Fit, [f64; FIGURES.len()]) {
     let all = |group| Half::new(group, &(0..group.cases.len()).collect::<Vec<_>>());
     let all: Vec<Half<'_>> = groups.iter().map(all).collect();
     let fit = fit_both(fit, &all);
-    let figures = figures(&fit, &all).0.map(|f| format!("{f:.3}"));
-    println!("Fitted to all rows, the same figures are {}.", figures.join(", "));
-    fit
+    let figures = figures(&fit, &all).0;
+    (fit, figures)
 }
 
 /// How far the coefficients move from half to half.
