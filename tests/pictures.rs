@@ -124,6 +124,15 @@ fn series_are_drawn() {
 }
 
 #[test]
+fn validations_are_drawn() {
+    let svg = draw("validate.svg", &["validate", "tests/measured/star3d7.csv"]);
+    looks_well(&svg);
+    for word in ["star3d7 on", "L2 loads, bytes per work item", "rate, 10^9 items/s", "measured", "cube"] {
+        assert!(svg.contains(word), "{word}");
+    }
+}
+
+#[test]
 fn other_commands_draw_nothing() {
     let path = file("check.svg");
     let path = path.to_str().unwrap();

@@ -93,8 +93,17 @@ fn counts_can_be_verified() {
     let with = |more: &[&str]| {
         answer(&[&["predict", "kernels/star3d7.yaml", "--set", "NX=64", "--set", "NY=48"], more].concat(), "")
     };
-    assert_eq!(with(&["--verify"])["result"], with(&[])["result"]);
-    assert_eq!(with(&["--engine", "runs"])["result"], with(&[])["result"]);
+    let split = |mut answer: Value| {
+        let result = answer["result"].as_object_mut().unwrap();
+        let counting = result.remove("counting").unwrap();
+        (result.clone(), counting)
+    };
+    let (plain, counting) = split(with(&[]));
+    assert_eq!((&counting["engines"], &counting["verified"]), (&serde_json::json!(["linear"]), &0.into()));
+    let (verified, confirmed) = split(with(&["--verify"]));
+    assert_eq!((&verified, &confirmed["verified"]), (&plain, &counting["counts"]));
+    let (by_runs, runs) = split(with(&["--engine", "runs"]));
+    assert_eq!((&by_runs, &runs["engines"]), (&plain, &serde_json::json!(["runs"])));
 }
 
 #[cfg(not(feature = "isl"))]

@@ -117,6 +117,8 @@ fn printed_documents_are_as_described() {
         ("ranking", &["rank", "kernels/lbm-d3q19.yaml", "-d", "gtx-480"]),
         ("prediction", &["predict", "kernels/star3d25.yaml", "-d", "mi300x"]),
         ("prediction", &["predict", "kernels/star3d7.yaml", "-d", "v100", "--fold", "3,3,3"]),
+        ("validation", &["validate", "tests/measured/star3d7.csv"]),
+        ("fit", &["fit", "tests/measured/star3d7.csv", "--bootstrap", "5"]),
         ("error", &no_launch),
         ("error", &["rank", "missing.yaml"]),
     ] {

@@ -57,7 +57,7 @@ pub const TIME: &[Coefficient] = &[
 fn hill(curve: &mut Curve) -> (&mut f64, &mut f64) {
     match curve {
         Curve::Hill { o0, k, .. } => (o0, k),
-        Curve::SigmoidMiss { b, c, .. } => (b, c),
+        Curve::SigmoidMiss { b, c, .. } | Curve::SigmoidHit { b, c, .. } => (b, c),
     }
 }
 

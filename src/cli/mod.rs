@@ -3,10 +3,15 @@
 mod answers;
 mod check;
 mod choices;
+mod compare;
 mod completions;
 mod devices;
 mod explain;
+mod fit;
+mod import;
 mod input;
+mod library;
+mod measured;
 mod model;
 mod output;
 mod predict;
@@ -14,6 +19,8 @@ mod progress;
 mod rank;
 mod schema;
 mod sweep;
+mod trace;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -44,6 +51,16 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Why one launch is as fast as it is, and what would help
     Explain(explain::Arguments),
+    /// Reuse distances, simulated caches and traces of kernels
+    Trace(trace::Arguments),
+    /// The analytic model beside a simulation of both caches
+    Compare(compare::Arguments),
+    /// Predictions beside measurements: errors, order of launches, scatter plot
+    Validate(validate::Arguments),
+    /// Turn what profilers and tuners write into the measurement format
+    Import(import::Arguments),
+    /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
+    Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// List devices or show one
@@ -68,6 +85,11 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::input::{DeviceText, load_device};
 use super::output::Failure;
+use wavecast::curve::{Curves, Fit};
 use wavecast::device::Device;
 use wavecast::footprint::{Addressing, Counter, Engine};
 use wavecast::kernel::{Kernel, Loaded};
@@ -41,6 +42,9 @@ pub(super) struct ModelArguments {
     /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub device_set: Vec<String>,
+    /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it
+    #[arg(long, value_name = "FILE", value_parser = read_curves)]
+    pub curves: Option<CurveFile>,
     /// How time follows from volumes
     #[arg(long, value_enum, value_name = "MODEL", default_value = "default")]
     pub model: ModelName,
@@ -62,6 +66,16 @@ pub(super) struct ModelArguments {
     /// Say on standard error how long it took
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// A curve file that was read.
+#[derive(Debug, Clone)]
+pub(super) struct CurveFile(std::sync::Arc<Fit>);
+
+fn read_curves(path: &str) -> Result<CurveFile, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let fit = wavecast::curve::read(path, &text).map_err(|fault| fault.to_string())?;
+    Ok(CurveFile(std::sync::Arc::new(fit)))
 }
 
 impl ModelArguments {
@@ -88,7 +102,7 @@ impl ModelArguments {
     }
 
     /// An estimator of a kernel.
-    pub(super) fn estimator<'a>(&self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
+    pub(super) fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
         let model = match self.model {
             ModelName::Default => Model::Default,
             ModelName::Roofline => Model::Roofline,
@@ -99,7 +113,16 @@ impl ModelArguments {
         };
         let counter = self.engine.map_or_else(Counter::cheapest, Counter::forced);
         let counter = if self.verify { counter.verified() } else { counter };
-        Estimator { model, counting: Counting { counter, addressing }, ..Estimator::new(kernel, device) }
+        let mut estimator = Estimator::new(kernel, device);
+        if let Some(fit) = self.curves() {
+            estimator.curves = Curves::of_file(fit, device);
+        }
+        Estimator { model, counting: Counting { counter, addressing }, ..estimator }
+    }
+
+    /// The curve file that was given.
+    pub(super) fn curves(&self) -> Option<&Fit> {
+        self.curves.as_ref().map(|CurveFile(fit)| &**fit)
     }
 
     /// What deserves a look before any candidate is considered.

@@ -73,7 +73,7 @@ impl OutputArguments {
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         if self.is_picture() {
             let message = "this command draws no picture".to_owned();
-            let help = "rank and sweep do; for a text in an .svg file add --format";
+            let help = "rank, sweep, validate and fit do; for a text in an .svg file add --format";
             return Err(Failure::message("no-picture", message, Some(help)));
         }
         self.write_picture(text)

@@ -139,6 +139,7 @@ fn of_document(
         device: &with,
         model: estimator.model,
         counting: estimator.counting,
+        curves: arguments.model.curves(),
         kernels,
         launches: &launches,
         best: arguments.best,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form::Curve;
 
 /// A curve file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// Version of the format, 1.
@@ -29,7 +30,7 @@ pub struct Fit {
 }
 
 /// Where a coefficient comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// What it is.
@@ -43,10 +44,16 @@ pub struct Origin {
     /// SHA-256 of the measurements, if they are a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// 95 % intervals of the coefficients by their names, if they were fitted by `wavecast fit`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, [f64; 2]>,
+    /// Whether the measurements come from a simulation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
 }
 
 /// A number with its source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coefficient {
     /// The number.
@@ -56,23 +63,55 @@ pub struct Coefficient {
 }
 
 /// How volumes follow from footprints. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeFit {
     /// Misses of what a warp loads again in its block, over the L1 lines of all resident blocks.
     pub l1_redundant: Curve,
     /// Misses of what was touched before, over the bytes touched in between and the L2.
     pub l2_reuse: Curve,
+    /// The same for what an earlier block of the row, an earlier row and an earlier plane touched, where
+    /// they were measured by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_reuse_x: Option<Curve>,
+    /// An earlier row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_reuse_y: Option<Curve>,
+    /// An earlier plane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_reuse_z: Option<Curve>,
     /// Part of a wave's footprint that lies between two uses by blocks of the same wave.
     pub wave_share: Coefficient,
     /// Sectors that a warp writes in part and that are written out before the rest comes.
     pub partial_store: Coefficient,
+    /// The same over the bytes touched in between and the L2, where it was measured over a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_store: Option<Curve>,
     /// Further writes to L2 for each of them.
     pub partial_store_l2: Coefficient,
 }
 
+impl VolumeFit {
+    /// Misses of what was touched within the wave (0), or before it in x (1), y (2), z (3).
+    pub fn reuse(&self, distance: usize) -> &Curve {
+        let own = match distance {
+            1 => &self.l2_reuse_x,
+            2 => &self.l2_reuse_y,
+            3 => &self.l2_reuse_z,
+            _ => &None,
+        };
+        own.as_ref().unwrap_or(&self.l2_reuse)
+    }
+
+    /// Part of the sectors that are written in part and are written out before the rest comes, at an
+    /// oversubscription of the L2 by the wave.
+    pub fn partial(&self, oversubscription: f64) -> f64 {
+        self.l2_store.as_ref().map_or(self.partial_store.value, |curve| curve.miss(oversubscription))
+    }
+}
+
 /// How time follows from volumes. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimeFit {
     /// Cycles of the L1 pipe over the cycles that its rules count.

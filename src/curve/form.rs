@@ -1,10 +1,11 @@
 //! The forms that hit rates take over the oversubscription of a cache.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A rate over the oversubscription O: bytes that compete for a cache over its capacity (equation 4 of
 /// the paper).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
     /// Misses as 1 / (1 + (o0 / O)^k): none in a cache that is large enough, half at o0.
@@ -27,6 +28,17 @@ pub enum Curve {
         /// Source of the coefficients.
         source: String,
     },
+    /// Hits as a * exp(-b * exp(c * O)): the same sigmoid where it falls.
+    SigmoidHit {
+        /// Hits of a cache that is large enough.
+        a: f64,
+        /// Where it falls.
+        b: f64,
+        /// How fast it falls.
+        c: f64,
+        /// Source of the coefficients.
+        source: String,
+    },
 }
 
 impl Curve {
@@ -37,6 +49,7 @@ impl Curve {
             Curve::Hill { .. } if o == 0.0 => 0.0,
             Curve::Hill { o0, k, .. } => 1.0 / (1.0 + (o0 / o).powf(k)),
             Curve::SigmoidMiss { a, b, c, .. } => a * (-b * (-c * o).exp()).exp(),
+            Curve::SigmoidHit { a, b, c, .. } => 1.0 - a * (-b * (c * o).exp()).exp(),
         };
         miss.clamp(0.0, 1.0)
     }
@@ -44,7 +57,9 @@ impl Curve {
     /// Source of the coefficients.
     pub fn source(&self) -> &str {
         match self {
-            Curve::Hill { source, .. } | Curve::SigmoidMiss { source, .. } => source,
+            Curve::Hill { source, .. }
+            | Curve::SigmoidMiss { source, .. }
+            | Curve::SigmoidHit { source, .. } => source,
         }
     }
 }

@@ -7,9 +7,10 @@
 //! ```
 
 mod document;
+pub mod fit;
 mod form;
 mod registry;
 
 pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
 pub use form::Curve;
-pub use registry::{Curves, for_device};
+pub use registry::{Curves, for_device, read, shipped};

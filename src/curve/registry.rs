@@ -1,11 +1,12 @@
 //! The curve files that ship, and which one a device uses.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_yaml::Value;
 
 use super::document::Fit;
 use crate::device::{Device, Vendor};
+use crate::source::{Diagnostic, Fault};
 
 /// The files in the binary; one may inherit from an earlier one.
 const FILES: [&str; 4] = [
@@ -14,6 +15,26 @@ const FILES: [&str; 4] = [
     include_str!("../../fits/a100-80gb.yaml"),
     include_str!("../../fits/h100-pcie.yaml"),
 ];
+
+/// The curve file of a text, with what it inherits from those that ship.
+pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
+    let wrong = |message: String| {
+        let diagnostic = Diagnostic::global("curves", format!("{name}: {message}"));
+        Fault::new(vec![diagnostic.help("see docs/fits.md")], Arc::default())
+    };
+    let mut own: Value = serde_yaml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+    if let Some(id) = own.get("inherit").and_then(Value::as_str) {
+        let base = FITS.iter().find(|f| f.id == id);
+        let base = base.ok_or_else(|| wrong(format!("there are no curves `{id}` to inherit")))?;
+        let base = serde_yaml::to_value(base).map_err(|e| wrong(e.to_string()))?;
+        own = merged(&base, &own);
+    }
+    let fit: Fit = serde_yaml::from_value(own).map_err(|e| wrong(e.to_string()))?;
+    match fit.version {
+        1 => Ok(fit),
+        other => Err(wrong(format!("version {other} of curve files is not known"))),
+    }
+}
 
 static FITS: LazyLock<Vec<Fit>> = LazyLock::new(|| {
     let mut values: Vec<Value> = Vec::new();
@@ -43,18 +64,29 @@ fn merged(base: &Value, over: &Value) -> Value {
     }
 }
 
+/// Curves that ship, by their id.
+pub fn shipped(id: &str) -> Option<&'static Fit> {
+    let fits: &'static [Fit] = &FITS;
+    fits.iter().find(|f| f.id == id)
+}
+
 /// The curves that a device uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Curves {
+pub struct Curves<'a> {
     /// The coefficients.
-    pub fit: &'static Fit,
+    pub fit: &'a Fit,
     /// Whether the file is the device's own.
     pub own: bool,
     /// Whether they were measured on a device of another maker.
     pub foreign: bool,
 }
 
-impl Curves {
+impl<'a> Curves<'a> {
+    /// Those of a file that was read, for a device.
+    pub fn of_file(fit: &'a Fit, device: &Device) -> Self {
+        Self { fit, own: fit.id == device.id, foreign: false }
+    }
+
     /// Their name, as results show it.
     pub fn name(&self) -> String {
         let id = &self.fit.id;
@@ -67,7 +99,7 @@ impl Curves {
 }
 
 /// The curves of a device: its own, or those of the device that was measured best.
-pub fn for_device(device: &Device) -> Curves {
+pub fn for_device(device: &Device) -> Curves<'static> {
     let fits: &'static [Fit] = &FITS;
     let own = fits.iter().find(|f| f.id == device.id);
     Curves { fit: own.unwrap_or(&fits[0]), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
@@ -76,6 +108,24 @@ pub fn for_device(device: &Device) -> Curves {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_inherit_from_those_that_ship() {
+        let text = "{wavecast-curves: 1, id: mine, inherit: v100-pcie-32gb, about: x, \
+                    time: {dispatch_cycles: {value: 3, source: star}}}";
+        let fit = read("mine.yaml", text).unwrap();
+        assert!((fit.time.dispatch_cycles.value - 3.0).abs() < 1e-12);
+        assert_eq!(fit.volumes, FITS[0].volumes);
+        for (wrong, said) in [
+            ("{", "mine.yaml"),
+            ("{wavecast-curves: 1, id: a, inherit: nothing}", "`nothing`"),
+            (&text.replace("curves: 1", "curves: 2"), "version 2"),
+            (&text.replace("about", "abuot"), "abuot"),
+        ] {
+            let fault = read("mine.yaml", wrong).unwrap_err().to_string();
+            assert!(fault.contains(said), "{fault}");
+        }
+    }
 
     #[test]
     fn every_file_reads_and_names_its_sources() {

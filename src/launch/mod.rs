@@ -14,6 +14,6 @@ pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates
 pub use items::{evaluated_share, work_items};
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
-pub use thread::{Fault, Touch, visit_thread};
+pub use thread::{Event, Fault, Touch, visit_events, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};
 pub use working::Working;

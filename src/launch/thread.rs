@@ -15,6 +15,15 @@ pub struct Touch<'p> {
     pub element: i64,
 }
 
+/// What a thread does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'p, 'r> {
+    /// An access, and which iteration of each loop of the program it is in, from 0; none outside of the loop.
+    Access(Touch<'p>, &'r [Option<u32>]),
+    /// A barrier of the block.
+    Sync,
+}
+
 /// Why a thread could not be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -38,11 +47,30 @@ pub fn visit_thread<'p>(
     most: usize,
     visit: &mut dyn FnMut(Touch<'p>),
 ) -> Result<(), Fault> {
+    let mut accesses = |event: Event<'p, '_>| {
+        if let Event::Access(touch, _) = event {
+            visit(touch);
+        }
+    };
+    visit_events(program, extents, shape, block, thread, most, &mut accesses)
+}
+
+/// As [`visit_thread`], with barriers and iterations.
+pub fn visit_events<'p>(
+    program: &'p Program<i64>,
+    extents: [i64; 3],
+    shape: [i64; 3],
+    block: [i64; 3],
+    thread: [i64; 3],
+    most: usize,
+    visit: &mut dyn FnMut(Event<'p, '_>),
+) -> Result<(), Fault> {
     let mut run = Run {
         program,
         block,
         thread,
         loops: vec![None; program.loops.len()],
+        iterations: vec![None; program.loops.len()],
         left: most,
         most,
         working: Vec::new(),
@@ -69,6 +97,8 @@ struct Run<'p> {
     block: [i64; 3],
     thread: [i64; 3],
     loops: Vec<Option<i64>>,
+    /// Of each loop that runs, from 0.
+    iterations: Vec<Option<u32>>,
     left: usize,
     most: usize,
     working: Vec<Working>,
@@ -116,18 +146,18 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
-    fn steps(&mut self, steps: &'p [Step], visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+    fn steps(&mut self, steps: &'p [Step], visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), Fault> {
         for step in steps {
             match step {
                 Step::Access(position) => self.access(*position, visit)?,
-                Step::Sync => {}
+                Step::Sync => visit(Event::Sync),
                 Step::Loop(id, body) => self.repeat(*id, body, visit)?,
             }
         }
         Ok(())
     }
 
-    fn access(&mut self, position: usize, visit: &mut dyn FnMut(Touch<'p>)) -> Result<(), Fault> {
+    fn access(&mut self, position: usize, visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), Fault> {
         self.spend()?;
         let instruction = &self.program.instructions[position];
         let works = |i: u16| {
@@ -143,7 +173,7 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         let element = instruction.element.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
-        visit(Touch { instruction, position, element });
+        visit(Event::Access(Touch { instruction, position, element }, &self.iterations));
         Ok(())
     }
 
@@ -151,7 +181,7 @@ impl<'p> Run<'p> {
         &mut self,
         id: LoopId,
         body: &'p [Step],
-        visit: &mut dyn FnMut(Touch<'p>),
+        visit: &mut dyn FnMut(Event<'p, '_>),
     ) -> Result<(), Fault> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
@@ -164,12 +194,14 @@ impl<'p> Run<'p> {
             }
             self.spend()?;
             self.loops[number] = Some(k);
+            self.iterations[number] = u32::try_from(done).ok();
             self.steps(body, visit)?;
             done += 1;
             let Some(next) = k.checked_add(range.step) else { break };
             k = next;
         }
         self.loops[number] = None;
+        self.iterations[number] = None;
         Ok(())
     }
 }

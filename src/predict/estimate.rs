@@ -96,7 +96,7 @@ pub struct Estimator<'a> {
     /// The device.
     pub device: &'a Device,
     /// Hit rates and coefficients.
-    pub curves: Curves,
+    pub curves: Curves<'a>,
     /// How time follows from volumes.
     pub model: Model,
     /// How lines are counted.

@@ -4,23 +4,34 @@ mod check;
 mod devices;
 mod error;
 mod explanation;
+mod fit;
 mod prediction;
 mod ranking;
 mod schema;
 mod svg;
 mod sweep;
 mod table;
+pub mod trace;
 mod units;
+mod validation;
 
 pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, render_fault, render_warnings};
 pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
+pub use fit::{FitDocument, curve_file, fit_document, fit_markdown, fit_table, fit_text};
 pub use prediction::{
     PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
 };
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
-pub use svg::{ranking_picture, sweep_picture};
+pub use svg::{
+    Place, experiment_picture, fit_picture, places_picture, ranking_picture, reuse_picture, sweep_picture,
+    trace_sweep_picture, validation_picture,
+};
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};
+pub use validation::{
+    ModelDocument as ValidationModel, ValidationDocument, validation_document, validation_markdown,
+    validation_table, validation_text,
+};

@@ -187,6 +187,8 @@ pub struct ResultDocument {
     pub volumes: VolumesDocument,
     /// Bytes per work item by field.
     pub fields: BTreeMap<String, FieldDocument>,
+    /// How distinct lines were counted.
+    pub counting: CountingDocument,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
 }
@@ -244,6 +246,37 @@ pub struct TermsDocument {
     pub dispatch: f64,
     /// What limiters that are close to each other cost beyond the longest.
     pub combination: f64,
+}
+
+/// How distinct lines were counted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CountingDocument {
+    /// The engines that counted.
+    pub engines: Vec<&'static str>,
+    /// Whether all counts are exact; estimates come with a warning.
+    pub exact: bool,
+    /// Number of counts.
+    pub counts: usize,
+    /// How many of them a second engine confirmed; 0 without `--verify`.
+    pub verified: usize,
+}
+
+impl CountingDocument {
+    fn of(p: &Prediction) -> Self {
+        let f = &p.footprints;
+        let engines = f.engines.iter().map(|e| e.word()).collect();
+        Self { engines, exact: !f.sampled, counts: f.counts, verified: f.verified }
+    }
+
+    /// In words.
+    pub(super) fn text(&self) -> String {
+        let how = if self.exact { "exactly" } else { "in part from samples" };
+        let confirmed = match self.verified {
+            0 => String::new(),
+            n => format!("; a second engine confirmed {n} of {} counts", self.counts),
+        };
+        format!("lines counted {how} by {}{confirmed}", self.engines.join(", "))
+    }
 }
 
 /// Bytes per work item at each boundary.
@@ -485,7 +518,8 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocum
         occupancy: OccupancySummary::of(&p.occupancy),
         volumes: volumes_document(p),
         fields: fields(kernel, p),
-        warnings: warnings(p),
+        counting: CountingDocument::of(p),
+        warnings: warnings(estimator, p),
     }
 }
 
@@ -543,7 +577,7 @@ fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
 /// More atomics on one address than one warp can have: warps wait for each other.
 const MANY_ATOMICS: f64 = 64.0;
 
-fn warnings(p: &Prediction) -> Vec<Warning> {
+fn warnings(estimator: &Estimator<'_>, p: &Prediction) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut add = |code, message: String, place: &str| {
         out.push(Warning { code, message, place: Some(place.to_owned()) });
@@ -554,6 +588,11 @@ fn warnings(p: &Prediction) -> Vec<Warning> {
     }
     if p.footprints.sampled {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
+    }
+    let (counts, verified) = (p.footprints.counts, p.footprints.verified);
+    if estimator.counting.counter.verifies() && verified < counts {
+        let message = format!("no second engine could confirm {} of {counts} counts", counts - verified);
+        add("counts-unverified", message, "counting");
     }
     if p.volumes.atomics_per_address > MANY_ATOMICS {
         let message = format!(

@@ -364,6 +364,7 @@ pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> S
     out.push_str(&volume_table(r, unit).text(1, width));
     out.push('\n');
     out.push_str(&field_table(r).text(1, width));
+    let _ = writeln!(out, "\n {}", r.counting.text());
     let mut all: Vec<&Warning> = document.warnings.iter().collect();
     join_warnings(&mut all, r.warnings.iter());
     warnings(&mut out, all);

@@ -3,7 +3,7 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 8] = [
+pub const SCHEMAS: [(&str, &str); 17] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
@@ -11,6 +11,15 @@ pub const SCHEMAS: [(&str, &str); 8] = [
     ("prediction", "what `predict --format json` prints"),
     ("sweep", "what `sweep --format json` prints"),
     ("explanation", "what `explain --format json` prints"),
+    ("comparison", "what `compare --format json` prints"),
+    ("trace-info", "what `trace info --format json` prints"),
+    ("reuse", "what `trace reuse --format json` prints"),
+    ("cache", "what `trace cache --format json` prints"),
+    ("trace-sweep", "what `trace sweep --format json` prints"),
+    ("experiment", "what `trace experiment --format json` prints"),
+    ("hot", "what `trace hot --format json` prints"),
+    ("validation", "what `validate --format json` prints"),
+    ("fit", "what `fit --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -24,6 +33,15 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "prediction" => schema_for!(super::PredictionDocument),
         "sweep" => schema_for!(super::SweepDocument),
         "explanation" => schema_for!(super::ExplanationDocument),
+        "comparison" => schema_for!(super::trace::ComparisonDocument),
+        "trace-info" => schema_for!(super::trace::TraceInfoDocument),
+        "reuse" => schema_for!(super::trace::ReuseDocument),
+        "cache" => schema_for!(super::trace::CacheDocument),
+        "trace-sweep" => schema_for!(super::trace::TraceSweepDocument),
+        "experiment" => schema_for!(super::trace::ExperimentDocument),
+        "hot" => schema_for!(super::trace::HotDocument),
+        "validation" => schema_for!(super::ValidationDocument),
+        "fit" => schema_for!(super::FitDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

@@ -68,12 +68,14 @@ pub struct SourceText {
     name: String,
     text: String,
     line_starts: Vec<usize>,
+    /// Lines of the file before this text.
+    before: usize,
 }
 
 impl SourceText {
     fn new(name: String, text: String) -> Self {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
-        Self { name, text, line_starts }
+        Self { name, text, line_starts, before: 0 }
     }
 
     /// The name by which a message calls it.
@@ -91,11 +93,12 @@ impl SourceText {
         let offset = floor_boundary(&self.text, offset);
         let line = self.line_starts.partition_point(|&start| start <= offset);
         let start = self.line_starts[line - 1];
-        (line, self.text[start..offset].chars().count() + 1)
+        (line + self.before, self.text[start..offset].chars().count() + 1)
     }
 
     /// The text of a line counted from 1, without its end.
     pub fn line(&self, line: usize) -> &str {
+        let Some(line) = line.checked_sub(self.before) else { return "" };
         let Some(&start) = line.checked_sub(1).and_then(|i| self.line_starts.get(i)) else { return "" };
         let end = self.line_starts.get(line).copied().unwrap_or(self.text.len());
         self.text[start..end].trim_end_matches(['\n', '\r'])
@@ -130,6 +133,15 @@ impl Sources {
         id
     }
 
+    /// Adds a part of a text that is not kept as a whole; it starts at this line, counted from 1.
+    pub fn add_excerpt(&mut self, name: impl Into<String>, text: impl Into<String>, line: usize) -> FileId {
+        let id = self.add(name, text);
+        if let Some(text) = self.texts.last_mut() {
+            text.before = line.saturating_sub(1);
+        }
+        id
+    }
+
     /// The text of an id, if it is one of these.
     pub fn get(&self, id: FileId) -> Option<&SourceText> {
         self.texts.get(id.0 as usize)
@@ -156,6 +168,15 @@ mod tests {
         assert_eq!(text.position(6), (2, 3));
         assert_eq!(text.position(99), (3, 1), "past the end is the end");
         assert_eq!((text.line(1), text.line(2), text.line(3), text.line(9)), ("aé", "xyz", "", ""));
+    }
+
+    #[test]
+    fn an_excerpt_has_the_lines_of_its_file() {
+        let mut sources = Sources::new();
+        let id = sources.add_excerpt("t", "ab\ncd", 41);
+        let text = sources.get(id).unwrap();
+        assert_eq!((text.position(1), text.position(4)), ((41, 2), (42, 2)));
+        assert_eq!((text.line(40), text.line(41), text.line(42), text.line(1)), ("", "ab", "cd", ""));
     }
 
     #[test]

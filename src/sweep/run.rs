@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::vary::{Subject, Value, Vary};
+use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
@@ -29,6 +30,8 @@ pub struct Request<'a> {
     pub model: Model,
     /// How lines are counted.
     pub counting: Counting,
+    /// A curve file instead of the curves of each device.
+    pub curves: Option<&'a Fit>,
     /// The kernels of the document as it is, variant by variant.
     pub kernels: &'a [Kernel],
     /// The launches of a kernel.
@@ -181,6 +184,7 @@ impl Request<'_> {
             .map(|kernel| Estimator {
                 model: self.model,
                 counting: self.counting,
+                curves: self.curves.map_or_else(|| for_device(&device), |fit| Curves::of_file(fit, &device)),
                 ..Estimator::new(kernel, &device)
             })
             .collect();

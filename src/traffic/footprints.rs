@@ -63,6 +63,10 @@ pub struct Footprints {
     pub engines: Vec<Engine>,
     /// Whether a count is an estimate.
     pub sampled: bool,
+    /// How many counts were made, and how many of them a second engine confirmed.
+    pub counts: usize,
+    /// See `counts`.
+    pub verified: usize,
 }
 
 /// Distinct bytes of one field, per work item.
@@ -115,7 +119,7 @@ pub(super) fn of_fields(
     counting: &Counting,
 ) -> Result<Footprints, Uncounted> {
     let Threads { kernel, launch, program } = *threads;
-    let mut counts = Counts { counting, engines: Vec::new(), sampled: false };
+    let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
     let sizes = Sizes::of(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
     let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
@@ -148,6 +152,8 @@ pub(super) fn of_fields(
         whole_items: blocks.first().map_or(0.0, |b| b.items),
         engines: Vec::new(),
         sampled: false,
+        counts: 0,
+        verified: 0,
     };
     for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
@@ -182,6 +188,7 @@ pub(super) fn of_fields(
     }
     found.past = nested(&wave, found.past);
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
+    (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
     Ok(found)
 }
@@ -245,6 +252,8 @@ pub(super) struct Counts<'a> {
     counting: &'a Counting,
     engines: Vec<Engine>,
     sampled: bool,
+    made: usize,
+    verified: usize,
 }
 
 impl Counts<'_> {
@@ -271,6 +280,8 @@ impl Counts<'_> {
             self.engines.push(count.engine);
         }
         self.sampled |= count.interval.is_some();
+        self.made += 1;
+        self.verified += usize::from(count.verified_by.is_some());
         Ok(count.lines as f64 * line as f64)
     }
 

@@ -31,7 +31,7 @@ impl Cache {
         let grid = footprints.fields.iter().map(cold).sum::<f64>() * footprints.items;
         Self {
             oversubscription,
-            miss: oversubscription.map(|o| fit.l2_reuse.miss(o)),
+            miss: std::array::from_fn(|d| fit.reuse(d).miss(oversubscription[d])),
             launch_miss: fit.l2_reuse.miss(grid / capacity.max(1.0)),
         }
     }
@@ -69,8 +69,8 @@ pub(super) struct Stored {
 impl Stored {
     /// Of the sectors that each warp stores, those that several of them store to are incomplete in
     /// between.
-    pub(super) fn new(fit: &VolumeFit, f: &FieldFootprint, by_warps: f64) -> Self {
+    pub(super) fn new(fit: &VolumeFit, f: &FieldFootprint, by_warps: f64, oversubscription: f64) -> Self {
         let once = f.wave_store - f.store_reuse.iter().sum::<f64>();
-        Self { fill: fit.partial_store.value * (by_warps - once).max(0.0) }
+        Self { fill: fit.partial(oversubscription) * (by_warps - once).max(0.0) }
     }
 }

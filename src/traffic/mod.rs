@@ -11,4 +11,6 @@ mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
 pub use regions::{Region, WorkItems};
-pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, volumes};
+pub use volumes::{
+    FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, l1_capacity, volumes,
+};

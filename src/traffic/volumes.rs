@@ -195,7 +195,7 @@ pub fn volumes(
         let lost = l1_loops.lost(f, per_item(of_warps.iteration_load_sectors));
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
-        let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors));
+        let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors), l2.oversubscription[0]);
         let of_l2 = L2Volumes {
             load_compulsory: f.block_load * cut,
             load_capacity: lost * cut,
@@ -258,7 +258,7 @@ impl Loops {
 
 /// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes
 /// that shared memory can take.
-fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> f64 {
+pub fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> f64 {
     let l1 = &device.l1;
     let capacity = l1.capacity.value.0 as f64;
     if !l1.unified {

@@ -5,7 +5,13 @@ mod canvas;
 mod colour;
 mod frame;
 mod ranking;
+mod rates;
+mod scatter;
 mod series;
+mod trace;
 
 pub use ranking::ranking_picture;
+pub use rates::fit_picture;
+pub use scatter::validation_picture;
 pub use series::sweep_picture;
+pub use trace::{Place, experiment_picture, places_picture, reuse_picture, trace_sweep_picture};

@@ -1,0 +1,217 @@
+//! `wavecast fit`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use sha2::{Digest, Sha256};
+
+use super::Outcome;
+use super::library::Resolver;
+use super::measured::MeasuredArguments;
+use super::model::ModelArguments;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::progress;
+use wavecast::curve::fit::{Loss, Options};
+use wavecast::curve::{Fit, for_device};
+use wavecast::measure::Group;
+use wavecast::measure::fit::{Fitting, Form, Request, fit, time_coefficients};
+use wavecast::report::{
+    FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text,
+};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "-o x.yaml writes the curve file that --curves of the other commands takes, -o x.svg the \
+    plot, -o x.csv the residuals, -o x.json and -o x.md the report; -o can be repeated."
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    measured: MeasuredArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Form of the hit rates
+    #[arg(long, value_enum, value_name = "FORM", default_value = "auto")]
+    form: FormName,
+    /// What residuals cost
+    #[arg(long, value_enum, value_name = "LOSS", default_value = "cauchy")]
+    loss: LossName,
+    /// Where the loss turns from squares to less, as a share of the volume; found from the residuals by
+    /// default
+    #[arg(long, value_name = "SHARE", value_parser = positive)]
+    scale: Option<f64>,
+    /// Give overlaps in x, y and z curves of their own
+    #[arg(long)]
+    directions: bool,
+    /// Fit only this coefficient of the time (repeatable); all that the measurements tell of by default
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Fits to resampled launches for the bootstrap intervals
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    bootstrap: usize,
+    /// Write only what differs from these curves that ship, and inherit the rest
+    #[arg(long, value_name = "ID")]
+    inherit: Option<String>,
+    /// Mark the curves as those of a simulation
+    #[arg(long)]
+    simulated: bool,
+    /// How to write the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Write to a file, by its extension: yaml (the curve file), svg, csv, json, jsonl or md (repeatable)
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// Hill's, or the sigmoid if it is clearly better
+    Auto,
+    /// 1 / (1 + (o0 / O)^k)
+    Hill,
+    /// a exp(-b exp(-c O)), the paper's
+    Sigmoid,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LossName {
+    /// Squares: outliers decide
+    Linear,
+    /// Squares that turn into amounts smoothly
+    SoftL1,
+    /// Squares up to the scale, amounts beyond
+    Huber,
+    /// Logarithms: outliers hardly count
+    Cauchy,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s: &f64| s.is_finite() && *s > 0.0).ok_or("a number above 0".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = matches!(arguments.format, Format::Json | Format::Jsonl);
+    let started = Instant::now();
+    arguments.model.check_engine(json)?;
+    let groups = arguments.measured.groups(&arguments.model, json)?;
+    let request = request(arguments, json)?;
+    let first = arguments.measured.measurements.first().map(String::as_str).unwrap_or_default();
+    let resolver = Resolver::new(&arguments.measured.library, &arguments.model, first, json);
+    let nothing = || Failure::message("no-fit", "there is nothing to fit to".to_owned(), None).for_json(json);
+    let base = base(arguments, &groups).ok_or_else(nothing)?;
+    let fitting = arguments.model.in_pool(|| fit(&groups, &resolver, &base, &request))?;
+    let fitting = fitting.map_err(|why| {
+        let help = "fit one device at a time; `wavecast validate` says why launches cannot be predicted";
+        Failure::message("no-fit", why.to_string(), Some(help)).for_json(json)
+    })?;
+    let inherit = arguments.inherit.as_deref().map(shipped).transpose()?;
+    let document = fit_document(&groups, &fitting, request.simulated, Vec::new());
+    for path in &arguments.output {
+        write(path, &document, &fitting, inherit.as_ref())?;
+    }
+    let stdout = OutputArguments { format: Some(arguments.format), output: None };
+    if !arguments.model.quiet {
+        stdout.write(&render(arguments.format, &document, stdout.width())?)?;
+    }
+    if arguments.model.verbose {
+        progress::say(&format!("{} launches in {:.1?}", document.launches, started.elapsed()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Curves that ship, by their id.
+fn shipped(id: &str) -> Result<Fit, Failure> {
+    let found = wavecast::curve::shipped(id).cloned();
+    found.ok_or_else(|| {
+        let message = format!("no curves with the id `{id}` ship");
+        Failure::message("unknown-curves", message, Some("see fits/ for those that do"))
+    })
+}
+
+/// The curves from which the fit starts.
+fn base(arguments: &Arguments, groups: &[Group]) -> Option<Fit> {
+    let given = arguments.model.curves();
+    let of_device = || groups.first().map(|g| for_device(&g.device).fit);
+    given.or_else(of_device).cloned()
+}
+
+fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
+    if let Some(name) = arguments.only.iter().find(|n| !time_coefficients().any(|known| known == **n)) {
+        let known: Vec<&str> = time_coefficients().collect();
+        let message = format!("`{name}` is no coefficient of the time that can be fitted");
+        let help = format!("these are: {}", known.join(", "));
+        return Err(Failure::message("usage", message, Some(&help)).for_json(json));
+    }
+    let files = &arguments.measured.measurements;
+    let mut hash = Sha256::new();
+    let mut hashed = true;
+    for path in files.iter().map(Path::new) {
+        if path == Path::new("-") {
+            hashed = false;
+            continue;
+        }
+        let bytes =
+            std::fs::read(path).map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
+        hash.update(bytes);
+    }
+    let mut digest = String::new();
+    for byte in hash.finalize() {
+        let _ = write!(digest, "{byte:02x}");
+    }
+    let names: Vec<String> = files
+        .iter()
+        .map(|f| Path::new(f).file_name().map_or_else(|| f.clone(), |n| n.to_string_lossy().into_owned()))
+        .collect();
+    let loss = match arguments.loss {
+        LossName::Linear => Loss::Linear,
+        LossName::SoftL1 => Loss::SoftL1,
+        LossName::Huber => Loss::Huber,
+        LossName::Cauchy => Loss::Cauchy,
+    };
+    Ok(Request {
+        form: match arguments.form {
+            FormName::Auto => Form::Auto,
+            FormName::Hill => Form::Hill,
+            FormName::Sigmoid => Form::Sigmoid,
+        },
+        options: Options { loss, scale: arguments.scale, ..Options::default() },
+        resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed),
+        directions: arguments.directions,
+        only: arguments.only.clone(),
+        origin: (format!("fitted to {} by `wavecast fit`", names.join(", ")), hashed.then_some(digest)),
+        simulated: arguments.simulated,
+    })
+}
+
+/// Writes a file by its extension.
+fn write(
+    path: &Path,
+    document: &FitDocument,
+    fitting: &Fitting,
+    inherit: Option<&Fit>,
+) -> Result<(), Failure> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let output = OutputArguments { format: None, output: Some(path.to_owned()) };
+    let text = match extension {
+        "yaml" | "yml" => {
+            curve_file(&fitting.fit, inherit).map_err(|e| Failure::message("yaml", e.to_string(), None))?
+        }
+        "svg" => fit_picture(document, &|name, o| {
+            fitting.curves.iter().find(|c| c.name == name).and_then(|c| c.rate(o))
+        }),
+        _ => render(output.format(), document, None)?,
+    };
+    output.write_picture(&text)
+}
+
+fn render(format: Format, document: &FitDocument, width: Option<usize>) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Json => json_documents(std::slice::from_ref(document))?,
+        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
+        Format::Csv => fit_table(document).csv(),
+        Format::Md => fit_markdown(document),
+        Format::Table => fit_text(document, width),
+    })
+}

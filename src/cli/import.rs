@@ -1,0 +1,191 @@
+//! `wavecast import`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+
+use super::Outcome;
+use super::input::{Shape, parse_shape};
+use super::output::Failure;
+use super::progress;
+use wavecast::measure::import::{Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import};
+use wavecast::measure::measurements::{write_csv, write_json_lines};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Formats: Nsight Compute --csv and --csv --page raw; rocprofv3 counter_collection.csv; \
+    rocprofiler-compute pmc_perf.csv; Kernel Tuner caches and T4 results; KTT JSON; any table with --map.\n\
+    Example: wavecast import ncu.csv --kernel star3d25 -d v100 --param NX=632 -o star.csv"
+)]
+pub(super) struct Arguments {
+    /// What a profiler or tuner wrote; `-` reads standard input
+    #[arg(required = true, value_name = "FILE")]
+    file: String,
+    /// The format; by default it is found
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FormatName>,
+    /// Name of the kernel in the measurements; PART=NAME for kernels with PART in their name (repeatable)
+    #[arg(long, value_name = "[PART=]NAME", value_parser = rename)]
+    kernel: Vec<Rename>,
+    /// The device of the launches
+    #[arg(short, long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// A parameter of the kernel (repeatable)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = param)]
+    param: Vec<(String, i64)>,
+    /// Threads of a block, where the file does not tell
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    block: Option<Shape>,
+    /// Work items per thread
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    fold: Option<Shape>,
+    /// The decimal separator, where the file does not tell
+    #[arg(long, value_enum, value_name = "SEPARATOR")]
+    decimal: Option<DecimalName>,
+    /// A column of the measurement format, and what a table or tuning parameter calls it (repeatable), as
+    /// in `block.x=BLOCK_X` or `time [ms]=t`
+    #[arg(long, value_name = "COLUMN=NAME", value_parser = mapping)]
+    map: Vec<(String, String)>,
+    /// Write to a file: .jsonl as JSON lines, anything else as CSV
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Say nothing of what was left out
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say how long it took
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// Nsight Compute --csv
+    Ncu,
+    /// Nsight Compute --csv --page raw
+    NcuRaw,
+    /// rocprofv3 `counter_collection.csv`
+    Rocprofv3,
+    /// rocprofiler-compute `pmc_perf.csv`
+    RocprofCompute,
+    /// Kernel Tuner cache
+    KernelTuner,
+    /// T4 results
+    T4,
+    /// KTT JSON
+    Ktt,
+    /// A table with a head
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DecimalName {
+    /// 1,234.5
+    Point,
+    /// 1.234,5
+    Comma,
+}
+
+fn rename(text: &str) -> Result<Rename, String> {
+    let (part, name) = text.rsplit_once('=').unwrap_or(("", text));
+    if name.is_empty() {
+        return Err("a name, or PART=NAME".to_owned());
+    }
+    Ok(Rename { part: part.to_owned(), name: name.to_owned() })
+}
+
+fn param(text: &str) -> Result<(String, i64), String> {
+    let parts = text.split_once('=').and_then(|(n, v)| Some((n.trim(), v.trim().parse().ok()?)));
+    let (name, value) = parts.filter(|p| !p.0.is_empty()).ok_or("NAME=VALUE with an integer")?;
+    Ok((name.to_owned(), value))
+}
+
+fn mapping(text: &str) -> Result<(String, String), String> {
+    let (column, name) = text.split_once('=').ok_or("COLUMN=NAME, as in 'time [ms]=t'")?;
+    Ok((column.trim().to_owned(), name.trim().to_owned()))
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let started = Instant::now();
+    let options = options(arguments);
+    let format = arguments.from.map(format);
+    let found = if arguments.file == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|e| Failure::file("cannot-read", Path::new("standard input"), "read", &e))?;
+        import(&TextSource { name: "<stdin>", bytes: &bytes }, format, &options)
+    } else {
+        import(&FileSource::new(&arguments.file), format, &options)
+    };
+    let imported = found.map_err(|fault| Failure::faults(vec![fault], false))?;
+    write(arguments, &imported)?;
+    if !arguments.quiet {
+        for (what, count) in &imported.left_out {
+            progress::say(&format!("left out: {count} {what}"));
+        }
+    }
+    if arguments.verbose {
+        let rows = imported.measurements.rows.len();
+        progress::say(&format!("{rows} launches in {:.1?}", started.elapsed()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(arguments: &Arguments) -> Options {
+    Options {
+        kernels: arguments.kernel.clone(),
+        device: arguments.device.clone(),
+        params: arguments.param.iter().cloned().collect::<BTreeMap<_, _>>(),
+        block: arguments.block.map(|b| b.0),
+        fold: arguments.fold.map(|f| f.0),
+        decimal: arguments.decimal.map(|d| match d {
+            DecimalName::Point => Decimal::Point,
+            DecimalName::Comma => Decimal::Comma,
+        }),
+        map: arguments.map.clone(),
+    }
+}
+
+fn format(name: FormatName) -> Format {
+    match name {
+        FormatName::Ncu => Format::NcuLong,
+        FormatName::NcuRaw => Format::NcuRaw,
+        FormatName::Rocprofv3 => Format::Rocprof,
+        FormatName::RocprofCompute => Format::RocprofCompute,
+        FormatName::KernelTuner => Format::KernelTuner,
+        FormatName::T4 => Format::T4,
+        FormatName::Ktt => Format::Ktt,
+        FormatName::Csv => Format::Csv,
+    }
+}
+
+/// Writes the rows one by one: there may be many.
+fn write(arguments: &Arguments, imported: &Imported) -> Result<(), Failure> {
+    let Some(path) = &arguments.output else {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        return written(Path::new("standard output"), write_csv(&imported.measurements, &mut out));
+    };
+    let is_lines = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
+    let file = File::create(path).map_err(|e| Failure::file("cannot-write", path, "write", &e))?;
+    let mut out = BufWriter::new(file);
+    let done = if is_lines {
+        write_json_lines(&imported.measurements, &mut out)
+    } else {
+        write_csv(&imported.measurements, &mut out)
+    };
+    written(path, done.and_then(|()| out.flush()))
+}
+
+/// A reader that has seen enough is no error.
+fn written(path: &Path, done: std::io::Result<()>) -> Result<(), Failure> {
+    match done {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::file("cannot-write", path, "write", &e))
+        }
+        _ => Ok(()),
+    }
+}

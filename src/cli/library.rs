@@ -1,0 +1,135 @@
+//! Kernels and devices as measurements name them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use clap::Args;
+
+use super::input::{DeviceText, read_text};
+use super::model::ModelArguments;
+use super::output::Failure;
+use wavecast::device::Device;
+use wavecast::kernel::{Kernel, Limits, Options, load};
+use wavecast::measure::Library;
+use wavecast::measure::measurements::Subject;
+use wavecast::predict::Estimator;
+use wavecast::source::{Diagnostic, Fault};
+
+/// Where the kernels of measurements are.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LibraryArguments {
+    /// A file with kernels that the measurements name (repeatable)
+    #[arg(long, value_name = "FILE")]
+    kernel: Vec<String>,
+    /// The folder with a file NAME.yaml for each kernel that is named otherwise
+    #[arg(long, value_name = "FOLDER", default_value = "kernels")]
+    kernels: PathBuf,
+}
+
+/// Kernels and devices of measurements.
+pub(super) struct Resolver<'a> {
+    arguments: &'a LibraryArguments,
+    model: &'a ModelArguments,
+    /// The folder of the measurements: paths of kernels start there.
+    folder: PathBuf,
+    json: bool,
+    /// Texts that were read.
+    texts: Mutex<BTreeMap<String, Result<Arc<str>, Fault>>>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(
+        arguments: &'a LibraryArguments,
+        model: &'a ModelArguments,
+        measurements: &str,
+        json: bool,
+    ) -> Self {
+        let folder = Path::new(measurements).parent().map(Path::to_owned).unwrap_or_default();
+        Self { arguments, model, folder, json, texts: Mutex::default() }
+    }
+
+    /// The text of a file, read once.
+    fn text(&self, path: &str) -> Result<Arc<str>, Fault> {
+        let mut texts = self.texts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(known) = texts.get(path) {
+            return known.clone();
+        }
+        let text = read_text(path, Limits::default(), self.json).map(|(_, text)| Arc::from(text));
+        let text = text.map_err(|failure| first(failure, path));
+        texts.insert(path.to_owned(), text.clone());
+        text
+    }
+
+    /// The files in which a kernel may be.
+    fn files(&self, name: &str) -> Vec<String> {
+        let is_path = name.contains('/') || [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e));
+        if is_path {
+            return vec![self.folder.join(name).to_string_lossy().into_owned()];
+        }
+        let mut files = self.arguments.kernel.clone();
+        let shipped = self.arguments.kernels.join(format!("{name}.yaml"));
+        if shipped.is_file() {
+            files.push(shipped.to_string_lossy().into_owned());
+        }
+        files
+    }
+}
+
+/// The fault of a failure.
+fn first(failure: Failure, path: &str) -> Fault {
+    let unknown = || Diagnostic::global("cannot-read", format!("cannot read {path}"));
+    let fault = failure.into_faults().into_iter().next();
+    fault.unwrap_or_else(|| Fault::new(vec![unknown()], Arc::default()))
+}
+
+impl Library for Resolver<'_> {
+    fn kernel(&self, subject: &Subject) -> Result<Kernel, Fault> {
+        let name = &subject.kernel;
+        let set = subject.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let options = Options { set, ..Options::default() };
+        let files = self.files(name);
+        for path in &files {
+            let text = self.text(path)?;
+            // A file with several documents need not know all parameters; only the one that is meant.
+            let has = |kernel: &Kernel| kernel.name == *name || files.len() == 1;
+            let plain = load(path, &text, &Options::default())?;
+            if !plain.kernels.iter().any(has) {
+                continue;
+            }
+            let kernels = load(path, &text, &options)?.kernels;
+            let found = kernels
+                .into_iter()
+                .filter(has)
+                .find(|k| subject.variant.is_none() || k.variant == subject.variant);
+            return found.ok_or_else(|| {
+                let variant = subject.variant.as_deref().unwrap_or_default();
+                let message = format!("the kernel `{name}` has no variant `{variant}`");
+                Fault::new(vec![Diagnostic::global("unknown-variant", message)], Arc::default())
+            });
+        }
+        let message = format!("the measurements name a kernel `{name}` that is nowhere");
+        let help = format!(
+            "give its file with --kernel FILE, or put {name}.yaml into {} (--kernels FOLDER)",
+            self.arguments.kernels.display()
+        );
+        Err(Fault::new(vec![Diagnostic::global("unknown-kernel", message).help(help)], Arc::default()))
+    }
+
+    fn device(&self, subject: &Subject) -> Result<Device, Fault> {
+        let Some(name) = subject.device.as_ref().or(self.model.device.as_ref()) else {
+            let message = "the measurements name no device".to_owned();
+            let help = "choose one with -d, or give a column `device`";
+            return Err(Fault::new(
+                vec![Diagnostic::global("no-device", message).help(help)],
+                Arc::default(),
+            ));
+        };
+        let text = DeviceText::open(name, self.json).map_err(|failure| first(failure, name))?;
+        text.with(&self.model.device_set)
+    }
+
+    fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
+        self.model.estimator(kernel, device)
+    }
+}

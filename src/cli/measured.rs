@@ -1,0 +1,76 @@
+//! Arguments of everything that reads measurements.
+
+use std::io::BufRead;
+
+use clap::Args;
+
+use super::library::{LibraryArguments, Resolver};
+use super::model::ModelArguments;
+use super::output::Failure;
+use wavecast::measure::measurements::{Measurements, read};
+use wavecast::measure::{Group, Half, halve, join};
+use wavecast::source::Fault;
+
+/// Measurements, and which of them.
+#[derive(Debug, Clone, Args)]
+pub(super) struct MeasuredArguments {
+    /// Files in the measurement format; `-` reads standard input
+    #[arg(required = true, value_name = "MEASUREMENTS")]
+    pub measurements: Vec<String>,
+    /// Take only one half of the launches of each kernel and device: 1 or 2
+    #[arg(long, value_name = "HALF", value_parser = half)]
+    pub half: Option<HalfArgument>,
+    /// Which halves
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub library: LibraryArguments,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HalfArgument(Half);
+
+fn half(text: &str) -> Result<HalfArgument, String> {
+    match text {
+        "1" => Ok(HalfArgument(Half::First)),
+        "2" => Ok(HalfArgument(Half::Second)),
+        _ => Err("1 or 2".to_owned()),
+    }
+}
+
+impl MeasuredArguments {
+    /// All measured launches with their predictions.
+    pub(super) fn groups(&self, model: &ModelArguments, json: bool) -> Result<Vec<Group>, Failure> {
+        let mut groups = Vec::new();
+        let mut faults: Vec<Fault> = Vec::new();
+        for path in &self.measurements {
+            let mut measurements = match open(path, json)? {
+                Ok(found) => found,
+                Err(fault) => {
+                    faults.push(fault);
+                    continue;
+                }
+            };
+            if let Some(HalfArgument(half)) = self.half {
+                halve(&mut measurements, half, self.seed);
+            }
+            let resolver = Resolver::new(&self.library, model, path, json);
+            match model.in_pool(|| join(&measurements, &resolver))? {
+                Ok(found) => groups.extend(found),
+                Err(all) => faults.extend(all),
+            }
+        }
+        if faults.is_empty() { Ok(groups) } else { Err(Failure::faults(faults, json)) }
+    }
+}
+
+/// Reads a file of measurements.
+fn open(path: &str, json: bool) -> Result<Result<Measurements, Fault>, Failure> {
+    let read_all = |name: &str, reader: &mut dyn BufRead| read(name, reader);
+    if path == "-" {
+        return Ok(read_all("<stdin>", &mut std::io::stdin().lock()));
+    }
+    let file = std::fs::File::open(path)
+        .map_err(|e| Failure::file("cannot-read", std::path::Path::new(path), "read", &e).for_json(json))?;
+    Ok(read_all(path, &mut std::io::BufReader::new(file)))
+}

@@ -1,0 +1,54 @@
+//! `wavecast trace experiment`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::Outcome;
+use super::super::output::OutputArguments;
+use super::cache::CacheArguments;
+use wavecast::report::experiment_picture;
+use wavecast::report::trace::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
+use wavecast::trace::experiment::{Benchmark, run as simulate};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Crawford's three kernels over his group and matrix sizes (C table 8.1), beside what he \
+    publishes for a GTX 480."
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    cache: CacheArguments,
+    /// Cores that share the groups
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    cores: u32,
+    /// Runs with another choice of groups each; medians are shown
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Groups that run at a time (repeatable): 4 as Crawford's text says, 8 is Fermi's limit
+    #[arg(long, value_name = "N", default_values_t = [4, 8], value_parser = clap::value_parser!(u32).range(1..))]
+    max_groups: Vec<u32>,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    let cache = arguments.cache.shape().map_err(|f| f.for_json(json))?;
+    let mut rows: Vec<ExperimentRow> = Vec::new();
+    for benchmark in Benchmark::all() {
+        for &groups in &arguments.max_groups {
+            let found = simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds);
+            rows.extend(found.map(|(all, runs)| experiment_row(benchmark, all, Some(groups), &runs)));
+        }
+    }
+    let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds);
+    if arguments.output.is_picture() {
+        arguments.output.write_picture(&experiment_picture(&document))?;
+    } else {
+        let table = || experiment_table(&document);
+        let text = |width| format!("{}\n\n{}", document.about, experiment_table(&document).text(1, width));
+        super::write(&arguments.output, &document, table, text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,89 @@
+//! `wavecast trace`: the trace-based models.
+
+mod cache;
+mod convert;
+mod experiment;
+mod hot;
+mod info;
+mod input;
+mod plot;
+mod reuse;
+mod settings;
+mod sweep;
+mod synth;
+mod validate;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::Outcome;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use wavecast::report::Table;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "PATH is a trace (.trc, Crawford's two forms, .traceg, NVBit's mem_trace, .full.txt, our \
+    CSV and JSON lines; packed or not) or a kernel document (.yaml), of which a trace is made."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+// Arguments are read once: their size does not matter.
+#[allow(clippy::large_enum_variant)]
+enum Command {
+    /// What a trace holds
+    Info(info::Arguments),
+    /// Write a trace in another format
+    Convert(convert::Arguments),
+    /// Make the trace of a kernel document
+    Synth(synth::Arguments),
+    /// Reuse distances and types of misses, with five extensions for GPUs
+    Reuse(reuse::Arguments),
+    /// Simulate a cache
+    Cache(cache::Arguments),
+    /// Miss rates over parameters of the cache
+    Sweep(sweep::Arguments),
+    /// Crawford's experiments over group and matrix sizes
+    Experiment(experiment::Arguments),
+    /// Misses by instruction, line and set
+    Hot(hot::Arguments),
+    /// Draw a histogram of distances, or places over the order of accesses
+    Plot(plot::Arguments),
+    /// Compare with a file of reference results of the published model
+    Validate(validate::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::Info(arguments) => info::run(arguments),
+        Command::Convert(arguments) => convert::run(arguments),
+        Command::Synth(arguments) => synth::run(arguments),
+        Command::Reuse(arguments) => reuse::run(arguments),
+        Command::Cache(arguments) => cache::run(arguments),
+        Command::Sweep(arguments) => sweep::run(arguments),
+        Command::Experiment(arguments) => experiment::run(arguments),
+        Command::Hot(arguments) => hot::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
+        Command::Validate(arguments) => validate::run(arguments),
+    }
+}
+
+/// Writes documents as they were asked for.
+fn write<D: Serialize>(
+    output: &OutputArguments,
+    document: &D,
+    table: impl FnOnce() -> Table,
+    text: impl FnOnce(Option<usize>) -> String,
+) -> Result<(), Failure> {
+    let text = match output.format() {
+        Format::Json => json_documents(std::slice::from_ref(document))?,
+        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
+        Format::Csv => table().csv(),
+        Format::Md => table().markdown(),
+        Format::Table => text(output.width()),
+    };
+    output.write(&text)
+}

@@ -1,0 +1,61 @@
+//! `wavecast trace plot`.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::super::Outcome;
+use super::super::output::{Failure, OutputArguments};
+use super::convert::policy;
+use super::input::TraceArguments;
+use wavecast::report::{Place, places_picture};
+use wavecast::trace::Kind;
+use wavecast::trace::schedule::{WarpShape, order};
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Memory location over the order of accesses, coloured by thread (C figure 8.1)
+    Places,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "For the histogram of distances with the cache's cut-off: trace reuse -o picture.svg")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    trace: TraceArguments,
+    /// What is drawn
+    #[arg(long, value_enum, default_value = "places")]
+    what: What,
+    /// The order of accesses
+    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    policy: String,
+    /// For --policy random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let trace = arguments.trace.one(None, None)?;
+    if !arguments.output.is_picture() {
+        let message = "`trace plot` draws a picture".to_owned();
+        return Err(Failure::message("usage", message, Some("name a file: -o picture.svg")));
+    }
+    debug_assert!(arguments.what == What::Places);
+    let order = order(&trace, policy(&arguments.policy, arguments.seed), WarpShape::default());
+    let places: Vec<Place> = order
+        .iter()
+        .filter_map(|&i| trace.accesses().get(i as usize))
+        .filter(|a| a.kind != Kind::Barrier)
+        .map(|a| Place { address: a.address, thread: a.thread, store: a.kind != Kind::Load })
+        .collect();
+    let title = format!(
+        "{}: memory location over the order of accesses, policy {}",
+        trace.kernel.as_deref().unwrap_or(&arguments.trace.path),
+        arguments.policy
+    );
+    arguments.output.write_picture(&places_picture(&title, &places, trace.threads()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,230 @@
+//! Arguments of everything that runs the reuse-distance model.
+
+use clap::{Args, ValueEnum};
+
+use super::super::output::Failure;
+use super::input::TraceArguments;
+use wavecast::report::trace::ReuseSettings;
+use wavecast::trace::coalesce::{Coalescing, Requests};
+use wavecast::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
+use wavecast::trace::schedule::{Grouping, WarpShape};
+use wavecast::trace::sets::SetIndex;
+use wavecast::trace::{Kind, Trace};
+
+/// By which rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum RulesName {
+    /// Those of the paper's text
+    Paper,
+    /// Those of the published program, bit for bit
+    Code,
+}
+
+/// A caches of N.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CacheName {
+    /// Fermi with 16 KB: 32 sets of 4 ways
+    #[value(name = "16k")]
+    Small,
+    /// Fermi with 48 KB: 64 sets of 6 ways
+    #[value(name = "48k")]
+    Large,
+}
+
+#[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct ModelArguments {
+    /// By which rules
+    #[arg(long, value_enum, default_value = "paper")]
+    pub rules: RulesName,
+    /// A cache to begin with
+    #[arg(long, value_enum, default_value = "16k")]
+    cache: CacheName,
+    /// Bytes of the cache
+    #[arg(long, value_name = "BYTES")]
+    pub size: Option<u64>,
+    /// Lines of a set
+    #[arg(long, value_name = "N")]
+    pub ways: Option<u64>,
+    /// Bytes of a line
+    #[arg(long, value_name = "BYTES", default_value_t = 128)]
+    pub line: u64,
+    /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits such as 0x41,0x82 (lowest bit of the
+    /// set first)
+    #[arg(long, value_name = "FUNCTION", default_value = "fermi")]
+    pub index: String,
+    /// Latency of a miss, in time stamps
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub latency: u32,
+    /// Standard deviation of the half-normal distribution on top of it
+    #[arg(long, default_value_t = 0.0, value_name = "SIGMA")]
+    pub deviation: f64,
+    /// Latency of a hit
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub hit_latency: u32,
+    /// Of random latencies
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// MSHRs of a core; 0 is unlimited
+    #[arg(long, default_value_t = 64)]
+    pub mshrs: u32,
+    /// MSHRs that a warp may use, 6 on Fermi (N section 5.2); unlimited by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub mshrs_per_warp: Option<u32>,
+    /// Requests that an MSHR serves; unlimited by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub merge_limit: Option<u32>,
+    /// Cores that share the blocks
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub cores: u32,
+    /// Threads of the trace that are simulated on each core (N section 4.6)
+    #[arg(long, default_value_t = 8192)]
+    pub max_threads: u64,
+    /// Threads active on a core
+    #[arg(long, default_value_t = 1536)]
+    pub active_threads: u32,
+    /// Blocks active on a core
+    #[arg(long, default_value_t = 8)]
+    pub active_blocks: u32,
+    /// Threads of a warp
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub warp_size: u32,
+    /// Assign threads to warps with a stride
+    #[arg(long)]
+    pub strided: bool,
+    /// Leave out an extension (repeatable)
+    #[arg(long, value_parser = ["parallel", "latency", "associativity", "mshr", "divergence"])]
+    pub without: Vec<String>,
+    /// Let effects at a time be seen by look-ups at that time (N's table 5; tables 1 to 4 need the opposite)
+    #[arg(long)]
+    pub effects_first: bool,
+    /// Serve more than 4 bytes of a lane in portions of a warp, as the published program does
+    #[arg(long)]
+    pub portions: bool,
+    /// Begin the next blocks when all of a set are done, as the published program does
+    #[arg(long)]
+    pub static_batches: bool,
+    /// Drop the second line of an access that lies in two, as the published program does
+    #[arg(long)]
+    pub no_split: bool,
+}
+
+impl ModelArguments {
+    /// The rules.
+    fn rules(&self) -> Rules {
+        let mut rules = match self.rules {
+            RulesName::Paper => Rules::PAPER,
+            RulesName::Code => Rules::CODE,
+        };
+        rules.portions |= self.portions;
+        rules.split &= !self.no_split;
+        if self.static_batches {
+            rules.batches = Batches::Static;
+        }
+        if self.effects_first {
+            rules.visible = Visible::Before;
+        }
+        rules
+    }
+
+    /// The configuration of the model.
+    pub(super) fn config(&self) -> Result<Config, Failure> {
+        let rules = self.rules();
+        let base = match self.cache {
+            CacheName::Small => Config::fermi_16k(rules),
+            CacheName::Large => Config::fermi_48k(rules),
+        };
+        let refuse = |message: String| Failure::message("usage", message, None);
+        if !self.line.is_power_of_two() || !(8..=65_536).contains(&self.line) {
+            return Err(refuse(format!("--line {}: a power of two from 8 to 65536", self.line)));
+        }
+        if !(0.0..=100_000.0).contains(&self.deviation) {
+            return Err(refuse(format!("--deviation {}: from 0 to 100000", self.deviation)));
+        }
+        let lines = self.size.unwrap_or(base.lines() * 128) / self.line;
+        let ways = self.ways.unwrap_or(u64::from(base.ways)).max(1);
+        if lines == 0 || lines > 1 << 28 || !lines.is_multiple_of(ways) {
+            return Err(refuse(format!("{lines} lines do not make sets of {ways} ways")));
+        }
+        let sets = SetIndex::parse(&self.index, lines / ways).map_err(refuse)?;
+        let off = |name: &str| self.without.iter().any(|w| w == name);
+        Ok(Config {
+            sets,
+            ways: u32::try_from(ways).map_err(|_| refuse(format!("{ways} ways are too many")))?,
+            latency: Latency {
+                hit: self.hit_latency,
+                miss: self.latency,
+                deviation: self.deviation,
+                seed: self.seed,
+            },
+            mshrs: Mshrs {
+                total: Some(self.mshrs).filter(|&m| m > 0),
+                per_warp: self.mshrs_per_warp,
+                merged: self.merge_limit,
+            },
+            max_threads: self.active_threads,
+            max_blocks: self.active_blocks,
+            cores: self.cores,
+            extensions: Extensions {
+                parallel: !off("parallel"),
+                latency: !off("latency"),
+                associativity: !off("associativity"),
+                mshr: !off("mshr"),
+                divergence: !off("divergence"),
+            },
+            ..base
+        })
+    }
+
+    /// The trace: loads and barriers, or loads alone as the published program has it.
+    pub(super) fn trace(&self, of: &TraceArguments) -> Result<Trace, Failure> {
+        let keep: fn(Kind) -> bool = match self.rules {
+            RulesName::Paper => |kind| matches!(kind, Kind::Load | Kind::Barrier),
+            RulesName::Code => |kind| kind == Kind::Load,
+        };
+        of.one(of.blocks_of(self.threads()), Some(keep))
+    }
+
+    fn threads(&self) -> u64 {
+        self.max_threads.saturating_mul(u64::from(self.cores))
+    }
+
+    /// The requests of the threads that are simulated.
+    pub(super) fn requests(&self, trace: &Trace, rules: Rules) -> Requests {
+        let by_position = self.rules == RulesName::Code || !trace.has_instructions();
+        let how = Coalescing {
+            warp: WarpShape { size: self.warp_size, strided: self.strided },
+            line: self.line,
+            grouping: if by_position { Grouping::Position } else { Grouping::Instruction },
+            split: rules.split,
+            ..Coalescing::default()
+        };
+        Requests::of(trace, how, 0..self.simulated_blocks(trace))
+    }
+
+    fn simulated_blocks(&self, trace: &Trace) -> usize {
+        let most = usize::try_from(self.threads()).unwrap_or(usize::MAX) / trace.block_threads();
+        trace.blocks().min(most.max(1))
+    }
+
+    /// What was assumed, for the report.
+    pub(super) fn settings(&self, config: &Config, trace: &Trace) -> ReuseSettings {
+        ReuseSettings {
+            rules: if self.rules == RulesName::Code { "code" } else { "paper" },
+            bytes: config.lines() * self.line,
+            line: self.line,
+            ways: config.ways,
+            sets: config.sets.sets(),
+            hit_latency: config.latency.hit,
+            miss_latency: config.latency.miss,
+            deviation: config.latency.deviation,
+            seed: config.latency.seed,
+            mshrs: config.mshrs.total,
+            mshrs_per_warp: config.mshrs.per_warp,
+            merged: config.mshrs.merged,
+            cores: config.cores,
+            simulated_threads: (self.simulated_blocks(trace) * trace.block_threads()).min(trace.threads()),
+            warp_size: self.warp_size,
+        }
+    }
+}

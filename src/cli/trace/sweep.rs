@@ -1,0 +1,96 @@
+//! `wavecast trace sweep`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::Outcome;
+use super::super::output::{Failure, OutputArguments};
+use super::input::TraceArguments;
+use super::settings::ModelArguments;
+use wavecast::report::trace::{MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint, trace_sweep_table};
+use wavecast::report::trace_sweep_picture;
+use wavecast::trace::Trace;
+use wavecast::trace::reuse::{RunKind, simulate};
+
+/// The factors of N section 7.
+const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    trace: TraceArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
+    if arguments.output.is_picture() {
+        arguments.output.write_picture(&trace_sweep_picture(&document))?;
+    } else {
+        let table = || trace_sweep_table(&document);
+        let text = |width| trace_sweep_table(&document).text(1, width);
+        super::write(&arguments.output, &document, table, text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(arguments: &Arguments) -> Result<TraceSweepDocument, Failure> {
+    let trace = arguments.model.trace(&arguments.trace)?;
+    let mut points = Vec::new();
+    for parameter in ["associativity", "size", "line", "mshrs"] {
+        for factor in FACTORS {
+            points.extend(point(arguments, &trace, parameter, factor)?);
+        }
+    }
+    let head = TraceHead::new(&arguments.trace.path, &trace);
+    Ok(TraceSweepDocument { schema: "wavecast/trace-sweep/1", head, points })
+}
+
+/// One value of a parameter; none if it is below 1.
+fn point(
+    arguments: &Arguments,
+    trace: &Trace,
+    parameter: &'static str,
+    factor: f64,
+) -> Result<Option<TraceSweepPoint>, Failure> {
+    let base = arguments.model.config()?;
+    let mut model = arguments.model.clone();
+    let scaled = |n: u64| {
+        let value = n as f64 * factor;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
+        (value >= 1.0 && value.fract() == 0.0).then_some(value as u64)
+    };
+    let original = match parameter {
+        // The cache keeps its size: sets become fewer.
+        "associativity" => u64::from(base.ways),
+        "size" => base.lines() * model.line,
+        "line" => model.line,
+        _ => u64::from(base.mshrs.total.unwrap_or(64)),
+    };
+    let Some(value) = scaled(original) else { return Ok(None) };
+    model.size = Some(base.lines() * model.line);
+    model.ways = Some(u64::from(base.ways));
+    match parameter {
+        "associativity" => model.ways = Some(value),
+        "size" => model.size = Some(value),
+        "line" => model.line = value,
+        _ => model.mshrs = u32::try_from(value).unwrap_or(u32::MAX),
+    }
+    let config = model.config()?;
+    let requests = model.requests(trace, config.rules);
+    let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
+    let runs = simulate(&requests, trace.block_threads(), &config, &kinds);
+    let Some(full) = runs.first() else { return Ok(None) };
+    Ok(Some(TraceSweepPoint {
+        parameter,
+        factor,
+        value,
+        miss_rate_percent: full.miss_rate(),
+        requests: requests.requests.len() as u64,
+        misses: MissTypes::of(full, runs.get(1), runs.get(2)),
+    }))
+}

@@ -1,0 +1,82 @@
+//! `wavecast validate`.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+
+use super::Outcome;
+use super::measured::MeasuredArguments;
+use super::model::ModelArguments;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::progress;
+use wavecast::footprint::Addressing;
+use wavecast::measure::{Group, validate};
+use wavecast::report::{
+    ValidationDocument, ValidationModel, validation_document, validation_markdown, validation_picture,
+    validation_table, validation_text,
+};
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    measured: MeasuredArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Launches with the largest errors to show of each quantity
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    worst: usize,
+    /// Launches that a kernel must have to count in the means over orders
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    least: usize,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    let started = Instant::now();
+    arguments.model.check_engine(json)?;
+    let groups = arguments.measured.groups(&arguments.model, json)?;
+    let validation = validate(&groups, arguments.least);
+    let model = model(arguments, &groups);
+    let document = validation_document(&groups, &validation, model, arguments.worst, Vec::new());
+    if arguments.output.is_picture() {
+        arguments.output.write_picture(&validation_picture(&document))?;
+    } else {
+        arguments.output.write(&render(arguments, &document)?)?;
+    }
+    if arguments.model.verbose {
+        progress::say(&format!("{} launches in {:.1?}", document.summary.launches, started.elapsed()));
+    }
+    Ok(if document.summary.predicted == 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// How the predictions were made.
+fn model(arguments: &Arguments, groups: &[Group]) -> ValidationModel {
+    let mut curves: Vec<String> = Vec::new();
+    let mut model = ValidationModel { id: "default", addressing: "linear", curves: Vec::new() };
+    for group in groups {
+        let estimator = arguments.model.estimator(&group.kernel, &group.device);
+        let name = estimator.curves.name();
+        if !curves.contains(&name) {
+            curves.push(name);
+        }
+        model.id = estimator.model.word();
+        model.addressing = match estimator.counting.addressing {
+            Addressing::Linear => "linear",
+            Addressing::Grid => "grid",
+        };
+    }
+    ValidationModel { curves, ..model }
+}
+
+fn render(arguments: &Arguments, document: &ValidationDocument) -> Result<String, Failure> {
+    Ok(match arguments.output.format() {
+        Format::Json => json_documents(std::slice::from_ref(document))?,
+        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
+        Format::Csv => validation_table(document).csv(),
+        Format::Md => validation_markdown(document),
+        Format::Table => validation_text(document, arguments.output.width()),
+    })
+}

@@ -1,0 +1,31 @@
+//! Fitting curves to rates: bounded, robust against outliers, from several starts, with intervals.
+//!
+//! ```
+//! use wavecast::curve::fit::{Options, Points, Shape, fit};
+//! let rate = |o: f64| 0.7 * (-4.6 * (-0.8 * o).exp()).exp();
+//! let points = Points::of_rates((0..40).map(|i| f64::from(i) * 0.2).map(|o| (o, rate(o))));
+//! let found = fit(&points, Shape::Rising, &Options::default()).unwrap();
+//! assert!((found.values[0] - 0.7).abs() < 1e-6);
+//! ```
+
+mod bootstrap;
+mod covariance;
+mod loss;
+mod noise;
+mod points;
+mod refuse;
+mod robust;
+mod shape;
+mod solver;
+mod starts;
+
+pub use bootstrap::bootstrap;
+pub use covariance::Interval;
+pub(crate) use covariance::inverse;
+pub use loss::Loss;
+pub use noise::Noise;
+pub use points::Points;
+pub use refuse::Refusal;
+pub use robust::{Found, Options, fit};
+pub use shape::Shape;
+pub use solver::{Bounds, LeastSquares, Normal, minimise};

@@ -1,0 +1,160 @@
+//! What a curve is fitted to.
+
+use super::loss::Loss;
+use super::shape::{Placed, Shape};
+use super::solver::{LeastSquares, Normal};
+
+/// Measured values, each a sum of shares of the rate at some oversubscriptions: a rate by itself, or a
+/// volume of which several parts can miss.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Points {
+    /// Oversubscription and share of every part.
+    parts: Vec<(f64, f64)>,
+    /// The first part of each point, and one past the last.
+    first: Vec<usize>,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Points {
+    /// No points yet.
+    pub fn new() -> Self {
+        Self { first: vec![0], ..Self::default() }
+    }
+
+    /// Rates at oversubscriptions, all of the same weight.
+    pub fn of_rates(rates: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut points = Self::new();
+        for (o, rate) in rates {
+            points.push(&[(o, 1.0)], rate, 1.0);
+        }
+        points
+    }
+
+    /// Adds a value: the sum over (O, share) of share times the rate at O. The weight multiplies its
+    /// residual. What is no number is left out.
+    pub fn push(&mut self, parts: &[(f64, f64)], value: f64, weight: f64) {
+        let finite = parts.iter().all(|p| p.0.is_finite() && p.1.is_finite());
+        if parts.is_empty() || !finite || !value.is_finite() || !weight.is_finite() || weight <= 0.0 {
+            return;
+        }
+        if self.first.is_empty() {
+            self.first.push(0);
+        }
+        self.parts.extend(parts.iter().map(|&(o, share)| (o.max(0.0), share)));
+        self.first.push(self.parts.len());
+        self.values.push(value);
+        self.weights.push(weight);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The points at these positions, as often as they are named.
+    #[must_use]
+    pub fn some(&self, positions: impl IntoIterator<Item = usize>) -> Self {
+        let mut some = Self::new();
+        for i in positions {
+            if let (Some(&value), Some(&weight)) = (self.values.get(i), self.weights.get(i)) {
+                some.push(self.parts_of(i), value, weight);
+            }
+        }
+        some
+    }
+
+    /// Parts of a point.
+    pub fn parts_of(&self, i: usize) -> &[(f64, f64)] {
+        match (self.first.get(i), self.first.get(i + 1)) {
+            (Some(&from), Some(&to)) => self.parts.get(from..to).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The measured values.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Oversubscription of every part.
+    pub fn oversubscriptions(&self) -> impl Iterator<Item = f64> {
+        self.parts.iter().map(|p| p.0)
+    }
+
+    /// What a curve gives for a point.
+    pub fn predicted(&self, i: usize, shape: Shape, logs: &[f64]) -> f64 {
+        let placed = shape.at(logs);
+        self.parts_of(i).iter().map(|&(o, share)| share * placed.with_slope(o).0).sum()
+    }
+
+    /// The weight of a point.
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.weights.get(i).copied().unwrap_or(0.0)
+    }
+}
+
+/// Residuals of points: (predicted - measured) times weight over the spread of each.
+pub(super) struct Residuals<'a> {
+    pub(super) points: &'a Points,
+    pub(super) shape: Shape,
+    pub(super) loss: Loss,
+    pub(super) scale: f64,
+    /// How much each point spreads, relative to the others; all alike if there are none.
+    pub(super) spread: &'a [f64],
+}
+
+impl Residuals<'_> {
+    /// All residuals.
+    pub(super) fn all(&self, logs: &[f64]) -> Vec<f64> {
+        let placed = self.shape.at(logs);
+        (0..self.points.len()).map(|i| self.at(placed, i).0).collect()
+    }
+
+    /// One residual with its derivatives.
+    pub(super) fn at(&self, placed: Placed, i: usize) -> (f64, [f64; 3]) {
+        let factor = self.points.weight(i) / self.spread.get(i).copied().unwrap_or(1.0);
+        let (mut sum, mut slope) = (0.0, [0.0; 3]);
+        for &(o, share) in self.points.parts_of(i) {
+            let (rate, by) = placed.with_slope(o);
+            sum += share * rate;
+            for (total, part) in slope.iter_mut().zip(by) {
+                *total += share * part * factor;
+            }
+        }
+        (factor * (sum - self.points.values.get(i).copied().unwrap_or(0.0)), slope)
+    }
+}
+
+impl LeastSquares for Residuals<'_> {
+    fn normal(&self, logs: &[f64]) -> Normal {
+        let per = 1.0 / (self.scale * self.scale);
+        let placed = self.shape.at(logs);
+        // Arrays of a fixed size: most of the time of a fit is spent here.
+        let (mut cost, mut gradient, mut matrix) = (0.0, [0.0; 3], [[0.0; 3]; 3]);
+        for i in 0..self.points.len() {
+            let (r, slope) = self.at(placed, i);
+            let rho = self.loss.rho(r * r * per);
+            cost += rho.value;
+            for a in 0..3 {
+                let weighted = rho.first * slope[a];
+                gradient[a] += weighted * r;
+                for b in 0..=a {
+                    matrix[a][b] += weighted * slope[b];
+                }
+            }
+        }
+        let n = logs.len().min(3);
+        let cell = |a: usize, b: usize| matrix[a.max(b)][a.min(b)];
+        Normal {
+            cost: 0.5 * self.scale * self.scale * cost,
+            gradient: gradient[..n].to_vec(),
+            matrix: (0..n).map(|a| (0..n).map(|b| cell(a, b)).collect()).collect(),
+        }
+    }
+}

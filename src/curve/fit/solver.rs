@@ -1,0 +1,252 @@
+//! Levenberg and Marquardt's method within bounds, as a solver of argmin: the normal equations come from
+//! one pass over the points, and parameters that a bound holds are left out of a step.
+//!
+//! Moré, "The Levenberg-Marquardt algorithm: implementation and theory" (1978), with diagonal scaling;
+//! bounds by projection as in Kanzow, Yamashita and Fukushima, "Levenberg-Marquardt methods with strong
+//! local convergence properties for solving nonlinear equations with convex constraints" (2004).
+
+use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
+
+/// Sums of squares, or of what a loss makes of them.
+pub trait LeastSquares {
+    /// Cost, gradient and normal matrix at some parameters.
+    fn normal(&self, parameters: &[f64]) -> Normal;
+}
+
+/// Cost with gradient and normal matrix (the Hessian without second derivatives of residuals).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Normal {
+    /// Cost.
+    pub cost: f64,
+    /// Gradient.
+    pub gradient: Vec<f64>,
+    /// Normal matrix, row by row.
+    pub matrix: Vec<Vec<f64>>,
+}
+
+impl Normal {
+    /// Of nothing, with so many parameters.
+    pub fn new(n: usize) -> Self {
+        Self { cost: 0.0, gradient: vec![0.0; n], matrix: vec![vec![0.0; n]; n] }
+    }
+
+    /// Adds a residual with its slope; the weight is the first derivative of rho. The cost is left alone.
+    pub fn add(&mut self, residual: f64, slope: &[f64], weight: f64) {
+        for ((row, gradient), &by) in self.matrix.iter_mut().zip(&mut self.gradient).zip(slope) {
+            let weighted = weight * by;
+            *gradient += weighted * residual;
+            for (cell, &other) in row.iter_mut().zip(slope) {
+                *cell += weighted * other;
+            }
+        }
+    }
+}
+
+/// The least and the largest value of each parameter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bounds {
+    /// Least.
+    pub low: Vec<f64>,
+    /// Largest.
+    pub high: Vec<f64>,
+}
+
+impl Bounds {
+    fn held(&self, at: &[f64]) -> Vec<f64> {
+        at.iter().zip(&self.low).zip(&self.high).map(|((v, low), high)| v.max(*low).min(*high)).collect()
+    }
+
+    /// Whether the gradient pushes a parameter out of its bounds.
+    fn blocks(&self, i: usize, value: f64, gradient: f64) -> bool {
+        let (low, high) = (self.low.get(i), self.high.get(i));
+        low.is_some_and(|l| value <= *l && gradient > 0.0)
+            || high.is_some_and(|h| value >= *h && gradient < 0.0)
+    }
+}
+
+/// Most steps.
+const ITERATIONS: u64 = 100;
+/// A step that leads nowhere is tried shorter and shorter up to this damping.
+const MOST_DAMPING: f64 = 1e14;
+
+/// Parameters with the least cost from a start, and their normal equations. It ends where a step would
+/// change no parameter by more than `small`.
+pub fn minimise(
+    problem: &impl LeastSquares,
+    start: &[f64],
+    bounds: &Bounds,
+    small: f64,
+) -> (Vec<f64>, Normal) {
+    let normal = Normal::default();
+    let solver = Marquardt { bounds, normal, damping: 1e-3, step: f64::INFINITY, small };
+    let start = bounds.held(start);
+    let configured = Executor::new(Borrowed(problem), solver)
+        .configure(|state: Values| state.param(start.clone()).max_iters(ITERATIONS))
+        .timer(false)
+        .run();
+    // Nothing in this problem can fail; a start that is kept would be seen in the cost.
+    let Ok(mut done) = configured else { return (start.clone(), problem.normal(&start)) };
+    let best = done.state.take_best_param().unwrap_or(start);
+    (best, done.solver.normal)
+}
+
+type Values = IterState<Vec<f64>, (), (), (), (), f64>;
+
+struct Borrowed<'a, P>(&'a P);
+
+struct Marquardt<'a> {
+    bounds: &'a Bounds,
+    normal: Normal,
+    damping: f64,
+    step: f64,
+    small: f64,
+}
+
+impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
+    fn name(&self) -> &'static str {
+        "Levenberg-Marquardt within bounds"
+    }
+
+    fn init(
+        &mut self,
+        problem: &mut Problem<Borrowed<'_, P>>,
+        mut state: Values,
+    ) -> Result<(Values, Option<KV>), Error> {
+        let at = state.take_param().unwrap_or_default();
+        self.normal = problem.problem("normal", |p| Ok(p.0.normal(&at)))?;
+        let cost = self.normal.cost;
+        Ok((state.param(at).cost(cost), None))
+    }
+
+    fn next_iter(
+        &mut self,
+        problem: &mut Problem<Borrowed<'_, P>>,
+        mut state: Values,
+    ) -> Result<(Values, Option<KV>), Error> {
+        let mut at = state.take_param().unwrap_or_default();
+        loop {
+            let next = self.bounds.held(&self.step_from(&at));
+            self.step = next.iter().zip(&at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if self.step < self.small || self.damping > MOST_DAMPING {
+                break;
+            }
+            let normal = problem.problem("normal", |p| Ok(p.0.normal(&next)))?;
+            if normal.cost < self.normal.cost {
+                self.damping = (self.damping / 9.0).max(1e-15);
+                self.normal = normal;
+                at = next;
+                break;
+            }
+            self.damping *= 5.0;
+        }
+        let cost = self.normal.cost;
+        Ok((state.param(at).cost(cost), None))
+    }
+
+    fn terminate(&mut self, state: &Values) -> TerminationStatus {
+        let stuck = self.step < self.small || self.damping > MOST_DAMPING;
+        if stuck || state.get_cost() <= 0.0 || !state.get_cost().is_finite() {
+            return TerminationStatus::Terminated(TerminationReason::SolverConverged);
+        }
+        TerminationStatus::NotTerminated
+    }
+}
+
+impl Marquardt<'_> {
+    /// Where the damped normal equations lead, without what a bound blocks.
+    fn step_from(&self, at: &[f64]) -> Vec<f64> {
+        let n = at.len();
+        let gradient = |i: usize| self.normal.gradient.get(i).copied().unwrap_or(0.0);
+        let free: Vec<usize> = (0..n)
+            .filter(|&i| !self.bounds.blocks(i, at.get(i).copied().unwrap_or(0.0), gradient(i)))
+            .collect();
+        let cell = |i: usize, j: usize| {
+            let cell = self.normal.matrix.get(i).and_then(|r| r.get(j)).copied().unwrap_or(0.0);
+            if i == j { cell * (1.0 + self.damping) + f64::MIN_POSITIVE } else { cell }
+        };
+        let matrix: Vec<Vec<f64>> =
+            free.iter().map(|&i| free.iter().map(|&j| cell(i, j)).collect()).collect();
+        let right: Vec<f64> = free.iter().map(|&i| -gradient(i)).collect();
+        let mut next = at.to_vec();
+        let Some(step) = solved(matrix, right) else { return next };
+        for (&i, by) in free.iter().zip(step) {
+            if let Some(value) = next.get_mut(i) {
+                // A step of more than a factor of 20 is no longer what the slopes tell of.
+                *value += by.clamp(-3.0, 3.0);
+            }
+        }
+        next
+    }
+}
+
+/// Solves a small symmetric positive system by elimination with pivots; none if it is singular.
+pub(super) fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+    let n = right.len();
+    for i in 0..n {
+        let size = |row: &Vec<f64>| row.get(i).copied().unwrap_or(0.0).abs();
+        let pivot = (i..n).max_by(|&a, &b| {
+            let of = |k: usize| matrix.get(k).map_or(0.0, size);
+            of(a).total_cmp(&of(b))
+        })?;
+        matrix.swap(i, pivot);
+        right.swap(i, pivot);
+        let (row, value) = (matrix.get(i)?.clone(), *right.get(i)?);
+        let head = *row.get(i)?;
+        if head.abs() < 1e-300 || !head.is_finite() {
+            return None;
+        }
+        for k in i + 1..n {
+            let below = matrix.get_mut(k)?;
+            let factor = below.get(i)? / head;
+            for (cell, above) in below.iter_mut().zip(&row) {
+                *cell -= factor * above;
+            }
+            *right.get_mut(k)? -= factor * value;
+        }
+    }
+    for i in (0..n).rev() {
+        let row = matrix.get(i)?;
+        let known: f64 = (i + 1..n).map(|j| row.get(j).zip(right.get(j)).map_or(0.0, |(a, x)| a * x)).sum();
+        let value = (right.get(i)? - known) / row.get(i)?;
+        *right.get_mut(i)? = value;
+    }
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rosenbrock's valley: residuals 10 (y - x^2) and 1 - x.
+    struct Valley;
+
+    impl LeastSquares for Valley {
+        fn normal(&self, p: &[f64]) -> Normal {
+            let mut normal = Normal::new(2);
+            for (r, slope) in [(10.0 * (p[1] - p[0] * p[0]), [-20.0 * p[0], 10.0]), (1.0 - p[0], [-1.0, 0.0])]
+            {
+                normal.cost += 0.5 * r * r;
+                normal.add(r, &slope, 1.0);
+            }
+            normal
+        }
+    }
+
+    #[test]
+    fn finds_the_lowest_place_within_bounds() {
+        let wide = Bounds { low: vec![-9.0; 2], high: vec![9.0; 2] };
+        let (best, normal) = minimise(&Valley, &[-1.2, 1.0], &wide, 1e-11);
+        assert!((best[0] - 1.0).abs() < 1e-9 && (best[1] - 1.0).abs() < 1e-9 && normal.cost < 1e-18);
+        // With x held at 0.5 the best y is 0.25.
+        let narrow = Bounds { low: vec![-9.0; 2], high: vec![0.5, 9.0] };
+        let (best, _) = minimise(&Valley, &[-1.2, 1.0], &narrow, 1e-11);
+        assert!((best[0] - 0.5).abs() < 1e-12 && (best[1] - 0.25).abs() < 1e-9, "{best:?}");
+    }
+
+    #[test]
+    fn small_systems_are_solved() {
+        let x = solved(vec![vec![0.0, 2.0], vec![3.0, 1.0]], vec![4.0, 5.0]).unwrap();
+        assert!((x[0] - 1.0).abs() < 1e-12 && (x[1] - 2.0).abs() < 1e-12);
+        assert_eq!(solved(vec![vec![1.0, 1.0], vec![1.0, 1.0]], vec![1.0, 1.0]), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
+
+use crate::device::Device;
+use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
+use crate::predict::{Estimator, Prediction, Unpredicted};
+use crate::trace::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
+use crate::trace::coalesce::{Coalescing, Requests};
+use crate::trace::synth::{NoTrace, Synth};
+use crate::traffic::l1_capacity;
+
+/// Why there is no comparison.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Uncompared {
+    /// The analytic model has no prediction.
+    #[error("{0}")]
+    Unpredicted(#[from] Unpredicted),
+    /// There is no trace.
+    #[error("{0}")]
+    NoTrace(#[from] NoTrace),
+    /// The caches cannot be simulated.
+    #[error("{0}")]
+    Cache(String),
+}
+
+/// How much is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Waves that run before the one that is measured; fewer where all that could be reused comes after.
+    pub warm_waves: u64,
+    /// Ways of both caches; 0 makes them fully associative, which takes long.
+    pub ways: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { warm_waves: 4, ways: 16 }
+    }
+}
+
+/// One quantity in both models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is measured in.
+    pub unit: &'static str,
+    /// By the analytic model.
+    pub analytic: f64,
+    /// By simulation.
+    pub simulated: f64,
+    /// Why they part, where they do.
+    pub reasons: Vec<String>,
+}
+
+impl Quantity {
+    /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
+    pub fn error_percent(&self) -> f64 {
+        #[expect(clippy::float_cmp, reason = "two zeros")]
+        let same = self.analytic == self.simulated;
+        if same {
+            return 0.0;
+        }
+        100.0 * (self.analytic - self.simulated) / self.simulated
+    }
+}
+
+/// A launch in both models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// By the analytic model.
+    pub prediction: Prediction,
+    /// Volumes and miss rates.
+    pub quantities: Vec<Quantity>,
+    /// Blocks of the wave that was measured.
+    pub blocks: u64,
+    /// Blocks that ran before it.
+    pub warm_blocks: u64,
+    /// Blocks of which the wave could reuse something: those of a plane, and a wave.
+    pub reach_blocks: u64,
+}
+
+/// The caches of a device as they are simulated: their lines and sectors, hashed sets, least recently used.
+pub fn hierarchy_of(
+    device: &Device,
+    blocks_per_sm: u64,
+    l1_bytes: f64,
+    ways: u64,
+) -> Result<HierarchyConfig, String> {
+    let whole = |bytes: f64, line: u64, ways: u64| {
+        let lines = bytes / line as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of lines")]
+        let lines = (lines.max(1.0) as u64) / ways.max(1) * ways.max(1);
+        lines.max(ways.max(1)) * line
+    };
+    let (l1, l2) = (&device.l1, &device.l2);
+    let line = l1.line.value.0;
+    let shape = |bytes: u64, line: u64, write: WritePolicy| {
+        CacheShape::new(bytes, line, ways, "hash", Replacement::Lru, write)
+    };
+    Ok(HierarchyConfig {
+        l1: shape(whole(l1_bytes, line, ways), line, WritePolicy::ThroughNoAllocate)?,
+        l2: shape(whole(l2.effective.value.0 as f64, line, ways), line, WritePolicy::BackAllocate)?,
+        sms: u32::try_from(device.sm.count.value.0).map_err(|_| "too many SMs".to_owned())?,
+        blocks_per_sm: u32::try_from(blocks_per_sm).map_err(|_| "too many blocks".to_owned())?,
+        sector: (line / 8).max(32).min(line),
+    })
+}
+
+/// The caches of a device with so many blocks on each SM, which have so many bytes of shared memory.
+pub fn hierarchy(device: &Device, blocks_per_sm: u64, shared_bytes: u64) -> Result<HierarchyConfig, String> {
+    let left = (device.l1.capacity.value.0 as f64) - (shared_bytes * blocks_per_sm) as f64;
+    hierarchy_of(device, blocks_per_sm, left, 16)
+}
+
+/// Predicts and simulates a launch.
+pub fn compare(
+    estimator: &Estimator<'_>,
+    candidate: Candidate,
+    options: Options,
+) -> Result<Comparison, Uncompared> {
+    let prediction = estimator.predict(candidate)?;
+    let (kernel, device) = (estimator.kernel, estimator.device);
+    let launch = &prediction.launch;
+    let l1_bytes = l1_capacity(device, launch, &prediction.occupancy);
+    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.footprints.working_blocks));
+    let config = hierarchy_of(device, per_sm, l1_bytes, options.ways).map_err(Uncompared::Cache)?;
+    let synth = Synth::new(kernel, launch)?;
+    let wave = count(prediction.occupancy.wave_blocks).clamp(1, synth.blocks());
+    let reach = (count(launch.sizes.grid[0]) * count(launch.sizes.grid[1])).saturating_add(wave);
+    // In the middle of the grid, as far as there is one; what ran before is what it can reuse.
+    let start = (synth.blocks() - wave) / 2;
+    let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
+    let mut simulation =
+        Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.line };
+    simulation.run(start - warm..start)?;
+    let (before, dirty) = (simulation.hierarchy.volumes(), simulation.hierarchy.dirty());
+    simulation.run(start..start + wave)?;
+    let volumes = simulation.hierarchy.volumes().since(&before);
+    let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let stored = volumes.dram_store as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
+    let boxes = blocks_of_wave(launch.sizes.grid, signed(start), signed(wave));
+    let program = crate::launch::Program::of(kernel, candidate)
+        .and_then(|p| p.at(launch))
+        .map_err(|e| Unpredicted::Infeasible(Infeasible::Address(e)))?;
+    let items = work_items(kernel, launch, &program, &boxes).max(1.0);
+    let quantities = quantities(&prediction, &volumes, stored, items, warm < reach.min(start));
+    Ok(Comparison { prediction, quantities, blocks: wave, warm_blocks: warm, reach_blocks: reach })
+}
+
+struct Simulation<'s> {
+    synth: &'s Synth<'s>,
+    hierarchy: Hierarchy,
+    line: u64,
+}
+
+impl Simulation<'_> {
+    fn run(&mut self, blocks: std::ops::Range<u64>) -> Result<(), NoTrace> {
+        let how =
+            Coalescing { line: self.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
+        let synth = self.synth;
+        self.hierarchy.run(blocks, |block| Ok(Requests::of(&synth.trace([block])?, how, 0..1)))
+    }
+}
+
+/// Differences below this are not explained, in percent.
+const SMALL: f64 = 3.0;
+
+fn quantities(p: &Prediction, simulated: &LevelVolumes, stored: f64, items: f64, cut: bool) -> Vec<Quantity> {
+    let per_item = |bytes: u64| bytes as f64 / items;
+    let v = &p.volumes;
+    let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
+    let bytes = "bytes per work item";
+    let mut all = vec![
+        ("l1_load", bytes, v.l1.load, per_item(simulated.l1_load)),
+        ("l2_load", bytes, v.l2.load(), per_item(simulated.l2_load)),
+        ("l2_store", bytes, v.l2.store, per_item(simulated.l2_store)),
+        ("dram_load", bytes, v.dram.load(), per_item(simulated.dram_load)),
+        ("dram_store", bytes, v.dram.store(), stored.max(0.0) / items),
+    ];
+    all.push((
+        "l1_miss_rate",
+        "percent",
+        rate(v.l2.load(), v.l1.load),
+        rate(simulated.l2_load as f64, simulated.l1_load as f64),
+    ));
+    all.push((
+        "l2_miss_rate",
+        "percent",
+        rate(v.dram.load(), v.l2.load()),
+        rate(simulated.dram_load as f64, simulated.l2_load as f64),
+    ));
+    let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
+        let mut quantity = Quantity { name, unit, analytic, simulated, reasons: Vec::new() };
+        if quantity.error_percent().abs() > SMALL {
+            quantity.reasons = reasons(p, &quantity, cut);
+        }
+        quantity
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// What of the two models makes a quantity differ.
+fn reasons(p: &Prediction, q: &Quantity, cut: bool) -> Vec<String> {
+    let more = q.analytic > q.simulated;
+    let v = &p.volumes;
+    let mut out = Vec::new();
+    match q.name {
+        "l2_load" | "l1_miss_rate" => {
+            if more && p.occupancy.blocks_per_sm > 1 {
+                out.push(
+                    "blocks of an SM share its L1 in the simulation; the analytic model counts each block's \
+                     loads alone"
+                        .to_owned(),
+                );
+            }
+            if more && v.l2.load_capacity > 0.01 * v.l2.load() {
+                out.push(format!(
+                    "{:.1} B of the analytic volume are capacity misses of a fitted curve; the simulation runs \
+                     warps in step and needs less of the L1 at a time",
+                    v.l2.load_capacity
+                ));
+            }
+            if !more {
+                out.push(
+                    "the simulated L1 has sets of limited ways, and its warps come back to a line late: it \
+                     loses lines that the fitted curve keeps"
+                        .to_owned(),
+                );
+            }
+        }
+        "dram_load" | "l2_miss_rate" => {
+            let saved: f64 = v.dram.reuse.iter().sum();
+            if cut {
+                out.push(
+                    "fewer blocks ran before the measured wave than it could reuse something of: raise \
+                     --warm-waves"
+                        .to_owned(),
+                );
+            }
+            if more && v.dram.load_capacity > 0.01 * v.dram.load() {
+                out.push(format!(
+                    "{:.1} B of the analytic volume are loaded again within a wave by a fitted curve; the \
+                     simulated blocks run in step",
+                    v.dram.load_capacity
+                ));
+            }
+            if more {
+                out.push(format!(
+                    "the analytic model saves {saved:.1} B by hits on earlier blocks by a smooth hit rate; \
+                     least-recently-used replacement keeps all or nothing"
+                ));
+            } else {
+                out.push(format!(
+                    "the analytic model still expects {saved:.1} B of hits on earlier blocks, where the \
+                     simulated L2 has lost them: replacement is all or nothing, with conflicts in its sets"
+                ));
+            }
+        }
+        "dram_store" => out.push(
+            "stores are written back when lines give way: the simulation has those of this wave, or of the \
+             waves before"
+                .to_owned(),
+        ),
+        _ => out.push("sectors are counted for one representative warp in the analytic model".to_owned()),
+    }
+    out
+}

@@ -1,0 +1,14 @@
+//! From measurements to a curve file: hit rates (sections 4.5 and 5.6 of the paper), bandwidths and
+//! latencies of one device.
+
+mod curves;
+mod origins;
+mod parts;
+mod run;
+mod simulate;
+mod time;
+
+pub use curves::{CurveFit, Form, Outcome, Seen};
+pub use run::{Fitting, NoFit, Request, Scores, fit};
+pub use simulate::{Simulated, design, simulate};
+pub use time::{TimeFitOutcome, time_coefficients};

@@ -1,0 +1,125 @@
+//! What a measured volume says of a hit rate: the volume less what no cache avoids, over what could hit
+//! (section 5.6 of the paper). All of it comes from predicting the same launch with caches that keep
+//! everything and caches that keep nothing.
+
+use crate::curve::{Curve, Fit};
+use crate::measure::join::{Case, Group};
+use crate::measure::measurements::Quantity;
+use crate::predict::Estimator;
+use crate::traffic::{MemoryVolumes, Volumes};
+
+/// A volume as a sum: `base`, and shares of what misses at an oversubscription.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Parts {
+    pub(super) base: f64,
+    /// Oversubscription, and bytes per work item that could hit.
+    pub(super) open: Vec<(f64, f64)>,
+    pub(super) measured: f64,
+}
+
+/// A launch whose arrays stay in the cache from one launch to the next tells little of reuse within it.
+const COLD: f64 = 0.99;
+
+/// A curve that misses always, or never.
+fn constant(miss: f64) -> Curve {
+    Curve::SigmoidMiss { a: miss, b: 0.0, c: 1.0, source: String::new() }
+}
+
+/// Volumes of a case under other coefficients.
+pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volumes {
+    let mut prediction = case.prediction.clone();
+    estimator.refit(&mut prediction, fit);
+    prediction.volumes
+}
+
+/// Loads from L2: what the L1 lost of the redundant ones (equation 5).
+pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+    let measured = case.measured(Quantity::L2Load)?;
+    // What a loop loads again lies at several oversubscriptions, of which only one is known here.
+    if case.prediction.footprints.fields.iter().any(|f| !f.iteration_loads.is_empty()) {
+        return None;
+    }
+    let with = |miss: f64| {
+        let mut trial = fit.clone();
+        trial.volumes.l1_redundant = constant(miss);
+        under(estimator, case, &trial)
+    };
+    let (least, most) = (with(0.0), with(1.0));
+    let base = least.l2.load();
+    Some(Parts { base, open: vec![(least.pressure.l1, most.l2.load() - base)], measured })
+}
+
+/// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
+/// order (section 4.4.2).
+pub(super) fn l2(estimator: &Estimator<'_>, group: &Group, case: &Case, fit: &Fit) -> Option<Parts> {
+    // A cache beyond the L2 hides what the L2 loads from memory.
+    let beyond = group.device.llc.is_some();
+    let measured = case.measured(if beyond { Quantity::LlcLoad } else { Quantity::DramLoad })?;
+    let level = |v: &Volumes| -> Option<MemoryVolumes> { if beyond { v.llc } else { Some(v.dram) } };
+    let with = |miss: f64| {
+        let mut trial = fit.clone();
+        let v = &mut trial.volumes;
+        v.l2_reuse = constant(miss);
+        (v.l2_reuse_x, v.l2_reuse_y, v.l2_reuse_z) = (None, None, None);
+        let volumes = under(estimator, case, &trial);
+        level(&volumes).map(|level| (level, volumes.pressure.l2))
+    };
+    let now = level(&under(estimator, case, fit))?;
+    let unavoidable = now.load_compulsory - now.reuse.iter().sum::<f64>();
+    if now.reuse_launch > (1.0 - COLD) * unavoidable.max(f64::MIN_POSITIVE) {
+        return None;
+    }
+    let ((kept, o), (lost, _)) = (with(0.0)?, with(1.0)?);
+    let mut open = vec![(o[0], lost.load_capacity)];
+    open.extend(o.into_iter().skip(1).zip(kept.reuse));
+    let base = lost.load() - open.iter().map(|p| p.1).sum::<f64>();
+    Some(Parts { base, open, measured })
+}
+
+/// Stores to memory: sectors written in part that leave the L2 before the rest comes.
+pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+    share_of(
+        estimator,
+        case,
+        fit,
+        Quantity::DramStore,
+        |v| v.dram.store(),
+        |trial, share| {
+            trial.volumes.l2_store = None;
+            trial.volumes.partial_store.value = share;
+        },
+    )
+}
+
+/// Stores to L2 beyond those of warps, for each such sector.
+pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+    share_of(
+        estimator,
+        case,
+        fit,
+        Quantity::L2Store,
+        |v| v.l2.store,
+        |trial, share| {
+            trial.volumes.partial_store_l2.value = share;
+        },
+    )
+}
+
+fn share_of(
+    estimator: &Estimator<'_>,
+    case: &Case,
+    fit: &Fit,
+    quantity: Quantity,
+    volume: impl Fn(&Volumes) -> f64,
+    set: impl Fn(&mut Fit, f64),
+) -> Option<Parts> {
+    let measured = case.measured(quantity)?;
+    let with = |share: f64| {
+        let mut trial = fit.clone();
+        set(&mut trial, share);
+        under(estimator, case, &trial)
+    };
+    let (none, all) = (with(0.0), with(1.0));
+    let base = volume(&none);
+    Some(Parts { base, open: vec![(none.pressure.l2[0], volume(&all) - base)], measured })
+}

@@ -1,0 +1,311 @@
+//! The way from measurements to a curve file.
+
+use std::collections::BTreeMap;
+
+use super::curves::{CurveFit, Form, Outcome, Rows, constant, curve};
+use super::origins::{free_name, prune};
+use super::parts::{Parts, l1, l2, stores, stores_l2};
+use super::time::{DEVICE, TimeFitOutcome, complete, fit_time, name_source};
+use crate::curve::fit::{Interval, Options};
+use crate::curve::{Curve, Fit, Origin};
+use crate::measure::join::{Case, Group, Library};
+use crate::measure::measurements::Quantity;
+use crate::measure::validate::{Score, validate};
+use crate::predict::Estimator;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Form of the hit rates.
+    pub form: Form,
+    /// How they are fitted.
+    pub options: Options,
+    /// Fits to resampled launches for intervals, and their seed.
+    pub resamples: (usize, u64),
+    /// Whether overlaps in x, y and z get curves of their own.
+    pub directions: bool,
+    /// Coefficients of the time to fit; all that the measurements tell of if empty.
+    pub only: Vec<String>,
+    /// Where the measurements come from: a text, and the SHA-256 of the file.
+    pub origin: (String, Option<String>),
+    /// Whether they come from a simulation.
+    pub simulated: bool,
+}
+
+/// What came of a fit.
+#[derive(Debug, Clone)]
+pub struct Fitting {
+    /// The curve file.
+    pub fit: Fit,
+    /// Hit rates.
+    pub curves: Vec<CurveFit>,
+    /// Coefficients of the time.
+    pub time: Vec<TimeFitOutcome>,
+    /// Errors before and after.
+    pub scores: Vec<Scores>,
+}
+
+/// Mean absolute relative error of a quantity before and after.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scores {
+    /// The quantity.
+    pub quantity: Quantity,
+    /// With the curves before.
+    pub before: f64,
+    /// With the new ones, on the launches that they were fitted to.
+    pub after: f64,
+}
+
+/// Why there is no fit at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoFit {
+    /// Curves are of one device.
+    #[error("the measurements are of several devices: {0}")]
+    Devices(String),
+    /// Nothing to fit to.
+    #[error("none of the launches can be predicted")]
+    Nothing,
+}
+
+/// Fits the curves and coefficients that the measurements tell of; the others stay as in `base`.
+pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Request) -> Result<Fitting, NoFit> {
+    let mut devices: Vec<&str> = groups.iter().map(|g| g.device.id.as_str()).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    if devices.len() > 1 {
+        return Err(NoFit::Devices(devices.join(", ")));
+    }
+    let first = groups.iter().find(|g| !g.cases.is_empty()).ok_or(NoFit::Nothing)?;
+    let estimators: Vec<Estimator<'_>> =
+        groups.iter().map(|g| library.estimator(&g.kernel, &g.device)).collect();
+    let all = All { groups, estimators: &estimators, request };
+    let mut fit = base.clone();
+    fit.inherit = None;
+    fit.id.clone_from(&first.device.id);
+    complete(&mut fit, &first.device);
+    let curves = all.volumes(&mut fit);
+    let timed = groups.iter().any(|g| g.cases.iter().any(|c| c.seconds(&g.device).is_some()));
+    let time = if timed {
+        let (after, time) = fit_time(groups, &estimators, &fit, &request.only);
+        fit = after;
+        time
+    } else {
+        Vec::new()
+    };
+    let scores = all.scores(base, &fit);
+    all.sources(&mut fit, &curves, &time, &scores);
+    Ok(Fitting { fit, curves, time, scores })
+}
+
+struct All<'a> {
+    groups: &'a [Group],
+    estimators: &'a [Estimator<'a>],
+    request: &'a Request,
+}
+
+impl All<'_> {
+    fn rows(&self, of: impl Fn(&Estimator<'_>, &Group, &Case) -> Option<Parts>) -> Rows {
+        let mut rows = Rows::new();
+        for (g, (group, estimator)) in self.groups.iter().zip(self.estimators).enumerate() {
+            let parts = group.cases.iter().enumerate();
+            rows.extend(parts.filter_map(|(c, case)| Some((g, c, of(estimator, group, case)?))));
+        }
+        rows
+    }
+
+    fn curve(&self, name: &'static str, title: &'static str, rows: &Rows) -> CurveFit {
+        let r = self.request;
+        curve(name, title, rows, r.form, &r.options, r.resamples)
+    }
+
+    /// In an order in which nothing depends on what comes later.
+    fn volumes(&self, fit: &mut Fit) -> Vec<CurveFit> {
+        let mut all = Vec::new();
+        let one = self.curve("l1_redundant", "L1, redundant loads", &self.rows(|e, _, c| l1(e, c, fit)));
+        if let Some(curve) = curve_of(&one) {
+            fit.volumes.l1_redundant = curve;
+        }
+        all.push(one);
+        let rows = self.rows(|e, _, c| stores(e, c, fit));
+        let one = self.curve("l2_store", "L2, redundant stores", &rows);
+        if let Some(curve) = curve_of(&one) {
+            fit.volumes.l2_store = Some(curve);
+        }
+        all.push(one);
+        let one = constant("partial_store", "L2, redundant stores, mean", &rows);
+        if let Outcome::Constant { value, .. } = one.outcome {
+            fit.volumes.partial_store.value = value.min(1.0);
+        }
+        all.push(one);
+        let one = constant(
+            "partial_store_l2",
+            "L2, further stores of each",
+            &self.rows(|e, _, c| stores_l2(e, c, fit)),
+        );
+        if let Outcome::Constant { value, .. } = one.outcome {
+            fit.volumes.partial_store_l2.value = value;
+        }
+        all.push(one);
+        let rows = self.rows(|e, g, c| l2(e, g, c, fit));
+        let one = self.curve("l2_reuse", "L2, all overlaps", &rows);
+        if let Some(curve) = curve_of(&one) {
+            fit.volumes.l2_reuse = curve;
+            let v = &mut fit.volumes;
+            (v.l2_reuse_x, v.l2_reuse_y, v.l2_reuse_z) = (None, None, None);
+        }
+        all.push(one);
+        all.extend(self.directions(fit, &rows));
+        all
+    }
+
+    /// Each overlap by itself, the others as the common curve says.
+    fn directions(&self, fit: &mut Fit, rows: &Rows) -> Vec<CurveFit> {
+        let common = fit.volumes.l2_reuse.clone();
+        let names = [
+            ("l2_reuse_x", "L2, overlap x"),
+            ("l2_reuse_y", "L2, overlap y"),
+            ("l2_reuse_z", "L2, overlap z"),
+        ];
+        let mut all = Vec::new();
+        for (d, (name, title)) in (1..).zip(names) {
+            let alone: Rows = rows.iter().map(|(g, c, parts)| (*g, *c, only(parts, d, &common))).collect();
+            let one = self.curve(name, title, &alone);
+            if self.request.directions
+                && let Some(curve) = curve_of(&one)
+            {
+                let v = &mut fit.volumes;
+                let slot = [&mut v.l2_reuse_x, &mut v.l2_reuse_y, &mut v.l2_reuse_z];
+                if let Some(slot) = slot.into_iter().nth(d - 1) {
+                    *slot = Some(curve);
+                }
+            }
+            all.push(one);
+        }
+        all
+    }
+
+    fn scores(&self, before: &Fit, after: &Fit) -> Vec<Scores> {
+        let of = |fit: &Fit| -> Vec<Score> {
+            let mut groups = self.groups.to_vec();
+            for (group, estimator) in groups.iter_mut().zip(self.estimators) {
+                group.cases.iter_mut().for_each(|c| estimator.refit(&mut c.prediction, fit));
+            }
+            validate(&groups, 0).scores
+        };
+        let pairs = of(before).into_iter().zip(of(after));
+        pairs.map(|(b, a)| Scores { quantity: b.quantity, before: b.error, after: a.error }).collect()
+    }
+
+    /// Says where each new coefficient comes from.
+    fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
+        let (text, sha256) = &self.request.origin;
+        let origin = |rows: usize, error: Option<f64>, intervals: BTreeMap<String, [f64; 2]>| Origin {
+            text: text.clone(),
+            rows: u32::try_from(rows).ok(),
+            residual_percent: error.map(|e| rounded(100.0 * e)),
+            sha256: sha256.clone(),
+            intervals,
+            simulated: self.request.simulated,
+        };
+        for curve in curves {
+            let intervals = match &curve.outcome {
+                Outcome::Curve(found, _) => {
+                    let names = found.shape.parameters().iter();
+                    names.zip(&found.intervals).map(|(n, i)| ((*n).to_owned(), ends(i))).collect()
+                }
+                Outcome::Constant { .. } => BTreeMap::new(),
+                Outcome::Kept(_) => continue,
+            };
+            let error = match &curve.outcome {
+                Outcome::Curve(found, _) => Some(found.deviation),
+                _ => None,
+            };
+            let used = match curve.name {
+                "l2_reuse_x" | "l2_reuse_y" | "l2_reuse_z" => self.request.directions,
+                _ => true,
+            };
+            if used {
+                fit.sources.insert(curve.name.to_owned(), origin(curve.seen.len(), error, intervals));
+                match curve.name {
+                    "partial_store" => curve.name.clone_into(&mut fit.volumes.partial_store.source),
+                    "partial_store_l2" => curve.name.clone_into(&mut fit.volumes.partial_store_l2.source),
+                    _ => {}
+                }
+            }
+        }
+        let fitted: Vec<&TimeFitOutcome> = time.iter().filter(|t| t.kept.is_none()).collect();
+        // What was fitted anew names the old source no longer.
+        for t in &fitted {
+            name_source(fit, t.name, "");
+        }
+        prune(fit);
+        let times = free_name(fit);
+        for t in &fitted {
+            name_source(fit, t.name, &times);
+        }
+        if !fitted.is_empty() {
+            let of = |t: &&TimeFitOutcome| Some((t.name.to_owned(), ends(t.interval.as_ref()?)));
+            let rows =
+                self.groups.iter().flat_map(|g| g.cases.iter().filter(|c| c.seconds(&g.device).is_some()));
+            let error = scores.iter().find(|s| s.quantity.is_speed()).map(|s| s.after);
+            fit.sources.insert(times, origin(rows.count(), error, fitted.iter().filter_map(of).collect()));
+        }
+        if uses_device(fit) {
+            let text = "follows from the device file".to_owned();
+            fit.sources.insert(DEVICE.to_owned(), Origin { text, ..Origin::default() });
+        }
+        fit.about = format!("{}{text}", if self.request.simulated { "simulated: " } else { "" });
+        round(fit);
+    }
+}
+
+fn uses_device(fit: &Fit) -> bool {
+    let t = &fit.time;
+    [&t.dram_one_way, &t.thread_cycles, &t.launch_seconds].into_iter().flatten().any(|c| c.source == DEVICE)
+}
+
+/// A volume of which only one part is left open.
+fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
+    let others = parts.open.iter().enumerate().filter(|(i, _)| *i != which);
+    let base = parts.base + others.map(|(_, (o, share))| share * common.miss(*o)).sum::<f64>();
+    let part = parts.open.get(which).copied().into_iter().collect();
+    Parts { base, open: part, measured: parts.measured }
+}
+
+fn curve_of(fit: &CurveFit) -> Option<Curve> {
+    match &fit.outcome {
+        Outcome::Curve(found, _) => {
+            let values: Vec<f64> = found.values.iter().map(|&v| rounded(v)).collect();
+            found.shape.curve(&values, fit.name)
+        }
+        _ => None,
+    }
+}
+
+fn ends(interval: &Interval) -> [f64; 2] {
+    [rounded(interval.low), rounded(interval.high)]
+}
+
+/// Five digits: more would claim what no measurement tells.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+fn round(fit: &mut Fit) {
+    let t = &mut fit.time;
+    let optional = [&mut t.dram_one_way, &mut t.thread_cycles, &mut t.launch_seconds].into_iter().flatten();
+    let plain = [
+        &mut t.l1_pipe,
+        &mut t.dispatch_cycles,
+        &mut t.turnaround,
+        &mut t.scatter_loss,
+        &mut t.scatter_half,
+        &mut t.refetch_loss,
+        &mut t.run_bytes,
+        &mut t.translation_cycles,
+        &mut t.few_blocks,
+        &mut fit.volumes.partial_store,
+        &mut fit.volumes.partial_store_l2,
+    ];
+    optional.chain(plain).for_each(|c| c.value = rounded(c.value));
+}

@@ -1,0 +1,314 @@
+//! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
+
+use rayon::prelude::*;
+
+use crate::curve::fit::{Bounds, Interval, LeastSquares, Normal, minimise};
+use crate::curve::{Coefficient, Fit};
+use crate::device::Device;
+use crate::measure::join::{Case, Group};
+use crate::predict::Estimator;
+
+/// What came of one coefficient of the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeFitOutcome {
+    /// Its key in a curve file.
+    pub name: &'static str,
+    /// Its value before.
+    pub before: f64,
+    /// Its value after; the same if it is kept.
+    pub value: f64,
+    /// 95 % interval, if it was fitted.
+    pub interval: Option<Interval>,
+    /// Why it is kept.
+    pub kept: Option<&'static str>,
+}
+
+/// A coefficient.
+struct Place {
+    name: &'static str,
+    of: fn(&mut Fit) -> &mut f64,
+}
+
+/// Names of the coefficients that can be fitted.
+pub fn time_coefficients() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().map(|p| p.name)
+}
+
+/// What times can tell of. Exponents and thresholds are forms, not measurements.
+const PLACES: [Place; 12] = [
+    Place { name: "dram_one_way", of: |f| present(&mut f.time.dram_one_way) },
+    Place { name: "thread_cycles", of: |f| present(&mut f.time.thread_cycles) },
+    Place { name: "l1_pipe", of: |f| &mut f.time.l1_pipe.value },
+    Place { name: "launch_seconds", of: |f| present(&mut f.time.launch_seconds) },
+    Place { name: "dispatch_cycles", of: |f| &mut f.time.dispatch_cycles.value },
+    Place { name: "turnaround", of: |f| &mut f.time.turnaround.value },
+    Place { name: "scatter_loss", of: |f| &mut f.time.scatter_loss.value },
+    Place { name: "scatter_half", of: |f| &mut f.time.scatter_half.value },
+    Place { name: "refetch_loss", of: |f| &mut f.time.refetch_loss.value },
+    Place { name: "run_bytes", of: |f| &mut f.time.run_bytes.value },
+    Place { name: "translation_cycles", of: |f| &mut f.time.translation_cycles.value },
+    Place { name: "few_blocks", of: |f| &mut f.time.few_blocks.value },
+];
+
+fn present(coefficient: &mut Option<Coefficient>) -> &mut f64 {
+    let none = || Coefficient { value: 1.0, source: String::new() };
+    &mut coefficient.get_or_insert_with(none).value
+}
+
+/// Puts what follows from the device where the curve file leaves a coefficient out.
+pub(super) fn complete(fit: &mut Fit, device: &Device) {
+    let of = |value: f64| Some(Coefficient { value, source: DEVICE.to_owned() });
+    let t = &mut fit.time;
+    if t.dram_one_way.is_none() {
+        t.dram_one_way = of(device.dram.bandwidth.value.0 * (1.0 + 0.25 * t.turnaround.value));
+    }
+    if t.thread_cycles.is_none() {
+        t.thread_cycles = of(2.0 * device.dram.latency.value.0);
+    }
+    if t.launch_seconds.is_none() {
+        t.launch_seconds = of(device.launch_overhead.value.0);
+    }
+}
+
+/// The source of what follows from the device.
+pub(super) const DEVICE: &str = "device";
+
+/// Sets the source of a coefficient.
+pub(super) fn name_source(fit: &mut Fit, name: &str, source: &str) {
+    let t = &mut fit.time;
+    let of = match name {
+        "dram_one_way" => t.dram_one_way.as_mut(),
+        "thread_cycles" => t.thread_cycles.as_mut(),
+        "launch_seconds" => t.launch_seconds.as_mut(),
+        "l1_pipe" => Some(&mut t.l1_pipe),
+        "dispatch_cycles" => Some(&mut t.dispatch_cycles),
+        "turnaround" => Some(&mut t.turnaround),
+        "scatter_loss" => Some(&mut t.scatter_loss),
+        "scatter_half" => Some(&mut t.scatter_half),
+        "refetch_loss" => Some(&mut t.refetch_loss),
+        "run_bytes" => Some(&mut t.run_bytes),
+        "translation_cycles" => Some(&mut t.translation_cycles),
+        "few_blocks" => Some(&mut t.few_blocks),
+        _ => None,
+    };
+    if let Some(coefficient) = of {
+        source.clone_into(&mut coefficient.source);
+    }
+}
+
+/// A launch that moves the logarithm of its time by this much per logarithm of a coefficient tells of it.
+const SENSITIVE: f64 = 0.02;
+/// Launches that must tell of it.
+const LAUNCHES: usize = 8;
+/// Standard deviation of the logarithm of a coefficient before anything is measured: a factor of 2.
+const PRIOR: f64 = 0.7;
+/// A coefficient whose logarithm stays more uncertain than this keeps its default: a factor of 1.3.
+const UNSURE: f64 = 0.26;
+/// Scale of the loss over the standard deviation, as for hit rates.
+const CAUCHY: f64 = 2.385;
+/// Step for slopes, as a logarithm.
+const STEP: f64 = 1e-4;
+
+/// Fits what the times tell of; `only` names coefficients, all if it is empty.
+pub(super) fn fit_time(
+    groups: &[Group],
+    estimators: &[Estimator<'_>],
+    fit: &Fit,
+    only: &[String],
+) -> (Fit, Vec<TimeFitOutcome>) {
+    let rows = rows(groups);
+    let base: Vec<f64> = PLACES.iter().map(|p| *(p.of)(&mut fit.clone())).collect();
+    let all =
+        Times { rows: &rows, estimators, fit, which: (0..PLACES.len()).collect(), prior: &[], scale: 1.0 };
+    let mut kept: Vec<Option<&'static str>> = PLACES
+        .iter()
+        .zip(all.telling())
+        .zip(&base)
+        .map(|((place, launches), &value)| {
+            if !only.is_empty() && !only.iter().any(|n| n == place.name) {
+                Some("not asked for")
+            } else if value <= 0.0 || launches < LAUNCHES {
+                Some("too few launches tell of it")
+            } else {
+                None
+            }
+        })
+        .collect();
+    let (mut best, mut deviations);
+    loop {
+        let which: Vec<usize> =
+            (0..PLACES.len()).filter(|&i| kept.get(i).is_some_and(Option::is_none)).collect();
+        let prior: Vec<f64> = which.iter().filter_map(|&i| base.get(i)).map(|v| v.ln()).collect();
+        let times = Times { rows: &rows, estimators, fit, which: which.clone(), prior: &prior, scale: 1.0 };
+        (best, deviations) = times.settled();
+        // The least sure one first: without it the others may be surer.
+        let unsure = deviations.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        match unsure.filter(|u| u.1 > UNSURE).and_then(|u| which.get(u.0)).and_then(|&i| kept.get_mut(i)) {
+            Some(slot) => *slot = Some("the measurements leave it unsure"),
+            None => break,
+        }
+    }
+    let mut after = fit.clone();
+    let mut fitted = best.iter().zip(&deviations);
+    let mut outcomes = Vec::new();
+    for ((place, &before), kept) in PLACES.iter().zip(&base).zip(kept) {
+        let found = if kept.is_none() { fitted.next() } else { None };
+        let (value, interval) = match found {
+            Some((log, by)) => {
+                let ends = [-1.96, 1.96].map(|t| (log + t * by).exp());
+                (log.exp(), Some(Interval { low: ends[0], high: ends[1] }))
+            }
+            None => (before, None),
+        };
+        *(place.of)(&mut after) = value;
+        outcomes.push(TimeFitOutcome { name: place.name, before, value, interval, kept });
+    }
+    (after, outcomes)
+}
+
+/// A launch with a measured time.
+struct Row<'a> {
+    group: usize,
+    case: &'a Case,
+    log_seconds: f64,
+    weight: f64,
+}
+
+/// Kernels count alike, however many of their launches were measured.
+fn rows(groups: &[Group]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for (g, group) in groups.iter().enumerate() {
+        let timed = group.cases.iter().filter_map(|c| Some((c, c.seconds(&group.device)?)));
+        rows.extend(timed.map(|(case, s)| Row { group: g, case, log_seconds: s.ln(), weight: 1.0 }));
+    }
+    let kernel = |row: &Row<'_>| groups.get(row.group).map(|g| g.kernel.name.as_str()).unwrap_or_default();
+    let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
+    for row in &rows {
+        *counts.entry(kernel(row)).or_default() += 1.0;
+    }
+    let mean = rows.len() as f64 / counts.len().max(1) as f64;
+    let weights: Vec<f64> =
+        rows.iter().map(|r| (mean / counts.get(kernel(r)).copied().unwrap_or(1.0)).sqrt()).collect();
+    for (row, weight) in rows.iter_mut().zip(weights) {
+        row.weight = weight;
+    }
+    rows
+}
+
+/// Logarithms of predicted over measured times, by some coefficients.
+struct Times<'a> {
+    rows: &'a [Row<'a>],
+    estimators: &'a [Estimator<'a>],
+    fit: &'a Fit,
+    which: Vec<usize>,
+    /// Logarithms of the coefficients before.
+    prior: &'a [f64],
+    scale: f64,
+}
+
+impl Times<'_> {
+    /// The curve file with these logarithms.
+    fn with(&self, logs: &[f64]) -> Fit {
+        let mut fit = self.fit.clone();
+        for (place, log) in self.which.iter().filter_map(|&i| PLACES.get(i)).zip(logs) {
+            *(place.of)(&mut fit) = log.exp();
+        }
+        fit
+    }
+
+    fn residuals(&self, logs: &[f64]) -> Vec<f64> {
+        let fit = self.with(logs);
+        let one = |row: &Row<'_>| {
+            let Some(estimator) = self.estimators.get(row.group) else { return 0.0 };
+            let mut prediction = row.case.prediction.clone();
+            estimator.refit(&mut prediction, &fit);
+            row.weight * (prediction.time.seconds.ln() - row.log_seconds)
+        };
+        self.rows.par_iter().map(one).collect()
+    }
+
+    /// Residuals and their slopes, coefficient by coefficient.
+    fn slopes(&self, logs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let at = self.residuals(logs);
+        let by = |i: usize| {
+            let mut moved = logs.to_vec();
+            if let Some(log) = moved.get_mut(i) {
+                *log += STEP;
+            }
+            self.residuals(&moved).iter().zip(&at).map(|(up, at)| (up - at) / STEP).collect()
+        };
+        let slopes = (0..logs.len()).map(by).collect();
+        (at, slopes)
+    }
+
+    /// Launches that tell of each coefficient.
+    fn telling(&self) -> Vec<usize> {
+        let mut fit = self.fit.clone();
+        let logs: Vec<f64> = PLACES.iter().map(|p| (p.of)(&mut fit).max(f64::MIN_POSITIVE).ln()).collect();
+        let (_, slopes) = self.slopes(&logs);
+        slopes.iter().map(|s| s.iter().filter(|by| by.abs() > SENSITIVE).count()).collect()
+    }
+
+    /// The best logarithms and their standard deviations.
+    fn settled(mut self) -> (Vec<f64>, Vec<f64>) {
+        let n = self.which.len();
+        let wide = (3.0_f64 * PRIOR, n);
+        let bounds = Bounds {
+            low: self.prior.iter().map(|p| p - wide.0).collect(),
+            high: self.prior.iter().map(|p| p + wide.0).collect(),
+        };
+        let mut logs = self.prior.to_vec();
+        for _ in 0..6 {
+            self.scale = deviation(&self.residuals(&logs)).max(1e-6);
+            let next = minimise(&self, &logs, &bounds, 1e-4).0;
+            let moved = next.iter().zip(&logs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            logs = next;
+            if moved < 1e-3 {
+                break;
+            }
+        }
+        let normal = self.normal(&logs);
+        let deviations = inverse_diagonal(&normal.matrix).into_iter().map(f64::sqrt).collect();
+        (logs, deviations)
+    }
+}
+
+/// Standard deviation without outliers: from the median of amounts.
+fn deviation(residuals: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.get(sizes.len() / 2).copied().unwrap_or(0.0) / 0.674_489_75
+}
+
+/// Variances from a normal matrix in units of the standard deviation of residuals.
+fn inverse_diagonal(matrix: &[Vec<f64>]) -> Vec<f64> {
+    let inverse = crate::curve::fit::inverse(matrix);
+    let diagonal = |inverse: Vec<Vec<f64>>| {
+        inverse.iter().enumerate().map(|(i, row)| row.get(i).copied().unwrap_or(f64::INFINITY)).collect()
+    };
+    inverse.map_or_else(|| vec![f64::INFINITY; matrix.len()], diagonal)
+}
+
+impl LeastSquares for Times<'_> {
+    fn normal(&self, logs: &[f64]) -> Normal {
+        let (residuals, slopes) = self.slopes(logs);
+        let n = logs.len();
+        let mut normal = Normal::new(n);
+        let c = CAUCHY;
+        for (i, r) in residuals.iter().enumerate() {
+            let r = r / self.scale;
+            let z = (r / c).powi(2);
+            normal.cost += 0.5 * c * c * z.ln_1p();
+            let slope: Vec<f64> =
+                slopes.iter().map(|s| s.get(i).copied().unwrap_or(0.0) / self.scale).collect();
+            normal.add(r, &slope, 1.0 / (1.0 + z));
+        }
+        for (i, (log, prior)) in logs.iter().zip(self.prior).enumerate() {
+            let r = (log - prior) / PRIOR;
+            normal.cost += 0.5 * r * r;
+            let slope: Vec<f64> = (0..n).map(|j| if i == j { 1.0 / PRIOR } else { 0.0 }).collect();
+            normal.add(r, &slope, 1.0);
+        }
+        normal
+    }
+}

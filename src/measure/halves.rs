@@ -1,0 +1,71 @@
+//! One half of each group's launches, chosen by a seed: to fit to one and validate on the other.
+
+use std::collections::HashMap;
+
+use super::measurements::{Measurements, Row};
+use crate::random::Random;
+
+/// Which half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    /// The first; of an odd number of launches the smaller one.
+    First,
+    /// The other.
+    Second,
+}
+
+/// Keeps one half of the launches of each subject. Rows of one configuration stay together; the same
+/// seed makes the same halves.
+pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
+    let mut launches: Vec<Vec<Launch>> = vec![Vec::new(); measurements.subjects.len()];
+    for row in &measurements.rows {
+        if let Some(of) = launches.get_mut(place(row)) {
+            of.push((row.block, row.fold));
+        }
+    }
+    let mut random = Random(seed);
+    let mut kept: HashMap<(u32, Launch), bool> = HashMap::new();
+    for (subject, of) in (0_u32..).zip(&mut launches) {
+        of.sort_unstable();
+        of.dedup();
+        random.shuffle(of);
+        let first = of.len() / 2;
+        for (i, launch) in of.iter().enumerate() {
+            kept.insert((subject, *launch), (i < first) == (half == Half::First));
+        }
+    }
+    let keep = |row: &Row| kept.get(&(row.subject, (row.block, row.fold))).copied().unwrap_or(false);
+    measurements.rows.retain(keep);
+}
+
+type Launch = ([i64; 3], [i64; 3]);
+
+fn place(row: &Row) -> usize {
+    usize::try_from(row.subject).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::measure::measurements::read;
+
+    #[test]
+    fn halves_share_nothing_and_miss_nothing() {
+        let mut text = "kernel,block,time [s]\n".to_owned();
+        for block in 1..=7 {
+            let _ = writeln!(text, "a,{block},1\nb,{block},1\na,{block},2");
+        }
+        let all = read("t", text.as_bytes()).unwrap();
+        let lines = |half| {
+            let mut some = all.clone();
+            halve(&mut some, half, 3);
+            some.rows.iter().map(|r| r.line).collect::<Vec<_>>()
+        };
+        let (first, second) = (lines(Half::First), lines(Half::Second));
+        assert_eq!((first.len(), second.len()), (3 * 3, 4 * 3));
+        assert!(first.iter().all(|line| !second.contains(line)));
+        assert_eq!(first, lines(Half::First));
+    }
+}

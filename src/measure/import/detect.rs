@@ -1,0 +1,40 @@
+//! Which format a file has.
+
+use super::run::Format;
+use crate::measure::records::Record;
+
+/// Lines that programs write before the head of a table.
+pub(super) const MOST_BEFORE: usize = 10_000;
+
+/// The format of a table by its head; none if the line is no head.
+pub(super) fn of_head(record: &Record) -> Option<Format> {
+    let has = |name: &str| record.cells().any(|c| c == name);
+    if has("Metric Name") && has("Metric Value") {
+        return Some(Format::NcuLong);
+    }
+    if has("Kernel Name") && record.cells().any(|c| c.contains("__")) {
+        return Some(Format::NcuRaw);
+    }
+    if has("Counter_Name") && has("Counter_Value") {
+        return Some(Format::Rocprof);
+    }
+    let is_wide = record.cells().any(|c| c == "Kernel_Name" || c == "KernelName");
+    if is_wide && record.cells().any(|c| super::metrics::counter(c).is_some()) {
+        return Some(Format::RocprofCompute);
+    }
+    None
+}
+
+/// The format of a JSON document by its keys; the text may be cut off.
+pub(super) fn of_json(start: &str) -> Option<Format> {
+    let has = |key: &str| start.contains(&format!("\"{key}\""));
+    if has("tune_params_keys") || (has("cache") && has("kernel_name")) {
+        Some(Format::KernelTuner)
+    } else if has("Results") && (has("Metadata") || has("KernelName")) {
+        Some(Format::Ktt)
+    } else if has("results") && (has("schema_version") || has("configuration")) {
+        Some(Format::T4)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,201 @@
+//! Launches as a profile tells of them, and how they become measurements.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::metrics::{Counter, quantities};
+use super::number::Decimal;
+use crate::measure::measurements::{Measurements, Subject, Value};
+
+/// Kernels whose name in the profile has this in it are that kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rename {
+    /// Part of the name in the profile; empty for every name.
+    pub part: String,
+    /// The name in the measurements.
+    pub name: String,
+}
+
+/// What a profile does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Names of kernels. If there are some, launches of other kernels are left out.
+    pub kernels: Vec<Rename>,
+    /// The device.
+    pub device: Option<String>,
+    /// Parameters of the kernels.
+    pub params: BTreeMap<String, i64>,
+    /// Threads of a block, where the profile does not tell.
+    pub block: Option<[i64; 3]>,
+    /// Work items of a thread.
+    pub fold: Option<[i64; 3]>,
+    /// The decimal separator, if it is known.
+    pub decimal: Option<Decimal>,
+    /// Columns of the measurement format, each with the name of a column or tuning parameter.
+    pub map: Vec<(String, String)>,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// The measurements.
+    pub measurements: Measurements,
+    /// What was left out, and how often.
+    pub left_out: BTreeMap<String, usize>,
+}
+
+/// A launch that is being read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Launch {
+    line: usize,
+    /// Position of its kernel name.
+    name: u32,
+    block: Option<[i64; 3]>,
+    counters: Vec<(Counter, f64)>,
+}
+
+/// Launches by their ids, in the order in which they come.
+#[derive(Debug, Default)]
+pub(super) struct Launches {
+    names: Vec<String>,
+    known: HashMap<String, u32>,
+    ids: HashMap<String, usize>,
+    all: Vec<Launch>,
+}
+
+impl Launches {
+    /// The launch of an id, made if it is new.
+    pub(super) fn of_id(&mut self, id: &str, line: usize) -> &mut Launch {
+        let at = self.ids.get(id).copied().unwrap_or(usize::MAX);
+        if at >= self.all.len() {
+            self.ids.insert(id.to_owned(), self.all.len());
+        }
+        self.at_or_another(at, line)
+    }
+
+    /// A launch of its own.
+    pub(super) fn another(&mut self, line: usize) -> &mut Launch {
+        self.at_or_another(usize::MAX, line)
+    }
+
+    /// The last launch if it goes on.
+    pub(super) fn last_or_another(&mut self, goes_on: bool, line: usize) -> &mut Launch {
+        let last = if goes_on { self.all.len().wrapping_sub(1) } else { usize::MAX };
+        self.at_or_another(last, line)
+    }
+
+    fn at_or_another(&mut self, at: usize, line: usize) -> &mut Launch {
+        let at = at.min(self.all.len());
+        if at == self.all.len() {
+            self.all.push(Launch { line, ..Launch::default() });
+        }
+        // There is one at that place now.
+        &mut self.all[at]
+    }
+
+    /// The last launch.
+    pub(super) fn last(&mut self) -> Option<&mut Launch> {
+        self.all.last_mut()
+    }
+
+    /// The position of a kernel name.
+    pub(super) fn name(&mut self, name: &str) -> u32 {
+        if let Some(&at) = self.known.get(name) {
+            return at;
+        }
+        let at = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(name.to_owned());
+        self.known.insert(name.to_owned(), at);
+        at
+    }
+
+    /// Turns them into measurements.
+    pub(super) fn finish(self, options: &Options) -> Imported {
+        let mut imported = Imported::default();
+        let subjects: Vec<Option<u32>> = self
+            .names
+            .iter()
+            .map(|name| Some(imported.measurements.subject(&subject(options, name)?)))
+            .collect();
+        for mut launch in self.all {
+            let values = quantities(&mut launch.counters);
+            let subject = usize::try_from(launch.name).ok().and_then(|i| subjects.get(i).copied().flatten());
+            imported.add(options, launch.line, subject, launch.block(), values);
+        }
+        imported
+    }
+}
+
+impl Launch {
+    pub(super) fn set_name(&mut self, name: u32) {
+        self.name = name;
+    }
+
+    pub(super) fn has_name(&self, name: u32) -> bool {
+        self.name == name
+    }
+
+    pub(super) fn set_block(&mut self, block: [i64; 3]) {
+        self.block = Some(block);
+    }
+
+    pub(super) fn has(&self, counter: Counter) -> bool {
+        self.counters.iter().any(|c| c.0 == counter)
+    }
+
+    /// Adds a counter. A counter that comes twice in a row of its own is that of a channel.
+    pub(super) fn count(&mut self, counter: Counter, amount: f64) {
+        self.counters.push((counter, amount));
+    }
+
+    fn block(&self) -> Option<[i64; 3]> {
+        let axis = |axis: u8| {
+            let found = self.counters.iter().find(|c| c.0 == Counter::Block(axis))?;
+            #[expect(clippy::cast_possible_truncation, reason = "checked to be a small whole number")]
+            (found.1.fract() == 0.0 && (1.0..=1e6).contains(&found.1)).then_some(found.1 as i64)
+        };
+        self.block.or_else(|| Some([axis(0)?, axis(1).unwrap_or(1), axis(2).unwrap_or(1)]))
+    }
+}
+
+/// What launches of a kernel of the profile are of; none if they are left out.
+pub(super) fn subject(options: &Options, name: &str) -> Option<Subject> {
+    let kernel = if options.kernels.is_empty() {
+        name.to_owned()
+    } else {
+        options.kernels.iter().find(|r| name.contains(&r.part))?.name.clone()
+    };
+    let (device, params) = (options.device.clone(), options.params.clone());
+    Some(Subject { kernel, variant: None, device, params })
+}
+
+impl Imported {
+    /// Adds a launch, or counts why it is left out.
+    pub(super) fn add(
+        &mut self,
+        options: &Options,
+        line: usize,
+        subject: Option<u32>,
+        block: Option<[i64; 3]>,
+        values: Vec<Value>,
+    ) {
+        let block = block.or(options.block);
+        match (subject, block) {
+            (None, _) => self.leave_out("launches of kernels that --kernel does not name"),
+            (_, None) => self.leave_out("launches without a block: give --block"),
+            _ if values.is_empty() => self.leave_out("launches without a known metric"),
+            (Some(subject), Some(block)) => {
+                let fold = options.fold.unwrap_or([1; 3]);
+                self.measurements.push(line, subject, block, fold, values);
+            }
+        }
+    }
+
+    /// Counts something that is left out.
+    pub(super) fn leave_out(&mut self, what: &str) {
+        if let Some(count) = self.left_out.get_mut(what) {
+            *count += 1;
+        } else {
+            self.left_out.insert(what.to_owned(), 1);
+        }
+    }
+}

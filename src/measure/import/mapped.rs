@@ -1,0 +1,148 @@
+//! Any table with a head: columns of the measurement format by the names that the table gives them, and
+//! tuning parameters in the same way.
+
+use std::io::BufRead;
+
+use super::launches::{Imported, Options, subject};
+use super::ncu::is_missing;
+use super::number::{Decimal, Evidence, number};
+use super::run::{Problem, Problems};
+use crate::measure::measurements::{Bad, Builder, Column, Refusal};
+use crate::measure::records::{Record, Records, Unreadable};
+
+/// Columns of the measurement format with the names that they have elsewhere.
+#[derive(Debug, Clone)]
+pub(super) struct Mapping {
+    columns: Vec<(Column, String)>,
+}
+
+impl Mapping {
+    /// Of the options; says which column is none.
+    pub(super) fn of(options: &Options) -> Result<Self, Refusal> {
+        let one = |(column, name): &(String, String)| Ok((Column::parse(column)?, name.clone()));
+        Ok(Self { columns: options.map.iter().map(one).collect::<Result<_, Refusal>>()? })
+    }
+
+    /// Columns with the name that each has elsewhere.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Column, String)> {
+        self.columns.iter()
+    }
+}
+
+/// Starts a row with what the options say.
+pub(super) fn start(builder: &mut Builder, options: &Options, kernel: &str) -> Result<bool, Bad> {
+    builder.clear();
+    let Some(subject) = subject(options, kernel) else { return Ok(false) };
+    builder.set(&Column::Kernel, &subject.kernel)?;
+    if let Some(device) = &subject.device {
+        builder.set(&Column::Device, device)?;
+    }
+    for (name, value) in &subject.params {
+        builder.param(name, &value.to_string())?;
+    }
+    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+    builder.defaults(options.block.map(shape).as_deref(), options.fold.map(shape).as_deref())?;
+    Ok(true)
+}
+
+/// The mapping of a table: what the options say, and columns that are named as in the format.
+fn places(head: &Record, mapping: &Mapping) -> Vec<(usize, Column)> {
+    let mut places: Vec<(usize, Column)> = Vec::new();
+    for (column, name) in mapping.iter() {
+        places.extend((0..head.len()).find(|&i| head.cell(i) == name).map(|i| (i, column.clone())));
+    }
+    for i in 0..head.len() {
+        if let Ok(column) = Column::parse(head.cell(i))
+            && !places.iter().any(|p| p.0 == i || p.1.name() == column.name())
+        {
+            places.push((i, column));
+        }
+    }
+    places
+}
+
+/// Names of mapped columns that a table has not.
+pub(super) fn missing<'a>(head: &'a Record, mapping: &'a Mapping) -> impl Iterator<Item = &'a str> {
+    let absent = |name: &&str| !head.cells().any(|c| c == *name);
+    mapping.iter().map(|m| m.1.as_str()).filter(absent)
+}
+
+/// What the numbers of measured columns tell of their separator.
+pub(super) fn evidence(
+    head: &Record,
+    mapping: &Mapping,
+    records: &mut Records<impl BufRead>,
+) -> Result<Evidence, Unreadable> {
+    let measured: Vec<usize> = places(head, mapping)
+        .into_iter()
+        .filter(|p| matches!(p.1, Column::Measured(..)))
+        .map(|p| p.0)
+        .collect();
+    let mut evidence = Evidence::default();
+    while let Some(record) = records.read()? {
+        for &i in &measured {
+            evidence.add(record.cell(i));
+        }
+        if evidence.is_settled(record.line) {
+            break;
+        }
+    }
+    Ok(evidence)
+}
+
+/// Reads a table behind its head.
+pub(super) fn table(
+    head: &Record,
+    mapping: &Mapping,
+    records: &mut Records<impl BufRead>,
+    options: &Options,
+    decimal: Decimal,
+    problems: &mut Problems,
+) -> Result<Imported, Unreadable> {
+    let places = places(head, mapping);
+    let kernel = places.iter().find(|p| p.1 == Column::Kernel).map(|p| p.0);
+    let mut imported = Imported::default();
+    let mut builder = Builder::default();
+    while let Some(record) = records.read()? {
+        let name = kernel.map_or("", |i| record.cell(i));
+        match start(&mut builder, options, name) {
+            Ok(true) => {}
+            Ok(false) => {
+                imported.leave_out("launches of kernels that --kernel does not name");
+                continue;
+            }
+            Err(bad) => {
+                problems.add(record, 0, Problem::Bad(bad));
+                continue;
+            }
+        }
+        let cells = places.iter().filter(|p| p.1 != Column::Kernel);
+        let mut whole = true;
+        for (i, column) in cells {
+            if let Err(problem) = cell(&mut builder, column, record.cell(*i), decimal) {
+                problems.add(record, *i, problem);
+                whole = false;
+            }
+        }
+        if whole && let Err(bad) = builder.finish(record.line, &mut imported.measurements) {
+            problems.add(record, 0, Problem::Bad(bad));
+        }
+    }
+    Ok(imported)
+}
+
+fn cell<'a>(
+    builder: &mut Builder,
+    column: &Column,
+    text: &'a str,
+    decimal: Decimal,
+) -> Result<(), Problem<'a>> {
+    if !matches!(column, Column::Measured(..)) {
+        return builder.set(column, text).map_err(Problem::Bad);
+    }
+    if is_missing(text) {
+        return Ok(());
+    }
+    let value = number(text, decimal).ok_or(Problem::Number(text))?;
+    builder.measured(column, value).map_err(Problem::Bad)
+}

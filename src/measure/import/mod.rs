@@ -1,0 +1,17 @@
+//! From what profilers and tuners write to the measurement format. `docs/measurements.md` says what is
+//! taken from each.
+
+mod amd;
+mod detect;
+mod launches;
+mod mapped;
+mod metrics;
+mod ncu;
+mod number;
+mod repair;
+mod run;
+mod tuners;
+
+pub use launches::{Imported, Options, Rename};
+pub use number::Decimal;
+pub use run::{FileSource, Format, Source, TextSource, import};

@@ -1,0 +1,197 @@
+//! Nsight Compute: `--csv`, one metric a line, and `--csv --page raw`, one launch a line.
+
+use std::io::BufRead;
+
+use super::launches::Launches;
+use super::metrics::{Counter, counter, unit};
+use super::number::{Decimal, Evidence, number};
+use super::run::{Problem, Problems};
+use crate::measure::measurements::parse_shape;
+use crate::measure::records::{Record, Records, Unreadable};
+
+/// Where the columns of the long form stand; old versions have fewer.
+struct Long {
+    id: Option<usize>,
+    process: Option<usize>,
+    kernel: Option<usize>,
+    block: Option<usize>,
+    metric: usize,
+    unit: Option<usize>,
+    value: usize,
+}
+
+fn column(head: &Record, name: &str) -> Option<usize> {
+    (0..head.len()).find(|&i| head.cell(i) == name)
+}
+
+impl Long {
+    fn of(head: &Record) -> Option<Self> {
+        let at = |name| column(head, name);
+        Some(Self {
+            id: at("ID"),
+            process: at("Process ID"),
+            kernel: at("Kernel Name"),
+            block: at("Block Size"),
+            metric: at("Metric Name")?,
+            unit: at("Metric Unit"),
+            value: at("Metric Value")?,
+        })
+    }
+}
+
+/// Whether a line is one of the profiler's own messages.
+fn is_message(record: &Record) -> bool {
+    record.text().starts_with("==")
+}
+
+/// What the numbers of the long form tell of their separator.
+pub(super) fn evidence_long(
+    head: &Record,
+    records: &mut Records<impl BufRead>,
+) -> Result<Evidence, Unreadable> {
+    let value = column(head, "Metric Value").unwrap_or(usize::MAX);
+    let mut evidence = Evidence::default();
+    while let Some(record) = records.read()? {
+        evidence.add(record.cell(value));
+        if evidence.is_settled(record.line) {
+            break;
+        }
+    }
+    Ok(evidence)
+}
+
+/// What the numbers of the raw page tell of their separator: those of metrics.
+pub(super) fn evidence_raw(
+    head: &Record,
+    records: &mut Records<impl BufRead>,
+) -> Result<Evidence, Unreadable> {
+    let metrics: Vec<usize> = (0..head.len()).filter(|&i| head.cell(i).contains("__")).collect();
+    let mut evidence = Evidence::default();
+    while let Some(record) = records.read()? {
+        for &i in &metrics {
+            evidence.add(record.cell(i));
+        }
+        if evidence.is_settled(record.line) {
+            break;
+        }
+    }
+    Ok(evidence)
+}
+
+/// Reads the long form behind its head.
+pub(super) fn long(
+    head: &Record,
+    records: &mut Records<impl BufRead>,
+    decimal: Decimal,
+    problems: &mut Problems,
+) -> Result<Launches, Unreadable> {
+    let mut launches = Launches::default();
+    let Some(columns) = Long::of(head) else { return Ok(launches) };
+    let mut id = String::new();
+    while let Some(record) = records.read()? {
+        // A second program writes a head of its own.
+        if is_message(record) || record.cell(columns.metric) == "Metric Name" {
+            continue;
+        }
+        let Some((counter, factor)) = counter(record.cell(columns.metric)) else { continue };
+        let text = record.cell(columns.value);
+        if is_missing(text) {
+            continue;
+        }
+        let unit_text = columns.unit.map_or("", |i| record.cell(i));
+        let Some(worth) = unit(unit_text, counter) else {
+            problems.add(record, columns.unit.unwrap_or(columns.value), Problem::Unit(unit_text));
+            continue;
+        };
+        let Some(value) = number(text, decimal) else {
+            problems.add(record, columns.value, Problem::Number(text));
+            continue;
+        };
+        let name = launches.name(columns.kernel.map_or("", |i| record.cell(i)));
+        let launch = if let Some(i) = columns.id {
+            id.clear();
+            id.push_str(columns.process.map_or("", |p| record.cell(p)));
+            id.push('/');
+            id.push_str(record.cell(i));
+            launches.of_id(&id, record.line)
+        } else {
+            // Without ids a launch ends where a metric comes again, or another kernel.
+            let goes_on = launches.last().is_some_and(|l| l.has_name(name) && !l.has(counter));
+            launches.last_or_another(goes_on, record.line)
+        };
+        launch.set_name(name);
+        if let Some(block) = columns.block.and_then(|i| parse_shape(record.cell(i))) {
+            launch.set_block(block);
+        }
+        if !launch.has(counter) {
+            launch.count(counter, value * worth * factor);
+        }
+    }
+    Ok(launches)
+}
+
+/// Values that a profiler writes where it has none.
+pub(super) fn is_missing(text: &str) -> bool {
+    matches!(text.trim(), "" | "n/a" | "N/A" | "nan" | "NaN" | "-nan" | "no data" | "inf")
+}
+
+/// Reads the raw page behind its head.
+pub(super) fn raw(
+    head: &Record,
+    records: &mut Records<impl BufRead>,
+    decimal: Decimal,
+    problems: &mut Problems,
+) -> Result<Launches, Unreadable> {
+    let mut launches = Launches::default();
+    let (kernel, block) = (column(head, "Kernel Name"), column(head, "Block Size"));
+    let mut metrics: Vec<(usize, Counter, f64)> = Vec::new();
+    for i in 0..head.len() {
+        if let Some((counter, factor)) = counter(head.cell(i)) {
+            metrics.push((i, counter, factor));
+        }
+    }
+    let mut has_units = false;
+    while let Some(record) = records.read()? {
+        if is_message(record) || record.cell(kernel.unwrap_or(0)) == "Kernel Name" {
+            continue;
+        }
+        if !has_units {
+            has_units = true;
+            if record.cell(kernel.unwrap_or(0)).is_empty() {
+                units(record, &mut metrics, problems);
+                continue;
+            }
+            // Times have no unit then; counts need none.
+            metrics.retain(|m| unit("", m.1).is_some());
+        }
+        let name = launches.name(kernel.map_or("", |i| record.cell(i)));
+        let launch = launches.another(record.line);
+        launch.set_name(name);
+        if let Some(block) = block.and_then(|i| parse_shape(record.cell(i))) {
+            launch.set_block(block);
+        }
+        for &(i, counter, factor) in &metrics {
+            let text = record.cell(i);
+            if is_missing(text) {
+                continue;
+            }
+            match number(text, decimal) {
+                Some(value) => launch.count(counter, value * factor),
+                None => problems.add(record, i, Problem::Number(text)),
+            }
+        }
+    }
+    Ok(launches)
+}
+
+/// Puts the line of units in; a metric whose unit is not known is left out.
+fn units(record: &Record, metrics: &mut Vec<(usize, Counter, f64)>, problems: &mut Problems) {
+    metrics.retain_mut(|(i, counter, factor)| {
+        let worth = unit(record.cell(*i), *counter);
+        if worth.is_none() {
+            problems.add(record, *i, Problem::Unit(record.cell(*i)));
+        }
+        *factor *= worth.unwrap_or(1.0);
+        worth.is_some()
+    });
+}

@@ -1,0 +1,205 @@
+//! Measured launches beside the predictions of the same launches.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::measurements::{Measurements, Per, Quantity, Row, Subject};
+use crate::device::Device;
+use crate::kernel::Kernel;
+use crate::launch::Candidate;
+use crate::predict::{Estimator, Prediction};
+use crate::source::Fault;
+
+/// Measured launches of one kernel with its parameters on one device.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// What the measurements call it.
+    pub subject: Subject,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The device.
+    pub device: Device,
+    /// The launches, each configuration once.
+    pub cases: Vec<Case>,
+    /// Launches that cannot be predicted.
+    pub rejected: Vec<Rejected>,
+}
+
+/// A measured launch with its prediction.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Block and fold.
+    pub candidate: Candidate,
+    /// Lines of its measurements.
+    pub lines: Vec<usize>,
+    /// What was measured: bytes and counts per work item, seconds, work items per second, cycles. Of a
+    /// launch that was measured several times the medians.
+    pub measured: Vec<(Quantity, f64)>,
+    /// What is predicted.
+    pub prediction: Prediction,
+}
+
+/// A launch that cannot be predicted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// Block and fold.
+    pub candidate: Candidate,
+    /// Lines of its measurements.
+    pub lines: Vec<usize>,
+    /// A stable name of the reason.
+    pub code: &'static str,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Where the kernels and devices come from that measurements name, and how they are predicted.
+pub trait Library: Sync {
+    /// The kernel of a subject, with its parameters.
+    fn kernel(&self, subject: &Subject) -> Result<Kernel, Fault>;
+    /// The device of a subject.
+    fn device(&self, subject: &Subject) -> Result<Device, Fault>;
+    /// An estimator of a kernel on a device.
+    fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a>;
+}
+
+/// Predicts every launch that was measured. Each kind of subject that cannot be resolved is an error.
+pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Group>, Vec<Fault>> {
+    let mut groups = Vec::new();
+    let mut faults: Vec<Fault> = Vec::new();
+    for (subject, rows) in measurements.subjects.iter().zip(by_subject(measurements)) {
+        if rows.is_empty() {
+            continue;
+        }
+        let found = library.kernel(subject).and_then(|kernel| Ok((kernel, library.device(subject)?)));
+        match found {
+            Ok((kernel, device)) => groups.push((subject, kernel, device, rows)),
+            // Many subjects often share one fault.
+            Err(fault) if faults.iter().any(|f| f.to_string() == fault.to_string()) => {}
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let one = |(subject, kernel, device, rows): (&Subject, Kernel, Device, Vec<&Row>)| {
+        let (cases, rejected) = cases(&library.estimator(&kernel, &device), &rows);
+        Group { subject: subject.clone(), kernel, device, cases, rejected }
+    };
+    Ok(groups.into_par_iter().map(one).collect())
+}
+
+fn by_subject(measurements: &Measurements) -> Vec<Vec<&Row>> {
+    let mut rows: Vec<Vec<&Row>> = vec![Vec::new(); measurements.subjects.len()];
+    for row in &measurements.rows {
+        let of = usize::try_from(row.subject).ok().and_then(|i| rows.get_mut(i));
+        if let Some(of) = of {
+            of.push(row);
+        }
+    }
+    rows
+}
+
+fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>) {
+    let mut places: HashMap<Candidate, usize> = HashMap::new();
+    let mut launches: Vec<(Candidate, Vec<&Row>)> = Vec::new();
+    for &row in rows {
+        let candidate = Candidate { block: row.block, fold: row.fold };
+        let at = *places.entry(candidate).or_insert(launches.len());
+        match launches.get_mut(at) {
+            Some((_, same)) => same.push(row),
+            None => launches.push((candidate, vec![row])),
+        }
+    }
+    let outcomes: Vec<Result<Case, Rejected>> =
+        launches.par_iter().map(|(candidate, rows)| case(estimator, *candidate, rows)).collect();
+    let (mut found, mut rejected) = (Vec::with_capacity(outcomes.len()), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(case) => found.push(case),
+            Err(why) => rejected.push(why),
+        }
+    }
+    (found, rejected)
+}
+
+fn case(estimator: &Estimator<'_>, candidate: Candidate, rows: &[&Row]) -> Result<Case, Rejected> {
+    let lines = rows.iter().map(|r| r.line).collect();
+    match estimator.predict(candidate) {
+        Ok(mut prediction) => {
+            // What single instructions do is not asked for, and takes the most room.
+            prediction.l1.instructions = Vec::new();
+            prediction.l1.blocks = Vec::new();
+            let measured = measured(rows, prediction.items);
+            Ok(Case { candidate, lines, measured, prediction })
+        }
+        Err(why) => Err(Rejected { candidate, lines, code: why.code(), reason: why.to_string() }),
+    }
+}
+
+/// The medians of each quantity.
+fn measured(rows: &[&Row], items: f64) -> Vec<(Quantity, f64)> {
+    let of = |quantity: Quantity| {
+        let values = rows.iter().filter_map(|r| r.value(quantity));
+        let mut amounts: Vec<f64> = values
+            .map(|v| match v.per {
+                Per::Launch if !quantity.is_speed() => v.amount / items.max(1.0),
+                _ => v.amount,
+            })
+            .collect();
+        amounts.sort_by(f64::total_cmp);
+        let upper = *amounts.get(amounts.len() / 2)?;
+        let lower = *amounts.get(amounts.len().saturating_sub(1) / 2)?;
+        Some((quantity, f64::midpoint(lower, upper)))
+    };
+    Quantity::ALL.into_iter().filter_map(of).collect()
+}
+
+impl Case {
+    /// What is predicted of a quantity, in the unit of what was measured; none of what the device has not.
+    pub fn predicted(&self, quantity: Quantity, device: &Device) -> Option<f64> {
+        let (p, v) = (&self.prediction, &self.prediction.volumes);
+        Some(match quantity {
+            Quantity::L1Load => v.l1.load,
+            Quantity::L1Store => v.l1.store,
+            Quantity::L2Load => v.l2.load(),
+            Quantity::L2Store => v.l2.store,
+            Quantity::LlcLoad => v.llc.as_ref()?.load(),
+            Quantity::LlcStore => v.llc.as_ref()?.store(),
+            Quantity::DramLoad => v.dram.load(),
+            Quantity::DramStore => v.dram.store(),
+            Quantity::L1Wavefronts => v.l1.data,
+            Quantity::L1TagWavefronts => v.l1.tag,
+            Quantity::Time => p.time.seconds,
+            Quantity::Rate => p.rate(),
+            Quantity::Cycles => p.time.seconds * device.clock.value.0,
+        })
+    }
+
+    /// What was measured of a quantity.
+    pub fn measured(&self, quantity: Quantity) -> Option<f64> {
+        self.measured.iter().find(|m| m.0 == quantity).map(|m| m.1)
+    }
+
+    /// Measured seconds, however they were written.
+    pub fn seconds(&self, device: &Device) -> Option<f64> {
+        self.measured(Quantity::Time)
+            .or_else(|| self.measured(Quantity::Rate).map(|rate| self.prediction.items / rate))
+            .or_else(|| self.measured(Quantity::Cycles).map(|cycles| cycles / device.clock.value.0))
+    }
+}
+
+impl Group {
+    /// What it is, for people: kernel, variant, parameters, device.
+    pub fn name(&self) -> String {
+        let Subject { variant, params, .. } = &self.subject;
+        let mut name = self.kernel.name.clone();
+        if let Some(variant) = variant {
+            name = format!("{name}/{variant}");
+        }
+        for (param, value) in params {
+            name = format!("{name} {param}={value}");
+        }
+        format!("{name} on {}", self.device.id)
+    }
+}

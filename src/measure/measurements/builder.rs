@@ -1,0 +1,197 @@
+//! From cells to a row.
+
+use super::columns::Column;
+use super::row::{Measurements, Per, Subject, Value};
+
+/// Extents that a block or a fold can have.
+const EXTENTS: std::ops::RangeInclusive<i64> = 1..=1_048_576;
+
+/// A row that is being read.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    subject: Subject,
+    block: Extents,
+    fold: Extents,
+    values: Vec<Value>,
+}
+
+#[derive(Debug, Default)]
+struct Extents {
+    whole: Option<[i64; 3]>,
+    each: [Option<i64>; 3],
+    default: Option<[i64; 3]>,
+}
+
+/// What is wrong with a cell or a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bad {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+fn bad(code: &'static str, message: String, help: &str) -> Bad {
+    Bad { code, message, help: Some(help.to_owned()) }
+}
+
+impl Builder {
+    /// Forgets the last row.
+    pub(crate) fn clear(&mut self) {
+        self.subject.kernel.clear();
+        self.subject.variant = None;
+        self.subject.device = None;
+        self.subject.params.clear();
+        self.block = Extents::default();
+        self.fold = Extents::default();
+        self.values.clear();
+    }
+
+    /// Puts in what a cell says; an empty one says nothing.
+    pub(crate) fn set(&mut self, column: &Column, text: &str) -> Result<(), Bad> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        match column {
+            Column::Kernel => text.clone_into(&mut self.subject.kernel),
+            Column::Variant => self.subject.variant = Some(text.to_owned()),
+            Column::Device => self.subject.device = Some(text.to_owned()),
+            Column::Param(name) => return self.param(name, text),
+            Column::Params => {
+                return Err(bad("params", "`params` is for JSON lines".to_owned(), "write `param.NAME`"));
+            }
+            Column::Block(None) => self.block.whole = Some(shape(text)?),
+            Column::Fold(None) => self.fold.whole = Some(shape(text)?),
+            Column::Block(Some(axis)) => return self.block.set(*axis, text),
+            Column::Fold(Some(axis)) => return self.fold.set(*axis, text),
+            Column::Measured(..) => {
+                let number = text.parse().map_err(|_| {
+                    let message = format!("`{text}` is no number");
+                    bad("number", message, "write numbers as in 1234.5 or 1.2e-3")
+                })?;
+                return self.measured(column, number);
+            }
+            Column::Note => {}
+        }
+        Ok(())
+    }
+
+    /// Puts in a block and a fold that hold where nothing else is said.
+    pub(crate) fn defaults(&mut self, block: Option<&str>, fold: Option<&str>) -> Result<(), Bad> {
+        self.block.default = block.map(shape).transpose()?;
+        self.fold.default = fold.map(shape).transpose()?;
+        Ok(())
+    }
+
+    /// Puts in the value of a parameter.
+    pub(crate) fn param(&mut self, name: &str, text: &str) -> Result<(), Bad> {
+        let value = integer(text).ok_or_else(|| {
+            let message = format!("`{text}` is no value of the parameter `{name}`");
+            bad("number", message, "parameters are integers")
+        })?;
+        self.subject.params.insert(name.to_owned(), value);
+        Ok(())
+    }
+
+    /// Puts in a measured number.
+    pub(crate) fn measured(&mut self, column: &Column, number: f64) -> Result<(), Bad> {
+        let Column::Measured(quantity, unit) = column else { return Ok(()) };
+        let amount = number * unit.factor;
+        if !amount.is_finite() || amount < 0.0 || (quantity.is_speed() && amount <= 0.0) {
+            let message = format!("{number} is no possible value of `{}`", quantity.name());
+            return Err(bad("number", message, "leave the cell empty if it was not measured"));
+        }
+        self.values.push(Value { quantity: *quantity, per: unit.per, amount });
+        Ok(())
+    }
+
+    /// Adds the row.
+    pub(crate) fn finish(&mut self, line: usize, to: &mut Measurements) -> Result<(), Bad> {
+        if self.subject.kernel.is_empty() {
+            return Err(bad("no-kernel", "this row names no kernel".to_owned(), "give a column `kernel`"));
+        }
+        let help = "give a column `block` with values such as 256x1x1, or block.x, block.y, block.z";
+        let block = self.block.get("block")?;
+        let block = block.ok_or_else(|| bad("no-block", "this row has no block".to_owned(), help))?;
+        let fold = self.fold.get("fold")?.unwrap_or([1; 3]);
+        if self.values.is_empty() {
+            let message = "nothing was measured in this row".to_owned();
+            return Err(bad("no-value", message, "leave the row out"));
+        }
+        let subject = to.subject(&self.subject);
+        to.push(line, subject, block, fold, std::mem::take(&mut self.values));
+        Ok(())
+    }
+}
+
+impl Extents {
+    fn set(&mut self, axis: usize, text: &str) -> Result<(), Bad> {
+        let extent = extent(text).ok_or_else(|| no_shape(text))?;
+        if let Some(slot) = self.each.get_mut(axis) {
+            *slot = Some(extent);
+        }
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Result<Option<[i64; 3]>, Bad> {
+        let some = self.each.iter().any(Option::is_some);
+        if some && self.whole.is_some() {
+            let message = format!("`{name}` is given whole and by extents");
+            return Err(bad("twice", message, "give one of them"));
+        }
+        Ok(if some { Some(self.each.map(|e| e.unwrap_or(1))) } else { self.whole.or(self.default) })
+    }
+}
+
+/// Reads a shape such as `256x1x2`, `256,1,2` or `(256, 1, 2)`; missing extents are 1.
+pub(crate) fn shape(text: &str) -> Result<[i64; 3], Bad> {
+    let inner = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
+    let mut extents = [1; 3];
+    let mut parts = inner.split([',', 'x', ' ']).filter(|p| !p.is_empty());
+    let mut count = 0;
+    for (slot, part) in extents.iter_mut().zip(&mut parts) {
+        *slot = extent(part).ok_or_else(|| no_shape(text))?;
+        count += 1;
+    }
+    if count == 0 || parts.next().is_some() {
+        return Err(no_shape(text));
+    }
+    Ok(extents)
+}
+
+fn no_shape(text: &str) -> Bad {
+    bad("shape", format!("`{text}` is no block or fold"), "write up to three numbers from 1, as in 256x1x2")
+}
+
+fn extent(text: &str) -> Option<i64> {
+    integer(text).filter(|n| EXTENTS.contains(n))
+}
+
+/// An integer, which programs also write as 640.0.
+pub(crate) fn integer(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let whole = text
+        .split_once('.')
+        .map_or(text, |(whole, zeros)| if zeros.bytes().all(|b| b == b'0') { whole } else { text });
+    whole.parse().ok()
+}
+
+/// Whether a value is of the launch although the quantity is about work items.
+pub(super) fn written_per(value: &Value) -> Per {
+    if value.quantity.is_speed() { Per::Launch } else { value.per }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_written_in_some_ways() {
+        for text in ["256x1x2", "256,1,2", "(256, 1, 2)", "[256 1 2]", "256.0x1x2"] {
+            assert_eq!(shape(text), Ok([256, 1, 2]), "{text}");
+        }
+        assert_eq!(shape("64"), Ok([64, 1, 1]));
+        for text in ["", "0x1", "1x2x3x4", "a", "-1", "1.5", "()"] {
+            assert!(shape(text).is_err(), "{text}");
+        }
+    }
+}

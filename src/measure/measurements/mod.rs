@@ -1,0 +1,24 @@
+//! The measurement format: what was measured of launches, as comma-separated values or as JSON lines.
+//! `docs/measurements.md` describes it.
+
+mod builder;
+mod columns;
+mod quantity;
+mod read;
+mod row;
+mod unit;
+mod write;
+
+pub use quantity::Quantity;
+pub use read::read;
+pub use row::{Measurements, Per, Row, Subject, Value};
+pub use write::{write_csv, write_json_lines};
+
+pub(crate) use builder::{Bad, Builder, integer};
+pub(crate) use columns::{Column, Refusal};
+pub(crate) use unit::Unit;
+
+/// Reads a shape such as `(256, 1, 1)`.
+pub(crate) fn parse_shape(text: &str) -> Option<[i64; 3]> {
+    builder::shape(text).ok()
+}

@@ -1,0 +1,110 @@
+//! Measured launches.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::quantity::Quantity;
+
+/// What a number is the amount of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Per {
+    /// One work item.
+    Item,
+    /// The whole launch.
+    Launch,
+}
+
+/// One measured number in base units: bytes, seconds, work items per second, or a count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// What was measured.
+    pub quantity: Quantity,
+    /// Of a launch or of a work item; of the launch for what says how fast it was.
+    pub per: Per,
+    /// The number.
+    pub amount: f64,
+}
+
+/// One measured launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its line in the file, from 1; 0 if it comes from none.
+    pub line: usize,
+    /// Position of its subject.
+    pub subject: u32,
+    /// Threads of a block.
+    pub block: [i64; 3],
+    /// Work items of a thread.
+    pub fold: [i64; 3],
+    /// What was measured, at least one number, each quantity once, in the order of [`Quantity::ALL`].
+    pub values: Box<[Value]>,
+}
+
+/// What launches are of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Subject {
+    /// The name of a kernel, or the path of its file.
+    pub kernel: String,
+    /// Its variant, if it has several.
+    pub variant: Option<String>,
+    /// The device, if it is named.
+    pub device: Option<String>,
+    /// Parameters that differ from those of the file.
+    pub params: BTreeMap<String, i64>,
+}
+
+/// Measured launches of any kernels and devices.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Measurements {
+    /// What they are of, each once, in the order in which they come.
+    pub subjects: Vec<Subject>,
+    /// The launches in the order in which they come.
+    pub rows: Vec<Row>,
+    known: HashMap<Subject, u32>,
+}
+
+impl Measurements {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The position of a subject, which is added if it is new.
+    pub fn subject(&mut self, subject: &Subject) -> u32 {
+        if let Some(&at) = self.known.get(subject) {
+            return at;
+        }
+        // There are never more subjects than lines, and no file has so many.
+        let at = u32::try_from(self.subjects.len()).unwrap_or(u32::MAX);
+        self.subjects.push(subject.clone());
+        self.known.insert(subject.clone(), at);
+        at
+    }
+
+    /// Adds a launch with its numbers, which it puts in order. Of a quantity that comes twice the later
+    /// number holds.
+    pub fn push(
+        &mut self,
+        line: usize,
+        subject: u32,
+        block: [i64; 3],
+        fold: [i64; 3],
+        mut values: Vec<Value>,
+    ) {
+        values.reverse();
+        values.sort_by_key(|v| v.quantity);
+        values.dedup_by_key(|v| v.quantity);
+        self.rows.push(Row { line, subject, block, fold, values: values.into_boxed_slice() });
+    }
+
+    /// What a row is of.
+    pub fn subject_of(&self, row: &Row) -> Option<&Subject> {
+        self.subjects.get(usize::try_from(row.subject).ok()?)
+    }
+}
+
+impl Row {
+    /// A number of the row.
+    pub fn value(&self, quantity: Quantity) -> Option<Value> {
+        self.values.iter().copied().find(|v| v.quantity == quantity)
+    }
+}

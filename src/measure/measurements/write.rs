@@ -1,0 +1,147 @@
+//! Writing measurements.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::builder::written_per;
+use super::quantity::Quantity;
+use super::row::{Measurements, Per, Row, Subject};
+use super::unit::written;
+
+/// Writes comma-separated values in base units: the columns that some row needs.
+pub fn write_csv(measurements: &Measurements, to: &mut impl Write) -> io::Result<()> {
+    let columns = Columns::of(measurements);
+    writeln!(to, "{}", columns.head())?;
+    for row in &measurements.rows {
+        if let Some(subject) = measurements.subject_of(row) {
+            columns.row(subject, row, to)?;
+        }
+    }
+    to.flush()
+}
+
+/// Writes a JSON object a line, with the same names and units.
+pub fn write_json_lines(measurements: &Measurements, to: &mut impl Write) -> io::Result<()> {
+    for row in &measurements.rows {
+        let Some(subject) = measurements.subject_of(row) else { continue };
+        let mut object = Map::new();
+        object.insert("kernel".to_owned(), json!(subject.kernel));
+        for (name, text) in [("variant", &subject.variant), ("device", &subject.device)] {
+            if let Some(text) = text {
+                object.insert(name.to_owned(), json!(text));
+            }
+        }
+        if !subject.params.is_empty() {
+            object.insert("params".to_owned(), json!(subject.params));
+        }
+        object.insert("block".to_owned(), json!(row.block));
+        object.insert("fold".to_owned(), json!(row.fold));
+        for value in &row.values {
+            let unit = written(value.quantity, written_per(value));
+            object.insert(format!("{} [{unit}]", value.quantity.name()), json!(value.amount));
+        }
+        writeln!(to, "{}", Json::Object(object))?;
+    }
+    to.flush()
+}
+
+/// The columns that some row needs.
+#[derive(Debug)]
+struct Columns {
+    variant: bool,
+    device: bool,
+    params: Vec<String>,
+    measured: Vec<(Quantity, Per)>,
+}
+
+impl Columns {
+    fn of(measurements: &Measurements) -> Self {
+        let subjects = &measurements.subjects;
+        let params: BTreeSet<&String> = subjects.iter().flat_map(|s| s.params.keys()).collect();
+        let mut measured = BTreeSet::new();
+        for value in measurements.rows.iter().flat_map(|r| &r.values) {
+            measured.insert((value.quantity, written_per(value)));
+        }
+        Self {
+            variant: subjects.iter().any(|s| s.variant.is_some()),
+            device: subjects.iter().any(|s| s.device.is_some()),
+            params: params.into_iter().cloned().collect(),
+            measured: measured.into_iter().collect(),
+        }
+    }
+
+    fn head(&self) -> String {
+        let mut names = vec!["kernel".to_owned()];
+        names.extend(self.variant.then(|| "variant".to_owned()));
+        names.extend(self.device.then(|| "device".to_owned()));
+        names.extend(self.params.iter().map(|p| quoted(&format!("param.{p}"))));
+        names.extend(["block".to_owned(), "fold".to_owned()]);
+        names.extend(self.measured.iter().map(|&(q, per)| format!("{} [{}]", q.name(), written(q, per))));
+        names.join(",")
+    }
+
+    fn row(&self, subject: &Subject, row: &Row, to: &mut impl Write) -> io::Result<()> {
+        write!(to, "{}", quoted(&subject.kernel))?;
+        if self.variant {
+            write!(to, ",{}", quoted(subject.variant.as_deref().unwrap_or_default()))?;
+        }
+        if self.device {
+            write!(to, ",{}", quoted(subject.device.as_deref().unwrap_or_default()))?;
+        }
+        for param in &self.params {
+            match subject.params.get(param) {
+                Some(value) => write!(to, ",{value}")?,
+                None => write!(to, ",")?,
+            }
+        }
+        let ([a, b, c], [d, e, f]) = (row.block, row.fold);
+        write!(to, ",{a}x{b}x{c},{d}x{e}x{f}")?;
+        for &(quantity, per) in &self.measured {
+            match row.value(quantity).filter(|v| written_per(v) == per) {
+                Some(value) => write!(to, ",{}", value.amount)?,
+                None => write!(to, ",")?,
+            }
+        }
+        writeln!(to)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    // A line that starts with # would be a comment.
+    if text.contains([',', '"', '\n', '\r', '#']) || text.trim().len() < text.len() {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_the_same() {
+        let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s]\n\
+                    k,,v100,64,,32x4x1,,1.5,,\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1\n\
+                    k,,v100,64,,32x4x1,,,9,1e-3\n\"#k\",,,,,1,,,,1\n";
+        let first = read("t", text.as_bytes()).unwrap();
+        let strip = |mut m: Measurements| {
+            m.rows.iter_mut().for_each(|r| r.line = 0);
+            m
+        };
+        let mut csv = Vec::new();
+        write_csv(&first, &mut csv).unwrap();
+        assert_eq!(
+            strip(read("t", &csv[..]).unwrap()),
+            strip(first.clone()),
+            "{}",
+            String::from_utf8_lossy(&csv)
+        );
+        let mut lines = Vec::new();
+        write_json_lines(&first, &mut lines).unwrap();
+        assert_eq!(strip(read("t", &lines[..]).unwrap()), strip(first));
+    }
+}

@@ -1,0 +1,17 @@
+//! Where models and measurements meet: reading what was measured, holding predictions beside it or beside
+//! simulations, and fitting curves to it.
+
+pub mod compare;
+pub mod fit;
+mod halves;
+pub mod import;
+mod join;
+pub mod measurements;
+mod records;
+mod validate;
+
+pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy};
+pub use halves::{Half, halve};
+pub use join::{Case, Group, Library, Rejected, join};
+pub use records::{Record, Records, Unreadable};
+pub use validate::{Order, Score, Scored, Validation, order, validate};

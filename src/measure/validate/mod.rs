@@ -1,0 +1,7 @@
+//! How good predictions are: errors of each quantity, and the order of launches.
+
+mod order;
+mod score;
+
+pub use order::{Order, order};
+pub use score::{Score, Scored, Validation, validate};

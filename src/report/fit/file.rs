@@ -1,0 +1,53 @@
+//! Curve files as text.
+
+use serde_yaml::{Mapping, Value};
+
+use crate::curve::Fit;
+
+/// A curve file; if it inherits, without what is the same in the other file.
+pub fn curve_file(fit: &Fit, inherit: Option<&Fit>) -> Result<String, serde_yaml::Error> {
+    let mut value = serde_yaml::to_value(fit)?;
+    if let (Some(base), Value::Mapping(own)) = (inherit, &mut value) {
+        let below = serde_yaml::to_value(base)?;
+        for part in ["sources", "volumes", "time"] {
+            if let (Some(Value::Mapping(mine)), Some(Value::Mapping(theirs))) =
+                (own.get_mut(part), below.get(part))
+            {
+                mine.retain(|key, value| theirs.get(key) != Some(value));
+            }
+        }
+        own.retain(|_, part| part.as_mapping().is_none_or(|m| !m.is_empty()));
+        let mut with_base = Mapping::new();
+        for (key, part) in std::mem::take(own) {
+            let is_id = key == "id";
+            with_base.insert(key, part);
+            if is_id {
+                with_base.insert("inherit".into(), base.id.clone().into());
+            }
+        }
+        *own = with_base;
+    }
+    let comment = "# Written by `wavecast fit`. docs/fits.md says what the coefficients mean.\n";
+    Ok(comment.to_owned() + &serde_yaml::to_string(&value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::{for_device, read};
+    use crate::device::find;
+
+    #[test]
+    fn a_file_that_inherits_reads_as_the_whole() {
+        let base = for_device(&find("v100", &[]).unwrap()).fit;
+        let mut fit = base.clone();
+        fit.id = "mine".to_owned();
+        fit.time.l1_pipe.value = 1.5;
+        let whole = curve_file(&fit, None).unwrap();
+        assert_eq!(read("whole", &whole).unwrap(), fit);
+        let short = curve_file(&fit, Some(base)).unwrap();
+        assert!(short.contains("inherit: v100-pcie-32gb") && !short.contains("launch_seconds"), "{short}");
+        let back = read("short", &short).unwrap();
+        assert_eq!((back.time, back.volumes), (fit.time, fit.volumes));
+    }
+}

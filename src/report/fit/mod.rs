@@ -1,0 +1,10 @@
+//! What came of a fit: `wavecast/fit/1`, its tables, and the curve file.
+
+mod document;
+mod file;
+mod text;
+
+pub(super) use document::{CurveDocument, PointDocument};
+pub use document::{FitDocument, fit_document};
+pub use file::curve_file;
+pub use text::{fit_markdown, fit_table, fit_text};

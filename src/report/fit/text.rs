@@ -1,0 +1,146 @@
+//! Fits for people, as Markdown, and their residuals as rows of a table.
+
+use std::fmt::Write;
+
+use super::super::ranking::{shape, significant, warnings};
+use super::super::table::{Align, Table};
+use super::document::FitDocument;
+use crate::measure::measurements::Quantity;
+
+/// What a person sees of a fit.
+pub fn fit_text(document: &FitDocument, width: Option<usize>) -> String {
+    let mut out = head(document);
+    for (title, table) in tables(document) {
+        let _ = write!(out, "\n{title}\n{}", table.text(1, width));
+    }
+    warnings(&mut out, document.warnings.iter().collect());
+    out
+}
+
+/// The same as Markdown.
+pub fn fit_markdown(document: &FitDocument) -> String {
+    let mut out = head(document);
+    for (title, table) in tables(document) {
+        let _ = write!(out, "\n## {title}\n\n{}", table.markdown());
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(out, "\nWarning: {}", warning.message);
+    }
+    out
+}
+
+fn head(document: &FitDocument) -> String {
+    let simulated = if document.simulated { " (simulated)" } else { "" };
+    format!("{}{simulated}: {} launches\n", document.device.name, document.launches)
+}
+
+fn tables(document: &FitDocument) -> Vec<(&'static str, Table)> {
+    let mut all = vec![("Volumes", curves(document))];
+    if !document.time.is_empty() {
+        all.push(("Time", times(document)));
+    }
+    all.push(("Errors on the launches that were fitted to", errors(document)));
+    all
+}
+
+/// Four significant digits.
+fn short(value: f64) -> String {
+    significant(format!("{value:.3e}").parse().unwrap_or(value))
+}
+
+fn between(interval: Option<[f64; 2]>) -> String {
+    interval.map_or_else(String::new, |[low, high]| format!("{} to {}", short(low), short(high)))
+}
+
+fn curves(document: &FitDocument) -> Table {
+    let left = |name: &'static str| (name, Align::Left);
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = [
+        left("curve"),
+        left("form"),
+        left("parameter"),
+        right("value"),
+        left("95 %"),
+        left("bootstrap"),
+        right("launches"),
+        right("outliers"),
+        right("deviation"),
+        left(""),
+    ];
+    let mut table = Table::new(columns);
+    for curve in &document.curves {
+        let points = curve.points.len().to_string();
+        if let Some(why) = &curve.kept {
+            let cells = [curve.title, "kept", "", "", "", "", &points, "", "", why];
+            table.row(cells.map(str::to_owned));
+        }
+        for (i, p) in curve.parameters.iter().enumerate() {
+            let first = |text: String| if i == 0 { text } else { String::new() };
+            table.row([
+                first(curve.title.to_owned()),
+                first(curve.form.unwrap_or_default().to_owned()),
+                p.name.to_owned(),
+                short(p.value),
+                between(p.interval),
+                between(p.bootstrap),
+                first(points.clone()),
+                first(curve.outliers.map(|n| n.to_string()).unwrap_or_default()),
+                first(curve.deviation_percent.map(|d| format!("{d:.2} %")).unwrap_or_default()),
+            ]);
+        }
+    }
+    table
+}
+
+fn times(document: &FitDocument) -> Table {
+    let left = |name: &'static str| (name, Align::Left);
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = [left("coefficient"), right("before"), right("now"), left("95 %"), left("")];
+    let mut table = Table::new(columns);
+    for t in &document.time {
+        let kept = t.kept.map(|why| format!("kept: {why}")).unwrap_or_default();
+        table.row([t.name.to_owned(), short(t.before), short(t.value), between(t.interval), kept]);
+    }
+    table
+}
+
+fn errors(document: &FitDocument) -> Table {
+    let right = |name: &'static str| (name, Align::Right);
+    let mut table = Table::new([("quantity", Align::Left), right("before"), right("after")]);
+    for e in &document.errors {
+        let title = Quantity::named(e.quantity).map_or(e.quantity, Quantity::title);
+        table.row([
+            title.to_owned(),
+            format!("{:.2} %", e.before_percent),
+            format!("{:.2} %", e.after_percent),
+        ]);
+    }
+    table
+}
+
+/// Every measured rate with what the curve says.
+pub fn fit_table(document: &FitDocument) -> Table {
+    let left = |name: &'static str| (name, Align::Left);
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = ["curve", "kernel", "params", "block", "fold"].map(left).into_iter();
+    let numbers = ["oversubscription", "measured", "fitted", "residual", "weight"].map(right);
+    let mut table = Table::new(columns.chain(numbers));
+    for curve in &document.curves {
+        for p in &curve.points {
+            let params: Vec<String> = p.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+            table.row([
+                curve.name.to_owned(),
+                p.kernel.clone(),
+                params.join(" "),
+                shape(p.block),
+                shape(p.fold),
+                significant(p.oversubscription),
+                significant(p.measured),
+                p.fitted.map(significant).unwrap_or_default(),
+                p.fitted.map(|f| significant(f - p.measured)).unwrap_or_default(),
+                significant(p.weight),
+            ]);
+        }
+    }
+    table
+}

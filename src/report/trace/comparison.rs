@@ -1,0 +1,127 @@
+//! The analytic model beside a simulation.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::percent;
+use crate::measure::Comparison;
+use crate::predict::Estimator;
+use crate::report::check::Warning;
+use crate::report::prediction::{Head, head};
+use crate::report::{Align, Table};
+
+/// The analytic model beside a simulation: `wavecast/comparison/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ComparisonDocument {
+    /// `wavecast/comparison/1`.
+    pub schema: &'static str,
+    /// What is compared.
+    #[serde(flatten)]
+    pub head: Head,
+    /// Threads of a block.
+    pub block: [i64; 3],
+    /// Work items of a thread.
+    pub fold: [i64; 3],
+    /// Blocks of the wave that was simulated.
+    pub blocks: u64,
+    /// Blocks that ran before it.
+    pub warm_blocks: u64,
+    /// Blocks of which it could reuse something.
+    pub reach_blocks: u64,
+    /// Volumes and miss rates.
+    pub quantities: Vec<QuantityDocument>,
+    /// What deserves a look.
+    pub warnings: Vec<Warning>,
+}
+
+/// One quantity in both models.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct QuantityDocument {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is measured in.
+    pub unit: &'static str,
+    /// By the analytic model.
+    pub analytic: f64,
+    /// By simulation.
+    pub simulated: f64,
+    /// Difference to the simulation, in percent of it; null if that is 0.
+    pub error_percent: Option<f64>,
+    /// Why they part, where they do.
+    pub reasons: Vec<String>,
+}
+
+/// A comparison as a document.
+pub fn comparison_document(
+    estimator: &Estimator<'_>,
+    found: &Comparison,
+    warnings: Vec<Warning>,
+) -> ComparisonDocument {
+    let one = |q: &crate::measure::Quantity| QuantityDocument {
+        name: q.name,
+        unit: q.unit,
+        analytic: q.analytic,
+        simulated: q.simulated,
+        error_percent: Some(q.error_percent()).filter(|e| e.is_finite()),
+        reasons: q.reasons.clone(),
+    };
+    ComparisonDocument {
+        schema: "wavecast/comparison/1",
+        head: head(estimator),
+        block: found.prediction.launch.candidate.block,
+        fold: found.prediction.launch.candidate.fold,
+        blocks: found.blocks,
+        warm_blocks: found.warm_blocks,
+        reach_blocks: found.reach_blocks,
+        quantities: found.quantities.iter().map(one).collect(),
+        warnings,
+    }
+}
+
+/// Comparisons as a table.
+pub fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new([
+        ("kernel", Left),
+        ("block", Right),
+        ("fold", Right),
+        ("quantity", Left),
+        ("unit", Left),
+        ("analytic", Right),
+        ("simulated", Right),
+        ("error %", Right),
+    ]);
+    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+    for document in documents {
+        for q in &document.quantities {
+            table.row([
+                document.head.kernel.name.clone(),
+                shape(document.block),
+                shape(document.fold),
+                q.name.to_owned(),
+                q.unit.to_owned(),
+                percent(q.analytic),
+                percent(q.simulated),
+                q.error_percent.map(percent).unwrap_or_default(),
+            ]);
+        }
+    }
+    table
+}
+
+/// For a terminal.
+pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> String {
+    let mut out = format!(
+        "{} on {}: a wave of {} blocks after {} others\n\n",
+        document.head.kernel.name, document.head.device.name, document.blocks, document.warm_blocks
+    );
+    out += &comparison_table(&[document]).text(1, width);
+    for q in &document.quantities {
+        for reason in &q.reasons {
+            let _ = write!(out, "\n{}: {reason}", q.name);
+        }
+    }
+    out + "\n"
+}

@@ -1,0 +1,79 @@
+//! What the trace-based models found: documents, tables and texts.
+
+mod cache;
+mod comparison;
+mod experiment;
+mod hot;
+mod info;
+mod reuse;
+mod sweep;
+
+pub use cache::{
+    CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document, cache_table, cache_text,
+};
+pub use comparison::{
+    ComparisonDocument, QuantityDocument, comparison_document, comparison_table, comparison_text,
+};
+pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
+pub use hot::{HotDocument, HotInstruction, HotLine, hot_instructions, hot_text};
+pub use info::{LaunchInfo, TraceInfoDocument, info_table, info_text, launch_info};
+pub use reuse::{
+    MeasuredMisses, MissTypes, ReuseDocument, ReuseSettings, RuleEffect, RunDocument, reuse_table,
+    reuse_text, run_document,
+};
+pub use sweep::{TraceSweepDocument, TraceSweepPoint, trace_sweep_table};
+
+use crate::report::check::Tool;
+
+/// A kernel launch that was traced.
+#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+pub struct TraceHead {
+    /// The program.
+    pub tool: Tool,
+    /// Where the trace comes from.
+    pub source: String,
+    /// Name of the kernel, where it is known.
+    pub kernel: Option<String>,
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads in the trace.
+    pub threads: usize,
+    /// Accesses in the trace.
+    pub accesses: usize,
+}
+
+impl TraceHead {
+    /// Of a trace from some source.
+    pub fn new(source: &str, trace: &crate::trace::Trace) -> Self {
+        Self {
+            tool: Tool::this(),
+            source: source.to_owned(),
+            kernel: trace.kernel.clone(),
+            block: trace.block.0,
+            grid: trace.grid.0,
+            threads: trace.threads(),
+            accesses: trace.accesses().len(),
+        }
+    }
+
+    /// In one line.
+    fn text(&self) -> String {
+        let shape = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
+        format!(
+            "{} ({}): block {}, grid {}, {} threads, {} accesses\n",
+            self.kernel.as_deref().unwrap_or("trace"),
+            self.source,
+            shape(self.block),
+            shape(self.grid),
+            self.threads,
+            self.accesses
+        )
+    }
+}
+
+/// A percentage as it is shown.
+fn percent(value: f64) -> String {
+    format!("{value:.2}")
+}

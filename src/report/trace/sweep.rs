@@ -1,0 +1,66 @@
+//! Miss rates over one parameter of the cache (N figure 12).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{MissTypes, TraceHead, percent};
+use crate::report::{Align, Table};
+
+/// Miss rates over parameters of the cache: `wavecast/trace-sweep/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TraceSweepDocument {
+    /// `wavecast/trace-sweep/1`.
+    pub schema: &'static str,
+    /// The launch.
+    #[serde(flatten)]
+    pub head: TraceHead,
+    /// The points.
+    pub points: Vec<TraceSweepPoint>,
+}
+
+/// One value of one parameter, all others as they are.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TraceSweepPoint {
+    /// `associativity`, `size`, `line` or `mshrs`.
+    pub parameter: &'static str,
+    /// Over the original value.
+    pub factor: f64,
+    /// The value.
+    pub value: u64,
+    /// Memory misses of all requests, in percent.
+    pub miss_rate_percent: f64,
+    /// Requests of warps after coalescing.
+    pub requests: u64,
+    /// Misses by type.
+    pub misses: MissTypes,
+}
+
+/// As a table.
+pub fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
+    use Align::{Left, Right};
+    let mut table = Table::new([
+        ("parameter", Left),
+        ("factor", Right),
+        ("value", Right),
+        ("miss rate %", Right),
+        ("compulsory", Right),
+        ("capacity", Right),
+        ("associativity", Right),
+        ("mshr", Right),
+        ("latency", Right),
+    ]);
+    for point in &document.points {
+        table.row([
+            point.parameter.to_owned(),
+            point.factor.to_string(),
+            point.value.to_string(),
+            percent(point.miss_rate_percent),
+            point.misses.compulsory.to_string(),
+            point.misses.capacity.to_string(),
+            point.misses.associativity.to_string(),
+            point.misses.mshr.to_string(),
+            point.misses.latency.to_string(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,8 @@
+//! Predictions beside measurements: `wavecast/validation/1` and its tables.
+
+mod document;
+mod text;
+
+pub(super) use document::ScoreDocument;
+pub use document::{ModelDocument, ValidationDocument, validation_document};
+pub use text::{validation_markdown, validation_table, validation_text};

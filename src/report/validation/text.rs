@@ -1,0 +1,212 @@
+//! Validations for people, as Markdown, and as rows of a table.
+
+use std::fmt::Write;
+
+use super::super::ranking::{shape, significant, warnings};
+use super::super::table::{Align, Table};
+use super::super::units::counted;
+use super::document::{GroupDocument, OrderDocument, ScoreDocument, ValidationDocument};
+use crate::measure::measurements::Quantity;
+
+/// What a person sees of a validation.
+pub fn validation_text(document: &ValidationDocument, width: Option<usize>) -> String {
+    let mut out = head(document);
+    let _ = write!(out, "\n\n{}", quantities(document).text(1, width));
+    if document.order.is_some() {
+        let _ = write!(out, "\n{}", orders(document).text(1, width));
+    }
+    let worst = worst(document);
+    if !worst.is_empty() {
+        let _ = write!(out, "\nlargest errors\n{}", worst.text(1, width));
+    }
+    for line in rejected(document) {
+        let _ = writeln!(out, "{line}");
+    }
+    warnings(&mut out, document.warnings.iter().collect());
+    out
+}
+
+/// The same as Markdown.
+pub fn validation_markdown(document: &ValidationDocument) -> String {
+    let mut out = format!("{}\n\n## Errors\n\n{}", head(document), quantities(document).markdown());
+    if document.order.is_some() {
+        let _ = write!(out, "\n## Order of launches\n\n{}", orders(document).markdown());
+    }
+    let worst = worst(document);
+    if !worst.is_empty() {
+        let _ = write!(out, "\n## Largest errors\n\n{}", worst.markdown());
+    }
+    for line in rejected(document) {
+        let _ = writeln!(out, "\n{}", line.trim());
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(out, "\nWarning: {}", warning.message);
+    }
+    out
+}
+
+fn head(document: &ValidationDocument) -> String {
+    let (s, m) = (&document.summary, &document.model);
+    format!(
+        "{} of {}, {} predicted; model {}, {} addressing, curves {}",
+        counted(s.rows, "row"),
+        counted(s.launches, "launch").replace("launchs", "launches"),
+        s.predicted,
+        m.id,
+        m.addressing,
+        m.curves.join(", ")
+    )
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.2} %")
+}
+
+fn signed(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |v| format!("{v:+.1} %"))
+}
+
+fn title(name: &'static str) -> &'static str {
+    Quantity::named(name).map_or(name, Quantity::title)
+}
+
+fn quantities(document: &ValidationDocument) -> Table {
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = ["launches", "mean error", "median", "bias", "worst"].map(right);
+    let mut table = Table::new([("quantity", Align::Left)].into_iter().chain(columns));
+    for q in &document.quantities {
+        let mut cells = vec![title(q.quantity).to_owned(), q.launches.to_string()];
+        if q.launches > 0 {
+            cells.extend([percent(q.mean_absolute_error_percent), percent(q.median_absolute_error_percent)]);
+            cells.push(signed(Some(q.bias_percent)));
+            cells.push(signed(q.worst.first().and_then(|w| w.pair.error_percent)));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn orders(document: &ValidationDocument) -> Table {
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = ["launches", "Spearman", "Kendall", "first choice", "best of 5", "best at"].map(right);
+    let mut table = Table::new([("group", Align::Left)].into_iter().chain(columns));
+    let cells = |name: String, o: &OrderDocument| {
+        [
+            name,
+            o.launches.to_string(),
+            format!("{:.3}", o.spearman),
+            format!("{:.3}", o.kendall),
+            format!("{:.1} %", o.first_percent),
+            format!("{:.1} %", o.first_five_percent),
+            o.best_at.to_string(),
+        ]
+    };
+    for group in &document.groups {
+        if let Some(order) = &group.order {
+            table.row(cells(name(group), order));
+        }
+    }
+    if let Some(order) = document.order.as_ref().filter(|_| table.len() > 1) {
+        let name = format!("mean of {} groups (best at: last)", document.ordered_groups);
+        table.row(cells(name, order));
+    }
+    table
+}
+
+/// Kernel, variant, parameters and device.
+fn name(group: &GroupDocument) -> String {
+    let variant = group.variant.as_ref().map(|v| format!("/{v}")).unwrap_or_default();
+    let params: Vec<String> = group.params.iter().map(|(n, v)| format!(" {n}={v}")).collect();
+    format!("{}{variant}{} on {}", group.kernel, params.concat(), group.device.id)
+}
+
+fn worst(document: &ValidationDocument) -> Table {
+    let left = |name: &'static str| (name, Align::Left);
+    let right = |name: &'static str| (name, Align::Right);
+    let columns = ["quantity", "group", "block", "fold"].map(left).into_iter();
+    let mut table = Table::new(columns.chain(["predicted", "measured", "error", "line"].map(right)));
+    for ScoreDocument { quantity, worst, .. } in &document.quantities {
+        for w in worst {
+            let group = document.groups.get(w.group).map(name).unwrap_or_default();
+            table.row([
+                title(quantity).to_owned(),
+                group,
+                shape(w.block),
+                shape(w.fold),
+                short(w.pair.predicted),
+                short(w.pair.measured),
+                signed(w.pair.error_percent),
+                w.lines.first().map(ToString::to_string).unwrap_or_default(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Four significant digits.
+fn short(value: f64) -> String {
+    significant(format!("{value:.3e}").parse().unwrap_or(value))
+}
+
+/// The first reasons why launches are missing.
+fn rejected(document: &ValidationDocument) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let all = || document.groups.iter().flat_map(|g| g.rejected.iter().map(move |r| (g, r)));
+    let count = all().count();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("\n{count} measured launches cannot be predicted:")];
+    lines.extend(all().take(SHOWN).map(|(group, r)| {
+        let line = r.lines.first().copied().unwrap_or(0);
+        format!(
+            "  line {line}: {}, block {}, fold {}: {}",
+            name(group),
+            shape(r.block),
+            shape(r.fold),
+            r.reason
+        )
+    }));
+    if count > SHOWN {
+        lines.push("  ... --format json lists all".to_owned());
+    }
+    lines
+}
+
+/// Every launch with what was measured and predicted of it; units stand in the names.
+pub fn validation_table(document: &ValidationDocument) -> Table {
+    let known: Vec<Quantity> = Quantity::ALL
+        .into_iter()
+        .filter(|q| document.quantities.iter().any(|s| s.quantity == q.name()))
+        .collect();
+    let names: Vec<String> = known
+        .iter()
+        .flat_map(|q| ["measured", "predicted"].map(|which| format!("{}_{which}", q.name())))
+        .collect();
+    let left = |name: &'static str| (name, Align::Left);
+    let columns = ["kernel", "variant", "params", "device", "block", "fold", "limiter"].map(left).into_iter();
+    let mut table = Table::new(columns.chain(names.iter().map(|n| (n.as_str(), Align::Right))));
+    for group in &document.groups {
+        let params: Vec<String> = group.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        for launch in &group.launches {
+            let mut cells = vec![
+                group.kernel.clone(),
+                group.variant.clone().unwrap_or_default(),
+                params.join(" "),
+                group.device.id.clone(),
+                shape(launch.block),
+                shape(launch.fold),
+                launch.limiter.to_owned(),
+            ];
+            for q in &known {
+                let pair = launch.values.get(q.name());
+                cells.extend(
+                    [pair.map(|p| p.measured), pair.map(|p| p.predicted)]
+                        .map(|v| v.map(significant).unwrap_or_default()),
+                );
+            }
+            table.row(cells);
+        }
+    }
+    table
+}

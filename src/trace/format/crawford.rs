@@ -1,0 +1,134 @@
+//! C 5.1: the buffers of an instrumented kernel, `address and instruction|thread|loops` in hexadecimal.
+//! The grid is not said: it follows from the largest thread, so that a run is held until it is complete.
+
+use std::io::Read;
+
+use super::lines::{Lines, shown};
+use super::number::hex;
+use super::sink::Sink;
+use super::{ReadError, thread_number};
+use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
+
+const HEAD: &str = "`local size:X Y Z`";
+const LINE: &str = "`0xAAAAAAAAFNNNNNNN|0xIDS|0xLOOPS` (address, F load or A store, instruction), `0x1|ids|loops` or hyphens";
+
+/// Bytes of an access: C's kernels have 4-byte elements, and the format does not say.
+const BYTES: u16 = 4;
+
+/// A run until its grid is known.
+#[derive(Default)]
+struct Run {
+    entries: Vec<(Access, [u32; 3])>,
+    tables: Tables,
+    most: [u32; 3],
+}
+
+pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+    let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
+    let Some(block) = first.strip_prefix(b"local size:").and_then(|t| super::extents(t.trim_ascii(), b' '))
+    else {
+        let found = shown(first);
+        return Err(ReadError::Malformed { line: lines.number(), expected: HEAD, found });
+    };
+    let mut run = Run::default();
+    let mut runs = 0;
+    while let Some(line) = lines.next()? {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if line.starts_with(b"--") {
+            hand_on(std::mem::take(&mut run), block, sink)?;
+            runs += 1;
+        } else if entry(line, &mut run).is_none() {
+            let found = shown(line);
+            lines.refuse(LINE, &found)?;
+        }
+    }
+    if !run.entries.is_empty() || runs == 0 {
+        hand_on(run, block, sink)?;
+    }
+    Ok(())
+}
+
+fn entry(line: &[u8], run: &mut Run) -> Option<()> {
+    let mut parts = line.split(|&b| b == b'|');
+    let (what, ids, loops) = (parts.next()?, parts.next()?, parts.next()?);
+    let id = whole(ids)?;
+    // 20 bits for each dimension, x lowest.
+    let part = |shift: u32| u32::try_from(id >> shift & 0xF_FFFF).unwrap_or(0);
+    let place = [part(0), part(20), part(40)];
+    let digits = what.strip_prefix(b"0x")?;
+    let access = if let [scope @ (b'1' | b'2')] = digits {
+        Access::plain(0, Kind::Barrier, u64::from(scope - b'0'), 0)
+    } else {
+        let (head, name) = digits.split_at_checked(digits.len().checked_sub(7)?)?;
+        let (address, kind) = head.split_at_checked(head.len().checked_sub(1)?)?;
+        let kind = match kind {
+            b"F" => Kind::Load,
+            b"A" => Kind::Store,
+            _ => return None,
+        };
+        (address.len() <= 8).then_some(())?;
+        let instruction = run.tables.instruction(&name_of(whole(name)?));
+        let iteration = iteration(whole(loops)?, &mut run.tables);
+        Access { address: whole(address)?, thread: 0, instruction, iteration, bytes: BYTES, kind }
+    };
+    for (most, n) in run.most.iter_mut().zip(place) {
+        *most = (*most).max(n);
+    }
+    run.entries.push((access, place));
+    Some(())
+}
+
+/// The whole text as a number.
+fn whole(text: &[u8]) -> Option<u64> {
+    let (value, rest) = hex(text)?;
+    rest.is_empty().then_some(value)
+}
+
+/// The seven hexadecimal digits are a number that spells the name in base 36.
+fn name_of(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    while number > 0 || digits.is_empty() {
+        digits.push(char::from_digit(u32::try_from(number % 36).unwrap_or(0), 36).unwrap_or('0'));
+        number /= 36;
+    }
+    digits.iter().rev().collect()
+}
+
+/// Three segments of 20 bits (C 4.4.2), 4 of them the loop and 16 its iteration, counted from 1; the outermost loop in
+/// the highest segment. A segment of 0 is no loop.
+fn iteration(loops: u64, tables: &mut Tables) -> u32 {
+    let mut pairs = [(0, 0); 3];
+    let mut count = 0;
+    for shift in [40, 20, 0] {
+        let segment = u32::try_from(loops >> shift & 0xF_FFFF).unwrap_or(0);
+        if segment != 0 {
+            pairs[count] = (segment >> 16, segment & 0xFFFF);
+            count += 1;
+        }
+    }
+    tables.iteration(&pairs[..count])
+}
+
+fn hand_on<S: Sink>(run: Run, block: Dim3, sink: &mut S) -> Result<(), ReadError> {
+    let mut grid = [1; 3];
+    for ((n, most), b) in grid.iter_mut().zip(run.most).zip(block.0) {
+        *n = most / b + 1;
+    }
+    let grid = Dim3(grid);
+    sink.begin(&Header { kernel: None, block, grid: Some(grid) }, false)?;
+    for (mut access, [x, y, z]) in run.entries {
+        let [bx, by, bz] = block.0;
+        let group = grid.linear(Dim3([x / bx, y / by, z / bz]));
+        let local = block.linear(Dim3([x % bx, y % by, z % bz]));
+        let thread = group.checked_mul(block.volume()).and_then(|n| n.checked_add(local));
+        let Some(thread) = thread.and_then(thread_number) else {
+            return Err(ReadError::Limit { line: 0, what: "more threads than can be held" });
+        };
+        access.thread = thread;
+        debug_assert!(access.kind != Kind::Barrier || access.instruction == NO_INSTRUCTION);
+        sink.access(access, &run.tables)?;
+    }
+    sink.end(run.tables)
+}

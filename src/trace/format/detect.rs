@@ -1,0 +1,87 @@
+//! Which format a text has.
+
+use super::ReadError;
+use super::number::{decimal, hex, skip_blanks};
+
+/// The formats of traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// N's: `blocksize: X Y Z`, then `thread rw address bytes`.
+    Trc,
+    /// C 5.1: what the instrumented kernel writes.
+    Crawford,
+    /// C 5.3: in the order in which a cache sees it.
+    Scheduled,
+    /// Accel-Sim's warp instructions.
+    Traceg,
+    /// The text of `NVBit`'s `mem_trace`.
+    Nvbit,
+    /// A log with instructions and loops.
+    Full,
+    /// Our own table.
+    Csv,
+    /// Our own lines of JSON.
+    Jsonl,
+}
+
+impl Format {
+    /// All formats and their names.
+    pub const ALL: [(&'static str, Format); 8] = [
+        ("trc", Format::Trc),
+        ("crawford", Format::Crawford),
+        ("scheduled", Format::Scheduled),
+        ("traceg", Format::Traceg),
+        ("nvbit", Format::Nvbit),
+        ("full", Format::Full),
+        ("csv", Format::Csv),
+        ("jsonl", Format::Jsonl),
+    ];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|f| f.1 == self).map_or("", |f| f.0)
+    }
+}
+
+/// The format by the first line that says something.
+pub(super) fn detect(text: &[u8]) -> Result<Format, ReadError> {
+    let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|l| !l.is_empty());
+    let Some(first) = lines.next() else { return Err(ReadError::Empty) };
+    let found = match first {
+        l if l.starts_with(b"blocksize:") => Format::Trc,
+        l if l.starts_with(b"local size:") => Format::Crawford,
+        l if l.starts_with(b"MEMTRACE:") || l.starts_with(b"CTX ") => Format::Nvbit,
+        l if l.starts_with(b"{") => Format::Jsonl,
+        l if l.starts_with(super::own::MAGIC) => Format::Csv,
+        // Options of the kernel, or a comment before them.
+        [b'-' | b'#', ..] => Format::Traceg,
+        [b'B' | b'K' | b'P' | b'L' | b'I', b' ', ..] => Format::Full,
+        l if is_scheduled_head(l) && lines.next().is_none_or(|l| hex(l).is_some()) => Format::Scheduled,
+        _ => return Err(ReadError::Unknown),
+    };
+    Ok(found)
+}
+
+fn is_scheduled_head(line: &[u8]) -> bool {
+    let second = decimal(line).map(|(_, rest)| skip_blanks(rest)).and_then(decimal);
+    second.is_some_and(|(_, rest)| rest.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_known_by_its_first_line() {
+        let of = |text: &str| detect(text.as_bytes()).ok();
+        assert_eq!(of("blocksize: 16 16 1\n"), Some(Format::Trc));
+        assert_eq!(of("local size:16 16 1"), Some(Format::Crawford));
+        assert_eq!(of("32 4\n0x83BD000 R 0 0 1"), Some(Format::Scheduled));
+        assert_eq!(of("\n-kernel name = mm\n"), Some(Format::Traceg));
+        assert_eq!(of("MEMTRACE: CTX 0x1 - LAUNCH"), Some(Format::Nvbit));
+        assert_eq!(of("B 1 size 4096 flags 0"), Some(Format::Full));
+        assert_eq!(of("{\"block\": [1,1,1]}"), Some(Format::Jsonl));
+        assert_eq!(of("hello"), None);
+        assert!(matches!(detect(b" \n"), Err(ReadError::Empty)));
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a trace could not be read.
+
+/// Why a trace could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A line that is not what it should be.
+    #[error("line {line}: expected {expected}, found `{found}`")]
+    Malformed {
+        /// Its number, from 1.
+        line: u64,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there, cut.
+        found: String,
+    },
+    /// The text ends in the middle of something.
+    #[error("the trace ends after line {line}: expected {expected}")]
+    Truncated {
+        /// The last line.
+        line: u64,
+        /// What is missing.
+        expected: &'static str,
+    },
+    /// A line that cannot be part of any trace.
+    #[error("line {line} is longer than {most} bytes")]
+    LongLine {
+        /// Its number, from 1.
+        line: u64,
+        /// The limit.
+        most: usize,
+    },
+    /// More than can be held.
+    #[error("line {line}: {what}")]
+    Limit {
+        /// Its number, from 1.
+        line: u64,
+        /// Which limit.
+        what: &'static str,
+    },
+    /// No format was recognised.
+    #[error("this is no trace in a format that is known")]
+    Unknown,
+    /// There is nothing in it.
+    #[error("the trace is empty")]
+    Empty,
+    /// It could not be read at all, or could not be unpacked.
+    #[error("cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl ReadError {
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ReadError::Malformed { .. } => "trace-malformed",
+            ReadError::Truncated { .. } => "trace-truncated",
+            ReadError::LongLine { .. } | ReadError::Limit { .. } => "trace-limit",
+            ReadError::Unknown => "trace-format",
+            ReadError::Empty => "trace-empty",
+            ReadError::Io(_) => "cannot-read",
+        }
+    }
+}

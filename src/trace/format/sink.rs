@@ -1,0 +1,52 @@
+//! Who takes a trace as it is read.
+
+use super::ReadError;
+use crate::trace::model::{Access, Header, Kind, Tables, Trace, TraceBuilder};
+
+/// Takes kernel launches access by access.
+pub trait Sink {
+    /// A launch begins. Where `ordered`, the accesses come in the order in which a machine does them.
+    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError>;
+    /// An access, and what its numbers mean.
+    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError>;
+    /// The launch is over.
+    fn end(&mut self, tables: Tables) -> Result<(), ReadError>;
+}
+
+/// Holds all launches.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// Those that are complete.
+    pub traces: Vec<Trace>,
+    current: Option<TraceBuilder>,
+    keep: Option<fn(Kind) -> bool>,
+}
+
+impl Collector {
+    /// Holds some kinds of accesses only.
+    pub fn keeping(keep: Option<fn(Kind) -> bool>) -> Self {
+        Self { keep, ..Self::default() }
+    }
+}
+
+impl Sink for Collector {
+    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
+        self.current = Some(TraceBuilder::new(header.clone(), ordered));
+        Ok(())
+    }
+
+    #[inline]
+    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+        if let Some(current) = &mut self.current
+            && self.keep.is_none_or(|keep| keep(access.kind))
+        {
+            current.push(access);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, tables: Tables) -> Result<(), ReadError> {
+        self.traces.extend(self.current.take().map(|builder| builder.finish(tables)));
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Writers: N's format, our own two, and C's scheduled form.
+
+use std::io::{self, Write};
+
+use super::ReadError;
+use super::json::{Entry, Launch, Line};
+use super::own::{COLUMNS, MAGIC, letter};
+use super::sink::Sink;
+use crate::trace::model::{Access, Header, Kind, NO_INSTRUCTION, Tables, Trace};
+
+/// Writes N's format, which has one launch and neither atomics nor barriers: barriers are left out, an atomic
+/// becomes a load and a store.
+#[derive(Debug)]
+pub struct TrcWriter<W> {
+    out: W,
+    begun: bool,
+}
+
+impl<W: Write> TrcWriter<W> {
+    /// A writer.
+    pub fn new(out: W) -> Self {
+        Self { out, begun: false }
+    }
+}
+
+impl<W: Write> Sink for TrcWriter<W> {
+    fn begin(&mut self, header: &Header, _: bool) -> Result<(), ReadError> {
+        if self.begun {
+            let what = "a .trc file holds one launch, and the trace has more: choose one with --launch";
+            return Err(ReadError::Limit { line: 0, what });
+        }
+        self.begun = true;
+        let [x, y, z] = header.block.0;
+        Ok(writeln!(self.out, "blocksize: {x} {y} {z}")?)
+    }
+
+    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+        let Access { thread, address, bytes, .. } = access;
+        let ways: &[u8] = match access.kind {
+            Kind::Load => &[0],
+            Kind::Store => &[1],
+            Kind::Atomic => &[0, 1],
+            Kind::Barrier => &[],
+        };
+        for way in ways {
+            writeln!(self.out, "{thread} {way} {address} {bytes}")?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: Tables) -> Result<(), ReadError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Writes our own table.
+#[derive(Debug)]
+pub struct CsvWriter<W> {
+    out: W,
+    begun: bool,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// A writer.
+    pub fn new(out: W) -> Self {
+        Self { out, begun: false }
+    }
+}
+
+impl<W: Write> Sink for CsvWriter<W> {
+    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
+        if !self.begun {
+            self.out.write_all(MAGIC)?;
+            writeln!(self.out)?;
+        }
+        let [x, y, z] = header.block.0;
+        write!(self.out, "# launch block={x},{y},{z}")?;
+        if let Some([x, y, z]) = header.grid.map(|g| g.0) {
+            write!(self.out, " grid={x},{y},{z}")?;
+        }
+        write!(self.out, " ordered={}", u8::from(ordered))?;
+        if let Some(kernel) = &header.kernel {
+            write!(self.out, " kernel={}", kernel.replace(['\n', '\r'], " "))?;
+        }
+        writeln!(self.out)?;
+        if !self.begun {
+            writeln!(self.out, "{COLUMNS}")?;
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+        let Access { thread, address, bytes, .. } = access;
+        let (name, line, column) = instruction(access, tables);
+        let name = name.replace([',', '\n', '\r'], " ");
+        write!(
+            self.out,
+            "{thread},{},{address},{bytes},{},{line},{column},",
+            letter(access.kind),
+            name.trim_ascii()
+        )?;
+        for (i, (label, iteration)) in tables.pairs(access.iteration).iter().enumerate() {
+            let separator = if i > 0 { ";" } else { "" };
+            write!(self.out, "{separator}{label}={iteration}")?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn end(&mut self, _: Tables) -> Result<(), ReadError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Writes our own lines of JSON.
+#[derive(Debug)]
+pub struct JsonWriter<W> {
+    out: W,
+}
+
+impl<W: Write> JsonWriter<W> {
+    /// A writer.
+    pub fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    fn line(&mut self, line: &Line) -> Result<(), ReadError> {
+        serde_json::to_writer(&mut self.out, line).map_err(io::Error::from)?;
+        Ok(writeln!(self.out)?)
+    }
+}
+
+impl<W: Write> Sink for JsonWriter<W> {
+    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
+        let (kernel, grid) = (header.kernel.clone(), header.grid.map(|g| g.0));
+        self.line(&Line::Launch(Launch { kernel, block: header.block.0, grid, ordered }))
+    }
+
+    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+        let (name, line, column) = instruction(access, tables);
+        self.line(&Line::Entry(Entry {
+            thread: access.thread.into(),
+            kind: letter(access.kind).to_owned(),
+            address: access.address,
+            bytes: access.bytes,
+            instruction: name.to_owned(),
+            line,
+            column,
+            loops: tables.pairs(access.iteration).to_vec(),
+        }))
+    }
+
+    fn end(&mut self, _: Tables) -> Result<(), ReadError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+fn instruction(access: Access, tables: &Tables) -> (&str, u32, u32) {
+    let known = tables.instructions().get(access.instruction as usize);
+    known.map_or(("", 0, 0), |i| (&i.name, i.line, i.column))
+}
+
+/// Writes C's scheduled form (C 5.2.3): accesses of a trace in a given order, by their positions in it.
+pub fn write_scheduled<W: Write>(
+    out: &mut W,
+    trace: &Trace,
+    warp_size: u32,
+    order: impl IntoIterator<Item = u32>,
+) -> io::Result<()> {
+    writeln!(out, "{warp_size} {}", trace.blocks().max(1))?;
+    let block = trace.block_threads();
+    for position in order {
+        let Some(access) = trace.accesses().get(position as usize) else { continue };
+        let letter = match access.kind {
+            Kind::Load => 'R',
+            Kind::Store | Kind::Atomic => 'W',
+            Kind::Barrier => continue,
+        };
+        let thread = access.thread as usize;
+        let (group, warp) = (thread / block, thread % block / (warp_size.max(1) as usize));
+        // The format wants a number; one that is not known is 0.
+        let instruction = if access.instruction == NO_INSTRUCTION { 0 } else { access.instruction };
+        writeln!(out, "{:#X} {letter} {group} {warp} {instruction}", access.address)?;
+    }
+    out.flush()
+}

@@ -1,0 +1,22 @@
+//! The trace-based models: formats, scheduling, coalescing, the reuse-distance model and cache simulation.
+//!
+//! They answer what the analytic model cannot: types of misses, order, conflicts, data-dependent accesses.
+//! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
+//! thesis on a cache model for `OpenCL` kernels.
+
+pub mod cache;
+pub mod coalesce;
+pub mod experiment;
+pub mod format;
+mod intern;
+mod model;
+
+pub mod pattern;
+mod random;
+pub mod reference;
+pub mod reuse;
+pub mod schedule;
+pub mod sets;
+pub mod synth;
+
+pub use model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};

@@ -1,0 +1,359 @@
+//! What a trace is: per thread an ordered list of accesses. Only the order within a thread means anything.
+
+use std::collections::HashMap;
+
+/// Three extents or a place, x fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dim3(pub [u32; 3]);
+
+impl Dim3 {
+    /// One element.
+    pub const ONE: Self = Self([1; 3]);
+
+    /// Number of elements.
+    pub fn volume(self) -> u64 {
+        self.0.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul)
+    }
+
+    /// Number of the element at a place.
+    pub fn linear(self, Dim3([x, y, z]): Dim3) -> u64 {
+        let [nx, ny, _] = self.0.map(u64::from);
+        let row = u64::from(z).saturating_mul(ny).saturating_add(u64::from(y));
+        row.saturating_mul(nx).saturating_add(u64::from(x))
+    }
+
+    /// Place of an element.
+    #[must_use]
+    pub fn place(self, linear: u64) -> Dim3 {
+        let [nx, ny, _] = self.0.map(|n| u64::from(n.max(1)));
+        let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Dim3([narrow(linear % nx), narrow(linear / nx % ny), narrow(linear / nx / ny)])
+    }
+}
+
+impl std::fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [x, y, z] = self.0;
+        write!(f, "{x}x{y}x{z}")
+    }
+}
+
+/// What an entry of a trace does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and writes beyond the L1 cache.
+    Atomic,
+    /// Waits for the block.
+    Barrier,
+}
+
+/// The instruction of an access whose trace does not say.
+pub const NO_INSTRUCTION: u32 = u32::MAX;
+
+/// One entry of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// First byte.
+    pub address: u64,
+    /// Global number: of the block, times threads of a block, plus number in the block; x fastest.
+    pub thread: u32,
+    /// Position in [`Tables::instructions`], or [`NO_INSTRUCTION`].
+    pub instruction: u32,
+    /// Of the enclosing loops: position in [`Tables`]; 0 is outside of all.
+    pub iteration: u32,
+    /// How many bytes.
+    pub bytes: u16,
+    /// What it does.
+    pub kind: Kind,
+}
+
+impl Access {
+    /// An access of which nothing else is known.
+    pub fn plain(thread: u32, kind: Kind, address: u64, bytes: u16) -> Self {
+        Self { address, thread, instruction: NO_INSTRUCTION, iteration: 0, bytes, kind }
+    }
+}
+
+/// What is known of an instruction.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Instruction {
+    /// Its name in the trace.
+    pub name: String,
+    /// Source line, from 1; 0 if not known.
+    pub line: u32,
+    /// Source column, from 1; 0 if not known.
+    pub column: u32,
+}
+
+/// Names behind the numbers in accesses.
+#[derive(Debug, Clone, Default)]
+pub struct Tables {
+    instructions: Vec<Instruction>,
+    by_name: HashMap<String, u32>,
+    /// Pairs of a loop's label and its iteration, of all interned iterations behind each other.
+    pairs: Vec<(u32, u32)>,
+    ends: Vec<usize>,
+    by_pairs: HashMap<Box<[(u32, u32)]>, u32>,
+}
+
+impl Tables {
+    /// The number of an instruction by name; a new name gets the next one.
+    pub fn instruction(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let next = u32::try_from(self.instructions.len()).unwrap_or(NO_INSTRUCTION);
+        self.instructions.push(Instruction { name: name.to_owned(), ..Instruction::default() });
+        self.by_name.insert(name.to_owned(), next);
+        next
+    }
+
+    /// Notes where an instruction stands in the source.
+    pub fn place(&mut self, instruction: u32, line: u32, column: u32) {
+        if let Some(known) = self.instructions.get_mut(instruction as usize) {
+            (known.line, known.column) = (line, column);
+        }
+    }
+
+    /// All instructions, in the order in which they were met.
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// The number of an iteration: pairs of loop label and iteration, outermost first. None is 0.
+    pub fn iteration(&mut self, pairs: &[(u32, u32)]) -> u32 {
+        if pairs.is_empty() {
+            return 0;
+        }
+        if let Some(&known) = self.by_pairs.get(pairs) {
+            return known;
+        }
+        self.pairs.extend_from_slice(pairs);
+        self.ends.push(self.pairs.len());
+        let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        self.by_pairs.insert(pairs.into(), number);
+        number
+    }
+
+    /// The pairs of an iteration.
+    pub fn pairs(&self, iteration: u32) -> &[(u32, u32)] {
+        let end = |n: usize| n.checked_sub(1).and_then(|i| self.ends.get(i)).copied().unwrap_or(0);
+        let number = iteration as usize;
+        let (from, to) = (end(number.saturating_sub(1)), end(number));
+        self.pairs.get(from..to).unwrap_or(&[])
+    }
+}
+
+/// What stands before the accesses of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Name of the kernel, where the trace says.
+    pub kernel: Option<String>,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Blocks of the grid, where the trace says.
+    pub grid: Option<Dim3>,
+}
+
+/// The accesses of one kernel launch, by thread.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// Name of the kernel, where the trace says.
+    pub kernel: Option<String>,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Blocks of the grid: as the trace says, or as many as there are in a row.
+    pub grid: Dim3,
+    /// Names behind the numbers.
+    pub tables: Tables,
+    accesses: Vec<Access>,
+    /// Where each thread's accesses start, and the end.
+    starts: Vec<usize>,
+    /// In which order they stand in the file, where that means something.
+    recorded: Option<Vec<u32>>,
+}
+
+impl Trace {
+    /// Threads up to the last one with an access.
+    pub fn threads(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Threads of a block.
+    pub fn block_threads(&self) -> usize {
+        usize::try_from(self.block.volume()).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Blocks up to the last one with an access.
+    pub fn blocks(&self) -> usize {
+        self.threads().div_ceil(self.block_threads())
+    }
+
+    /// The accesses of a thread in order; none of one that does not exist.
+    pub fn thread(&self, number: usize) -> &[Access] {
+        self.accesses.get(self.range(number)).unwrap_or(&[])
+    }
+
+    /// Where the accesses of a thread lie among all.
+    pub fn range(&self, number: usize) -> std::ops::Range<usize> {
+        match (self.starts.get(number), self.starts.get(number + 1)) {
+            (Some(&from), Some(&to)) => from..to,
+            _ => 0..0,
+        }
+    }
+
+    /// All accesses, by thread.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// Positions in [`accesses`](Self::accesses) in the order of the file, if that is a schedule.
+    pub fn recorded(&self) -> Option<&[u32]> {
+        self.recorded.as_deref()
+    }
+
+    /// Whether every access knows its instruction.
+    pub fn has_instructions(&self) -> bool {
+        self.accesses.iter().all(|a| a.instruction != NO_INSTRUCTION || a.kind == Kind::Barrier)
+    }
+}
+
+impl Trace {
+    /// The trace with its blocks renumbered, x fastest, where they were numbered x slowest, as N's tracer
+    /// does; none if the grid does not have the blocks of the trace.
+    pub fn from_x_slowest(&self, grid: Dim3) -> Option<Self> {
+        let [nx, ny, nz] = grid.0;
+        let turned = Dim3([nz, ny, nx]);
+        if grid.volume() < self.blocks() as u64 || grid.volume() > 1 << 26 {
+            return None;
+        }
+        let size = self.block_threads();
+        let header = Header { kernel: self.kernel.clone(), block: self.block, grid: Some(grid) };
+        let mut builder = TraceBuilder::new(header, false);
+        for access in &self.accesses {
+            let (block, local) = (access.thread as usize / size, access.thread as usize % size);
+            let [z, y, x] = turned.place(block as u64).0;
+            let block = usize::try_from(grid.linear(Dim3([x, y, z]))).ok()?;
+            let thread = u32::try_from(block.checked_mul(size)?.checked_add(local)?).ok()?;
+            builder.push(Access { thread, ..*access });
+        }
+        Some(builder.finish(self.tables.clone()))
+    }
+}
+
+/// Collects the accesses of a launch.
+#[derive(Debug)]
+pub struct TraceBuilder {
+    header: Header,
+    accesses: Vec<Access>,
+    threads: usize,
+    sorted: bool,
+    keep_order: bool,
+}
+
+impl TraceBuilder {
+    /// An empty trace; `keep_order` where the order of all accesses together means something.
+    pub fn new(header: Header, keep_order: bool) -> Self {
+        Self { header, accesses: Vec::new(), threads: 0, sorted: true, keep_order }
+    }
+
+    /// Adds an access.
+    #[inline]
+    pub fn push(&mut self, access: Access) {
+        let thread = access.thread as usize;
+        self.sorted &= thread + 1 >= self.threads;
+        self.threads = self.threads.max(thread + 1);
+        self.accesses.push(access);
+    }
+
+    /// The trace.
+    pub fn finish(self, tables: Tables) -> Trace {
+        let Self { header, accesses, threads, sorted, keep_order } = self;
+        let mut starts = vec![0_usize; threads + 1];
+        for access in &accesses {
+            starts[access.thread as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut recorded = None;
+        let accesses = if sorted && !keep_order {
+            accesses
+        } else {
+            let (by_thread, places) = by_thread(&accesses, &starts);
+            recorded = keep_order.then_some(places);
+            by_thread
+        };
+        let blocks = threads.div_ceil(usize::try_from(header.block.volume()).unwrap_or(1).max(1));
+        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
+        let grid = header.grid.unwrap_or(row);
+        Trace { kernel: header.kernel, block: header.block, grid, tables, accesses, starts, recorded }
+    }
+}
+
+/// Puts accesses in the order of threads; and where each went.
+fn by_thread(accesses: &[Access], starts: &[usize]) -> (Vec<Access>, Vec<u32>) {
+    let mut next = starts.to_vec();
+    let mut sorted = accesses.to_vec();
+    let mut places = Vec::with_capacity(accesses.len());
+    for access in accesses {
+        let place = &mut next[access.thread as usize];
+        sorted[*place] = *access;
+        places.push(u32::try_from(*place).unwrap_or(u32::MAX));
+        *place += 1;
+    }
+    (sorted, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_are_sorted_by_thread_and_keep_their_order() {
+        let header = Header { kernel: None, block: Dim3([2, 1, 1]), grid: None };
+        let mut builder = TraceBuilder::new(header, true);
+        for (thread, address) in [(3, 10), (0, 20), (3, 30), (1, 40), (0, 50)] {
+            builder.push(Access::plain(thread, Kind::Load, address, 4));
+        }
+        let trace = builder.finish(Tables::default());
+        let of = |t| trace.thread(t).iter().map(|a| a.address).collect::<Vec<_>>();
+        assert_eq!((of(0), of(1), of(2), of(3)), (vec![20, 50], vec![40], vec![], vec![10, 30]));
+        assert_eq!((trace.threads(), trace.blocks(), trace.grid), (4, 2, Dim3([2, 1, 1])));
+        assert_eq!(trace.recorded(), Some(&[3, 0, 4, 2, 1][..]));
+    }
+
+    #[test]
+    fn blocks_that_were_numbered_x_slowest_are_renumbered() {
+        let header = Header { kernel: None, block: Dim3([2, 1, 1]), grid: None };
+        let mut builder = TraceBuilder::new(header, false);
+        // Block 1 of a grid of 2 x 3 is at y = 1 where x is slowest: number 2 where x is fastest.
+        builder.push(Access::plain(3, Kind::Load, 7, 4));
+        builder.push(Access::plain(11, Kind::Load, 8, 4));
+        let trace = builder.finish(Tables::default()).from_x_slowest(Dim3([2, 3, 1])).unwrap();
+        assert_eq!((trace.thread(5)[0].address, trace.thread(11)[0].address), (7, 8));
+        assert!(trace.from_x_slowest(Dim3([2, 2, 1])).is_none());
+    }
+
+    #[test]
+    fn iterations_are_numbered_once() {
+        let mut tables = Tables::default();
+        let a = tables.iteration(&[(0, 1), (1, 5)]);
+        let b = tables.iteration(&[(0, 2)]);
+        assert_eq!((a, b, tables.iteration(&[(0, 1), (1, 5)]), tables.iteration(&[])), (1, 2, 1, 0));
+        assert_eq!((tables.pairs(1), tables.pairs(2)), (&[(0, 1), (1, 5)][..], &[(0, 2)][..]));
+        assert!(tables.pairs(0).is_empty() && tables.pairs(99).is_empty());
+    }
+
+    #[test]
+    fn places_and_numbers_are_inverse() {
+        let size = Dim3([3, 4, 5]);
+        for n in 0..60 {
+            assert_eq!(size.linear(size.place(n)), n);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Random numbers that are the same everywhere.
+
+/// Steele, Lea and Flood's `SplitMix64`.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed(self.0)
+    }
+
+    /// From 0 to `limit`, excluded; 0 if that is 0. The bias of the remainder is far below what matters.
+    #[expect(clippy::cast_possible_truncation, reason = "less than a usize")]
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+    }
+
+    /// Above 0, up to 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// The absolute value of a normal distribution with mean 0 (N 4.2), by Box and Muller; below 8.6.
+    pub(crate) fn half_normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit().ln()).sqrt();
+        (radius * (std::f64::consts::TAU * self.unit()).cos()).abs()
+    }
+}
+
+/// All bits depend on all bits.
+pub(crate) fn mixed(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_half_normal_distribution_has_its_mean() {
+        let mut random = Random::new(7);
+        let mean = (0..100_000).map(|_| random.half_normal()).sum::<f64>() / 100_000.0;
+        assert!((mean - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01, "{mean}");
+        assert!((0..1000).all(|_| random.below(7) < 7));
+        assert_eq!(random.below(0), 0);
+    }
+}

@@ -1,0 +1,175 @@
+//! Published reference results: what they say, and whether the model says the same.
+
+use serde::Deserialize;
+
+use super::coalesce::{Coalescing, Requests};
+use super::pattern::Pattern;
+use super::reuse::{Config, Latency, Mshrs, Rules, RunKind, RunResult, simulate};
+use super::schedule::Grouping;
+use super::sets::SetIndex;
+
+/// A file of reference results.
+#[derive(Debug, Deserialize)]
+pub struct Reference {
+    configs: std::collections::BTreeMap<String, Cache>,
+    cases: Vec<Case>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Cache {
+    line: u64,
+    ways: u32,
+    sets: u32,
+    mshr: u32,
+    lat: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Case {
+    name: String,
+    params: Pattern,
+    runs: std::collections::BTreeMap<String, Runs>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Runs {
+    cases: Vec<Golden>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Golden {
+    ticks: u64,
+    cancels: u64,
+    hist: Vec<(Distance, u64)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Distance {
+    Finite(u64),
+    /// Written as a word.
+    Infinite(String),
+}
+
+/// A run that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The case.
+    pub case: String,
+    /// The cache.
+    pub cache: String,
+    /// Which of the four runs.
+    pub run: RunKind,
+    /// What is different.
+    pub what: String,
+}
+
+/// How a comparison ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Cases.
+    pub cases: usize,
+    /// Runs of all cases with all caches.
+    pub runs: usize,
+    /// Those that differ.
+    pub differences: Vec<Difference>,
+}
+
+impl Reference {
+    /// Reads the text of a file.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Number of cases.
+    pub fn len(&self) -> usize {
+        self.cases.len()
+    }
+
+    /// Whether there are no cases.
+    pub fn is_empty(&self) -> bool {
+        self.cases.is_empty()
+    }
+
+    /// Runs the model for a case by the rules of the published program, and compares.
+    pub fn compare(&self, number: usize) -> Comparison {
+        let mut out = Comparison::default();
+        let Some(case) = self.cases.get(number) else { return out };
+        out.cases = 1;
+        let Some(trace) = case.params.trace() else {
+            let what = "its parameters make no trace".to_owned();
+            let (cache, run) = (String::new(), RunKind::Full);
+            out.differences.push(Difference { case: case.name.clone(), cache, run, what });
+            return out;
+        };
+        for (cache, golden) in &case.runs {
+            let Some(&shape) = self.configs.get(cache) else {
+                let what = "the file does not say what this cache is".to_owned();
+                let (case, cache) = (case.name.clone(), cache.clone());
+                out.differences.push(Difference { case, cache, run: RunKind::Full, what });
+                continue;
+            };
+            let how = Coalescing {
+                line: shape.line,
+                grouping: Grouping::Position,
+                split: Rules::CODE.split,
+                ..Coalescing::default()
+            };
+            let requests = Requests::of(&trace, how, 0..trace.blocks());
+            let results = simulate(&requests, trace.block_threads(), &shape.config(), &RunKind::FOUR);
+            for ((result, golden), run) in results.iter().zip(&golden.cases).zip(RunKind::FOUR) {
+                out.runs += 1;
+                if let Some(what) = golden.differs(result) {
+                    let (case, cache) = (case.name.clone(), cache.clone());
+                    out.differences.push(Difference { case, cache, run, what });
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Cache {
+    fn config(self) -> Config {
+        Config {
+            sets: SetIndex::Fermi(self.sets),
+            ways: self.ways,
+            latency: Latency { hit: 0, miss: self.lat, deviation: 0.0, seed: 1 },
+            mshrs: Mshrs { total: Some(self.mshr), per_warp: None, merged: None },
+            ..Config::fermi_16k(Rules::CODE)
+        }
+    }
+}
+
+impl Golden {
+    fn differs(&self, result: &RunResult) -> Option<String> {
+        if self.ticks != result.ticks {
+            return Some(format!("{} ticks, not {}", result.ticks, self.ticks));
+        }
+        if self.cancels != result.refusals {
+            return Some(format!("{} refusals, not {}", result.refusals, self.cancels));
+        }
+        let mut finite: Vec<(u64, u64)> = Vec::new();
+        let mut infinite = 0;
+        for (distance, times) in &self.hist {
+            match distance {
+                Distance::Finite(d) => finite.push((*d, *times)),
+                Distance::Infinite(word) if word == "inf" => infinite += times,
+                Distance::Infinite(word) => return Some(format!("a distance `{word}` in the file")),
+            }
+        }
+        if infinite != result.profile.infinite() {
+            return Some(format!("{} infinite distances, not {infinite}", result.profile.infinite()));
+        }
+        finite.sort_unstable();
+        let found: Vec<(u64, u64)> = result.profile.distances().collect();
+        let first = finite.iter().zip(&found).find(|(a, b)| a != b);
+        match first {
+            Some((golden, ours)) => Some(format!("distance {} {} times, not {golden:?}", ours.0, ours.1)),
+            None if finite.len() != found.len() => {
+                Some(format!("{} distances occur, not {}", found.len(), finite.len()))
+            }
+            None => None,
+        }
+    }
+}

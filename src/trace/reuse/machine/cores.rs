@@ -1,0 +1,74 @@
+//! Blocks on cores: in static sets, or one after another.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Counts, Machine, number};
+use crate::trace::coalesce::Requests;
+use crate::trace::reuse::config::{Batches, Config};
+
+/// How many blocks are active on a core (N 3.1); at least one.
+fn active_blocks(config: &Config, threads_per_block: usize) -> usize {
+    let threads = u32::try_from(threads_per_block.max(1)).unwrap_or(u32::MAX);
+    (config.max_threads / threads).min(config.max_blocks).max(1) as usize
+}
+
+/// Runs blocks on cores: the counts and final times of each.
+pub(in crate::trace::reuse) fn run(
+    all: &Requests,
+    config: &Config,
+    sets: &[u32],
+    blocks: usize,
+    threads_per_block: usize,
+) -> Vec<(Counts, u64)> {
+    let active = active_blocks(config, threads_per_block);
+    let cores = (config.cores.max(1) as usize).min(blocks.max(1));
+    let mut machines: Vec<Machine<'_>> =
+        (0..cores).map(|core| Machine::new(all, config, sets, number(core))).collect();
+    match config.rules.batches {
+        Batches::Static => {
+            for (core, machine) in machines.iter_mut().enumerate() {
+                let own: Vec<usize> = (core..blocks).step_by(cores).collect();
+                for set in own.chunks(active) {
+                    for &block in set {
+                        machine.begin(block);
+                    }
+                    while machine.running() > 0 {
+                        machine.run();
+                    }
+                    machine.drop_flights();
+                }
+            }
+        }
+        Batches::Refill => refill(&mut machines, blocks, active),
+    }
+    machines.into_iter().map(|m| (m.counts, m.now)).collect()
+}
+
+/// Blocks go round until all cores are full; then the core that is done first gets the next one (N 4.1).
+fn refill(machines: &mut [Machine<'_>], blocks: usize, active: usize) {
+    let mut next = 0;
+    for _ in 0..active {
+        for machine in machines.iter_mut() {
+            if next < blocks {
+                machine.begin(next);
+                next += 1;
+            }
+        }
+    }
+    // A core runs until a block is done; the one that is behind all others goes first, so that blocks are
+    // handed out in the order of time.
+    let mut waiting: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..machines.len()).map(|core| Reverse((0, core))).collect();
+    while let Some(Reverse((_, core))) = waiting.pop() {
+        let machine = &mut machines[core];
+        if machine.now > 0 && next < blocks {
+            machine.begin(next);
+            next += 1;
+        }
+        if machine.running() > 0 {
+            machine.run();
+            waiting.push(Reverse((machine.now, core)));
+        }
+    }
+}

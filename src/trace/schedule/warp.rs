@@ -1,0 +1,136 @@
+//! Threads to warps, and the instructions that a warp does together.
+
+use super::order::ProgramOrder;
+use crate::trace::model::{Access, Kind, Trace};
+
+/// How threads form warps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarpShape {
+    /// Threads of a warp.
+    pub size: u32,
+    /// Threads of a warp lie as far apart as there are warps in the block (N 4.6), not side by side.
+    pub strided: bool,
+}
+
+impl Default for WarpShape {
+    fn default() -> Self {
+        Self { size: 32, strided: false }
+    }
+}
+
+impl WarpShape {
+    /// Warps of a block of so many threads.
+    pub fn warps(self, block: usize) -> usize {
+        block.div_ceil(self.size.max(1) as usize).max(1)
+    }
+
+    /// The threads of a warp, by their numbers in the whole trace, in the order of lanes.
+    pub fn threads(self, block: usize, group: usize, warp: usize) -> impl Iterator<Item = usize> {
+        let (warps, size) = (self.warps(block), self.size.max(1) as usize);
+        let strided = self.strided;
+        (0..size)
+            .map(move |lane| if strided { lane * warps + warp } else { warp * size + lane })
+            .take_while(move |&t| t < block)
+            .map(move |t| group * block + t)
+    }
+}
+
+/// Which accesses of lanes belong to one instruction of their warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// The n-th of each lane: for traces that know no instructions (N).
+    Position,
+    /// Those of one instruction in one iteration of its loops (C 5.3.2).
+    Instruction,
+}
+
+/// A lane's part in an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// Position of its access in [`Trace::accesses`].
+    pub access: u32,
+    /// Number of the lane.
+    pub lane: u16,
+}
+
+/// Finds the instructions of warps one after another; keeps its memory from warp to warp.
+#[derive(Debug)]
+pub struct Steps<'t> {
+    trace: &'t Trace,
+    grouping: Grouping,
+    order: Option<ProgramOrder>,
+    /// Next and last access of each lane.
+    lanes: Vec<(u32, u32)>,
+    group: Vec<Lane>,
+}
+
+impl<'t> Steps<'t> {
+    /// For the warps of a trace.
+    pub fn new(trace: &'t Trace, grouping: Grouping) -> Self {
+        let order = (grouping == Grouping::Instruction).then(|| ProgramOrder::of(trace));
+        Self { trace, grouping, order, lanes: Vec::new(), group: Vec::new() }
+    }
+
+    /// Calls `visit` for every instruction of the warp with these threads, with the lanes that do it. All
+    /// accesses of an instruction are barriers, or none.
+    pub fn visit(&mut self, threads: impl Iterator<Item = usize>, mut visit: impl FnMut(&[Lane])) {
+        let accesses = self.trace.accesses();
+        self.lanes.clear();
+        for thread in threads {
+            let own = self.trace.range(thread);
+            let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+            self.lanes.push((number(own.start), number(own.end)));
+        }
+        loop {
+            self.group.clear();
+            self.candidates(accesses);
+            if self.group.is_empty() && !self.barrier(accesses) {
+                return;
+            }
+            for lane in &self.group {
+                self.lanes[usize::from(lane.lane)].0 += 1;
+            }
+            visit(&self.group);
+        }
+    }
+
+    /// The lanes that do the next instruction; none if all wait at a barrier or are done.
+    fn candidates(&mut self, accesses: &[Access]) {
+        let mut first: Option<&Access> = None;
+        for (number, &(next, end)) in self.lanes.iter().enumerate() {
+            if next == end {
+                continue;
+            }
+            let access = &accesses[next as usize];
+            if access.kind == Kind::Barrier {
+                continue;
+            }
+            let lane = Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) };
+            let Some(order) = &self.order else {
+                self.group.push(lane);
+                continue;
+            };
+            let by_time = first.map(|f| order.compare(&self.trace.tables, access, f));
+            match by_time {
+                None | Some(std::cmp::Ordering::Less) => {
+                    self.group.clear();
+                    first = Some(access);
+                    self.group.push(lane);
+                }
+                Some(std::cmp::Ordering::Equal) => self.group.push(lane),
+                Some(std::cmp::Ordering::Greater) => {}
+            }
+        }
+        debug_assert!(self.grouping == Grouping::Instruction || first.is_none());
+    }
+
+    /// Puts all lanes that wait at a barrier into the group; whether there are any.
+    fn barrier(&mut self, accesses: &[Access]) -> bool {
+        for (number, &(next, end)) in self.lanes.iter().enumerate() {
+            if next < end && accesses[next as usize].kind == Kind::Barrier {
+                self.group.push(Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) });
+            }
+        }
+        !self.group.is_empty()
+    }
+}

@@ -1,0 +1,187 @@
+//! Traces of kernel documents: what the threads of a launch do, block by block.
+
+use std::collections::HashMap;
+
+use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
+use crate::expr::Excess;
+use crate::kernel::{AccessKind, FieldId, Kernel, Space};
+use crate::launch::{Event, Fault, Launch, Program, Touch, visit_events};
+
+/// Where the first array lies; an allocation never lies at 0.
+const BASE: u64 = 0x0020_0000;
+/// As GPU allocations are aligned.
+const ALIGN: u64 = 256;
+/// Accesses and iterations of a thread beyond which it is not run.
+const MOST: usize = 1 << 26;
+/// Accesses of all threads that are held at a time.
+const MOST_HELD: usize = 1 << 28;
+
+/// Why there is no trace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoTrace {
+    /// Addresses or bounds cannot be computed.
+    #[error("{0}")]
+    Excess(#[from] Excess),
+    /// A thread cannot be run.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+    /// The launch has more threads than can be numbered, or an access lies before all memory.
+    #[error("{0}")]
+    TooLarge(&'static str),
+}
+
+/// A launch whose threads can be run, block by block.
+#[derive(Debug)]
+pub struct Synth<'k> {
+    kernel: &'k Kernel,
+    program: Program<i64>,
+    block: Dim3,
+    grid: Dim3,
+    extents: [i64; 3],
+    /// First byte of each field; none of fields that are not in global memory.
+    bases: Vec<Option<u64>>,
+}
+
+impl<'k> Synth<'k> {
+    /// Lays out the arrays of a kernel and works out what a thread of the launch does.
+    pub fn new(kernel: &'k Kernel, launch: &Launch) -> Result<Self, NoTrace> {
+        let program = Program::of(kernel, launch.candidate)?.at(launch)?;
+        let narrow = |n: i64| u32::try_from(n).ok();
+        let shape = |[x, y, z]: [i64; 3]| Some(Dim3([narrow(x)?, narrow(y)?, narrow(z)?]));
+        let (block, grid) = (shape(launch.sizes.block), shape(launch.sizes.grid));
+        let (Some(block), Some(grid)) = (block, grid) else {
+            return Err(NoTrace::TooLarge("the launch has more blocks or threads than can be numbered"));
+        };
+        let mut next = BASE;
+        let mut bases = Vec::new();
+        for field in &kernel.fields {
+            if !matches!(field.space, Space::Global) {
+                bases.push(None);
+                continue;
+            }
+            let bytes = field.elements.at(&launch.sizes)?.checked_mul(field.dtype.bytes);
+            let bytes = bytes.and_then(|b| b.checked_add(field.offset.checked_mul(field.dtype.bytes)?));
+            let size = bytes.and_then(|b| u64::try_from(b).ok());
+            let align = u64::try_from(field.align).unwrap_or(1).max(ALIGN);
+            let at = next.checked_next_multiple_of(align);
+            let end = at.and_then(|a| a.checked_add(size?));
+            let (Some(at), Some(end)) = (at, end) else {
+                return Err(NoTrace::TooLarge("the arrays do not fit into 64-bit addresses"));
+            };
+            bases.push(Some(at));
+            next = end;
+        }
+        Ok(Self { kernel, program, block, grid, extents: kernel.extents(), bases })
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.volume()
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> Dim3 {
+        self.block
+    }
+
+    /// The trace of some blocks of the grid. They are numbered as they are given, from 0: what comes of the
+    /// trace does not need memory for those that are left out.
+    pub fn trace(&self, blocks: impl IntoIterator<Item = u64>) -> Result<Trace, NoTrace> {
+        let header = Header { kernel: Some(self.kernel.name.clone()), block: self.block, grid: None };
+        let mut making = Making {
+            synth: self,
+            builder: TraceBuilder::new(header, false),
+            tables: Tables::default(),
+            instructions: HashMap::new(),
+            pairs: Vec::new(),
+            held: 0,
+            wrong: None,
+        };
+        for (number, block) in (0..).zip(blocks) {
+            making.block(number, self.grid.place(block))?;
+        }
+        Ok(making.builder.finish(making.tables))
+    }
+
+    /// The trace of the whole launch.
+    pub fn whole(&self) -> Result<Trace, NoTrace> {
+        let mut trace = self.trace(0..self.blocks())?;
+        trace.grid = self.grid;
+        Ok(trace)
+    }
+}
+
+struct Making<'s> {
+    synth: &'s Synth<'s>,
+    builder: TraceBuilder,
+    tables: Tables,
+    /// Numbers of instructions by their positions in the program.
+    instructions: HashMap<usize, u32>,
+    pairs: Vec<(u32, u32)>,
+    held: usize,
+    wrong: Option<NoTrace>,
+}
+
+impl Making<'_> {
+    fn block(&mut self, number: u64, place: Dim3) -> Result<(), NoTrace> {
+        let synth = self.synth;
+        let size = synth.block.volume();
+        let signed = |d: Dim3| d.0.map(i64::from);
+        for local in 0..size {
+            let thread = number.checked_mul(size).and_then(|n| u32::try_from(n.checked_add(local)?).ok());
+            let Some(thread) = thread else {
+                return Err(NoTrace::TooLarge("more threads than can be numbered"));
+            };
+            let (shape, place) = (signed(synth.block), signed(place));
+            let own = signed(synth.block.place(local));
+            visit_events(&synth.program, synth.extents, shape, place, own, MOST, &mut |event| {
+                self.event(thread, event);
+            })?;
+            if let Some(wrong) = self.wrong.take() {
+                return Err(wrong);
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, thread: u32, event: Event<'_, '_>) {
+        self.held += 1;
+        if self.held > MOST_HELD {
+            self.wrong = Some(NoTrace::TooLarge("the trace has more accesses than can be held"));
+            return;
+        }
+        match event {
+            Event::Sync => self.builder.push(Access::plain(thread, Kind::Barrier, 0, 0)),
+            Event::Access(touch, iterations) => self.access(thread, touch, iterations),
+        }
+    }
+
+    fn access(&mut self, thread: u32, touch: Touch<'_>, iterations: &[Option<u32>]) {
+        let FieldId(field) = touch.instruction.field;
+        let Some(base) = self.synth.bases.get(usize::from(field)).copied().flatten() else { return };
+        let known = self.synth.kernel.field(touch.instruction.field);
+        let bytes = touch.element.checked_add(known.offset).and_then(|e| e.checked_mul(known.dtype.bytes));
+        let Some(address) = bytes.and_then(|b| base.checked_add_signed(b)) else {
+            self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
+            return;
+        };
+        let instruction = if let Some(&instruction) = self.instructions.get(&touch.position) {
+            instruction
+        } else {
+            let instruction = self.tables.instruction(&format!("{}:{}", known.name, touch.position));
+            self.instructions.insert(touch.position, instruction);
+            instruction
+        };
+        self.pairs.clear();
+        let running = (0..).zip(iterations).filter_map(|(label, i)| Some((label, (*i)?)));
+        self.pairs.extend(running);
+        let iteration = self.tables.iteration(&self.pairs);
+        let kind = match touch.instruction.kind {
+            AccessKind::Load => Kind::Load,
+            AccessKind::Store => Kind::Store,
+            AccessKind::Atomic => Kind::Atomic,
+        };
+        let bytes = u16::try_from(touch.instruction.width).unwrap_or(u16::MAX);
+        self.builder.push(Access { address, thread, instruction, iteration, bytes, kind });
+    }
+}

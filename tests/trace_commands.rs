@@ -1,0 +1,147 @@
+//! `wavecast trace` and `compare` as scripts and people meet them.
+
+use std::fmt::Write;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const TRC: &str = "blocksize: 32 1 1\n";
+
+/// A trace of two warps: each loads 8 lines twice, then stores one.
+fn trace() -> std::path::PathBuf {
+    let mut text = TRC.to_owned();
+    for thread in 0..64 {
+        for load in 0..16 {
+            let address = 4096 + load % 8 * 128 + thread % 32 * 4 + thread / 32 * 1024;
+            let _ = writeln!(text, "{thread} 0 {address} 4");
+        }
+        let _ = writeln!(text, "{thread} 1 {} 4", 65_536 + thread * 4);
+    }
+    let path = std::env::temp_dir().join(format!(
+        "wavecast-{}-{:?}.trc",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn wavecast(arguments: &[&str]) -> Output {
+    let root = env!("CARGO_MANIFEST_DIR");
+    Command::new(env!("CARGO_BIN_EXE_wavecast")).current_dir(root).args(arguments).output().unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = wavecast(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+#[test]
+fn a_trace_is_described_converted_and_analysed() {
+    let path = trace();
+    let path = path.to_str().unwrap();
+    let info = json(&["trace", "info", path]);
+    assert_eq!(info["schema"], "wavecast/trace-info/1");
+    let launch = &info["launches"][0];
+    assert_eq!((&launch["loads"], &launch["stores"]), (&Value::from(1024), &Value::from(64)));
+
+    let again = stdout(&["trace", "convert", path, "--to", "trc"]);
+    assert_eq!(again, std::fs::read_to_string(path).unwrap());
+    assert!(stdout(&["trace", "convert", path, "--to", "scheduled"]).starts_with("32 2\n0x1000 R 0 0 0\n"));
+
+    let reuse = json(&["trace", "reuse", path, "--ablate", "--by-rule", "--measured", "16,16"]);
+    assert_eq!(reuse["requests"], 32);
+    assert_eq!(reuse["misses"]["compulsory"], 16);
+    assert_eq!(
+        (&reuse["runs"][0]["miss_rate_percent"], &reuse["runs"][0]["error_points"]),
+        (&50.0.into(), &0.0.into())
+    );
+    assert_eq!(reuse["runs"].as_array().unwrap().len(), 6);
+    assert_eq!(reuse["rules"].as_array().unwrap().len(), 7);
+
+    let cache = json(&["trace", "cache", path, "--cores", "2", "--seeds", "3"]);
+    assert_eq!((&cache["reads"], &cache["read_misses"]), (&16.0.into(), &8.0.into()));
+    assert_eq!(cache["runs"].as_array().unwrap().len(), 3);
+    let levels = json(&["trace", "cache", path, "-d", "v100"]);
+    assert_eq!(levels["volumes"]["dram_load_bytes"], 16 * 128);
+
+    let hot = json(&["trace", "hot", path, "--size", "512", "--ways", "0"]);
+    assert_eq!(hot["misses"], 32);
+    let sweep = json(&["trace", "sweep", path]);
+    assert_eq!(sweep["points"].as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn pictures_are_drawn() {
+    let path = trace();
+    let svg = std::env::temp_dir().join(format!("wavecast-{}.svg", std::process::id()));
+    let (path, svg) = (path.to_str().unwrap(), svg.to_str().unwrap());
+    for command in [
+        &["reuse", path][..],
+        &["sweep", path],
+        &["plot", path],
+        &["experiment", "--seeds", "1", "--max-groups", "4"],
+    ] {
+        stdout(&[&["trace"], command, &["-o", svg]].concat());
+        let text = std::fs::read_to_string(svg).unwrap();
+        assert!(text.starts_with("<svg") && text.contains("</text>"), "{command:?}");
+    }
+    assert_eq!(wavecast(&["trace", "plot", path]).status.code(), Some(2));
+}
+
+#[test]
+fn kernel_documents_are_traced_and_compared() {
+    let made = stdout(&[
+        "trace",
+        "synth",
+        "kernels/transpose-naive.yaml",
+        "--block",
+        "16,16",
+        "--blocks",
+        "2",
+        "--to",
+        "trc",
+    ]);
+    assert!(made.starts_with("blocksize: 16 16 1\n"));
+    assert_eq!(made.lines().count(), 1 + 2 * 256 * 2);
+    let found =
+        json(&["compare", "kernels/star2d5.yaml", "--block", "32,8", "-d", "v100", "--warm-waves", "1"]);
+    assert_eq!(found["schema"], "wavecast/comparison/1");
+    for quantity in found["quantities"].as_array().unwrap() {
+        let error = quantity["error_percent"].as_f64().unwrap_or(0.0).abs();
+        assert!(error < 3.0 || !quantity["reasons"].as_array().unwrap().is_empty(), "{quantity}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_line() {
+    let path = trace();
+    let text = std::fs::read_to_string(&path).unwrap().replace("5 0 4116 4", "5 0 x 4");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let output = wavecast(&["trace", "info", path, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(error["errors"][0]["code"], "trace-malformed");
+    assert!(error["errors"][0]["message"].as_str().unwrap().contains("line 87: expected"), "{error}");
+    assert_eq!(json(&["trace", "info", path, "--lenient"])["skipped"], 2);
+    assert_eq!(wavecast(&["trace", "info", path, "--from", "csv"]).status.code(), Some(2));
+    assert_eq!(wavecast(&["trace", "reuse", path, "--lenient", "--launch", "2"]).status.code(), Some(2));
+}
+
+#[test]
+fn reference_results_are_compared_by_one_command() {
+    let found = stdout(&["trace", "validate", "tests/trace_reuse/reference.json"]);
+    assert_eq!(found, "17 of 17 cases equal (136 runs)\n");
+    let wrong = std::env::temp_dir().join(format!("wavecast-{}-wrong.json", std::process::id()));
+    let text = std::fs::read_to_string("tests/trace_reuse/reference.json").unwrap();
+    std::fs::write(&wrong, text.replacen("\"ticks\":", "\"ticks\":1", 1)).unwrap();
+    let output = wavecast(&["trace", "validate", wrong.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("16 of 17 cases equal"));
+}
