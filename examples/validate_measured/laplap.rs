@@ -59,7 +59,7 @@ pub fn print(sizes: &[Group], bars: &mut Bars) {
     all.retain(|pairs| pairs.len() >= SHAPES);
     let m = means(&all);
     println!(
-        "| mean of {} sizes with {SHAPES} shapes | | {:.1} % | {:.3} | {:.1} % | {:.1} % |",
+        "| mean of {} sizes with at least {SHAPES} shapes | | {:.1} % | {:.3} | {:.1} % | {:.1} % |",
         all.len(),
         m.error,
         m.spearman,

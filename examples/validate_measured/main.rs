@@ -1,8 +1,8 @@
-//! Predictions beside measurements of real GPUs: the tables of `docs/accuracy.md`.
+//! Predictions beside measurements of real GPUs. What it prints is `docs/accuracy.md`:
 //!
-//! `cargo run --release --no-default-features --example validate_measured -- FOLDER [--rows]`, where FOLDER
-//! has `stencil_v100/star3d25.csv` and `laplap.csv`, `stream_occupancy/DEVICE.csv` and
-//! `l1_wavefronts/DEVICE.csv`; `docs/accuracy.md` says which columns. `--rows` adds every shape of the star.
+//! `cargo run --release --no-default-features --example validate_measured -- FOLDER > docs/accuracy.md`, where
+//! FOLDER has `stencil_v100/star3d25.csv` and `laplap.csv`, `stream_occupancy/DEVICE.csv` and
+//! `l1_wavefronts/DEVICE.csv`; `head.md` says which columns. `--rows` adds every shape of the star.
 //!
 //! Exit status 1: a bar is missed; 2: there is nothing to read, or it cannot be read.
 
@@ -16,6 +16,7 @@ mod l1;
 mod l1_patterns;
 mod laplap;
 mod measured;
+mod paper;
 mod random;
 mod score;
 mod simplex;
@@ -54,9 +55,11 @@ fn tables(folder: &Path, rows: bool) -> Result<bool, Box<dyn Error>> {
     let mut bars = Bars::default();
     let groups = measured::groups(&folder.join("stencil_v100"))?;
     let (star, laplap) = groups.split_first().ok_or("no star")?;
+    print!("{}", include_str!("head.md"));
     star::print(star, rows, &mut bars)?;
     laplap::print(laplap, &mut bars);
     halves::print(&groups, &mut bars);
+    paper::print(star)?;
     stream::print(&folder.join("stream_occupancy"), &mut bars)?;
     l1_wavefronts(&folder.join("l1_wavefronts"), &mut bars)?;
     Ok(bars.print())
