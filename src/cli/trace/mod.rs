@@ -39,7 +39,7 @@ enum Command {
     /// Write a trace in another format
     Convert(convert::Arguments),
     /// Make the trace of a kernel document
-    Synth(synth::Arguments),
+    Synth(convert::Arguments),
     /// Reuse distances and types of misses, with five extensions for GPUs
     Reuse(reuse::Arguments),
     /// Simulate a cache

@@ -4,16 +4,10 @@ use super::super::Outcome;
 use super::super::output::Failure;
 use super::convert;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    convert: convert::Arguments,
-}
-
-pub(super) fn run(arguments: &Arguments) -> Outcome {
-    if !arguments.convert.is_kernel() {
+pub(super) fn run(arguments: &convert::Arguments) -> Outcome {
+    if !arguments.is_kernel() {
         let message = "`trace synth` makes the trace of a kernel document (.yaml)".to_owned();
         return Err(Failure::message("usage", message, Some("for a trace use `trace convert`")));
     }
-    convert::run(&arguments.convert)
+    convert::run(arguments)
 }
