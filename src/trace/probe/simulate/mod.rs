@@ -1,0 +1,9 @@
+//! Simulated caches and the chases through them: the test bed of the inference.
+
+mod cache;
+mod chase;
+mod spec;
+
+pub use cache::{Cache, Latencies};
+pub use chase::{Chase, chase};
+pub use spec::{CacheSpec, Mapping, Policy, Prefetch, ProbeSpec, SpecDocument, Trigger, read_spec};
