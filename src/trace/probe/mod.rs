@@ -6,10 +6,21 @@
 
 pub mod simulate;
 
+mod clusters;
+mod finding;
+mod gf2;
+mod infer;
 mod log;
+mod marks;
 mod read;
+mod sethash;
 mod write;
 
+pub use clusters::{Cluster, Clusters};
+pub use finding::{Confidence, Finding, MappingFound, PrefetchFound, ReplacementFound, Structure};
+pub use gf2::Basis;
+pub use infer::infer;
 pub use log::{Load, Order, Run};
 pub use read::{Figure, Given, LogError, Logs, MshrPoint, SizePoint, read_logs};
+pub use sethash::{Evictions, SetHash, evictions, set_hash};
 pub use write::write_runs;

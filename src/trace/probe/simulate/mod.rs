@@ -2,8 +2,10 @@
 
 mod cache;
 mod chase;
+mod explore;
 mod spec;
 
 pub use cache::{Cache, Latencies};
 pub use chase::{Chase, chase};
+pub use explore::{Lines, explore};
 pub use spec::{CacheSpec, Mapping, Policy, Prefetch, ProbeSpec, SpecDocument, Trigger, read_spec};

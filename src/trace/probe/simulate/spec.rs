@@ -256,8 +256,9 @@ fn level(document: &SpecDocument, seed: u64, decoder: &mut Decoder) -> Option<Ca
 type Refusal = (String, &'static str);
 
 fn checked(document: &SpecDocument, seed: u64) -> Result<CacheSpec, Refusal> {
-    let line = document.line.as_deref().and_then(Size::parse).map_or(0, |s| s.0);
-    if !line.is_power_of_two() || line > 1 << 40 {
+    let text = document.line.as_deref().unwrap_or_default().trim();
+    let line = text.parse().ok().or_else(|| Size::parse(text).map(|s| s.0)).unwrap_or(0);
+    if !u64::is_power_of_two(line) || line > 1 << 40 {
         return Err(("a line has a power of two of bytes".to_owned(), "for example 128, 32 B or 2 MiB"));
     }
     let ways = ways(document)?;

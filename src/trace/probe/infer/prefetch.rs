@@ -1,0 +1,91 @@
+//! Lines that come without being asked for: loads that are new and hit (S 4.6).
+
+use super::super::clusters::Clusters;
+use super::super::finding::{Confidence, Finding, PrefetchFound};
+use super::super::log::{Order, Run};
+
+/// From cold chases in ascending order.
+pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<PrefetchFound> {
+    let cold: Vec<&Run> =
+        runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride > 0).collect();
+    let fine = cold.iter().filter(|r| r.step() <= line && line % r.step() == 0 && lines(r, line) >= 8);
+    let Some(run) = fine.max_by_key(|r| r.bytes()) else {
+        return Finding::open("no chase was timed from its first load on")
+            .next(format!("a cold chase of some KiB with s of at most {line} B, in ascending order"));
+    };
+    let missed = missed(run, clusters, line);
+    let total: usize = missed.iter().map(|&m| usize::from(m)).sum();
+    let at = |what: &str| format!("cold, n={} s={}: {what}", run.n, run.stride);
+    if total * 10 >= missed.len() * 8 {
+        let what = at("every new line misses");
+        return Finding::new(PrefetchFound::None, Confidence::High, what);
+    }
+    // Of all distances, that after which lines miss most regularly.
+    let regular = (1..missed.len() / 4).filter(|d| agreement(&missed, d + 1) >= 0.93);
+    if let Some(distance) = regular.into_iter().next() {
+        let what = at(&format!("one new line misses, the next {distance} hit"));
+        let distance = u32::try_from(distance).unwrap_or(u32::MAX);
+        return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
+    }
+    if total * 20 > missed.len() {
+        return Finding::open(at("new lines miss without a rule")).next("the same run again: noise may hide it");
+    }
+    let (distance, why) = stream(&cold, clusters, line);
+    let what = at("no cold miss after the first");
+    let mut found = Finding::new(PrefetchFound::Stream { distance }, Confidence::High, what);
+    match distance {
+        Some(_) => found.because(why),
+        None => found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead")),
+    }
+    found
+}
+
+/// How far ahead: the largest stride in lines at which new lines still hit.
+fn stream(cold: &[&Run], clusters: &Clusters, line: u64) -> (Option<u32>, String) {
+    let mut all: Vec<(u64, bool)> = cold
+        .iter()
+        .filter(|r| r.step() % line == 0 && r.loads.len() >= 8)
+        .map(|r| {
+            let level = |l: &&super::super::log::Load| clusters.missed(l.latency) == Some(true);
+            (r.step() / line, r.loads.iter().filter(level).count() * 2 > r.loads.len())
+        })
+        .collect();
+    all.sort_unstable();
+    let misses = all.iter().find(|a| a.1).map(|a| a.0);
+    let hits = all.iter().filter(|a| !a.1 && misses.is_none_or(|m| a.0 < m)).map(|a| a.0).max().unwrap_or(1);
+    let distance = misses.filter(|m| *m == hits + 1).and_then(|_| u32::try_from(hits).ok());
+    (distance, format!("strides of up to {hits} lines hit, {} lines miss", hits + 1))
+}
+
+fn lines(run: &Run, line: u64) -> u64 {
+    run.bytes().div_ceil(line)
+}
+
+/// Whether the first load of each line missed, in their order.
+fn missed(run: &Run, clusters: &Clusters, line: u64) -> Vec<bool> {
+    let of = |index: u32| u64::from(index) * u64::from(run.element) / line;
+    let mut seen: Vec<bool> = Vec::new();
+    let mut last = None;
+    for load in &run.loads {
+        let line = of(load.index);
+        // A second round is warm.
+        if last.is_some_and(|l| line < l) {
+            break;
+        }
+        if last != Some(line) {
+            // A latency that says nothing is taken for what is more likely to hide a rule least.
+            seen.push(clusters.missed(load.latency).unwrap_or(false));
+        }
+        last = Some(line);
+    }
+    seen
+}
+
+/// How many lines do as they would if the first of each `period` missed.
+fn agreement(missed: &[bool], period: usize) -> f64 {
+    let same = missed.iter().enumerate().filter(|(i, m)| **m == (i % period == 0)).count();
+    let expected = missed.len().div_ceil(period);
+    // Of rare misses, half must be there too.
+    let found = missed.iter().step_by(period).filter(|m| **m).count();
+    if found * 10 < expected * 8 { 0.0 } else { same as f64 / missed.len() as f64 }
+}
