@@ -8,8 +8,8 @@ const BINS: f64 = 200.0;
 const MOST: usize = 3200;
 /// Bins over which counts are smoothed to either side: 3 %.
 const REACH: usize = 6;
-/// Least share of all loads that makes a cluster; fewer are outliers.
-const SHARE: f64 = 0.002;
+/// Least share of the loads of a run that makes a cluster; fewer are outliers.
+const SHARE: f64 = 0.006;
 /// Natural logarithm of the widest deviation from a cluster's median that is looked at.
 const WIDEST: f64 = 0.4;
 /// Clusters are apart if counts between them fall to this share of the smaller peak.
@@ -70,23 +70,36 @@ impl Clusters {
     pub fn of(runs: &[Run]) -> Self {
         let mut histogram = Histogram::new();
         runs.iter().for_each(|r| histogram.add(r));
-        Self::from(&histogram)
-    }
-
-    pub(super) fn from(histogram: &Histogram) -> Self {
         let counts = &histogram.0;
-        let total: u64 = counts.iter().sum();
         let smooth = smoothed(counts);
         let peaks = peaks(&smooth);
         let mut edges = vec![0];
         edges.extend(peaks.windows(2).map(|p| lowest(&smooth, p[0], p[1])));
         edges.push(counts.len());
         let ranges = peaks.iter().zip(edges.windows(2));
-        let mut all: Vec<Cluster> = ranges.filter_map(|(&p, e)| cluster(counts, p, e[0], e[1])).collect();
-        let least = ((total as f64 * SHARE).ceil() as u64).max(1);
-        all.retain(|c| c.loads >= least);
-        let inside: u64 = all.iter().map(|c| c.loads).sum();
-        Self { all, outliers: total - inside }
+        let all = ranges.filter_map(|(&p, e)| cluster(counts, p, e[0], e[1])).collect();
+        let mut found = Self { all, outliers: 0 };
+        found.keep_frequent(runs);
+        let inside: u64 = found.all.iter().map(|c| c.loads).sum();
+        found.outliers = counts.iter().sum::<u64>() - inside;
+        found
+    }
+
+    /// Drops what makes no notable share of any run: many runs of hits would hide the misses of one.
+    fn keep_frequent(&mut self, runs: &[Run]) {
+        let mut most = vec![0.0_f64; self.all.len()];
+        for run in runs.iter().filter(|r| r.loads.len() >= 16) {
+            let mut counts = vec![0_u64; self.all.len()];
+            for load in &run.loads {
+                if let Some(level) = self.level(load.latency) {
+                    counts[level] += 1;
+                }
+            }
+            let shares = counts.iter().map(|&c| c as f64 / run.loads.len() as f64);
+            most.iter_mut().zip(shares).for_each(|(m, s)| *m = m.max(s));
+        }
+        let mut most = most.iter();
+        self.all.retain(|c| most.next().is_some_and(|&m| m >= SHARE && c.loads > 1));
     }
 
     /// The number of the cluster of a latency.

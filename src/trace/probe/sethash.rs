@@ -27,12 +27,13 @@ pub fn evictions(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64) -> E
         let extra = u64::from(extra) * u64::from(run.element) / bytes.max(1);
         let marks = Marks::of(run, clusters, bytes / u64::from(run.element).max(1));
         let lost = lost(&marks, noise);
-        let Some(&first) = lost.first() else {
+        let Some(&(most, line)) = lost.iter().max() else {
             found.silent.push(extra);
             continue;
         };
-        found.pairs.push((extra, first));
-        for line in lost {
+        found.pairs.push((extra, line));
+        // Of what misses much less often, noise may have made some.
+        for (_, line) in lost.iter().filter(|l| l.0 * 4 >= most) {
             kernel.add(extra ^ line);
         }
     }
@@ -40,14 +41,14 @@ pub fn evictions(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64) -> E
     found
 }
 
-/// Lines that miss more than by chance.
-fn lost(marks: &Marks, noise: f64) -> Vec<u64> {
+/// Lines that miss more than by chance, after how often they do.
+fn lost(marks: &Marks, noise: f64) -> Vec<(u32, u64)> {
     let all = (0_u64..).zip(&marks.places);
     let missed = all.filter(|(_, p)| {
         let few = p.0 < 8 && p.1 * 2 > p.0;
         few || significant(u64::from(p.0), u64::from(p.1), noise)
     });
-    missed.map(|(line, _)| line).collect()
+    missed.map(|(line, p)| (p.1, line)).collect()
 }
 
 /// A set hash.

@@ -36,6 +36,16 @@ pub(super) struct Flips {
     pub(super) rounds: u32,
     /// Whether all lines of all arrays were looked at.
     pub(super) whole: bool,
+    /// Arrays after the one with which the last set overflowed.
+    pub(super) tail: usize,
+}
+
+impl Flips {
+    /// Most lines side by side that began to miss together.
+    pub(super) fn longest(&self) -> usize {
+        let sets = self.classes.iter().flat_map(|c| c.old.chunk_by(|a, b| a + 1 == *b));
+        sets.map(<[u64]>::len).max().unwrap_or(0)
+    }
 }
 
 /// Rounds and misses of each line in an array of so many lines.
@@ -94,6 +104,10 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
     }
     found.missing = if loads > 0.0 { misses / loads } else { 0.0 };
     for (step, lines) in by_step {
+        let before = lines.iter().any(|&l| l < starts[step]);
+        if before {
+            found.tail = steps.len() - 1 - step;
+        }
         let fresh = starts[step]..starts[step + 1];
         let old: Vec<u64> = lines.into_iter().filter(|l| *l < fresh.start).collect();
         if !old.is_empty() {

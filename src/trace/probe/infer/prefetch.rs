@@ -20,11 +20,8 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
         let what = at("every new line misses");
         return Finding::new(PrefetchFound::None, Confidence::High, what);
     }
-    // Of all distances, that after which lines miss most regularly.
-    let regular = (1..missed.len() / 4).filter(|d| agreement(&missed, d + 1) >= 0.93);
-    if let Some(distance) = regular.into_iter().next() {
+    if let Some(distance) = distance(&missed) {
         let what = at(&format!("one new line misses, the next {distance} hit"));
-        let distance = u32::try_from(distance).unwrap_or(u32::MAX);
         return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
     }
     if total * 20 > missed.len() {
@@ -81,11 +78,14 @@ fn missed(run: &Run, clusters: &Clusters, line: u64) -> Vec<bool> {
     seen
 }
 
-/// How many lines do as they would if the first of each `period` missed.
-fn agreement(missed: &[bool], period: usize) -> f64 {
-    let same = missed.iter().enumerate().filter(|(i, m)| **m == (i % period == 0)).count();
-    let expected = missed.len().div_ceil(period);
-    // Of rare misses, half must be there too.
-    let found = missed.iter().step_by(period).filter(|m| **m).count();
-    if found * 10 < expected * 8 { 0.0 } else { same as f64 / missed.len() as f64 }
+/// Lines that hit between two that miss, if they are mostly as many. Where a prefetched line was put out
+/// before its use, the rule begins anew.
+fn distance(missed: &[bool]) -> Option<u32> {
+    let places: Vec<usize> = missed.iter().enumerate().filter(|m| *m.1).map(|m| m.0).collect();
+    let mut gaps: Vec<usize> = places.windows(2).map(|p| p[1] - p[0]).collect();
+    gaps.sort_unstable();
+    let middle = gaps.get(gaps.len() / 2).copied().filter(|&m| m > 1)?;
+    let same = gaps.iter().filter(|&&g| g == middle).count();
+    let enough = gaps.len() >= 6 && gaps.len() * middle * 2 >= missed.len();
+    (same * 4 >= gaps.len() * 3 && enough).then(|| u32::try_from(middle - 1).unwrap_or(u32::MAX))
 }

@@ -19,7 +19,7 @@ pub fn infer(runs: &[Run]) -> Structure {
     let noise = noise::of_runs(runs, &clusters);
     let edges = edge::edge(runs, &clusters, noise);
     let line = line::line(runs, &clusters, noise, edges);
-    let Some(bytes) = line.value else { return without_line(clusters, line, edges) };
+    let Some(bytes) = line.value.filter(|&b| b > 0) else { return without_line(clusters, line, edges) };
     let prefetch = prefetch::prefetch(runs, &clusters, bytes);
     let flips = flips(runs, &clusters, noise, bytes, edges.0);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
@@ -79,8 +79,8 @@ struct Sets {
 
 /// Numbers the sets, if all lines of the first array that is too large belong to one that overflowed.
 fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
-    let fitting = flips.fitting?;
-    let complete = flips.whole && flips.steady.iter().all(|&l| l >= fitting);
+    flips.fitting?;
+    let complete = flips.whole && flips.steady.is_empty();
     if !complete || flips.classes.is_empty() {
         return None;
     }
@@ -121,6 +121,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let rule = fit(&sets.known, &sets.beside, count);
     let mut confidence = if flips.margin >= CERTAIN { Confidence::High } else { Confidence::Low };
     let rule_known = !matches!(rule, MappingFound::Table { .. });
+    // The next line may have a set of its own as long as no line beside those of a set was tried.
+    if flips.tail < flips.longest() && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
+        confidence = confidence.min(Confidence::Low);
+    }
     if !flips.single_steps {
         // Two sets that overflow at once would be taken for one; a rule that all lines follow speaks
         // against it.

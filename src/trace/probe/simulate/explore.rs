@@ -5,7 +5,7 @@ use super::chase::{Chase, chase};
 use super::spec::ProbeSpec;
 use crate::trace::probe::infer::{noise_of, overflows};
 use crate::trace::probe::marks::{Marks, significant};
-use crate::trace::probe::{Clusters, Order, PrefetchFound, Run, infer};
+use crate::trace::probe::{Clusters, Confidence, Order, PrefetchFound, Run, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,10 @@ const MOST_LOADS: u64 = 4_000_000;
 const MOST_IN_ALL: usize = 80_000_000;
 /// Line bits that are tried for a set hash.
 const HASH_BITS: u32 = 16;
+/// Rounds of growing arrays: enough if lines of full sets always miss.
+const FEWEST: u64 = 8;
+/// Rounds beyond which more are not tried.
+const MOST_ROUNDS: u64 = 2048;
 /// Rounds in which lines are looked for that miss now and then.
 const ROUNDS: u64 = 48;
 
@@ -103,7 +107,7 @@ impl Probe<'_> {
 
     /// Lines of the largest array that fits, by doubling and halving.
     fn edge(&mut self, line: u64) -> Option<u64> {
-        let rounds = |lines: u64| ROUNDS.max(4096 / lines).min((MOST_LOADS / lines).max(3));
+        let rounds = |lines: u64| ROUNDS.max(40_000 / lines).min((MOST_LOADS / lines).max(3));
         // An array of one line fits everywhere: what looks like a miss is noise.
         self.runs.push(self.backwards(line, 1, 4096));
         let clusters = Clusters::of(&self.runs);
@@ -145,53 +149,40 @@ impl Probe<'_> {
         self.runs.push(self.run(&wanted));
     }
 
-    /// Stage 2: one line more at a time, until every line of the array that fits has missed.
+    /// Stage 2: one line more at a time, until every line of the array that fits has missed; with more
+    /// rounds if it is not certain then with which array each began to.
     fn grow(&mut self, line: u64, fits: u64) {
+        let before = self.runs.len();
+        let mut rounds = FEWEST;
+        loop {
+            let certain = self.grow_once(line, fits, rounds);
+            let loads: usize = self.runs[before..].iter().map(|r| r.loads.len()).sum();
+            if certain || loads * 4 > MOST_IN_ALL || rounds > MOST_ROUNDS {
+                return;
+            }
+            self.runs.truncate(before);
+            rounds *= 4;
+        }
+    }
+
+    fn grow_once(&mut self, line: u64, fits: u64, rounds: u64) -> bool {
         let clusters = Clusters::of(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
-        let first = self.backwards(line, fits + 1, ROUNDS * 2);
-        let marks = Marks::of(&first, &clusters, self.elements(line));
-        let rounds = self.rounds(&marks, noise);
-        let mut missed = vec![false; usize::try_from(fits).unwrap_or(0)];
+        let mut lines_seen = Seen::default();
         for lines in fits + 1..=fits * 6 + 1024 {
             let rounds = rounds.min((MOST_LOADS / lines).max(3));
             let run = self.backwards(line, lines, rounds);
             let marks = Marks::of(&run, &clusters, self.elements(line));
-            for (known, place) in missed.iter_mut().zip(&marks.places) {
-                *known |= place.1 * 2 > place.0 || significant(u64::from(place.0), u64::from(place.1), noise);
-            }
             self.runs.push(run);
+            // Some arrays more after all lines miss, in case that the next line has a set of its own.
+            if lines_seen.add(&marks, noise) > lines_seen.longest() + 1 {
+                break;
+            }
             if self.runs.iter().map(|r| r.loads.len()).sum::<usize>() > MOST_IN_ALL {
-                return;
-            }
-            if missed.iter().all(|&m| m) {
-                // One more, so that the last change is seen twice.
-                self.runs.push(self.backwards(line, lines + 1, rounds));
-                return;
+                return true;
             }
         }
-    }
-
-    /// Rounds after which every line of a full set has missed often enough to be told from noise.
-    fn rounds(&self, marks: &Marks, noise: f64) -> u64 {
-        let missing: Vec<f64> = marks
-            .places
-            .iter()
-            .filter(|p| significant(u64::from(p.0), u64::from(p.1), noise))
-            .map(|p| f64::from(p.1) / f64::from(p.0.max(1)))
-            .collect();
-        let mean = missing.iter().sum::<f64>() / missing.len().max(1) as f64;
-        if mean > 0.9 {
-            return 8;
-        }
-        // The set may have more lines than have missed: at least two loads of a round do (docs).
-        let lines = marks.places.len() as f64;
-        let (loads, misses) = marks.sum();
-        let per_round = misses as f64 / f64::from(marks.rounds().max(1)) - noise * loads as f64 / f64::from(marks.rounds().max(1));
-        let share = (per_round.max(1.0) / lines).max(mean / 8.0).clamp(0.002, 1.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let rounds = (40.0 / share.min(mean.max(0.002))).clamp(64.0, 4000.0) as u64;
-        rounds
+        infer(&self.runs).ways.confidence > Confidence::Low
     }
 
     /// N 5.1: lines beside the array, one for each address bit.
@@ -215,5 +206,37 @@ impl Probe<'_> {
         let n = self.elements(line * lines);
         let wanted = Chase { n, stride: self.stride(line), order: Order::Shuffled, cold: false, rounds: 24 };
         self.runs.push(self.run(&wanted));
+    }
+}
+
+/// What growing arrays have shown.
+#[derive(Default)]
+struct Seen {
+    /// Loads and misses of each line so far, and the array with which it was first seen to miss.
+    lines: Vec<(u64, u64, Option<usize>)>,
+    arrays: usize,
+    /// Arrays in a row of which all lines miss.
+    full: usize,
+}
+
+impl Seen {
+    /// Looks at the next array; how many in a row miss with all lines.
+    fn add(&mut self, marks: &Marks, noise: f64) -> usize {
+        self.lines.resize(self.lines.len().max(marks.places.len()), (0, 0, None));
+        for (known, place) in self.lines.iter_mut().zip(&marks.places) {
+            *known = (known.0 + u64::from(place.0), known.1 + u64::from(place.1), known.2);
+            if place.1 * 2 > place.0 || significant(known.0, known.1, noise) {
+                known.2.get_or_insert(self.arrays);
+            }
+        }
+        self.arrays += 1;
+        self.full = if self.lines.iter().all(|l| l.2.is_some()) { self.full + 1 } else { 0 };
+        self.full
+    }
+
+    /// Most lines side by side that began to miss together.
+    fn longest(&self) -> usize {
+        let together = |a: &(u64, u64, Option<usize>), b: &(u64, u64, Option<usize>)| a.2 == b.2;
+        self.lines.chunk_by(together).map(<[_]>::len).max().unwrap_or(0)
     }
 }
