@@ -1,6 +1,7 @@
 //! Structures of caches found again from simulated latencies: those of the papers, and random ones.
 //! `tests/probe_specs.yaml` says which; it was written before the inference.
 
+mod figures;
 mod specs;
 mod truth;
 

@@ -12,6 +12,8 @@ const REACH: usize = 6;
 const SHARE: f64 = 0.006;
 /// Natural logarithm of the widest deviation from a cluster's median that is looked at.
 const WIDEST: f64 = 0.4;
+/// Loads of a run from which on its share of outliers says something.
+const LONG: usize = 500;
 /// Clusters are apart if counts between them fall to this share of the smaller peak.
 const VALLEY: f64 = 0.4;
 
@@ -68,8 +70,24 @@ fn cycles(bin: f64) -> f64 {
 impl Clusters {
     /// Of runs.
     pub fn of(runs: &[Run]) -> Self {
+        let everything = Self::pooled(runs.iter());
+        // Runs that only hit add outliers, in which the misses of few others would drown.
+        let shares: Vec<f64> = runs.iter().map(|r| everything.strange(r)).collect();
+        let long = shares.iter().zip(runs).filter(|r| r.1.loads.len() >= LONG).map(|s| *s.0);
+        let least = long.fold(f64::INFINITY, f64::min).min(0.02);
+        let telling = runs.iter().zip(&shares).filter(|r| *r.1 > 1.6 * least || r.0.loads.len() < LONG);
+        let mut found = Self::pooled(telling.map(|r| r.0));
+        if found.all.len() < everything.all.len() || found.all.is_empty() {
+            found = everything;
+        }
+        found.keep_frequent(runs);
+        found
+    }
+
+    /// Of all loads of runs.
+    fn pooled<'r>(runs: impl Iterator<Item = &'r Run>) -> Self {
         let mut histogram = Histogram::new();
-        runs.iter().for_each(|r| histogram.add(r));
+        runs.for_each(|r| histogram.add(r));
         let counts = &histogram.0;
         let smooth = smoothed(counts);
         let peaks = peaks(&smooth);
@@ -77,29 +95,36 @@ impl Clusters {
         edges.extend(peaks.windows(2).map(|p| lowest(&smooth, p[0], p[1])));
         edges.push(counts.len());
         let ranges = peaks.iter().zip(edges.windows(2));
-        let all = ranges.filter_map(|(&p, e)| cluster(counts, p, e[0], e[1])).collect();
-        let mut found = Self { all, outliers: 0 };
-        found.keep_frequent(runs);
-        let inside: u64 = found.all.iter().map(|c| c.loads).sum();
-        found.outliers = counts.iter().sum::<u64>() - inside;
-        found
+        Self { all: ranges.filter_map(|(&p, e)| cluster(counts, p, e[0], e[1])).collect(), outliers: 0 }
     }
 
-    /// Drops what makes no notable share of any run: many runs of hits would hide the misses of one.
+    /// The share of a run's loads that are not of the largest cluster.
+    fn strange(&self, run: &Run) -> f64 {
+        let Some(main) = self.all.iter().max_by_key(|c| c.loads) else { return 1.0 };
+        let inside = |l: &&super::log::Load| (main.low..=main.high).contains(&f64::from(l.latency));
+        1.0 - run.loads.iter().filter(inside).count() as f64 / run.loads.len().max(1) as f64
+    }
+
+    /// Drops what makes no notable share of any run, and counts all loads.
     fn keep_frequent(&mut self, runs: &[Run]) {
         let mut most = vec![0.0_f64; self.all.len()];
-        for run in runs.iter().filter(|r| r.loads.len() >= 16) {
+        let mut sums = vec![0_u64; self.all.len()];
+        for run in runs {
             let mut counts = vec![0_u64; self.all.len()];
             for load in &run.loads {
                 if let Some(level) = self.level(load.latency) {
                     counts[level] += 1;
                 }
             }
-            let shares = counts.iter().map(|&c| c as f64 / run.loads.len() as f64);
-            most.iter_mut().zip(shares).for_each(|(m, s)| *m = m.max(s));
+            let length = run.loads.len().max(16) as f64;
+            most.iter_mut().zip(&counts).for_each(|(m, &c)| *m = m.max(c as f64 / length));
+            sums.iter_mut().zip(counts).for_each(|(s, c)| *s += c);
         }
+        self.all.iter_mut().zip(&sums).for_each(|(cluster, &sum)| cluster.loads = sum);
         let mut most = most.iter();
         self.all.retain(|c| most.next().is_some_and(|&m| m >= SHARE && c.loads > 1));
+        let loads: u64 = runs.iter().map(|r| r.loads.len() as u64).sum();
+        self.outliers = loads - self.all.iter().map(|c| c.loads).sum::<u64>();
     }
 
     /// The number of the cluster of a latency.

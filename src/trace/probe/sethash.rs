@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::clusters::Clusters;
 use super::gf2::Basis;
+use super::infer::noise_of;
 use super::log::{Order, Run};
 use super::marks::{Marks, significant};
 
@@ -67,8 +68,8 @@ pub struct SetHash {
 }
 
 /// Solves for the set bits over GF(2): the masks are orthogonal to all differences of lines in a set.
-pub fn set_hash(runs: &[Run], noise: f64, clusters: &Clusters, bytes: u64) -> Option<SetHash> {
-    let found = evictions(runs, clusters, noise, bytes);
+pub fn set_hash(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<SetHash> {
+    let found = evictions(runs, clusters, noise_of(runs, clusters), bytes);
     if found.pairs.is_empty() {
         return None;
     }

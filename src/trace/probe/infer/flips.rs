@@ -73,28 +73,21 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
         whole: true,
         ..Flips::default()
     };
+    let seen = by_line(&steps, last.lines);
+    found.whole = seen.iter().all(|s| !s.is_empty());
+    let changes = changes(&seen, noise, steps.len());
     let mut by_step: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     let (mut loads, mut misses) = (0.0, 0.0);
-    for line in 0..last.lines {
-        let seen: Vec<(usize, f64, f64)> = steps
-            .iter()
-            .enumerate()
-            .filter_map(|(k, s)| {
-                let &(v, m) = s.places.get(usize::try_from(line).ok()?)?;
-                (v > 0.0).then_some((k, v, m))
-            })
-            .collect();
-        found.whole &= !seen.is_empty();
-        let Some(change) = change(&seen, noise) else { continue };
+    for ((line, seen), change) in (0..).zip(&seen).zip(&changes) {
+        let Some(change) = change else { continue };
         found.margin = found.margin.min(change.margin);
-        match change.at {
-            Some(at) => {
-                by_step.entry(seen[at].0).or_default().push(line);
-                loads += seen[at..].iter().map(|s| s.1).sum::<f64>();
-                misses += seen[at..].iter().map(|s| s.2).sum::<f64>();
-            }
-            None => found.steady.push(line),
-        }
+        let Some(at) = change.at else {
+            found.steady.push(line);
+            continue;
+        };
+        by_step.entry(at).or_default().push(line);
+        let missing = seen.iter().filter(|s| s.step >= at);
+        missing.for_each(|s| (loads, misses) = (loads + s.loads, misses + s.misses));
     }
     for step in &steps {
         let rounds = step.places.iter().map(|p| p.0).fold(0.0, f64::max);
@@ -138,35 +131,131 @@ fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Ve
     by_lines.into_values().collect()
 }
 
+/// A line in an array.
+#[derive(Debug, Clone, Copy)]
+struct Sight {
+    step: usize,
+    loads: f64,
+    misses: f64,
+}
+
+/// What was seen of each line.
+fn by_line(steps: &[Step], lines: u64) -> Vec<Vec<Sight>> {
+    let sight = |line: usize, (step, s): (usize, &Step)| {
+        let &(loads, misses) = s.places.get(line)?;
+        (loads > 0.0).then_some(Sight { step, loads, misses: misses.min(loads) })
+    };
+    let lines = usize::try_from(lines).unwrap_or(0);
+    (0..lines).map(|l| steps.iter().enumerate().filter_map(|s| sight(l, s)).collect()).collect()
+}
+
 /// Where a line begins to miss.
+#[derive(Debug, Clone, Copy)]
 struct Change {
     at: Option<usize>,
     margin: f64,
 }
 
-/// The most likely step from which on a line misses with some probability, before it only by noise; none
-/// if it never does.
-fn change(seen: &[(usize, f64, f64)], noise: f64) -> Option<Change> {
+/// How often lines are moved to the set that they fit best.
+const ROUNDS: usize = 4;
+/// Loads that the share of all sets weighs against those of one.
+const WEIGHT: f64 = 2.0;
+/// Neighbouring sets among which a line is moved.
+const NEAR: usize = 8;
+
+/// The logarithm of the likelihood of so many misses.
+fn likelihood(seen: &Sight, share: f64) -> f64 {
+    seen.misses * share.ln() + (seen.loads - seen.misses) * (1.0 - share).ln()
+}
+
+/// Finds for each line with which array it began to miss: first each line by itself, then all lines that
+/// began together share how often they miss in each array, as lines of a set do.
+fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>> {
+    let least = (5.0 * noise).max(0.01);
+    let mut changes: Vec<Option<Change>> = seen.iter().map(|s| alone(s, noise, least)).collect();
+    for _ in 0..ROUNDS {
+        let sets = Sets::of(seen, &changes, steps);
+        let starts: Vec<usize> = sets.sums.keys().copied().collect();
+        for (seen, change) in seen.iter().zip(&mut changes) {
+            let (Some(known), Some(first)) = (change.as_mut(), seen.first()) else { continue };
+            let place = known.at.map_or(starts.len(), |at| starts.partition_point(|&s| s < at));
+            let near = starts.iter().skip(place.saturating_sub(NEAR)).take(2 * NEAR + 1);
+            let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
+            let score = |start: usize| sets.score(start, seen, known.at, noise, least);
+            let mut scores: Vec<(f64, Option<usize>)> = vec![(never, None)];
+            scores.extend(near.filter(|n| **n > first.step).map(|&n| (score(n), Some(n))));
+            // A line that was not there before joined the set that began with it, or any before.
+            let before = starts.iter().take_while(|n| **n < first.step).copied().chain([first.step]);
+            let joined = before.map(score).fold(f64::NEG_INFINITY, f64::max);
+            scores.push((joined, Some(first.step)));
+            scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+            if let [best, second, ..] = scores.as_slice() {
+                *known = Change { at: best.1, margin: best.0 - second.0 };
+            }
+        }
+    }
+    changes
+}
+
+/// Loads and misses of lines that began together, in the array with which they did and in each after it.
+struct Sets {
+    sums: BTreeMap<usize, Vec<(f64, f64)>>,
+    /// The share of misses of all of them.
+    share: f64,
+}
+
+impl Sets {
+    fn of(seen: &[Vec<Sight>], changes: &[Option<Change>], steps: usize) -> Self {
+        let mut sums: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut total = (1.0, 0.5);
+        for (seen, change) in seen.iter().zip(changes) {
+            let Some(at) = change.and_then(|c| c.at) else { continue };
+            let sums = sums.entry(at).or_insert_with(|| vec![(0.0, 0.0); steps - at]);
+            for s in seen.iter().filter(|s| s.step >= at) {
+                let sum = &mut sums[s.step - at];
+                *sum = (sum.0 + s.loads, sum.1 + s.misses);
+                total = (total.0 + s.loads, total.1 + s.misses);
+            }
+        }
+        Self { sums, share: total.1 / total.0 }
+    }
+
+    /// The likelihood that a line misses from `start` on, as the others do that began then. `own` is where it
+    /// is counted now: a line says nothing for itself.
+    fn score(&self, start: usize, seen: &[Sight], own: Option<usize>, noise: f64, least: f64) -> f64 {
+        let sums = self.sums.get(&start);
+        let share = |s: &Sight| {
+            let Some(at) = s.step.checked_sub(start) else { return noise };
+            let sum = sums.and_then(|sums| sums.get(at)).copied().unwrap_or_default();
+            let mine = if own == Some(start) { (s.loads, s.misses) } else { (0.0, 0.0) };
+            let (loads, misses) = (sum.0 - mine.0 + WEIGHT, sum.1 - mine.1 + WEIGHT * self.share);
+            (misses / loads).clamp(least, 0.98)
+        };
+        seen.iter().map(|s| likelihood(s, share(s))).sum()
+    }
+}
+
+/// The most likely array from which on a line misses with some share, before it only by noise; none if it
+/// never does.
+fn alone(seen: &[Sight], noise: f64, least: f64) -> Option<Change> {
     if seen.is_empty() {
         return None;
     }
-    let likelihood = |v: f64, m: f64, p: f64| {
-        let m = m.min(v);
-        m * p.ln() + (v - m) * (1.0 - p).ln()
+    let all = seen.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.loads, sum.1 + s.misses));
+    let whole = |(loads, misses): (f64, f64), share: f64| {
+        likelihood(&Sight { step: 0, loads, misses }, share)
     };
-    // Sums over the end of the series, from each step on.
-    let mut after = vec![(0.0, 0.0); seen.len() + 1];
-    for (i, s) in seen.iter().enumerate().rev() {
-        after[i] = (after[i + 1].0 + s.1, after[i + 1].1 + s.2);
+    let mut best = Change { at: None, margin: 0.0 };
+    let mut most = whole(all, noise);
+    let mut after = (0.0, 0.0);
+    for s in seen.iter().rev() {
+        after = (after.0 + s.loads, after.1 + s.misses);
+        let share = (after.1 / after.0).clamp(least, 0.98);
+        let score = whole((all.0 - after.0, all.1 - after.1), noise) + whole(after, share);
+        if score > most {
+            best.margin = score - most;
+            (most, best.at) = (score, Some(s.step));
+        }
     }
-    let (all_v, all_m) = after[0];
-    let mut scores: Vec<f64> = Vec::with_capacity(seen.len() + 1);
-    for &(v, m) in &after {
-        let p = if v > 0.0 { (m / v).clamp((5.0 * noise).max(0.01), 0.98) } else { 0.5 };
-        scores.push(likelihood(all_v - v, all_m - m, noise) + likelihood(v, m, p));
-    }
-    let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]))?;
-    let others = scores.iter().enumerate().filter(|s| s.0 != best).map(|s| *s.1);
-    let margin = scores[best] - others.fold(f64::NEG_INFINITY, f64::max);
-    Some(Change { at: (best < seen.len()).then_some(best), margin })
+    Some(best)
 }

@@ -16,7 +16,11 @@ struct Hint<'r> {
 
 /// Bytes of a line. `fits` is the largest array that fits.
 pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, edge: (Option<u64>, Option<u64>)) -> Finding<u64> {
-    let hints: Vec<Hint> = runs.iter().filter_map(|r| hint(r, clusters, noise)).collect();
+    let mut hints: Vec<Hint> = runs.iter().filter_map(|r| hint(r, clusters, noise)).collect();
+    // Upwards, a prefetch hides misses, and may put out the line that is being loaded.
+    if hints.iter().any(|h| h.run.cold && h.run.stride < 0) {
+        hints.retain(|h| !(h.run.cold && h.run.stride > 0));
+    }
     let Some(gap) = hints.iter().map(|h| h.gap).min() else {
         let next = match edge.1 {
             Some(over) => format!("n={} elements of 4 bytes, s=1", over / 4),
@@ -62,7 +66,11 @@ fn missing(run: &Run, clusters: &Clusters, noise: f64) -> Vec<(u64, u64)> {
     let marks = Marks::of(run, clusters, run.stride.unsigned_abs());
     let all = (0_u64..).zip(&marks.places);
     let rarely = marks.rounds() <= 3;
-    let missing = all.filter(|(_, p)| if rarely { p.1 * 2 > p.0 } else { significant(u64::from(p.0), u64::from(p.1), noise) });
+    // Noise is not known so well that many rounds make a little more of it significant.
+    let often = |p: &(u32, u32)| {
+        significant(u64::from(p.0), u64::from(p.1), noise) && f64::from(p.1) > 4.0 * noise * f64::from(p.0)
+    };
+    let missing = all.filter(|(_, p)| if rarely { p.1 * 2 > p.0 } else { often(p) });
     missing.map(|(i, p)| (i, u64::from(p.1))).collect()
 }
 
@@ -76,7 +84,7 @@ fn hint<'r>(run: &'r Run, clusters: &Clusters, noise: f64) -> Option<Hint<'r>> {
     let total = places.iter().map(|p| p.1).sum::<u64>() as f64;
     // Of loads that are timed once, some look like misses: they lie in all classes.
     let by_noise = if run.cold { run.loads.len() as f64 * noise } else { 0.0 };
-    if total < 3.0 * by_noise {
+    if total < 3.0 * by_noise || run.cold && places.len() < 16 {
         return None;
     }
     // What of the misses lies in one class of remainders.

@@ -14,3 +14,4 @@ pub use verdict::infer;
 
 pub(in crate::trace::probe) use edge::overflows;
 pub(in crate::trace::probe) use noise::of_runs as noise_of;
+pub(in crate::trace::probe) use verdict::BESIDE;

@@ -13,6 +13,11 @@ use super::{edge, line, noise, prefetch, replay};
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
 
+/// The same where lines miss now and then: those of a set are not quite alike.
+const CERTAIN_RANDOM: f64 = 16.0;
+/// Lines of a set side by side that are thought possible, if there is no sign of more.
+pub(in crate::trace::probe) const BESIDE: usize = 16;
+
 /// The structure behind chases through one level.
 pub fn infer(runs: &[Run]) -> Structure {
     let clusters = Clusters::of(runs);
@@ -119,10 +124,11 @@ type Parts = (Finding<Vec<u32>>, Finding<MappingFound>, Finding<u64>);
 fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let count = u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
     let rule = fit(&sets.known, &sets.beside, count);
-    let mut confidence = if flips.margin >= CERTAIN { Confidence::High } else { Confidence::Low };
+    let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_RANDOM };
+    let mut confidence = if flips.margin >= certain { Confidence::High } else { Confidence::Low };
     let rule_known = !matches!(rule, MappingFound::Table { .. });
     // The next line may have a set of its own as long as no line beside those of a set was tried.
-    if flips.tail < flips.longest() && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
+    if flips.tail < flips.longest().max(BESIDE) && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
         confidence = confidence.min(Confidence::Low);
     }
     if !flips.single_steps {
@@ -143,7 +149,12 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let lines: u64 = sets.ways.iter().map(|&w| u64::from(w)).sum();
     let capacity = Finding::new(lines * bytes, confidence, format!("{lines} lines of {bytes} B in all sets"));
     let highest = sets.known.iter().map(|k| k.0).max().unwrap_or(0);
-    let mut mapping = Finding::new(rule, confidence, why);
+    // A few lines follow many rules.
+    let tried = sets.known.len() + sets.beside.len();
+    let free = if let MappingFound::Xor { bits, .. } = &rule { *bits as usize } else { 0 };
+    let few = rule_known && count > 1 && tried < 2 * sets.ways.len() + 8 + free;
+    let sure = if few { confidence.min(Confidence::Medium) } else { confidence };
+    let mut mapping = Finding::new(rule, sure, why);
     mapping.because(format!("{} lines up to line {highest} lie as the rule says", sets.known.len()));
     if !sets.beside.is_empty() {
         mapping.because(format!("so do {} lines beside the array, by the lines that they put out", sets.beside.len()));

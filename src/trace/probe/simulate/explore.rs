@@ -3,9 +3,9 @@
 
 use super::chase::{Chase, chase};
 use super::spec::ProbeSpec;
-use crate::trace::probe::infer::{noise_of, overflows};
+use crate::trace::probe::infer::{BESIDE, noise_of, overflows};
 use crate::trace::probe::marks::{Marks, significant};
-use crate::trace::probe::{Clusters, Confidence, Order, PrefetchFound, Run, infer};
+use crate::trace::probe::{Clusters, Confidence, Order, PrefetchFound, Run, evictions, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,11 @@ impl Lines {
 /// Loads of one run beyond which nothing more is learned.
 const MOST_LOADS: u64 = 4_000_000;
 /// Loads of all runs beyond which the search is given up.
-const MOST_IN_ALL: usize = 80_000_000;
+const MOST_IN_ALL: usize = 40_000_000;
 /// Line bits that are tried for a set hash.
 const HASH_BITS: u32 = 16;
+/// Lines with the same high bit that are tried for a set hash.
+const TRIES: u64 = 48;
 /// Rounds of growing arrays: enough if lines of full sets always miss.
 const FEWEST: u64 = 8;
 /// Rounds beyond which more are not tried.
@@ -46,7 +48,7 @@ pub fn explore(spec: &ProbeSpec, lines: Lines) -> Vec<Run> {
     probe.streams(line);
     let Some(fits) = probe.edge(line) else { return probe.runs };
     probe.fine(line, fits, lines);
-    probe.grow(line, fits);
+    let fits = probe.grow(line, fits);
     probe.evict(line, fits);
     probe.shuffle(line);
     probe.runs
@@ -143,7 +145,7 @@ impl Probe<'_> {
     /// Stage 1: loads closer than a line in an array that is much too large.
     fn fine(&mut self, line: u64, fits: u64, lines: Lines) {
         let step = self.stride(lines.step.max(self.element).min(line / 2));
-        let n = self.elements(fits * line * 3);
+        let n = self.elements((fits * 3).max(64) * line);
         // Not counted when lines are followed: the array is too large for that.
         let wanted = Chase { cold: true, ..Chase::warm(n, -step, 1) };
         self.runs.push(self.run(&wanted));
@@ -151,18 +153,33 @@ impl Probe<'_> {
 
     /// Stage 2: one line more at a time, until every line of the array that fits has missed; with more
     /// rounds if it is not certain then with which array each began to.
-    fn grow(&mut self, line: u64, fits: u64) {
-        let before = self.runs.len();
-        let mut rounds = FEWEST;
+    fn grow(&mut self, line: u64, fits: u64) -> u64 {
+        let mut before = self.runs.len();
+        let (mut rounds, mut fits) = (FEWEST, fits);
         loop {
+            // With more rounds the largest array that fits may turn out to miss.
+            while fits > 1 && self.misses_after_all(line, fits, rounds) {
+                fits -= 1;
+            }
+            before = before.max(self.runs.len());
             let certain = self.grow_once(line, fits, rounds);
             let loads: usize = self.runs[before..].iter().map(|r| r.loads.len()).sum();
             if certain || loads * 4 > MOST_IN_ALL || rounds > MOST_ROUNDS {
-                return;
+                return fits;
             }
             self.runs.truncate(before);
             rounds *= 4;
         }
+    }
+
+    /// Looks at an array again, longer.
+    fn misses_after_all(&mut self, line: u64, lines: u64, rounds: u64) -> bool {
+        let clusters = Clusters::of(&self.runs);
+        let noise = noise_of(&self.runs, &clusters);
+        let run = self.backwards(line, lines, (rounds * 4).min((MOST_LOADS / lines).max(3)));
+        let over = overflows(&run, &clusters, noise);
+        self.runs.push(run);
+        over
     }
 
     fn grow_once(&mut self, line: u64, fits: u64, rounds: u64) -> bool {
@@ -175,7 +192,10 @@ impl Probe<'_> {
             let marks = Marks::of(&run, &clusters, self.elements(line));
             self.runs.push(run);
             // Some arrays more after all lines miss, in case that the next line has a set of its own.
-            if lines_seen.add(&marks, noise) > lines_seen.longest() + 1 {
+            let full = lines_seen.add(&marks, noise);
+            let longest = lines_seen.longest();
+            let most = if longest as u64 * 2 > fits { longest.max(BESIDE) } else { longest };
+            if full > most + 1 {
                 break;
             }
             if self.runs.iter().map(|r| r.loads.len()).sum::<usize>() > MOST_IN_ALL {
@@ -189,11 +209,21 @@ impl Probe<'_> {
     fn evict(&mut self, line: u64, fits: u64) {
         let n = self.elements(line * fits);
         let first = 64 - (fits - 1).leading_zeros();
+        let clusters = Clusters::of(&self.runs);
+        let noise = noise_of(&self.runs, &clusters);
         for bit in first..HASH_BITS.max(first + 1) {
-            let extra = self.elements(line << bit);
-            let Ok(extra) = u32::try_from(extra) else { return };
-            let (stride, order) = (self.stride(line), Order::Evict { extra });
-            self.runs.push(self.run(&Chase { n, stride, order, cold: false, rounds: 48 }));
+            // Where the set of the first line is not full, another with the same high bit may do.
+            for low in 0..fits.min(TRIES) {
+                let extra = u32::try_from(self.elements((1 << bit | low) * line));
+                let Ok(extra) = extra else { return };
+                let (stride, order) = (self.stride(line), Order::Evict { extra });
+                let run = self.run(&Chase { n, stride, order, cold: false, rounds: 48 });
+                let silent = evictions(std::slice::from_ref(&run), &clusters, noise, line).pairs.is_empty();
+                self.runs.push(run);
+                if !silent {
+                    break;
+                }
+            }
         }
     }
 

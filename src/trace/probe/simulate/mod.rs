@@ -4,8 +4,10 @@ mod cache;
 mod chase;
 mod explore;
 mod spec;
+mod waits;
 
 pub use cache::{Cache, Latencies};
 pub use chase::{Chase, chase};
 pub use explore::{Lines, explore};
 pub use spec::{CacheSpec, Mapping, Policy, Prefetch, ProbeSpec, SpecDocument, Trigger, read_spec};
+pub use waits::{mshr_points, set_hash_runs};

@@ -63,6 +63,10 @@ record! {
         noise: f64,
         /// Share of latencies that are 1.2 to 5 times what they should be.
         outliers: f64,
+        /// Miss-status holding registers, and those that one warp can use (--mshr).
+        mshrs: i64,
+        /// Those that one warp can use; all by default.
+        mshrs_per_warp: i64,
         /// For everything random.
         seed: i64,
         /// Further levels, the nearest first.
@@ -179,6 +183,10 @@ pub struct ProbeSpec {
     pub noise: f64,
     /// Share of latencies that are 1.2 to 5 times what they should be.
     pub outliers: f64,
+    /// Miss-status holding registers (N 5.2).
+    pub mshrs: u32,
+    /// Those that one warp can use.
+    pub mshrs_per_warp: u32,
     /// For everything random.
     pub seed: u64,
 }
@@ -239,8 +247,16 @@ fn whole(document: &SpecDocument, decoder: &mut Decoder) -> Option<ProbeSpec> {
         fail("noise and outliers are shares from 0 to 0.5".to_owned(), "3 % is 0.03");
         return None;
     }
+    let registers = |n: Option<i64>, or: u32| {
+        n.map_or(Some(or), |n| u32::try_from(n).ok().filter(|&n| (1..=1 << 16).contains(&n)))
+    };
+    let mshrs = registers(document.mshrs, 64);
+    let Some((mshrs, mshrs_per_warp)) = mshrs.and_then(|m| Some((m, registers(document.mshrs_per_warp, m)?))) else {
+        fail("mshrs are 1 to 65536".to_owned(), "for example mshrs: 64, mshrs_per_warp: 6");
+        return None;
+    };
     let name = document.name.clone().unwrap_or_else(|| "simulated".to_owned());
-    Some(ProbeSpec { name, element, levels, miss, noise, outliers, seed })
+    Some(ProbeSpec { name, element, levels, miss, noise, outliers, mshrs, mshrs_per_warp, seed })
 }
 
 fn level(document: &SpecDocument, seed: u64, decoder: &mut Decoder) -> Option<CacheSpec> {
