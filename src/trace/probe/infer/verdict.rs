@@ -127,6 +127,12 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_RANDOM };
     let mut confidence = if flips.margin >= certain { Confidence::High } else { Confidence::Low };
     let rule_known = !matches!(rule, MappingFound::Table { .. });
+    // A line that came later may have stayed in a way that seldom gives way, and have been there all along.
+    let fitting = flips.fitting.unwrap_or(0);
+    let late = flips.classes.iter().flat_map(|c| &c.old).any(|&l| l >= fitting);
+    if late && flips.missing <= 0.9 {
+        confidence = confidence.min(Confidence::Medium);
+    }
     // The next line may have a set of its own as long as no line beside those of a set was tried.
     if flips.tail < flips.longest().max(BESIDE) && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
         confidence = confidence.min(Confidence::Low);

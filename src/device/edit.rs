@@ -1,0 +1,138 @@
+//! Changes a device file as a person would: the numbers that change, and nothing else of its text.
+
+use crate::source::{Diagnostic, Node, Span, Sources, Value, parse_stream};
+
+/// A number to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its path, such as `l1.line`.
+    pub path: String,
+    /// The number with its unit.
+    pub value: String,
+    /// What it rests on.
+    pub note: String,
+}
+
+/// Bytes of a device file beyond which it is hardly one.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The text with the numbers written into it under the source `key`, which is described as `about`. Numbers
+/// that are there already with the same value stay.
+pub fn edit(text: &str, changes: &[Change], key: &str, about: &str) -> Result<String, Diagnostic> {
+    let mut sources = Sources::new();
+    let file = sources.add("device", text);
+    let (documents, errors) = parse_stream(text, file, MOST_BYTES);
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error);
+    }
+    let [tree] = documents.as_slice() else {
+        return Err(Diagnostic::global("device-file", "a device file holds one document"));
+    };
+    if text.trim_start().starts_with('{') {
+        let message = "the device is JSON, which is not edited";
+        return Err(Diagnostic::global("device-file", message).help("write it as YAML"));
+    }
+    // Places in the text, and what comes there; from the end on, so that places stay.
+    let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    for change in changes {
+        edits.extend(place(text, tree, change, key));
+    }
+    if edits.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let source = format!("{key}: {{kind: measured, text: {}}}", quoted(about));
+    if tree.get("sources").and_then(|s| s.get(key)).is_none() {
+        edits.push(insert(text, tree, "sources", &source));
+    }
+    edits.sort_by_key(|e| std::cmp::Reverse(e.0.start));
+    let mut out = text.to_owned();
+    for (range, new) in edits {
+        out.replace_range(range, &new);
+    }
+    Ok(out)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Where a change goes, and what it writes; nothing if it is there.
+fn place(text: &str, tree: &Node, change: &Change, key: &str) -> Option<(std::ops::Range<usize>, String)> {
+    let (section, name) = change.path.split_once('.')?;
+    let new = format!("{{value: {}, source: {key}, note: {}}}", change.value, quoted(&change.note));
+    let old = tree.get(section).and_then(|s| s.get(name));
+    let Some(old) = old else { return Some(insert(text, tree, section, &format!("{name}: {new}"))) };
+    let same = match old.get("value").map(|v| &v.value) {
+        Some(Value::Scalar(s)) => s.text.replace(' ', "") == change.value.replace(' ', ""),
+        _ => false,
+    };
+    (!same).then(|| (flow(text, old.span), new))
+}
+
+/// The text of `{…}` at a span.
+fn flow(text: &str, span: Span) -> std::ops::Range<usize> {
+    let start = (span.start as usize).min(text.len());
+    let end = (span.end as usize).clamp(start, text.len());
+    let shown = text.get(start..end).unwrap_or_default();
+    start..start + shown.trim_end().len()
+}
+
+/// A line in a section, right under its head; at the end of the file, with its head, if it is not there.
+fn insert(text: &str, tree: &Node, section: &str, line: &str) -> (std::ops::Range<usize>, String) {
+    let head = match &tree.value {
+        Value::Map(entries) => entries.iter().find(|e| e.key == section),
+        _ => None,
+    };
+    let Some(head) = head else {
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        return (text.len()..text.len(), format!("{gap}{section}:\n  {line}\n"));
+    };
+    let from = (head.key_span.end as usize).min(text.len());
+    let rest = text.get(from..).unwrap_or_default();
+    let end = rest.find('\n').map_or(text.len(), |n| from + n + 1);
+    (end..end, format!("  {line}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# A device.
+wavecast-device: 1
+inherit: v100
+sources:
+  x: {kind: measured, text: \"mine\"}
+l1:
+  latency: {value: 30 cycles, source: x,
+    note: \"over two lines\"} # kept
+";
+
+    #[test]
+    fn only_what_changes_is_written() {
+        let change = |path: &str, value: &str| Change {
+            path: path.to_owned(),
+            value: value.to_owned(),
+            note: "a \"note\"".to_owned(),
+        };
+        let same = edit(FILE, &[change("l1.latency", "30cycles")], "probe", "run").unwrap();
+        assert_eq!(same, FILE);
+        let changes = [change("l1.latency", "28 cycles"), change("l1.ways", "4"), change("tlb.page", "2 MiB")];
+        let new = edit(FILE, &changes, "probe", "run").unwrap();
+        assert_eq!(
+            new,
+            "# A device.
+wavecast-device: 1
+inherit: v100
+sources:
+  probe: {kind: measured, text: \"run\"}
+  x: {kind: measured, text: \"mine\"}
+l1:
+  ways: {value: 4, source: probe, note: \"a \\\"note\\\"\"}
+  latency: {value: 28 cycles, source: probe, note: \"a \\\"note\\\"\"} # kept
+tlb:
+  page: {value: 2 MiB, source: probe, note: \"a \\\"note\\\"\"}
+"
+        );
+        assert!(edit("a: [", &changes, "probe", "run").is_err());
+    }
+}
