@@ -34,39 +34,70 @@ pub fn edit(text: &str, changes: &[Change], key: &str, about: &str) -> Result<St
     }
     // Places in the text, and what comes there; from the end on, so that places stay.
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    // Sections that are not there come at the end, each once.
+    let mut more: Vec<(String, String)> = Vec::new();
+    let mut add = |edits: &mut Vec<_>, section: &str, line: String| match under(text, tree, section) {
+        Some(at) => edits.push((at..at, format!("  {line}\n"))),
+        None => match more.iter_mut().find(|m| m.0 == section) {
+            Some(known) => known.1 += &format!("  {line}\n"),
+            None => more.push((section.to_owned(), format!("  {line}\n"))),
+        },
+    };
     for change in changes {
-        edits.extend(place(text, tree, change, key));
+        let Some((section, name)) = change.path.split_once('.') else { continue };
+        let new = format!("{{value: {}, source: {key}, note: {}}}", change.value, quoted(&change.note));
+        match tree.get(section).and_then(|s| s.get(name)) {
+            None => add(&mut edits, section, format!("{name}: {new}")),
+            Some(old) if says(old, &change.value) => {}
+            Some(old) => edits.push((flow(text, old.span), new)),
+        }
     }
-    if edits.is_empty() {
+    if edits.is_empty() && more.is_empty() {
         return Ok(text.to_owned());
     }
-    let source = format!("{key}: {{kind: measured, text: {}}}", quoted(about));
+    // Where the source is known already, what it is stays as it was written.
+    Ok(finish(text, tree, edits, more, key, about))
+}
+
+type Edits = Vec<(std::ops::Range<usize>, String)>;
+
+fn finish(
+    text: &str,
+    tree: &Node,
+    mut edits: Edits,
+    mut more: Vec<(String, String)>,
+    key: &str,
+    about: &str,
+) -> String {
     if tree.get("sources").and_then(|s| s.get(key)).is_none() {
-        edits.push(insert(text, tree, "sources", &source));
+        let line = format!("  {key}: {{kind: measured, text: {}}}\n", quoted(about));
+        match under(text, tree, "sources") {
+            Some(at) => edits.push((at..at, line)),
+            None => more.insert(0, ("sources".to_owned(), line)),
+        }
     }
     edits.sort_by_key(|e| std::cmp::Reverse(e.0.start));
     let mut out = text.to_owned();
     for (range, new) in edits {
         out.replace_range(range, &new);
     }
-    Ok(out)
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out.extend(more.into_iter().map(|(section, lines)| format!("{section}:\n{lines}")));
+    out
 }
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Where a change goes, and what it writes; nothing if it is there.
-fn place(text: &str, tree: &Node, change: &Change, key: &str) -> Option<(std::ops::Range<usize>, String)> {
-    let (section, name) = change.path.split_once('.')?;
-    let new = format!("{{value: {}, source: {key}, note: {}}}", change.value, quoted(&change.note));
-    let old = tree.get(section).and_then(|s| s.get(name));
-    let Some(old) = old else { return Some(insert(text, tree, section, &format!("{name}: {new}"))) };
-    let same = match old.get("value").map(|v| &v.value) {
-        Some(Value::Scalar(s)) => s.text.replace(' ', "") == change.value.replace(' ', ""),
+/// Whether a number has this value already.
+fn says(old: &Node, value: &str) -> bool {
+    match old.get("value").map(|v| &v.value) {
+        Some(Value::Scalar(s)) => s.text.replace(' ', "") == value.replace(' ', ""),
         _ => false,
-    };
-    (!same).then(|| (flow(text, old.span), new))
+    }
 }
 
 /// The text of `{…}` at a span.
@@ -77,20 +108,13 @@ fn flow(text: &str, span: Span) -> std::ops::Range<usize> {
     start..start + shown.trim_end().len()
 }
 
-/// A line in a section, right under its head; at the end of the file, with its head, if it is not there.
-fn insert(text: &str, tree: &Node, section: &str, line: &str) -> (std::ops::Range<usize>, String) {
-    let head = match &tree.value {
-        Value::Map(entries) => entries.iter().find(|e| e.key == section),
-        _ => None,
-    };
-    let Some(head) = head else {
-        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return (text.len()..text.len(), format!("{gap}{section}:\n  {line}\n"));
-    };
+/// Right under the head of a section, if it is there.
+fn under(text: &str, tree: &Node, section: &str) -> Option<usize> {
+    let Value::Map(entries) = &tree.value else { return None };
+    let head = entries.iter().find(|e| e.key == section)?;
     let from = (head.key_span.end as usize).min(text.len());
     let rest = text.get(from..).unwrap_or_default();
-    let end = rest.find('\n').map_or(text.len(), |n| from + n + 1);
-    (end..end, format!("  {line}\n"))
+    Some(rest.find('\n').map_or(text.len(), |n| from + n + 1))
 }
 
 #[cfg(test)]
@@ -116,7 +140,12 @@ l1:
         };
         let same = edit(FILE, &[change("l1.latency", "30cycles")], "probe", "run").unwrap();
         assert_eq!(same, FILE);
-        let changes = [change("l1.latency", "28 cycles"), change("l1.ways", "4"), change("tlb.page", "2 MiB")];
+        let changes = [
+            change("l1.latency", "28 cycles"),
+            change("l1.ways", "4"),
+            change("tlb.page", "2 MiB"),
+            change("tlb.l1_reach", "32 MiB"),
+        ];
         let new = edit(FILE, &changes, "probe", "run").unwrap();
         assert_eq!(
             new,
@@ -131,6 +160,7 @@ l1:
   latency: {value: 28 cycles, source: probe, note: \"a \\\"note\\\"\"} # kept
 tlb:
   page: {value: 2 MiB, source: probe, note: \"a \\\"note\\\"\"}
+  l1_reach: {value: 32 MiB, source: probe, note: \"a \\\"note\\\"\"}
 "
         );
         assert!(edit("a: [", &changes, "probe", "run").is_err());

@@ -30,7 +30,7 @@ pub(super) struct Flips {
     pub(super) single_steps: bool,
     /// By how much the least certain line is certain: a natural logarithm of likelihoods.
     pub(super) margin: f64,
-    /// Share of loads that miss, of lines in sets that overflowed.
+    /// Share of loads that miss, of lines in sets that have just overflowed.
     pub(super) missing: f64,
     /// Rounds of the shortest run.
     pub(super) rounds: u32,
@@ -86,7 +86,8 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
             continue;
         };
         by_step.entry(at).or_default().push(line);
-        let missing = seen.iter().filter(|s| s.step >= at);
+        // Later, sets have so many lines that any policy misses.
+        let missing = seen.iter().filter(|s| s.step == at);
         missing.for_each(|s| (loads, misses) = (loads + s.loads, misses + s.misses));
     }
     for step in &steps {

@@ -24,12 +24,14 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
         let what = at(&format!("one new line misses, the next {distance} hit"));
         return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
     }
-    if total * 20 > missed.len() {
+    if total * 5 > missed.len() {
         return Finding::open(at("new lines miss without a rule")).next("the same run again: noise may hide it");
     }
     let (distance, why) = stream(&cold, clusters, line);
     let what = at("no cold miss after the first");
-    let mut found = Finding::new(PrefetchFound::Stream { distance }, Confidence::High, what);
+    // A few more are lines that were put out before their use, or noise.
+    let confidence = if total * 20 > missed.len() { Confidence::Medium } else { Confidence::High };
+    let mut found = Finding::new(PrefetchFound::Stream { distance }, confidence, what);
     match distance {
         Some(_) => found.because(why),
         None => found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead")),

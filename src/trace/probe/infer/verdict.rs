@@ -14,7 +14,9 @@ use super::{edge, line, noise, prefetch, replay};
 const CERTAIN: f64 = 8.0;
 
 /// The same where lines miss now and then: those of a set are not quite alike.
-const CERTAIN_RANDOM: f64 = 16.0;
+const CERTAIN_RANDOM: f64 = 25.0;
+/// Lines that begin to miss long after they came, which sets of unequal size would have more of.
+const FEW: usize = 3;
 /// Lines of a set side by side that are thought possible, if there is no sign of more.
 pub(in crate::trace::probe) const BESIDE: usize = 16;
 
@@ -129,9 +131,9 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let rule_known = !matches!(rule, MappingFound::Table { .. });
     // A line that came later may have stayed in a way that seldom gives way, and have been there all along.
     let fitting = flips.fitting.unwrap_or(0);
-    let late = flips.classes.iter().flat_map(|c| &c.old).any(|&l| l >= fitting);
-    if late && flips.missing <= 0.9 {
-        confidence = confidence.min(Confidence::Medium);
+    let late = flips.classes.iter().flat_map(|c| &c.old).filter(|&&l| l >= fitting).count();
+    if late > 0 && flips.missing <= 0.9 {
+        confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
     }
     // The next line may have a set of its own as long as no line beside those of a set was tried.
     if flips.tail < flips.longest().max(BESIDE) && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {

@@ -50,7 +50,7 @@ pub fn explore(spec: &ProbeSpec, lines: Lines) -> Vec<Run> {
     probe.fine(line, fits, lines);
     let fits = probe.grow(line, fits);
     probe.evict(line, fits);
-    probe.shuffle(line);
+    probe.shuffle(line, fits);
     probe.runs
 }
 
@@ -227,13 +227,14 @@ impl Probe<'_> {
         }
     }
 
-    /// Random orders, to tell replacement policies apart: up to the last line whose set is known.
-    fn shuffle(&mut self, line: u64) {
+    /// Random orders, to tell replacement policies apart, through lines whose sets are known.
+    fn shuffle(&mut self, line: u64, fits: u64) {
         let found = infer(&self.runs);
         let Some(mapping) = found.mapping.value else { return };
         let most = self.runs.iter().filter(|r| r.is_warm_stride()).map(|r| r.bytes() / line).max().unwrap_or(0);
         let lines = (0..most).take_while(|&l| mapping.set(l).is_some()).count() as u64;
-        let n = self.elements(line * lines);
+        // With many lines too many every policy misses always.
+        let n = self.elements(line * lines.min(fits + fits / 8 + 2));
         let wanted = Chase { n, stride: self.stride(line), order: Order::Shuffled, cold: false, rounds: 24 };
         self.runs.push(self.run(&wanted));
     }
