@@ -31,14 +31,20 @@ fn the_chase_goes_through_its_array() {
         String::from_utf8(output.stdout).unwrap()
     };
     let mut logs = Logs::default();
-    for arguments in [&["--n", "96", "--stride", "8", "--rounds", "3"][..], &["--n", "96", "--stride", "-8"]] {
+    for arguments in [&["--n", "96", "--stride", "8", "--rounds", "3"][..], &["--n", "96", "--stride", "-8"]]
+    {
         read_logs("log", log(arguments).as_bytes(), Given::default(), &mut logs).unwrap();
     }
     let indices = |run: usize| logs.runs[run].loads.iter().map(|l| l.index).collect::<Vec<_>>();
     assert_eq!(indices(0), (0..36).map(|i| i % 12 * 8).collect::<Vec<_>>());
     assert_eq!(indices(1)[..3], [95, 87, 79]);
-    read_logs("log", log(&["--n", "64", "--stride", "8", "--shuffled"]).as_bytes(), Given::default(), &mut logs)
-        .unwrap();
+    read_logs(
+        "log",
+        log(&["--n", "64", "--stride", "8", "--shuffled"]).as_bytes(),
+        Given::default(),
+        &mut logs,
+    )
+    .unwrap();
     assert_eq!(logs.runs[2].order, Order::Shuffled);
     let mut round = indices(2)[..16].to_vec();
     round.sort_unstable();

@@ -30,7 +30,11 @@ fn whole(specs: &[ProbeSpec]) -> usize {
     let all: Vec<Vec<(&str, Confidence)>> = specs.par_iter().map(differences).collect();
     for (spec, wrong) in specs.iter().zip(&all).filter(|a| !a.1.is_empty()) {
         println!("{}: {wrong:?} of {:?}", spec.name, spec.levels[0]);
-        assert!(wrong.iter().all(|w| w.1 < Confidence::High), "{}: wrong and sure of it: {wrong:?}", spec.name);
+        assert!(
+            wrong.iter().all(|w| w.1 < Confidence::High),
+            "{}: wrong and sure of it: {wrong:?}",
+            spec.name
+        );
     }
     all.iter().filter(|w| w.is_empty()).count()
 }

@@ -16,7 +16,11 @@ pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, Co
     };
     check("line", found.line.value == Some(cache.line), found.line.confidence);
     check("capacity", found.capacity.value == Some(cache.lines() * cache.line), found.capacity.confidence);
-    check("mapping", found.mapping.value.as_ref().is_some_and(|m| mapping(cache, m)), found.mapping.confidence);
+    check(
+        "mapping",
+        found.mapping.value.as_ref().is_some_and(|m| mapping(cache, m)),
+        found.mapping.confidence,
+    );
     check("ways", ways(cache, found), found.ways.confidence);
     check("replacement", replacement(cache, found.replacement.value), found.replacement.confidence);
     check("prefetch", prefetch(cache, found.prefetch.value), found.prefetch.confidence);

@@ -56,7 +56,8 @@ fn difference(name: &str, old: &str, new: &str) -> String {
             continue;
         }
         // The nearest lines that are the same again.
-        let same = |&(a, b): &(usize, usize)| i + a < old.len() && j + b < new.len() && old[i + a] == new[j + b];
+        let same =
+            |&(a, b): &(usize, usize)| i + a < old.len() && j + b < new.len() && old[i + a] == new[j + b];
         let gaps = (1..=16).flat_map(|sum| (0..=sum).map(move |a| (a, sum - a)));
         let (gone, come) = gaps.into_iter().find(same).unwrap_or((old.len() - i, new.len() - j));
         let _ = writeln!(out, "@@ -{},{gone} +{},{come} @@", i + 1, j + 1);

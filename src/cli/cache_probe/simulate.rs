@@ -20,8 +20,8 @@ const HASH_BITS: u32 = 20;
 
 pub(super) fn run(arguments: &Arguments, path: &str) -> Outcome {
     let (name, text) = read_text(path, Limits::default(), arguments.output.is_json())?;
-    let spec = read_spec(&name, &text)
-        .map_err(|fault| Failure::faults(vec![fault], arguments.output.is_json()))?;
+    let spec =
+        read_spec(&name, &text).map_err(|fault| Failure::faults(vec![fault], arguments.output.is_json()))?;
     let text = if arguments.mshr { times(&spec) } else { logs(&runs(arguments, &spec)?)? };
     arguments.output.write_picture(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -57,7 +57,8 @@ fn wanted(text: &str) -> Result<Chase, Failure> {
         Failure::message("usage", message, Some(help))
     };
     let mut parts = text.split(',').map(str::trim);
-    let n = parts.next().and_then(|n| n.parse().ok()).filter(|n| (1..=1 << 32).contains(n)).ok_or_else(wrong)?;
+    let n =
+        parts.next().and_then(|n| n.parse().ok()).filter(|n| (1..=1 << 32).contains(n)).ok_or_else(wrong)?;
     let stride: i64 = parts.next().and_then(|s| s.parse().ok()).filter(|&s| s != 0).ok_or_else(wrong)?;
     let mut chase = Chase::warm(n, stride, 10);
     for part in parts {

@@ -89,7 +89,8 @@ fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey
         && let Some([first, others @ ..]) = s.ways.value.as_deref().filter(|_| sure(s.ways.confidence))
         && others.iter().all(|w| w == first)
     {
-        let note = format!("{} sets; replacement {}", others.len() + 1, s.replacement.value.unwrap_or("open"));
+        let note =
+            format!("{} sets; replacement {}", others.len() + 1, s.replacement.value.unwrap_or("open"));
         keys.push(key("l1.ways", first.to_string(), note));
     }
     if let (Place::L1 | Place::L2, Some(hit)) = (place, document.clusters.first()) {
@@ -153,7 +154,11 @@ pub fn fragment(document: &ProbeDocument) -> String {
     let mut out = String::new();
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let from = document.sources.join(", ");
-    let _ = writeln!(out, "sources:\n  probe: {{kind: measured, text: {}}}", quoted(&format!("wavecast cache-probe, {from}")));
+    let _ = writeln!(
+        out,
+        "sources:\n  probe: {{kind: measured, text: {}}}",
+        quoted(&format!("wavecast cache-probe, {from}"))
+    );
     let mut section = "";
     let mut keys: Vec<&DeviceKey> = document.device_keys.iter().collect();
     keys.sort_by_key(|k| k.path.split('.').next().unwrap_or_default().to_owned());

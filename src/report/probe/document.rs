@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::device::DeviceKey;
 use crate::report::check::Tool;
 use crate::trace::probe::{
-    Clusters, Confidence, Figure, Finding, Level, Logs, MappingFound, Mshrs, Order, PrefetchFound, Run, SetHash,
-    Structure, infer, levels, mshrs, set_hash,
+    Clusters, Confidence, Figure, Finding, Level, Logs, MappingFound, Mshrs, Order, PrefetchFound, Run,
+    SetHash, Structure, infer, levels, mshrs, set_hash,
 };
 
 /// Cache structure from latencies: `wavecast/probe/1`.

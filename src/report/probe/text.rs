@@ -123,7 +123,8 @@ fn prefetch(p: &PrefetchDocument) -> String {
 /// For a terminal.
 pub fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
     let loads = grouped(i64::try_from(document.loads).unwrap_or(i64::MAX));
-    let mut out = format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));
+    let mut out =
+        format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));
     if !document.clusters.is_empty() {
         let all: Vec<String> = document
             .clusters

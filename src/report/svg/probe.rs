@@ -78,7 +78,11 @@ fn misses(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
             let light = (230.0 - 215.0 * share.clamp(0.0, 1.0)) as u8;
             let left = LEFT + WIDTH * column as f64 / columns;
             let right = left + WIDTH / columns;
-            canvas.bar((left, top), (right, bottom.max(top + 1.0)), RGBColor(light, light, 255.min(light + 20)));
+            canvas.bar(
+                (left, top),
+                (right, bottom.max(top + 1.0)),
+                RGBColor(light, light, 255.min(light + 20)),
+            );
         }
     }
     canvas.line(&[(LEFT, TOP + HEIGHT), (LEFT + WIDTH, TOP + HEIGHT)], INK, 1);

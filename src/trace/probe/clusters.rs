@@ -184,7 +184,11 @@ fn cluster(counts: &[u64], peak: usize, from: usize, to: usize) -> Option<Cluste
     let mut spread = 0.0;
     // Outliers lie beside the peak: the window that is looked at shrinks to what belongs to it.
     for _ in 0..3 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than a natural logarithm")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "less than a natural logarithm"
+        )]
         let reach = (window * BINS).ceil() as usize;
         let range = median.saturating_sub(reach).max(from)..(median + reach + 1).min(to);
         let inside: u64 = counts[range.clone()].iter().sum();
@@ -235,7 +239,10 @@ mod tests {
         let misses = [488.0, 472.0, 478.0, 476.0, 486.0, 472.0].into_iter().cycle().take(13);
         let found = Clusters::of(&[run(hits.chain(misses))]);
         assert_eq!(found.all.len(), 2, "{found:?}");
-        assert_eq!((found.missed(250.0), found.missed(488.0), found.missed(350.0)), (Some(false), Some(true), None));
+        assert_eq!(
+            (found.missed(250.0), found.missed(488.0), found.missed(350.0)),
+            (Some(false), Some(true), None)
+        );
     }
 
     #[test]

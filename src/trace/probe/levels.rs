@@ -75,8 +75,11 @@ fn cleaned(points: &[SizePoint]) -> Vec<SizePoint> {
     let mut all: Vec<SizePoint> = points.iter().copied().filter(|p| p.kib > 0.0 && p.cycles > 0.0).collect();
     all.sort_by(|a, b| a.kib.total_cmp(&b.kib));
     let same = all.chunk_by(|a, b| a.kib.total_cmp(&b.kib).is_eq());
-    same.map(|s| SizePoint { kib: s[0].kib, cycles: s.iter().map(|p| p.cycles).sum::<f64>() / s.len() as f64 })
-        .collect()
+    same.map(|s| SizePoint {
+        kib: s[0].kib,
+        cycles: s.iter().map(|p| p.cycles).sum::<f64>() / s.len() as f64,
+    })
+    .collect()
 }
 
 fn median(points: &[SizePoint]) -> f64 {
@@ -160,7 +163,13 @@ fn join(points: &[SizePoint], plateaus: &mut Vec<(usize, usize)>) {
 }
 
 /// The bracket around the end of a plateau; `end` is where the next one ends.
-fn edge(points: &[SizePoint], (from, to): (usize, usize), end: usize, line: &Line, next: f64) -> Option<Edge> {
+fn edge(
+    points: &[SizePoint],
+    (from, to): (usize, usize),
+    end: usize,
+    line: &Line,
+    next: f64,
+) -> Option<Edge> {
     // The end of the plateau tells best how it would go on.
     let tail = Line::through(&points[to.saturating_sub(9).max(from)..=to]);
     let line = if to - from >= 5 && tail.slope.abs() < FLAT { &tail } else { line };
@@ -169,7 +178,8 @@ fn edge(points: &[SizePoint], (from, to): (usize, usize), end: usize, line: &Lin
     let on = (from..off).rev().find(|&i| above(i) <= ON)?;
     let rise = next / points[on].cycles;
     let (on, off) = (points[on].kib, points[off].kib);
-    let confidence = if rise >= 1.25 && to + 1 >= from + LEAST { Confidence::High } else { Confidence::Medium };
+    let confidence =
+        if rise >= 1.25 && to + 1 >= from + LEAST { Confidence::High } else { Confidence::Medium };
     Some(Edge { on, off, estimate: (on * off).sqrt(), rise, confidence })
 }
 

@@ -43,9 +43,13 @@ pub fn mshrs(points: &[MshrPoint]) -> Mshrs {
     }
     let few: Vec<u32> = free.iter().filter(|f| f.1 == most).map(|f| f.0).collect();
     let same = few.len() > 1 && few.contains(&free[0].0);
-    let why = format!("up to {most} loads of each warp do not wait with 1 to {} warps", few.iter().max().unwrap_or(&1));
+    let why = format!(
+        "up to {most} loads of each warp do not wait with 1 to {} warps",
+        few.iter().max().unwrap_or(&1)
+    );
     let limited = free.iter().any(|f| f.1 < most);
-    let per_warp = Finding::new(most, if same && limited { Confidence::High } else { Confidence::Medium }, why);
+    let per_warp =
+        Finding::new(most, if same && limited { Confidence::High } else { Confidence::Medium }, why);
     let total = total(&free, range, limited);
     Mshrs { total, range: (range.1 < u32::MAX).then_some(range), per_warp, free }
 }
@@ -54,7 +58,11 @@ fn total(free: &[(u32, u32)], (low, high): (u32, u32), limited: bool) -> Finding
     let product = |f: &&(u32, u32)| f.0.saturating_mul(f.1) == low;
     let at = free.iter().find(product).map_or(String::new(), |f| format!("{} warps of {} loads", f.0, f.1));
     if !limited || low > high {
-        let why = if limited { "numbers of warps contradict each other" } else { "no number of warps was too many" };
+        let why = if limited {
+            "numbers of warps contradict each other"
+        } else {
+            "no number of warps was too many"
+        };
         return Finding::open(why).next("more warps, and each point several times");
     }
     let mut found = Finding::new(low, Confidence::High, format!("{at} do not wait: at least {low}"));

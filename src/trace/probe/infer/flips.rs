@@ -59,11 +59,8 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
     let steps = steps(runs, clusters, bytes, fits);
     let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Flips::default() };
     let fitting = fits.map(|f| f.div_ceil(bytes)).filter(|&f| f < first.lines);
-    let starts: Vec<u64> = fitting
-        .or(first.lines.checked_sub(1))
-        .into_iter()
-        .chain(steps.iter().map(|s| s.lines))
-        .collect();
+    let starts: Vec<u64> =
+        fitting.or(first.lines.checked_sub(1)).into_iter().chain(steps.iter().map(|s| s.lines)).collect();
     let mut found = Flips {
         fitting,
         lines: last.lines,
@@ -243,9 +240,8 @@ fn alone(seen: &[Sight], noise: f64, least: f64) -> Option<Change> {
         return None;
     }
     let all = seen.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.loads, sum.1 + s.misses));
-    let whole = |(loads, misses): (f64, f64), share: f64| {
-        likelihood(&Sight { step: 0, loads, misses }, share)
-    };
+    let whole =
+        |(loads, misses): (f64, f64), share: f64| likelihood(&Sight { step: 0, loads, misses }, share);
     let mut best = Change { at: None, margin: 0.0 };
     let mut most = whole(all, noise);
     let mut after = (0.0, 0.0);

@@ -15,7 +15,12 @@ struct Hint<'r> {
 }
 
 /// Bytes of a line. `fits` is the largest array that fits.
-pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, edge: (Option<u64>, Option<u64>)) -> Finding<u64> {
+pub(super) fn line(
+    runs: &[Run],
+    clusters: &Clusters,
+    noise: f64,
+    edge: (Option<u64>, Option<u64>),
+) -> Finding<u64> {
     let mut hints: Vec<Hint> = runs.iter().filter_map(|r| hint(r, clusters, noise)).collect();
     // Upwards, a prefetch hides misses, and may put out the line that is being loaded.
     if hints.iter().any(|h| h.run.cold && h.run.stride < 0) {
@@ -28,9 +33,13 @@ pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, edge: (Option<
         };
         return Finding::open("no run has misses at several places").next(next);
     };
-    let fine = hints.iter().filter(|h| h.gap == gap && h.run.step() < gap).max_by_key(|h| (h.run.cold, h.run.bytes()));
+    let fine = hints
+        .iter()
+        .filter(|h| h.gap == gap && h.run.step() < gap)
+        .max_by_key(|h| (h.run.cold, h.run.bytes()));
     let Some(fine) = fine else {
-        let mut found = Finding::new(gap, Confidence::Low, format!("misses are {gap} B apart, as far as loads"));
+        let mut found =
+            Finding::new(gap, Confidence::Low, format!("misses are {gap} B apart, as far as loads"));
         found.next.push(format!("the same array with a smaller stride than {gap} B: lines may be shorter"));
         return found;
     };
@@ -56,7 +65,9 @@ pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, edge: (Option<
     }
     if confidence != Confidence::High {
         let n = (fine.run.bytes() + 2 * gap) / u64::from(fine.run.element);
-        found.next.push(format!("n={n} s={}: lines further apart than they are long would show", fine.run.stride));
+        found
+            .next
+            .push(format!("n={n} s={}: lines further apart than they are long would show", fine.run.stride));
     }
     found
 }
@@ -98,8 +109,11 @@ fn hint<'r>(run: &'r Run, clusters: &Clusters, noise: f64) -> Option<Hint<'r>> {
     while strides * 2 <= span && share(strides * 2) >= least {
         strides *= 2;
     }
-    (places.len() > 1 && (strides > 1 || span > 0))
-        .then(|| Hint { run, gap: strides * run.step(), places: places.len() })
+    (places.len() > 1 && (strides > 1 || span > 0)).then(|| Hint {
+        run,
+        gap: strides * run.step(),
+        places: places.len(),
+    })
 }
 
 /// Whether places side by side miss.

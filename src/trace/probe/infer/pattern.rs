@@ -33,7 +33,10 @@ pub(super) fn pattern(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<P
     let seen = first.all.iter().find(|s| s.0).map(|s| s.1);
     let run = inner(first, true).or(shrunk).or(seen)?;
     let period = hits + run;
-    let why = format!("n={} s={}: {run} misses, then {hits} hits: {period} lines until it begins again", first.n, first.stride);
+    let why = format!(
+        "n={} s={}: {run} misses, then {hits} hits: {period} lines until it begins again",
+        first.n, first.stride
+    );
     (run > 0 && period % run == 0).then(|| Pattern { run, sets: period / run, why })
 }
 

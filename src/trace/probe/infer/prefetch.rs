@@ -25,7 +25,8 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
         return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
     }
     if total * 5 > missed.len() {
-        return Finding::open(at("new lines miss without a rule")).next("the same run again: noise may hide it");
+        return Finding::open(at("new lines miss without a rule"))
+            .next("the same run again: noise may hide it");
     }
     let (distance, why) = stream(&cold, clusters, line);
     let what = at("no cold miss after the first");
@@ -34,7 +35,9 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     let mut found = Finding::new(PrefetchFound::Stream { distance }, confidence, what);
     match distance {
         Some(_) => found.because(why),
-        None => found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead")),
+        None => {
+            found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead"))
+        }
     }
     found
 }

@@ -98,7 +98,11 @@ fn verdict(fitting: &[ReplacementFound], strided: Finding<ReplacementFound>) -> 
         }
         [first, others @ ..] => {
             let words: Vec<&str> = others.iter().map(|o| o.word()).collect();
-            let why = format!("{} makes the misses of the shuffled chase, as does {}", first.word(), words.join(", "));
+            let why = format!(
+                "{} makes the misses of the shuffled chase, as does {}",
+                first.word(),
+                words.join(", ")
+            );
             finding(*first, Confidence::Medium, why).next("a shuffled chase with a few lines more")
         }
     }

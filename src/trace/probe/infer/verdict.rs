@@ -44,7 +44,8 @@ pub fn infer(runs: &[Run]) -> Structure {
         let mapping = mapping.value.as_ref()?;
         Some((reordered(ways, sets, mapping), mapping))
     });
-    let known = known.as_ref().map(|(ways, mapping)| Known { line: bytes, ways, mapping, prefetch: prefetch.value });
+    let known =
+        known.as_ref().map(|(ways, mapping)| Known { line: bytes, ways, mapping, prefetch: prefetch.value });
     let mut replacement =
         replay::replacement(runs, &clusters, noise, known.as_ref(), (flips.missing, flips.rounds));
     if ways.value.is_none() {
@@ -165,7 +166,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let mut mapping = Finding::new(rule, sure, why);
     mapping.because(format!("{} lines up to line {highest} lie as the rule says", sets.known.len()));
     if !sets.beside.is_empty() {
-        mapping.because(format!("so do {} lines beside the array, by the lines that they put out", sets.beside.len()));
+        mapping.because(format!(
+            "so do {} lines beside the array, by the lines that they put out",
+            sets.beside.len()
+        ));
     } else if count > 1 && rule_known {
         mapping.next.push(format!("--set-hash: whether address bits above those of line {highest} matter"));
     }
@@ -183,14 +187,19 @@ fn parts(
     let element = runs.first().map_or(4, |r| u64::from(r.element));
     let n = |bytes: u64| bytes / element;
     let open = match edges {
-        (Some(fits), None) => Finding::open(format!("an array of {fits} B still fits"))
-            .next(format!("n={} s={}", n(fits * 2), n(bytes))),
-        (None, Some(over)) => Finding::open(format!("the smallest array, {over} B, misses already")).next(format!(
-            "n={} s={}: no misses would mean {} B",
-            n((over - 1) / bytes * bytes),
-            1,
-            (over - 1) / bytes * bytes
+        (Some(fits), None) => Finding::open(format!("an array of {fits} B still fits")).next(format!(
+            "n={} s={}",
+            n(fits * 2),
+            n(bytes)
         )),
+        (None, Some(over)) => {
+            Finding::open(format!("the smallest array, {over} B, misses already")).next(format!(
+                "n={} s={}: no misses would mean {} B",
+                n((over - 1) / bytes * bytes),
+                1,
+                (over - 1) / bytes * bytes
+            ))
+        }
         _ => Finding::open("no array was large enough to miss".to_owned()).next("larger arrays"),
     };
     let capacity = match edges {
@@ -200,8 +209,11 @@ fn parts(
             found.because("if all sets are full with the same array");
             found
         }
-        (Some(fits), Some(over)) => Finding::open(format!("between {fits} and {over} B"))
-            .next(format!("n={} s={}", n(u64::midpoint(fits, over) / bytes * bytes), n(bytes))),
+        (Some(fits), Some(over)) => Finding::open(format!("between {fits} and {over} B")).next(format!(
+            "n={} s={}",
+            n(u64::midpoint(fits, over) / bytes * bytes),
+            n(bytes)
+        )),
         _ => open,
     };
     let mut next = format!(
@@ -226,7 +238,8 @@ fn parts(
     let each = capacity.value.map(|c| c / bytes / u64::from(sets.max(1)));
     let ways = match each.and_then(|w| u32::try_from(w).ok()) {
         Some(each) => Finding::new(vec![each; sets as usize], Confidence::Medium, why).next(next),
-        None => Finding::open(format!("{sets} sets, of a number of lines that follows from the capacity")).next(next),
+        None => Finding::open(format!("{sets} sets, of a number of lines that follows from the capacity"))
+            .next(next),
     };
     (ways, mapping, capacity)
 }

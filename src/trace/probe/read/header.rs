@@ -120,9 +120,5 @@ impl Columns {
 }
 
 fn split(text: &str, comma: bool) -> Vec<&str> {
-    if comma {
-        text.split(',').map(str::trim).collect()
-    } else {
-        text.split_whitespace().collect()
-    }
+    if comma { text.split(',').map(str::trim).collect() } else { text.split_whitespace().collect() }
 }

@@ -249,12 +249,8 @@ impl Reader<'_> {
         }
         self.close()?;
         if columns.shape == Shape::Loads {
-            self.run = Some(Open {
-                hints: self.hints,
-                order: Order::Stride,
-                next: columns.next,
-                loads: Vec::new(),
-            });
+            self.run =
+                Some(Open { hints: self.hints, order: Order::Stride, next: columns.next, loads: Vec::new() });
         }
         self.columns = Some(columns);
         Ok(())
@@ -362,7 +358,8 @@ impl Reader<'_> {
         if open.next {
             // The latency beside `Next_id` is that of the load before it (S 4.3).
             for load in &mut open.loads {
-                let element = (i64::from(load.index) - stride).rem_euclid(i64::try_from(n).unwrap_or(i64::MAX));
+                let element =
+                    (i64::from(load.index) - stride).rem_euclid(i64::try_from(n).unwrap_or(i64::MAX));
                 load.index = u32::try_from(element).unwrap_or(load.index);
             }
         }

@@ -44,7 +44,13 @@ fn parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut kind = 0;
     for c in text.chars() {
-        let now = if c.is_ascii_digit() { 1 } else if c.is_alphabetic() { 2 } else { 0 };
+        let now = if c.is_ascii_digit() {
+            1
+        } else if c.is_alphabetic() {
+            2
+        } else {
+            0
+        };
         if now != kind && now != 0 {
             parts.push(String::new());
         }
@@ -74,7 +80,8 @@ pub(super) fn stride_of(loads: &[Load]) -> Option<i64> {
 
 /// The size of an array that the chase went round.
 pub(super) fn size_of(loads: &[Load], stride: i64) -> Option<u64> {
-    let wraps = loads.windows(2).any(|p| (i64::from(p[1].index) - i64::from(p[0].index)) * stride.signum() < 0);
+    let wraps =
+        loads.windows(2).any(|p| (i64::from(p[1].index) - i64::from(p[0].index)) * stride.signum() < 0);
     let most = loads.iter().map(|l| u64::from(l.index)).max()?;
     wraps.then(|| most + stride.unsigned_abs())
 }

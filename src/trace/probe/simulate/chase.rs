@@ -45,8 +45,7 @@ impl Chase {
                 let second: Vec<u32> = all.iter().map(|&i| i.saturating_add(half)).collect();
                 let mut random = Random::new(mixed(seed ^ 0x5_4ff1e));
                 shuffle(&mut all, &mut random);
-                let mut second: Vec<u32> =
-                    second.into_iter().filter(|&i| u64::from(i) < self.n).collect();
+                let mut second: Vec<u32> = second.into_iter().filter(|&i| u64::from(i) < self.n).collect();
                 shuffle(&mut second, &mut random);
                 all.extend(second);
                 all
@@ -79,7 +78,8 @@ pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
             });
         }
     }
-    let mut loads = Vec::with_capacity(round.len().saturating_mul(usize::try_from(wanted.rounds).unwrap_or(0)));
+    let mut loads =
+        Vec::with_capacity(round.len().saturating_mul(usize::try_from(wanted.rounds).unwrap_or(0)));
     for _ in 0..wanted.rounds {
         if let Order::Evict { extra } = wanted.order {
             // Stage 1 again, then stage 2.

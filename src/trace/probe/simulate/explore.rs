@@ -231,7 +231,8 @@ impl Probe<'_> {
     fn shuffle(&mut self, line: u64, fits: u64) {
         let found = infer(&self.runs);
         let Some(mapping) = found.mapping.value else { return };
-        let most = self.runs.iter().filter(|r| r.is_warm_stride()).map(|r| r.bytes() / line).max().unwrap_or(0);
+        let most =
+            self.runs.iter().filter(|r| r.is_warm_stride()).map(|r| r.bytes() / line).max().unwrap_or(0);
         let lines = (0..most).take_while(|&l| mapping.set(l).is_some()).count() as u64;
         // With many lines too many every policy misses always.
         let n = self.elements(line * lines.min(fits + fits / 8 + 2));

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::device::{Quantity, Size};
-use crate::source::{
-    Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, parse_stream, record,
-};
+use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, parse_stream, record};
 use crate::trace::random::Random;
 
 /// Lines beyond which a simulated cache is hardly meant.
@@ -251,7 +249,8 @@ fn whole(document: &SpecDocument, decoder: &mut Decoder) -> Option<ProbeSpec> {
         n.map_or(Some(or), |n| u32::try_from(n).ok().filter(|&n| (1..=1 << 16).contains(&n)))
     };
     let mshrs = registers(document.mshrs, 64);
-    let Some((mshrs, mshrs_per_warp)) = mshrs.and_then(|m| Some((m, registers(document.mshrs_per_warp, m)?))) else {
+    let Some((mshrs, mshrs_per_warp)) = mshrs.and_then(|m| Some((m, registers(document.mshrs_per_warp, m)?)))
+    else {
         fail("mshrs are 1 to 65536".to_owned(), "for example mshrs: 64, mshrs_per_warp: 6");
         return None;
     };
@@ -294,8 +293,7 @@ fn checked(document: &SpecDocument, seed: u64) -> Result<CacheSpec, Refusal> {
 fn ways(document: &SpecDocument) -> Result<Vec<u32>, Refusal> {
     let wrong = || ("ways are numbers from 1 on".to_owned(), "for example sets: 32, ways: 4");
     let given = document.ways.as_ref().map_or(&[][..], |w| &w.0);
-    let given: Option<Vec<u32>> =
-        given.iter().map(|&w| u32::try_from(w).ok().filter(|&w| w > 0)).collect();
+    let given: Option<Vec<u32>> = given.iter().map(|&w| u32::try_from(w).ok().filter(|&w| w > 0)).collect();
     let given = given.filter(|g| !g.is_empty()).ok_or_else(wrong)?;
     let sets = document.sets.map_or(given.len(), |s| usize::try_from(s).unwrap_or(0));
     let all = match given.as_slice() {
