@@ -1,4 +1,4 @@
-//! Traces that the tracer records of OpenCL programs are those that are synthesised of the same kernels'
+//! Traces that the tracer records of `OpenCL` programs are those that are synthesised of the same kernels'
 //! documents, access for access.
 
 mod oclgrind;
@@ -11,12 +11,14 @@ use wavecast::launch::{Candidate, Launch};
 use wavecast::trace::Trace;
 use wavecast::trace::synth::Synth;
 
+type Params<'p> = &'p [(&'p str, i64)];
+
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tracer/crawford")
 }
 
 /// What Crawford's kernel of this name does by its document.
-fn synthesised(name: &str, params: &[(&str, i64)], block: [i64; 3]) -> Trace {
+fn synthesised(name: &str, params: Params<'_>, block: [i64; 3]) -> Trace {
     let text = std::fs::read_to_string(sources().join(name).with_extension("yaml")).unwrap();
     let set = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let options = Options { set, ..Options::default() };
@@ -33,7 +35,7 @@ fn recorded_traces_of_crawfords_kernels_are_the_synthesised_ones() {
     let folder = folder("crawford");
     let program = folder.join("crawford");
     compiled(&sources().join("crawford.c"), &program);
-    let cases: [(&str, &str, i64, &[(&str, i64)], [i64; 3]); 6] = [
+    let cases: [(&str, &str, i64, Params, [i64; 3]); 6] = [
         ("matmul", "32", 16, &[("N", 32)], [16, 16, 1]),
         ("matmul", "24", 8, &[("N", 24)], [8, 8, 1]),
         ("transpose", "64", 16, &[("N", 64)], [16, 16, 1]),

@@ -1,4 +1,4 @@
-//! Helpers of tests that run OpenCL programs under the simulator Oclgrind with our tracer.
+//! Helpers of tests that run `OpenCL` programs under the simulator Oclgrind with our tracer.
 // Each test file uses some of them.
 #![allow(dead_code)]
 
