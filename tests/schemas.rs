@@ -8,10 +8,15 @@ use std::process::Command;
 
 use serde_json::Value;
 use wavecast::kernel::load;
-use wavecast::report::SCHEMAS;
+use wavecast::{report, service};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All kinds that have a schema.
+fn kinds() -> Vec<&'static str> {
+    report::SCHEMAS.iter().chain(&service::SCHEMAS).map(|s| s.0).collect()
 }
 
 /// Names of the files in a folder that end in `ending`, without it.
@@ -35,13 +40,12 @@ fn printed(kind: &str) -> String {
 fn schema_files_are_current() {
     let file = |kind: &str| -> PathBuf { root().join(format!("grammar/{kind}.schema.json")) };
     if std::env::var_os("WAVECAST_UPDATE").is_some_and(|v| v == "1") {
-        for (kind, _) in SCHEMAS {
+        for kind in kinds() {
             std::fs::write(file(kind), printed(kind)).unwrap();
         }
     }
-    let stale: Vec<&str> = SCHEMAS
-        .iter()
-        .map(|s| s.0)
+    let stale: Vec<&str> = kinds()
+        .into_iter()
         .filter(|kind| std::fs::read_to_string(file(kind)).ok().as_deref() != Some(&printed(kind)))
         .collect();
     assert!(
@@ -164,7 +168,7 @@ fn a_document_that_differs_is_noticed() {
 
 #[test]
 fn every_schema_file_has_its_kind() {
-    let mut kinds = SCHEMAS.map(|s| s.0);
+    let mut kinds = kinds();
     kinds.sort_unstable();
     assert_eq!(names("grammar", ".schema.json"), kinds);
 }

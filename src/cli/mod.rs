@@ -18,6 +18,7 @@ mod predict;
 mod progress;
 mod rank;
 mod schema;
+mod serve;
 mod sweep;
 mod trace;
 mod validate;
@@ -65,6 +66,8 @@ enum Command {
     Check(check::Arguments),
     /// List devices or show one
     Devices(devices::Arguments),
+    /// Answer requests of programs, a line of JSON each
+    Serve(serve::Arguments),
     /// Print the JSON Schema of an input or output
     Schema(schema::Arguments),
     /// Print a completion script for a shell
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };

@@ -7,6 +7,8 @@ use super::overrides;
 use super::sourced::Visit;
 use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream};
 
+/// The device of the performance-estimation paper, meant where none is named.
+pub const DEFAULT: &str = "a100-40gb";
 /// Largest device file in bytes.
 const MAX_BYTES: usize = 1 << 20;
 /// Longest chain of inheritance.
