@@ -120,7 +120,7 @@ fn bad_lines_are_answered_and_the_server_goes_on() {
             "request",
             "more than one",
         ),
-        (br#"{"id": 1, "op": "rank", "kernel": 7}"#, json!(1), "wrong-type", "must be a mapping"),
+        (br#"{"id": 1, "op": "rank", "kernel": 7}"#, json!(1), "wrong-type", "a mapping"),
         (br#"{"id": 1, "op": "rank", "kernel": []}"#, json!(1), "empty", "no kernel document"),
         (
             br#"{"id": 1, "op": "predict", "kernel": {}, "options": {"block": [0]}}"#,

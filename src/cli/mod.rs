@@ -23,6 +23,7 @@ mod sweep;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -74,11 +75,11 @@ enum Command {
     Completions(completions::Arguments),
 }
 
-/// Runs the command line of this process.
-pub fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
+/// Runs a command line: the name of the program and its arguments.
+pub fn main(arguments: &[OsString]) -> ExitCode {
+    let command = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli.command,
-        Err(error) if error.use_stderr() && asks_for_json(std::env::args()) => {
+        Err(error) if error.use_stderr() && asks_for_json(arguments) => {
             return usage(&error).for_json(true).report();
         }
         Err(error) => error.exit(),
@@ -106,12 +107,12 @@ pub fn main() -> ExitCode {
 }
 
 /// Whether arguments that cannot be understood ask for JSON.
-fn asks_for_json(arguments: impl Iterator<Item = String>) -> bool {
+fn asks_for_json(arguments: &[OsString]) -> bool {
     let is_json = |format: &str| matches!(format, "json" | "jsonl");
-    let mut before = String::new();
-    for argument in arguments {
+    let mut before = "";
+    for argument in arguments.iter().filter_map(|a| a.to_str()) {
         if argument.strip_prefix("--format=").is_some_and(is_json)
-            || (before == "--format" && is_json(&argument))
+            || (before == "--format" && is_json(argument))
         {
             return true;
         }

@@ -18,8 +18,9 @@ mod request;
 mod schema;
 mod session;
 
-pub use answer::{Answer, Definition};
+pub use answer::{Answer, Definition, Document, Documents};
+pub use given::{Given, ShapeList, WholeNumbers};
 pub use lines::serve;
-pub use request::Request;
+pub use request::{Op, Options, Request};
 pub use schema::{SCHEMAS, schema};
 pub use session::Session;

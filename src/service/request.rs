@@ -89,6 +89,18 @@ pub struct Options {
 }
 
 impl Request {
+    /// A request about the kernel of a text.
+    pub fn of_text(op: Op, text: String, options: Options) -> Self {
+        let (id, name, kernel, kernel_ref, device) = (Value::Null, None, None, None, None);
+        Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, options }
+    }
+
+    /// A request about a kernel that was defined.
+    pub fn of_defined(op: Op, name: String, device: Option<String>, options: Options) -> Self {
+        let (id, kernel) = (Value::Null, None);
+        Self { id, op, name: None, kernel, kernel_text: None, kernel_ref: Some(name), device, options }
+    }
+
     /// Reads a request. A mistake keeps the id, where there is one.
     pub fn read(text: &str) -> Result<Self, (Value, ErrorDocument)> {
         // A list of values in the order of the keys would do for serde.
@@ -103,6 +115,14 @@ impl Request {
             let id = whole.as_ref().and_then(|w| w.get("id")).cloned().unwrap_or_default();
             (id, not_a_request(&e, whole.is_some()))
         })
+    }
+}
+
+impl Options {
+    /// Reads the options alone.
+    pub fn read(text: &str) -> Result<Self, ErrorDocument> {
+        let is_json = || serde_json::from_str::<Value>(text).is_ok();
+        serde_json::from_str(text).map_err(|e| not_a_request(&e, is_json()))
     }
 }
 
