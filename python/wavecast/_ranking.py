@@ -19,8 +19,10 @@ class Ranking(dict):
         """The best result, or ``None`` if no launch can run."""
         return self["results"][0] if self["results"] else None
 
-    def place(self, block: Sequence[int], fold: Sequence[int] | None = None) -> dict[str, Any] | None:
+    def place(self, block: Sequence[int] | None, fold: Sequence[int] | None = None) -> dict[str, Any] | None:
         """The result of this block (and fold), or ``None`` if it is no candidate that can run."""
+        if block is None:
+            return None
         block, fold = _three(block), None if fold is None else _three(fold)
         for result in self["results"]:
             config = result["config"]
