@@ -1,7 +1,7 @@
 """The `par-tile` of an acoustic wave operator of Devito, for an A100. Needs no GPU and no compiler.
 
-    pip install wavecast devito
-    python examples/python/devito_acoustic.py
+pip install wavecast devito
+python examples/python/devito_acoustic.py
 """
 
 import numpy as np
@@ -16,5 +16,7 @@ platform = {"platform": "nvidiaX", "language": "openacc"}
 
 ranking = rank(Operator(equation, **platform), "a100", document_options={"registers": 40})
 print(ranking)
-tile = next(line.strip() for line in str(Operator(equation, opt=opt(ranking), **platform)).splitlines() if "tile(" in line)
+tile = next(
+    line.strip() for line in str(Operator(equation, opt=opt(ranking), **platform)).splitlines() if "tile(" in line
+)
 print(f"\npar-tile {par_tile(ranking)} gives:\n{tile}")

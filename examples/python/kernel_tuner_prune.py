@@ -1,7 +1,7 @@
 """How much of a search space of Kernel Tuner is worth a measurement on an A100. Needs no GPU.
 
-    pip install wavecast kernel_tuner
-    python examples/python/kernel_tuner_prune.py
+pip install wavecast kernel_tuner
+python examples/python/kernel_tuner_prune.py
 """
 
 from kernel_tuner.searchspace import Searchspace

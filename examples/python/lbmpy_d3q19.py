@@ -1,7 +1,7 @@
 """Pull or push? A D3Q19 update of lbmpy both ways, ranked for an A100. Needs no GPU.
 
-    pip install wavecast lbmpy
-    python examples/python/lbmpy_d3q19.py
+pip install wavecast lbmpy
+python examples/python/lbmpy_d3q19.py
 """
 
 import lbmpy

@@ -1,7 +1,7 @@
 """Blocks of a matrix product of loopy, ranked for a V100: each block is another program. Needs no GPU.
 
-    pip install wavecast loopy
-    python examples/python/loopy_matmul.py
+pip install wavecast loopy
+python examples/python/loopy_matmul.py
 """
 
 import loopy as lp

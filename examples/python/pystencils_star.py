@@ -1,7 +1,7 @@
 """Which block is best for a star stencil of pystencils on an A100, and where is the default? Needs no GPU.
 
-    pip install wavecast pystencils
-    python examples/python/pystencils_star.py
+pip install wavecast pystencils
+python examples/python/pystencils_star.py
 """
 
 import pystencils as ps
@@ -31,4 +31,5 @@ print(
 
 # The same kernel with the best block: pystencils launches it so.
 tuned = ps.create_kernel(ps.Assignment(dst.center, src.center + sum(neighbours)), configure(config, ranking))
-print(f"The kernel that is created with the best one is launched with block, grid = {tuned.get_launch_configuration().evaluate()}.")
+launch = tuned.get_launch_configuration().evaluate()
+print(f"The kernel that is created with the best one is launched with block, grid = {launch}.")

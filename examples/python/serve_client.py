@@ -1,7 +1,7 @@
 """A search that asks a running Wavecast instead of starting one for every question. Needs only the command line.
 
-    cargo install --path .
-    python3 examples/python/serve_client.py
+cargo install --path .
+python3 examples/python/serve_client.py
 """
 
 import json
@@ -35,6 +35,8 @@ with subprocess.Popen(
     for number, size in enumerate((1 << 20, 1 << 22, 1 << 24), 1):
         ranking = ask(id=number, op="rank", kernel_ref="scale", options={"set": {"N": size}, "top": 1})
         best = ranking["results"][0]
-        print(f"N = {size}: blocks of {best['config']['block'][0]} threads, {best['rate_per_s'] / 1e9:.1f} * 10^9 items/s")
+        print(
+            f"N = {size}: blocks of {best['config']['block'][0]} threads, {best['rate_per_s'] / 1e9:.1f} * 10^9 items/s"
+        )
     # The end of its input ends the server.
     server.stdin.close()

@@ -70,8 +70,20 @@ def test_strategies_start_from_the_seed(tmp_path, strategy):
     for config in Searchspace(PARAMETERS, pruner.restriction, 1024).list:
         values = dict(zip(keys, config))
         time = pruner.times[tuple(config)[:3]] * 1e3
-        entry = {**values, "time": time, "times": [time], "compile_time": 0, "verification_time": 0, "benchmark_time": 0}
-        entries[",".join(map(str, config))] = {**entry, "strategy_time": 0, "framework_time": 0, "timestamp": "2026-01-01"}
+        entry = {
+            **values,
+            "time": time,
+            "times": [time],
+            "compile_time": 0,
+            "verification_time": 0,
+            "benchmark_time": 0,
+        }
+        entries[",".join(map(str, config))] = {
+            **entry,
+            "strategy_time": 0,
+            "framework_time": 0,
+            "timestamp": "2026-01-01",
+        }
     cache = {"device_name": "a100", "kernel_name": "star", "problem_size": [1024, 1024], "objective": "time"}
     cache.update({"tune_params_keys": keys, "tune_params": PARAMETERS, "cache": entries})
     file = tmp_path / "cache.json"

@@ -14,15 +14,17 @@ from wavecast import lbmpy as adapter
 
 def fields(stencil, shape, names=("src", "dst"), dtype="float64"):
     q = LBStencil(stencil).Q
-    return [
-        ps.Field.create_fixed_size(n, (*shape, q), index_dimensions=1, layout="fzyx", dtype=dtype) for n in names
-    ]
+    return [ps.Field.create_fixed_size(n, (*shape, q), index_dimensions=1, layout="fzyx", dtype=dtype) for n in names]
 
 
 def update_rule(stencil, shape, pattern="pull", dtype="float64", **more):
     src, dst = fields(stencil, shape, dtype=dtype)
     config = LBMConfig(
-        stencil=LBStencil(stencil), method=Method.SRT, relaxation_rate=sympy.Symbol("omega"), streaming_pattern=pattern, **more
+        stencil=LBStencil(stencil),
+        method=Method.SRT,
+        relaxation_rate=sympy.Symbol("omega"),
+        streaming_pattern=pattern,
+        **more,
     )
     optimisation = LBMOptimisation(symbolic_field=src, symbolic_temporary_field=dst)
     return lbmpy.create_lb_update_rule(lbm_config=config, lbm_optimisation=optimisation)

@@ -10,7 +10,9 @@ from wavecast import pystencils as adapter
 from pystencils.codegen.config import GpuIndexingScheme as Scheme
 
 
-def star(radius, shape, *, scheme=None, dtype="float64", symbolic=False, cells=((0, 0, 0),), slices=None, layout="fzyx"):
+def star(
+    radius, shape, *, scheme=None, dtype="float64", symbolic=False, cells=((0, 0, 0),), slices=None, layout="fzyx"
+):
     """A star stencil for some cells of each work item."""
     if symbolic:
         src, dst = (ps.Field.create_generic(n, 3, layout=layout, dtype=dtype) for n in ("src", "dst"))
@@ -64,6 +66,24 @@ def test_sizes_may_be_symbols():
         adapter.document(star(2, None, symbolic=True))
 
 
+@pytest.mark.parametrize(("layout", "index_layout"), [("fzyx", None), ("zyxf", "aos"), ("c", None), ("f", None)])
+def test_index_dimensions_of_symbolic_fields(layout, index_layout):
+    def kernel(make):
+        src, dst = make("src"), make("dst")
+        return ps.create_kernel(
+            [ps.Assignment(dst(i), src[1, 0, 0](2 - i)) for i in range(3)],
+            ps.CreateKernelConfig(target=ps.Target.CUDA, ghost_layers=1),
+        )
+
+    options = {"index_dimensions": 1, "layout": layout}
+    fixed = kernel(lambda n: ps.Field.create_fixed_size(n, (18, 12, 8, 3), **options))
+    symbolic = kernel(lambda n: ps.Field.create_generic(n, 3, index_shape=(3,), **options))
+    found = adapter.document(symbolic, shape=(18, 12, 8), index_layout=index_layout)
+    assert len(found["loads"]) == len(found["stores"]) == 3
+    where = {"block_index": (1, 1, 1), "thread": (1, 0, 1)}
+    assert wavecast.touches(found, (4, 2, 2), **where) == wavecast.touches(adapter.document(fixed), (4, 2, 2), **where)
+
+
 def test_f32_and_unaligned_and_c_order():
     document = adapter.document(star(1, (66, 34, 18), dtype="float32"))
     assert document["fields"]["src"]["dtype"] == "f32" and document["work"]["precision"] == "f32"
@@ -88,7 +108,9 @@ def test_every_scheme_touches_all_cells_once(scheme):
         for thread in [(x, y, z) for x in range(blocks[0]) for y in range(blocks[1]) for z in range(blocks[2])]:
             found = wavecast.touches(document, blocks, block_index=place, thread=thread)
             stores += found.get(("store", "dst"), [])
-    assert sorted(stores) == sorted(x + 14 * y + 112 * z for x in range(1, 13) for y in range(1, 7) for z in range(1, 5))
+    assert sorted(stores) == sorted(
+        x + 14 * y + 112 * z for x in range(1, 13) for y in range(1, 7) for z in range(1, 5)
+    )
 
 
 def test_one_import_and_one_call():

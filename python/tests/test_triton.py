@@ -60,7 +60,9 @@ def check(functions, configs):
     predicted = wavecast.predict(describe(1024, **best.all_kwargs()), device="a100")
     assert times[best] == predicted["result"]["time_s"] * 1e3
     # 64 warps are 2048 threads.
-    assert times[next(c for c in configs if c.num_warps == 64 and c.kwargs["TILE_X"] == 256 and c.kwargs["TILE_Y"] == 64)] == float("inf")
+    assert times[
+        next(c for c in configs if c.num_warps == 64 and c.kwargs["TILE_X"] == 256 and c.kwargs["TILE_Y"] == 64)
+    ] == float("inf")
 
 
 def test_prune_as_triton_does():

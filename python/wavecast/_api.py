@@ -157,7 +157,11 @@ def features() -> dict[str, Any]:
     """What this build can do. Wheels are built without isl, so that they run anywhere: the engine ``isl``
     is missing, and nothing else."""
     engines = dict(_wavecast.features())
-    return {"version": _wavecast.__version__, "isl": engines["isl"], "engines": [e for e, built in engines.items() if built]}
+    return {
+        "version": _wavecast.__version__,
+        "isl": engines["isl"],
+        "engines": [e for e, built in engines.items() if built],
+    }
 
 
 def _source(kernel: KernelLike) -> tuple[str, str]:

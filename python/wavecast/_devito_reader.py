@@ -149,7 +149,10 @@ def nests(operator: Any, sizes: Mapping[str, int]) -> Iterator[Nest]:
         for index in loop.uindices:
             # Of a buffer of k time steps, t0 is the first, t1 the second...
             if index.is_Modulo:
-                values[index] = int(sympy.sympify(index.offset).subs({d: 0 for d in sympy.sympify(index.offset).free_symbols}) % index.modulo)
+                values[index] = int(
+                    sympy.sympify(index.offset).subs({d: 0 for d in sympy.sympify(index.offset).free_symbols})
+                    % index.modulo
+                )
         if not loop.is_ParallelRelaxed:
             if id(loop) not in inside and loop.dim.is_Time:
                 values[loop.dim] = TIME
@@ -167,7 +170,9 @@ def _chain(loop: Any) -> list[Any]:
     while True:
         nodes = chain[-1].nodes
         while len(nodes) == 1 and not isinstance(nodes[0], Iteration) and not nodes[0].is_Expression:
-            inner = [n for group in nodes[0].children for n in (group if isinstance(group, (tuple, list)) else (group,))]
+            inner = [
+                n for group in nodes[0].children for n in (group if isinstance(group, (tuple, list)) else (group,))
+            ]
             if len(inner) != 1:
                 break
             nodes = inner

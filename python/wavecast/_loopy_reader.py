@@ -23,7 +23,9 @@ class Reader:
         if parameters:
             program = lp.fix_parameters(program, **parameters)
         if len(program.entrypoints) != 1:
-            raise Unsupported(f"a program with {len(program.entrypoints)} entry points: pass program.with_kernel of one")
+            raise Unsupported(
+                f"a program with {len(program.entrypoints)} entry points: pass program.with_kernel of one"
+            )
         name = next(iter(program.entrypoints))
         program = lp.preprocess_program(lp.expand_subst(program))
         self.callables = program.callables_table
@@ -81,7 +83,9 @@ class Reader:
     def _cut(self) -> None:
         """Where the last block is used in part, the domain ends with what all instructions have in common."""
         per_instruction = [self._conditions(i.within_inames) for i in self.kernel.instructions if self._writes(i)]
-        common = [c for c in per_instruction[0] if all(c in other for other in per_instruction)] if per_instruction else []
+        common = (
+            [c for c in per_instruction[0] if all(c in other for other in per_instruction)] if per_instruction else []
+        )
         for poly in common:
             for position, (axis, extent) in enumerate(self.domain):
                 last = poly + f"threadIdx.{axis}" + Poly({(f"blockIdx.{axis}",): self.block[position]})
@@ -101,20 +105,20 @@ class Reader:
         if not parallel:
             return []
         found = []
-        for low, high, poly in self._constraints(parallel):
+        for low, poly in self._constraints(parallel):
             if low is None or low < 0:
                 found.append(poly)
         return sorted(found, key=str)
 
-    def _constraints(self, inames: Iterable[str]) -> Iterable[tuple[int | None, int | None, Poly]]:
+    def _constraints(self, inames: Iterable[str]) -> Iterable[tuple[int | None, Poly]]:
         inames = list(inames)
         domain = self.kernel.get_inames_domain(frozenset(inames))
         domain = domain.project_out_except(inames, [isl.dim_type.set])
         for basic in domain.get_basic_sets() if isinstance(domain, isl.Set) else [domain]:
             for constraint in basic.get_constraints():
                 poly = self._of_constraint(constraint)
-                low, high = self.names.between(poly) or (None, None)
-                yield low, high, poly
+                bounds = self.names.between(poly)
+                yield None if bounds is None else bounds[0], poly
 
     def _of_constraint(self, constraint: Any) -> Poly:
         poly = Poly()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping
 
 import pystencils
 from pystencils.backend.ast import expressions as ex
@@ -35,11 +35,12 @@ class Buffer:
 class Reader:
     """What a kernel does, gathered in program order."""
 
-    def __init__(self, kernel: Any, shape: Any, parameters: Mapping[str, int]):
+    def __init__(self, kernel: Any, shape: Any, parameters: Mapping[str, int], index_layout: str | None):
         if not kernel.target.is_gpu():
             raise Unsupported(f"a kernel for {kernel.target.name}: create it with target=pystencils.Target.CUDA or HIP")
         self.kernel = kernel
         self.sizes = shape
+        self.index_layout = index_layout
         self.names = Names()
         self.symbols: dict[str, Poly] = {n: Poly.of(v) for n, v in parameters.items()}
         self.fields: dict[str, Buffer] = {}
@@ -97,7 +98,12 @@ class Reader:
 
     def _strides(self, field: Any) -> list[int]:
         shape, strides, stride = self._shape(field), [0] * len(field.shape), 1
-        for dimension in reversed(field.layout):
+        space = list(reversed(field.layout))
+        index = list(range(len(space), len(shape)))
+        # Of symbolic fields, pystencils keeps the order of the space only.
+        c_order = list(field.layout) == sorted(field.layout) and len(space) > 1
+        together = self.index_layout == "aos" or (self.index_layout is None and c_order)
+        for dimension in [*reversed(index), *space] if together else [*space, *index]:
             strides[dimension] = stride
             stride *= shape[dimension]
         return strides
@@ -121,7 +127,9 @@ class Reader:
         try:
             block, grid = configuration.evaluate(**arguments)
         except (ValueError, AttributeError, pystencils.codegen.errors.CodegenError) as error:
-            raise Unsupported(f"the launch grid is left open ({error}): set block and grid, or choose Linear3D") from error
+            raise Unsupported(
+                f"the launch grid is left open ({error}): set block and grid, or choose Linear3D"
+            ) from error
         self.fixed_block = [int(n) for n in block]
         for dimension, threads, blocks in zip(DIMENSIONS, self.fixed_block, grid):
             self.domain.append((dimension, threads * int(blocks)))

@@ -26,18 +26,18 @@ class Poly:
         self.terms = {m: c for m, c in (terms or {}).items() if c}
 
     @classmethod
-    def of(cls, value: "Poly | int | str") -> "Poly":
+    def of(cls, value: Poly | int | str) -> Poly:
         if isinstance(value, Poly):
             return value
         return cls({(value,): 1}) if isinstance(value, str) else cls({(): int(value)})
 
-    def __add__(self, other: "Poly | int | str") -> "Poly":
+    def __add__(self, other: Poly | int | str) -> Poly:
         terms = dict(self.terms)
         for monomial, coefficient in Poly.of(other).terms.items():
             terms[monomial] = terms.get(monomial, 0) + coefficient
         return Poly(terms)
 
-    def __mul__(self, other: "Poly | int | str") -> "Poly":
+    def __mul__(self, other: Poly | int | str) -> Poly:
         terms: dict[Monomial, int] = {}
         for a, m in self.terms.items():
             for b, n in Poly.of(other).terms.items():
@@ -45,10 +45,10 @@ class Poly:
                 terms[key] = terms.get(key, 0) + m * n
         return Poly(terms)
 
-    def __neg__(self) -> "Poly":
+    def __neg__(self) -> Poly:
         return self * -1
 
-    def __sub__(self, other: "Poly | int | str") -> "Poly":
+    def __sub__(self, other: Poly | int | str) -> Poly:
         return self + -Poly.of(other)
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +70,7 @@ class Poly:
         """All names in it."""
         return {name for monomial in self.terms for name in monomial}
 
-    def substitute(self, values: Mapping[str, "Poly | int | str"]) -> "Poly":
+    def substitute(self, values: Mapping[str, Poly | int | str]) -> Poly:
         """With names replaced."""
         total = Poly()
         for monomial, coefficient in self.terms.items():

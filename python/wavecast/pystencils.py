@@ -11,7 +11,7 @@ Does not cover reductions, sparse iteration (index fields), buffers packed by ot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence
 
 from ._api import rank as _rank
 from ._document import block_of, launch, unique
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Unsupported", "configure", "document", "launch_configuration", "rank"]
 
 
-def rank(kernel: GpuKernel, device: str | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any) -> Ranking:
+def rank(
+    kernel: GpuKernel, device: str | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any
+) -> Ranking:
     """Ranks the blocks of a kernel. ``document_options`` go to :func:`document`, the rest to :func:`wavecast.rank`."""
     return _rank(document(kernel, **(document_options or {})), device, **options)
 
@@ -36,6 +38,7 @@ def document(
     *,
     shape: Sequence[int] | Mapping[str, Sequence[int]] | None = None,
     parameters: Mapping[str, int] | None = None,
+    index_layout: Literal["soa", "aos"] | None = None,
     name: str | None = None,
     about: str | None = None,
     blocks: Any = None,
@@ -48,13 +51,15 @@ def document(
     """The kernel document of a kernel.
 
     ``shape`` gives the size of fields whose size is symbolic, ghost layers included: of all of them, or a
-    mapping from field names. ``parameters`` gives other integer parameters. ``blocks`` are the blocks to
+    mapping from field names. ``index_layout`` says whether the values of a cell of such a field lie apart
+    ("soa", as in layout fzyx) or together ("aos", as in zyxf): pystencils does not keep it; by default they lie
+    apart, except in C order. ``parameters`` gives other integer parameters. ``blocks`` are the blocks to
     consider, by default all of a common number of threads; ``fold`` adds work items per thread that the
     kernel does not have yet but could be generated with. ``registers`` is what the compiler reports.
     ``align`` is the alignment of the allocations in bytes; with ``align_interior`` the first interior element
     of a row stands on a multiple of so many bytes, as arrays of ``pystencils.datahandling`` do on request.
     """
-    reader = Reader(kernel, shape, parameters or {})
+    reader = Reader(kernel, shape, parameters or {}, index_layout)
     reader.read()
     found: dict[str, Any] = {"wavecast": 1, "kernel": name or kernel.name}
     if about:

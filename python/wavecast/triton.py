@@ -78,7 +78,9 @@ def _values(config: Any) -> dict[str, Any]:
     return dict(config.all_kwargs() if hasattr(config, "all_kwargs") else config)
 
 
-def _milliseconds(describe: Callable[..., KernelLike], arguments: dict[str, Any], device: str | None, options: dict[str, Any]) -> float:
+def _milliseconds(
+    describe: Callable[..., KernelLike], arguments: dict[str, Any], device: str | None, options: dict[str, Any]
+) -> float:
     kernel = describe(**arguments)
     try:
         return predict(kernel, device=device, **options)["result"]["time_s"] * 1e3

@@ -48,6 +48,11 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|e| e.0)
 }
 
+/// Whether this names a file rather than one of these devices.
+pub fn is_path(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/')
+}
+
 /// A device by id or alias, with numbers changed by `PATH=VALUE` texts.
 pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
     let id = resolve(name).ok_or_else(|| {

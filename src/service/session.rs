@@ -161,7 +161,7 @@ impl Session {
         let name = job.device.as_deref().unwrap_or(device::DEFAULT);
         let key = (name.to_owned(), job.options.device_set.texts().to_vec());
         // Files may change between requests.
-        let is_file = is_path(name);
+        let is_file = device::is_path(name);
         if let Some(device) = locked(&self.devices).get(&key).filter(|_| !is_file) {
             return Ok(Arc::clone(device));
         }
@@ -174,10 +174,6 @@ impl Session {
         devices.insert(key, Arc::clone(&device));
         Ok(device)
     }
-}
-
-fn is_path(name: &str) -> bool {
-    [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/')
 }
 
 fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::source::Fault>, ErrorDocument> {
