@@ -11,7 +11,8 @@ use wavecast::footprint::Engine;
 use wavecast::service::Session;
 
 #[path = "../../src/cli/mod.rs"]
-#[allow(unreachable_pub)]
+// Clippy looks at it where it belongs, with the answers that stand in that Cargo.toml.
+#[allow(clippy::all, clippy::pedantic)]
 mod cli;
 mod thread;
 
@@ -50,6 +51,8 @@ fn touches(
 
 /// Runs the command line; the first argument is the name of the program.
 #[pyfunction]
+// PyO3 hands over what it made of a Python list.
+#[allow(clippy::needless_pass_by_value)]
 fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     // An exit code does not say its number, but there are three of them.
     let code = py.detach(|| cli::main(&arguments));
