@@ -140,9 +140,10 @@ schema_of!(ShapeList, "ShapeList", {
     "anyOf": [
         {"type": "integer", "minimum": 1, "maximum": 65_536},
         {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}, "maxItems": 3},
-        {"type": "array", "items": {
-            "type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}, "maxItems": 3
-        }},
+        {"type": "array", "items": {"anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": 65_536},
+            {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}, "maxItems": 3}
+        ]}},
         {"type": "null"}
     ]
 });
@@ -154,3 +155,34 @@ schema_of!(WholeNumbers, "WholeNumbers", {
         {"type": "null"}
     ]
 });
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn shapes_may_be_one_or_many() {
+        let read = |value: Value| from_value::<ShapeList>(value).map(|s| s.0).map_err(|e| e.to_string());
+        assert_eq!(read(json!(64)), Ok(vec![[64, 1, 1]]));
+        assert_eq!(read(json!([16, 2])), Ok(vec![[16, 2, 1]]));
+        assert_eq!(read(json!([[16, 2, 32], 64])), Ok(vec![[16, 2, 32], [64, 1, 1]]));
+        assert_eq!(read(json!(null)), Ok(vec![]));
+        for wrong in
+            [json!([1, 2, 3, 4]), json!([0]), json!("16,2"), json!([1.5]), json!([[65_537]]), json!([])]
+        {
+            assert!(read(wrong.clone()).unwrap_err().contains("[256, 1, 2]"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_and_values_may_be_a_mapping_or_texts() {
+        let read = |value: Value| from_value::<Given>(value).map(|g| g.0);
+        assert_eq!(read(json!({"N": 3, "M": "2*N"})).unwrap(), ["N=3", "M=2*N"]);
+        assert_eq!(read(json!(["N=3"])).unwrap(), ["N=3"]);
+        assert!(
+            read(json!({"N": [3]})).is_err() && read(json!(["N", 3])).is_err() && read(json!("N=3")).is_err()
+        );
+    }
+}

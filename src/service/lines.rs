@@ -86,7 +86,7 @@ fn read_all(
         line.clear();
         line.shrink_to(KEPT_BYTES);
         let mut go_on = true;
-        match read_line(input, &mut line)? {
+        match read_line(input, &mut line, MOST_BYTES)? {
             Read::End => return Ok(()),
             Read::TooLong => {
                 let message = format!("this line has more than {MOST_BYTES} bytes");
@@ -131,14 +131,15 @@ fn understood(session: &Session, line: &[u8]) -> Result<(Value, Job), Box<Answer
 }
 
 /// What came of reading a line.
+#[derive(Debug, PartialEq)]
 enum Read {
     Line,
     TooLong,
     End,
 }
 
-/// Reads a line into `line`, but no more than a request may have; the rest of a longer one is skipped.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Read> {
+/// Reads a line into `line`, but no more than `most` bytes; the rest of a longer one is skipped.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: usize) -> io::Result<Read> {
     let mut too_long = false;
     loop {
         let available = match input.fill_buf() {
@@ -154,7 +155,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Read> {
         }
         let end = memchr::memchr(b'\n', available);
         let part = &available[..end.unwrap_or(available.len())];
-        too_long |= line.len() + part.len() > MOST_BYTES;
+        too_long |= line.len() + part.len() > most;
         if too_long {
             line.clear();
         } else {
@@ -165,5 +166,36 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Read> {
         if end.is_some() {
             return Ok(if too_long { Read::TooLong } else { Read::Line });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn lines_end_with_the_input_and_long_ones_are_skipped() {
+        // A buffer of three bytes: lines arrive in pieces.
+        let mut input = BufReader::with_capacity(3, &b"one\n\nlonger than six\nsix: 6\nend"[..]);
+        let mut next = || {
+            let mut line = Vec::new();
+            let read = read_line(&mut input, &mut line, 6).unwrap();
+            (read, String::from_utf8(line).unwrap())
+        };
+        let wanted = [
+            (Read::Line, "one"),
+            (Read::Line, ""),
+            (Read::TooLong, ""),
+            (Read::Line, "six: 6"),
+            (Read::Line, "end"),
+            (Read::End, ""),
+        ];
+        for (read, line) in wanted {
+            assert_eq!(next(), (read, line.to_owned()));
+        }
+        let mut input = &b"too long and without an end"[..];
+        assert_eq!(read_line(&mut input, &mut Vec::new(), 6).unwrap(), Read::TooLong);
     }
 }

@@ -26,7 +26,7 @@ pub struct Request {
     pub name: Option<String>,
     /// The kernel as a document; a list of documents asks for each of them.
     #[serde(default)]
-    #[schemars(with = "Option<KernelDoc>")]
+    #[schemars(with = "Option<KernelDocuments>")]
     pub kernel: Option<Box<RawValue>>,
     /// The kernel as the text of a YAML or JSON document.
     #[serde(default)]
@@ -40,6 +40,17 @@ pub struct Request {
     /// The rest.
     #[serde(default)]
     pub options: Options,
+}
+
+/// What `kernel` may be; for the schema only, as the text is read with positions.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code)]
+enum KernelDocuments {
+    /// One document.
+    One(Box<KernelDoc>),
+    /// A list of documents.
+    Several(Vec<KernelDoc>),
 }
 
 /// What to do with a kernel.

@@ -212,3 +212,39 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ErrorDocument>) -> Result<T, Erro
         Err(ErrorDocument::of("internal", format!("internal error: {cause}"), Some(help)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(size: usize) -> String {
+        let fields = format!(r#"{{"a": {{"dtype": "f64", "size": {size}}}}}"#);
+        let kernel = format!(
+            r#"{{"wavecast": 1, "kernel": "k", "fields": {fields}, "domain": {{"x": {size}}}, "loads": ["a[x]"]}}"#
+        );
+        format!(r#"{{"id": {size}, "op": "predict", "device": "a100", "kernel": {kernel}}}"#)
+    }
+
+    #[test]
+    fn what_nobody_named_is_not_kept_for_ever() {
+        let session = Session::new(None);
+        for size in 1..=3 * RECENT {
+            assert!(
+                session.ask(&request(64 * size)).starts_with(&format!(r#"{{"id":{},"ok":true"#, 64 * size))
+            );
+        }
+        assert_eq!(locked(&session.recent).len(), RECENT);
+        for count in 1..=2 * DEVICES {
+            let change = format!(r#""options": {{"device_set": {{"sm.count": {count}}}}}, "op""#);
+            assert!(session.ask(&request(64).replace(r#""op""#, &change)).contains(r#""ok":true"#));
+        }
+        assert!(locked(&session.devices).len() <= DEVICES);
+    }
+
+    #[test]
+    fn a_panic_costs_one_answer() {
+        let failed = guarded::<()>(|| std::panic::resume_unwind(Box::new("of a test"))).unwrap_err();
+        assert_eq!(failed.errors[0].code, "internal");
+        assert!(failed.errors[0].message.contains("of a test"));
+    }
+}
