@@ -59,6 +59,33 @@ def test_sparse_points_are_left_out_with_a_warning():
     assert len(documents) == 1
 
 
+def test_temporaries_are_fields_of_several_nests():
+    grid = devito.Grid(shape=(40, 44, 48), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=8, time_order=2)
+    angle = devito.Function(name="angle", grid=grid, space_order=8)
+    along = devito.cos(angle) * u.dx + devito.sin(angle) * u.dz
+    update = 2 * u - u.backward + (devito.cos(angle) * along).dx + (devito.sin(angle) * along).dz
+    documents = adapter.documents(operator(devito.Eq(u.forward, update)))
+    assert len(documents) > 1
+    stored = [s.split("[")[0] for d in documents for s in d["stores"]]
+    assert stored[-1] == "u" and "angle" in documents[0]["fields"]
+    for document in documents:
+        sizes = {f["name"]: f["bytes"] // f["element_bytes"] for f in wavecast.check(document)["fields"]}
+        extents = [next(iter(a.values())) for a in document["domain"]]
+        for corner in ([0, 0, 0], [n - 1 for n in extents]):
+            touched = wavecast.touches(document, (1, 1, 1), block_index=corner, thread=(0, 0, 0))
+            for (_, field), elements in touched.items():
+                assert 0 <= elements[0] and elements[-1] < sizes[field], (document["kernel"], field)
+
+
+def test_reductions_are_atomic():
+    grid = devito.Grid(shape=(96, 96), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=4)
+    sums = devito.Function(name="sums", grid=grid, dimensions=(grid.dimensions[0],), shape=(96,))
+    document = adapter.document(operator(devito.Inc(sums, u)))
+    assert len(document["atomics"]) == 1 and document["atomics"][0].startswith("sums[")
+
+
 def test_sub_domains_are_smaller():
     grid = devito.Grid(shape=(64, 64, 64), dtype=np.float64)
     u = devito.TimeFunction(name="u", grid=grid, space_order=2)

@@ -59,6 +59,36 @@ def test_flops_and_shared_memory_are_counted():
     assert document["body"].count("sync") == 1
 
 
+def test_tiles_of_a_loop_are_fetched_in_it():
+    n = 512
+    arrays = [lp.GlobalArg(name, np.float64, shape=(n, n)) for name in "abc"]
+    built = program(f"{{[i,j,k]: 0<=i,j,k<{n}}}", "c[i,j] = sum(k, a[i,k]*b[k,j])", arrays)
+    for iname, axis in (("i", 1), ("j", 0)):
+        built = lp.split_iname(built, iname, 16, outer_tag=f"g.{axis}", inner_tag=f"l.{axis}")
+    built = lp.split_iname(built, "k", 16)
+    built = lp.add_prefetch(built, "a", ["k_inner", "i_inner"], default_tag="l.auto")
+    built = lp.add_prefetch(built, "b", ["j_inner", "k_inner"], default_tag="l.auto")
+    document = adapter.document(built)
+    assert document["launch"]["shared"] == 2 * 16 * 16 * 8 and document["work"]["flops"] == 2 * n
+    outer = next(step for step in document["body"] if "loop" in step)
+    assert "k_outer" in outer["loop"] and outer["body"].count("sync") == 2
+    touched = wavecast.touches(document, [16, 16], block_index=[1, 2], thread=[3, 4])
+    # One element of each tile, and from shared memory a row of one and a column of the other.
+    assert len(touched["load", "a"]) == len(touched["load", "b"]) == n // 16
+    assert len(touched["load", "a_fetch"]) == len(touched["load", "b_fetch"]) == 16
+    assert touched["store", "c"] == [(2 * 16 + 4) * n + 16 + 3]
+
+
+def test_starts_are_a_guard():
+    arrays = [lp.GlobalArg("o,u", np.float64, shape=("n", "n")), lp.ValueArg("n", np.int32)]
+    built = program("{[i,j]: 1<=i,j<n-1}", "o[i,j] = u[i,j-1] + u[i-1,j]", arrays, assumptions="n>=3")
+    built = lp.split_iname(built, "j", 32, outer_tag="g.0", inner_tag="l.0")
+    document = adapter.document(lp.split_iname(built, "i", 4, outer_tag="g.1", inner_tag="l.1"), parameters={"n": 100})
+    assert document["domain"] == [{"x": 99}, {"y": 99}]
+    stores = {t: wavecast.touches(document, [32, 4], block_index=[0, 0], thread=[t, 1]) for t in (0, 1)}
+    assert stores[0] == {} and stores[1]["store", "o"] == [101]
+
+
 def test_order_is_that_of_the_arrays():
     assert adapter.document(matmul(order="F"))["fields"]["a"]["strides"] == [1, 4096]
 

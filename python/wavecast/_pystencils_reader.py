@@ -224,7 +224,7 @@ class Reader:
         relation = _RELATIONS.get(type(node))
         sides = [self._poly(o, self.symbols) for o in (node.operand1, node.operand2)] if relation else [None]
         if None in sides:
-            raise Unsupported(f"the condition `{node}` depends on data: name a representative case in its place")
+            raise Unsupported(f"the condition `{node}` depends on data, as in a reduction: name a representative case in its place")
         bounds = self.names.between(sides[1] - sides[0])
         if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
             return []
