@@ -19,5 +19,5 @@ pub use document::{
 pub use quantity::{
     Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Size, Steps,
 };
-pub use registry::{find, ids, read};
+pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{Entry, Sourced};

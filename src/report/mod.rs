@@ -15,9 +15,9 @@ pub mod trace;
 mod units;
 mod validation;
 
-pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
+pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
-pub use error::{ErrorDocument, render_fault, render_warnings};
+pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 pub use fit::{FitDocument, curve_file, fit_document, fit_markdown, fit_table, fit_text};
 pub use prediction::{
