@@ -89,7 +89,11 @@ fn program(arguments: &Arguments, kernel: &Kernel, device: Option<&Device>) -> R
     let all = arguments.shapes.candidates(kernel);
     let possible: Vec<Candidate> = all.iter().copied().filter(|c| can_run(kernel, *c, device)).collect();
     if possible.len() < all.len() {
-        say(&format!("{}: {} candidates that cannot run are left out", kernel.name, all.len() - possible.len()));
+        say(&format!(
+            "{}: {} candidates that cannot run are left out",
+            kernel.name,
+            all.len() - possible.len()
+        ));
     }
     let settings =
         Settings { kernels_only: arguments.kernels_only, ..Settings::of(arguments.lang.language()) };

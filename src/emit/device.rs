@@ -50,13 +50,21 @@ pub(super) fn shared_arrays(kernel: &Kernel, writer: Writer<'_>, place: Place, t
         let at = if before.is_empty() { String::new() } else { format!(" + {before}") };
         text.line(&format!("{memory}{kind} *{name} = ({memory}{kind} *)(shared{at});"));
         // Each begins on a multiple of 16 bytes.
-        let bytes = format!("(({} + {})*{} + 15)/16*16", writer.sum(&field.elements), field.offset, field.dtype.bytes);
+        let bytes = format!(
+            "(({} + {})*{} + 15)/16*16",
+            writer.sum(&field.elements),
+            field.offset,
+            field.dtype.bytes
+        );
         before = if before.is_empty() { bytes } else { format!("{before} + {bytes}") };
     }
 }
 
 /// Bytes that the shared arrays need for a launch.
-pub(super) fn shared_bytes(kernel: &Kernel, sizes: &crate::expr::LaunchSizes) -> Result<i64, crate::expr::Excess> {
+pub(super) fn shared_bytes(
+    kernel: &Kernel,
+    sizes: &crate::expr::LaunchSizes,
+) -> Result<i64, crate::expr::Excess> {
     let mut all = 0_i64;
     for field in kernel.fields.iter().filter(|f| matches!(f.space, Space::Shared)) {
         let elements = field.elements.at(sizes)?.saturating_add(field.offset);
@@ -129,24 +137,23 @@ pub(super) fn kernel_text(
     place: Place,
     real: &'static str,
 ) -> Result<String, Unemitted> {
-    let items = plan.program.items.len();
     let clipped = plan.program.instructions.iter().all(|i| i.clipped);
     let guarded = kernel.guard.is_some();
     // A thread must not leave before a barrier that others wait at.
-    let returned = clipped && !plan.syncs && (!guarded || items == 1);
+    let returned = clipped && !plan.syncs && (!guarded || plan.program.items.len() == 1);
     let statements = Statements { kernel, plan, writer, place, real, returned };
     let mut body = Text::default();
     body.open("");
     shared_arrays(kernel, writer, place, &mut body);
     conditions(&statements, &mut body);
-    for item in 0..items {
+    for item in 0..plan.sums {
         body.line(&format!("real sum{item} = start;"));
-        if plan.latest {
+        if statements.is_latest(item) {
             body.line(&format!("real last{item} = start;"));
         }
     }
     statements.nodes(&plan.nodes, &mut body)?;
-    for item in (0..items).filter(|&i| plan.unused.get(i) == Some(&true)) {
+    for item in (0..plan.sums).filter(|&i| plan.unused.get(i) == Some(&true)) {
         // Sums are never negative, which no compiler knows.
         body.line(&format!("if (sum{item} == -1) sink[0] = sum{item};"));
     }
@@ -161,7 +168,10 @@ pub(super) fn kernel_text(
     }
     let [x, y, z] = plan.program.fold;
     let many = x * y * z;
-    text.line(&format!("// {x}x{y}x{z}: {many} work item{} for each thread.", if many > 1 { "s" } else { "" }));
+    text.line(&format!(
+        "// {x}x{y}x{z}: {many} work item{} for each thread.",
+        if many > 1 { "s" } else { "" }
+    ));
     let name = kernel_name(writer, plan.program.fold);
     let head = if place == Place::OpenCl { "__kernel void " } else { "extern \"C\" __global__ void " };
     text.open(&format!("{head}{name}({}) {{", parameters.join(", ")));

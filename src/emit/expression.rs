@@ -13,9 +13,9 @@ pub(super) struct Writer<'w> {
 fn is_never_negative(form: &Form<Scale>) -> bool {
     let scale = |s: &Scale| {
         s.constant() >= 0
-            && s.products().iter().all(|(atoms, c)| {
-                *c >= 0 && atoms.iter().all(|a| !matches!(a, LaunchAtom::Term(_)))
-            })
+            && s.products()
+                .iter()
+                .all(|(atoms, c)| *c >= 0 && atoms.iter().all(|a| !matches!(a, LaunchAtom::Term(_))))
     };
     // Coordinates are never negative; loop variables may be.
     let term = |t: &Term<Scale>| match t {

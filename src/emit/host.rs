@@ -51,7 +51,11 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
         }
     }
     text.line("static const real start = 1;");
-    text.line(&format!("enum {{ ARRAYS = {}, REAL_IS_DOUBLE = {} }};", rows.len(), i32::from(real == "double")));
+    text.line(&format!(
+        "enum {{ ARRAYS = {}, REAL_IS_DOUBLE = {} }};",
+        rows.len(),
+        i32::from(real == "double")
+    ));
     text.line("// Name, host memory, what the loop below has computed of it, elements, bytes and numbers of one, kind,");
     text.line("// alignment, elements before the first one.");
     text.open("static array arrays[ARRAYS] = {");
@@ -63,18 +67,16 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
 }
 
 /// The launches as a table.
-pub(super) fn launches(
-    kernel: &Kernel,
-    launches: &[Launch],
-    plans: &[Plan],
-) -> Result<String, Unemitted> {
+pub(super) fn launches(kernel: &Kernel, launches: &[Launch], plans: &[Plan]) -> Result<String, Unemitted> {
     let mut text = Text::default();
     text.line(&format!("enum {{ LAUNCHES = {} }};", launches.len()));
     text.line("// Kernel, fold, block, grid, bytes of shared memory, accesses of a thread.");
     text.open("static const launch launches[LAUNCHES] = {");
     for launch in launches {
         let fold = launch.candidate.fold;
-        let Some((number, plan)) = plans.iter().enumerate().find(|p| p.1.program.fold == fold) else { continue };
+        let Some((number, plan)) = plans.iter().enumerate().find(|p| p.1.program.fold == fold) else {
+            continue;
+        };
         let triple = |[x, y, z]: [i64; 3]| format!("{{{x}, {y}, {z}}}");
         let shared = launch.shared_bytes.max(shared_bytes(kernel, &launch.sizes)?);
         text.line(&format!(
@@ -90,12 +92,18 @@ pub(super) fn launches(
 }
 
 /// Accesses of a thread in the middle of the grid, about.
-fn accesses(kernel: &Kernel, launch: &Launch, program: &Program<crate::expr::Scale>) -> Result<usize, Unemitted> {
+fn accesses(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<crate::expr::Scale>,
+) -> Result<usize, Unemitted> {
     let program = program.at(launch)?;
     let mut count = 0_usize;
     let middle = launch.sizes.grid.map(|n| n / 2);
     let visited =
-        visit_thread(&program, kernel.extents(), launch.sizes.block, middle, [0; 3], MOST, &mut |_| count += 1);
+        visit_thread(&program, kernel.extents(), launch.sizes.block, middle, [0; 3], MOST, &mut |_| {
+            count += 1
+        });
     // One that is too long to be counted counts as long.
     Ok(if visited.is_err() { MOST } else { count.max(1) })
 }
@@ -127,7 +135,7 @@ pub(super) fn functions(
         if checked { reference_name(writer, plain, p.program.fold) } else { "NULL".to_owned() }
     };
     text.line(&format!("static const check_function references[KERNELS] = {{{}}};", all(&reference)));
-    let most = plans.iter().map(|p| p.program.items.len()).max().unwrap_or(1);
+    let most = plans.iter().map(|p| p.sums).max().unwrap_or(1);
     text.line(&format!("enum {{ MOST_ITEMS = {most} }};"));
     text.finish()
 }

@@ -2,7 +2,7 @@
 
 use crate::expr::{Coord, Excess, LoopId, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Space, Statement};
-use crate::launch::Program;
+use crate::launch::{Instruction, Program};
 
 /// A statement of a thread.
 #[derive(Debug)]
@@ -46,8 +46,10 @@ pub(super) struct Plan {
     pub(super) kept: Vec<bool>,
     /// Work items whose last loads no store depends on.
     pub(super) unused: Vec<bool>,
-    /// Whether the latest value of each work item is needed: it is what goes to shared memory.
-    pub(super) latest: bool,
+    /// Work items of which the latest value is needed: it is what goes to shared memory.
+    pub(super) latest: Vec<bool>,
+    /// Sums of a thread: one for each work item, or one where no access names a work item.
+    pub(super) sums: usize,
     /// Whether there are barriers.
     pub(super) syncs: bool,
 }
@@ -82,9 +84,22 @@ impl Plan {
                 }
             }
         });
-        let latest = program.instructions.iter().any(|i| i.kind == AccessKind::Store && shared(i.field));
+        let mut sums = 1;
+        let mut latest = vec![false; program.items.len()];
+        walk(&nodes, &mut |u| {
+            if u.item.is_some() {
+                sums = program.items.len();
+            }
+            let stores = |i: &Instruction<Scale>| i.kind == AccessKind::Store && shared(i.field);
+            if program.instructions.get(u.position).is_some_and(stores)
+                && let Some(needed) = latest.get_mut(u.item.unwrap_or(0))
+            {
+                *needed = true;
+            }
+        });
+        unused.truncate(sums);
         let syncs = nodes.iter().any(Node::syncs);
-        Ok(Self { program, nodes, kept, unused, latest, syncs })
+        Ok(Self { program, nodes, kept, unused, latest, sums, syncs })
     }
 }
 
@@ -157,7 +172,12 @@ pub(super) fn is_plain(kernel: &Kernel) -> bool {
     let guard = kernel.guard.as_ref().is_none_or(|g| !g.mentions(&thread) && is_fixed_condition(g));
     let loops = kernel.loops.iter().all(|l| fixed(&l.from) && fixed(&l.to) && l.step.products().is_empty());
     let shared = kernel.fields.iter().any(|f| matches!(f.space, Space::Shared));
-    guard && loops && !shared && kernel.launch.grid.is_none() && accesses.iter().all(access) && !syncs(&kernel.body)
+    guard
+        && loops
+        && !shared
+        && kernel.launch.grid.is_none()
+        && accesses.iter().all(access)
+        && !syncs(&kernel.body)
 }
 
 fn is_fixed_condition(cond: &crate::expr::Cond<Scale>) -> bool {

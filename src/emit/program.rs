@@ -65,8 +65,9 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
     let words = Words::of(kernel);
     let writer = Writer { words: &words };
     let real = real_of(kernel);
-    let making = Making { kernel, launches: &launches, plans: &plans, writer, real, language: settings.language };
-    if settings.kernels_only { making.kernels_alone() } else { making.whole(candidates.len()) }
+    let making =
+        Making { kernel, launches: &launches, plans: &plans, writer, real, language: settings.language };
+    if settings.kernels_only { making.kernels() } else { making.whole(candidates.len()) }
 }
 
 /// What no program can be made of.
@@ -129,16 +130,12 @@ impl Making<'_> {
 
     /// The kernels with what they need.
     fn kernels(&self) -> Result<String, Unemitted> {
-        let mut out = self.types(self.place())?;
+        let mut out = String::new();
         for plan in self.plans {
             out.push('\n');
             out += &kernel_text(self.kernel, plan, self.writer, self.place(), self.real)?;
         }
-        Ok(out)
-    }
-
-    fn kernels_alone(&self) -> Result<String, Unemitted> {
-        self.kernels()
+        Ok(self.types(self.place(), &out)? + &out)
     }
 
     fn whole(&self, considered: usize) -> Result<String, Unemitted> {
@@ -159,11 +156,13 @@ impl Making<'_> {
             out += &self.kernels()?;
             out += "\n#ifndef __CUDACC_RTC__\n";
         }
+        let (references, plain) = self.references()?;
+        let loops = references.iter().flatten().fold(String::new(), |all, one| all + one + "\n");
         out += "\n// ---- The host ----\n\n";
         if opencl {
-            out += &self.types(Place::Host)?;
+            out += &self.types(Place::Host, &loops)?;
         } else {
-            out += &self.helpers(Place::Host, "host_")?;
+            out += &self.helpers(Place::Host, "host_", &loops)?;
         }
         out += &self.descriptions();
         out += STRUCTURES;
@@ -171,11 +170,7 @@ impl Making<'_> {
         out.push('\n');
         out += &host::launches(self.kernel, self.launches, self.plans)?;
         out.push('\n');
-        let (references, plain) = self.references()?;
-        for reference in references.iter().flatten() {
-            out += reference;
-            out.push('\n');
-        }
+        out += &loops;
         out += &host::functions(self.writer, self.plans, plain, references.is_some(), self.language);
         out += &host::fixed(self.language);
         if !opencl {
@@ -192,7 +187,10 @@ impl Making<'_> {
         }
         if is_plain(self.kernel) {
             let unfolded = Plan::of(self.kernel, [1; 3])?;
-            return Ok((Some(vec![self.hosted(of_items(self.kernel, &unfolded, self.writer, self.real)?)]), true));
+            return Ok((
+                Some(vec![self.hosted(of_items(self.kernel, &unfolded, self.writer, self.real)?)]),
+                true,
+            ));
         }
         let all: Result<Vec<Option<String>>, Unemitted> =
             self.plans.iter().map(|p| of_threads(self.kernel, p, self.writer, self.real)).collect();
@@ -218,13 +216,15 @@ impl Making<'_> {
             store.kind != AccessKind::Load
                 && matches!(field.space, Space::Global)
                 && all.iter().any(|load| {
-                    load.field == store.field && load.kind == AccessKind::Load && load.element != store.element
+                    load.field == store.field
+                        && load.kind == AccessKind::Load
+                        && load.element != store.element
                 })
         })
     }
 
-    /// Types and small functions.
-    fn types(&self, place: Place) -> Result<String, Unemitted> {
+    /// Types and the small functions that a text needs.
+    fn types(&self, place: Place, text: &str) -> Result<String, Unemitted> {
         let wide = !self.launches.iter().all(|launch| {
             let plan = self.plans.iter().find(|p| p.program.fold == launch.candidate.fold);
             plan.is_some_and(|p| p.program.at(launch).is_ok_and(|p| magnitude::fits(&p, launch)))
@@ -254,7 +254,7 @@ impl Making<'_> {
                 );
             }
         }
-        Ok(out + &self.helpers(place, "")?)
+        Ok(out + &self.helpers(place, "", text)?)
     }
 
     /// Vectors that occur.
@@ -269,46 +269,44 @@ impl Making<'_> {
         Ok(all.into_iter().filter(|e| !e.is_scalar()).collect())
     }
 
-    fn helpers(&self, place: Place, prefix: &str) -> Result<String, Unemitted> {
+    /// Functions and tables of which a text uses something.
+    fn helpers(&self, place: Place, prefix: &str, text: &str) -> Result<String, Unemitted> {
         let mut out = String::new();
         let inline = place.inline();
-        let mut needs = Needs::default();
-        self.every_form(&mut |form| needs.form(form));
-        if needs.division {
-            let _ = writeln!(
-                out,
-                "{inline}index_t {prefix}floor_div(index_t a, index_t b) {{ return a / b - (a % b < 0); }}\n\
-                 {inline}index_t {prefix}floor_mod(index_t a, index_t b) {{ return a % b < 0 ? a % b + b : a % b; }}"
-            );
-        }
-        if needs.smaller {
-            let _ = writeln!(
-                out,
-                "{inline}index_t {prefix}lesser(index_t a, index_t b) {{ return a < b ? a : b; }}\n\
-                 {inline}index_t {prefix}greater(index_t a, index_t b) {{ return a > b ? a : b; }}"
-            );
-        }
+        let mut function = |returns: &str, name: &str, rest: &str| {
+            let name = format!("{prefix}{name}");
+            if text.contains(&format!("{name}(")) {
+                let _ = writeln!(out, "{inline}{returns} {name}{rest}");
+            }
+        };
+        let two = "(index_t a, index_t b)";
+        function("index_t", "floor_div", &format!("{two} {{ return a / b - (a % b < 0); }}"));
+        function("index_t", "floor_mod", &format!("{two} {{ return a % b < 0 ? a % b + b : a % b; }}"));
+        function("index_t", "lesser", &format!("{two} {{ return a < b ? a : b; }}"));
+        function("index_t", "greater", &format!("{two} {{ return a > b ? a : b; }}"));
         for element in self.vectors()? {
             let (name, parts) = (element.name, element.parts());
             let sum = parts.iter().map(|p| format!("(real)v.{p}")).collect::<Vec<_>>().join(" + ");
-            let value = if element.is_real() { element.scalar.to_owned() } else { format!("{})(int64", element.scalar) };
-            let set = parts.iter().map(|p| format!("v.{p} = ({value})a;")).collect::<Vec<_>>().join(" ");
-            let _ = writeln!(
-                out,
-                "{inline}real {prefix}total_{name}({name} v) {{ return {sum}; }}\n\
-                 {inline}{name} {prefix}all_{name}(real a) {{ {name} v; {set} return v; }}"
-            );
+            function("real", &format!("total_{name}"), &format!("({name} v) {{ return {sum}; }}"));
+            let cast = if element.is_real() { "" } else { "(int64)" };
+            let set =
+                parts.iter().map(|p| format!("v.{p} = ({}){cast}a;", element.scalar)).collect::<Vec<_>>();
+            let rest = format!("(real a) {{ {name} v; {} return v; }}", set.join(" "));
+            function(name, &format!("all_{name}"), &rest);
         }
         let memory = match place {
             Place::Gpu => "__constant__",
             Place::OpenCl => "__constant",
             Place::Host => "static const",
         };
-        for table in needs.tables {
-            let entries: Vec<String> = table.values.iter().map(ToString::to_string).collect();
-            let size = entries.len();
-            let _ =
-                writeln!(out, "{memory} int {prefix}table_{}[{size}] = {{{}}};", table.name, entries.join(", "));
+        let mut tables = Tables::default();
+        self.every_form(&mut |form| tables.form(form));
+        for table in tables.0 {
+            let name = format!("{prefix}table_{}", table.name);
+            if text.contains(&format!("{name}[")) {
+                let entries: Vec<String> = table.values.iter().map(ToString::to_string).collect();
+                let _ = writeln!(out, "{memory} int {name}[{}] = {{{}}};", entries.len(), entries.join(", "));
+            }
         }
         Ok(out)
     }
@@ -392,15 +390,11 @@ fn each_form(cond: &crate::expr::Cond<Scale>, visit: &mut dyn FnMut(&Form<Scale>
     }
 }
 
-/// Small functions and tables that forms need.
+/// Tables that forms look into.
 #[derive(Default)]
-struct Needs {
-    division: bool,
-    smaller: bool,
-    tables: Vec<std::sync::Arc<Table>>,
-}
+struct Tables(Vec<std::sync::Arc<Table>>);
 
-impl Needs {
+impl Tables {
     fn form(&mut self, form: &Form<Scale>) {
         for (term, factor) in form.terms() {
             self.scale(factor);
@@ -418,15 +412,10 @@ impl Needs {
     }
 
     fn term(&mut self, term: &Term<Scale>) {
-        match term {
-            Term::Coord(_) => {}
-            Term::Floor(..) => self.division = true,
-            Term::Min(..) | Term::Max(..) => self.smaller = true,
-            Term::Lookup(table, _) => {
-                if !self.tables.iter().any(|t| t.name == table.name) {
-                    self.tables.push(std::sync::Arc::clone(table));
-                }
-            }
+        if let Term::Lookup(table, _) = term
+            && !self.0.iter().any(|t| t.name == table.name)
+        {
+            self.0.push(std::sync::Arc::clone(table));
         }
         term.parts().into_iter().for_each(|f| self.form(f));
     }

@@ -55,11 +55,15 @@ pub(super) fn of_threads(
     real: &'static str,
 ) -> Result<Option<String>, Unemitted> {
     let statements = Statements { kernel, plan, writer, place: Place::Host, real, returned: false };
-    let items = plan.program.items.len();
+    let items = plan.sums;
     let mut body = Text::default();
     body.open("");
     shared_arrays(kernel, writer, Place::Host, &mut body);
-    body.open("for (index_t i = 0; i < how->block[0] * how->block[1] * how->block[2] * ITEMS; i++)".replace("ITEMS", &items.to_string()).as_str());
+    body.open(
+        "for (index_t i = 0; i < how->block[0] * how->block[1] * how->block[2] * ITEMS; i++)"
+            .replace("ITEMS", &items.to_string())
+            .as_str(),
+    );
     body.line("sums[i] = lasts[i] = start;");
     body.close("");
     if !regions(&statements, &plan.nodes, &mut body)? {
@@ -93,7 +97,9 @@ fn regions(statements: &Statements<'_>, nodes: &[Node], text: &mut Text) -> Resu
         match part {
             [Node::Sync] => {}
             [Node::Loop(id, body)] if part.iter().any(Node::syncs) => {
-                let Some(head) = statements.loop_head(usize::from(id.0)).filter(|_| is_uniform(statements, *id)) else {
+                let Some(head) =
+                    statements.loop_head(usize::from(id.0)).filter(|_| is_uniform(statements, *id))
+                else {
                     return Ok(false);
                 };
                 text.open(&head);
@@ -121,7 +127,7 @@ fn threads(statements: &Statements<'_>, nodes: &[Node], text: &mut Text) -> Resu
     conditions(statements, &mut inner);
     statements.nodes(nodes, &mut inner)?;
     let inner = inner.finish();
-    let items = statements.plan.program.items.len();
+    let items = statements.plan.sums;
     text.open("for (index_t lidz = 0; lidz < bdimz; lidz++)");
     text.open("for (index_t lidy = 0; lidy < bdimy; lidy++)");
     text.open("for (index_t lidx = 0; lidx < bdimx; lidx++) {");

@@ -69,7 +69,9 @@ impl Unemitted {
     /// What to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Unemitted::Excess(_) | Unemitted::Infeasible(_) => "`wavecast check --candidates` shows the launches",
+            Unemitted::Excess(_) | Unemitted::Infeasible(_) => {
+                "`wavecast check --candidates` shows the launches"
+            }
             Unemitted::NoCandidate => "give `launch.block` in the file, or --block",
             Unemitted::NoAccess => "a benchmark measures loads and stores: describe some",
             Unemitted::Width { .. } => "give `width` or `dtype` another size, or describe several accesses",
@@ -77,7 +79,9 @@ impl Unemitted {
                 "write the index as a multiple of the vector's length, and `offset` too"
             }
             Unemitted::Atomic { .. } => "describe it as a load and a store",
-            Unemitted::OutOfBounds(_) => "give the field a `halo` or a larger `shape`, or the access a `when`",
+            Unemitted::OutOfBounds(_) => {
+                "give the field a `halo` or a larger `shape`, or the access a `when`"
+            }
             Unemitted::TooManyArrays(..) => "lower `multiplicity`",
         }
     }

@@ -32,6 +32,11 @@ impl Statements<'_> {
         if self.place == Place::Host { format!("last[{item}]") } else { format!("last{item}") }
     }
 
+    /// Whether the latest value of a work item is needed.
+    pub(super) fn is_latest(&self, item: usize) -> bool {
+        self.plan.latest.get(item) == Some(&true)
+    }
+
     /// The condition under which a work item lies in the domain and its guard holds. A thread whose first
     /// work item lies inside has all of them inside where the fold divides the domain.
     pub(super) fn working(&self, item: usize) -> Vec<String> {
@@ -41,7 +46,8 @@ impl Statements<'_> {
             .map(|d| {
                 let coord = format!("tid{}", Dim::ALL[d].letter());
                 let scaled = if fold[d] > 1 { format!("{}*{coord}", fold[d]) } else { coord };
-                let shifted = if known.offset[d] > 0 { format!("{scaled} + {}", known.offset[d]) } else { scaled };
+                let shifted =
+                    if known.offset[d] > 0 { format!("{scaled} + {}", known.offset[d]) } else { scaled };
                 format!("{shifted} < {}", self.kernel.extents()[d])
             })
             .collect();
@@ -145,16 +151,25 @@ impl Statements<'_> {
     }
 
     /// A load for a work item: into its sum, or into a register that others need, too.
-    fn load(&self, u: Use, copy: usize, place: &Accessed, element: Element, condition: &str, text: &mut Text) {
+    fn load(
+        &self,
+        u: Use,
+        copy: usize,
+        place: &Accessed,
+        element: Element,
+        condition: &str,
+        text: &mut Text,
+    ) {
         let value = self.value(&place.target, element);
         let kept = self.plan.kept.get(u.position) == Some(&true);
-        let items: Vec<usize> = u.item.map_or_else(|| (0..self.plan.program.items.len()).collect(), |i| vec![i]);
-        let several = kept || items.len() > 1 || self.plan.latest;
+        let items: Vec<usize> = u.item.map_or_else(|| (0..self.plan.sums).collect(), |i| vec![i]);
+        let several = kept || items.len() > 1 || items.iter().any(|&i| self.is_latest(i));
         if !several {
             let sum = self.sum(items.first().copied().unwrap_or(0));
             return text.line(&guarded(condition, &format!("{sum} += {value};")));
         }
-        let register = format!("v{}{}", u.position, if copy > 0 { format!("_{copy}") } else { String::new() });
+        let register =
+            format!("v{}{}", u.position, if copy > 0 { format!("_{copy}") } else { String::new() });
         if u.first && condition.is_empty() {
             text.line(&format!("const real {register} = {value};"));
         } else if u.first {
@@ -163,7 +178,7 @@ impl Statements<'_> {
         }
         for item in items {
             text.line(&format!("{} += {register};", self.sum(item)));
-            if self.plan.latest {
+            if self.is_latest(item) {
                 text.line(&guarded(condition, &format!("{} = {register};", self.last(item))));
             }
         }

@@ -50,8 +50,7 @@ impl Words {
 
 /// A name like the given one that is an identifier and not used yet.
 fn fresh(name: &str, used: &mut HashSet<String>) -> String {
-    let mut made: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if made.starts_with(|c: char| c.is_ascii_digit()) || made.starts_with('_') {
         made.insert_str(0, "k");
     }
@@ -65,7 +64,9 @@ fn fresh(name: &str, used: &mut HashSet<String>) -> String {
 fn is_own(name: &str) -> bool {
     OWN.iter().any(|own| {
         let rest = name.strip_prefix(own);
-        rest.is_some_and(|r| matches!(r, "x" | "y" | "z") || (!r.is_empty() && r.bytes().all(|b| b.is_ascii_digit())))
+        rest.is_some_and(|r| {
+            matches!(r, "x" | "y" | "z") || (!r.is_empty() && r.bytes().all(|b| b.is_ascii_digit()))
+        })
     })
 }
 
@@ -78,7 +79,13 @@ mod tests {
         let mut used: HashSet<String> = TAKEN.split_whitespace().map(str::to_owned).collect();
         let mut of = |name| fresh(name, &mut used);
         assert_eq!(of("lbm-d3q19"), "lbm_d3q19");
-        assert_eq!((of("new"), of("new_"), of("2d")), ("new_".to_owned(), "new__".to_owned(), "k2d".to_owned()));
-        assert_eq!((of("sum0"), of("tidx"), of("w1"), of("v")), ("sum0_".into(), "tidx_".into(), "w1_".into(), "v".into()));
+        assert_eq!(
+            (of("new"), of("new_"), of("2d")),
+            ("new_".to_owned(), "new__".to_owned(), "k2d".to_owned())
+        );
+        assert_eq!(
+            (of("sum0"), of("tidx"), of("w1"), of("v")),
+            ("sum0_".into(), "tidx_".into(), "w1_".into(), "v".into())
+        );
     }
 }

@@ -76,6 +76,8 @@ pub fn simulator(program: &str, trace: &Path) -> Command {
         .arg("--plugins")
         .arg(plugin())
         .env("WAVECAST_TRACE", trace)
+        // What emitted programs compile their kernels with: accesses are those of the source.
+        .env("WAVECAST_CL_OPTIONS", "-cl-opt-disable")
         .env_remove("WAVECAST_TRACE_ALIGN")
         .env_remove("WAVECAST_TRACE_KERNEL");
     command
