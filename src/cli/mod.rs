@@ -18,6 +18,7 @@ mod output;
 mod predict;
 mod progress;
 mod rank;
+mod registers;
 mod schema;
 mod sweep;
 mod trace;

@@ -102,7 +102,7 @@ fn accesses(
     let middle = launch.sizes.grid.map(|n| n / 2);
     let visited =
         visit_thread(&program, kernel.extents(), launch.sizes.block, middle, [0; 3], MOST, &mut |_| {
-            count += 1
+            count += 1;
         });
     // One that is too long to be counted counts as long.
     Ok(if visited.is_err() { MOST } else { count.max(1) })

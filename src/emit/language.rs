@@ -7,7 +7,7 @@ pub enum Language {
     Cuda,
     /// AMD's, which spells CUDA's functions otherwise.
     Hip,
-    /// OpenCL C with a host program in C.
+    /// `OpenCL` C with a host program in C.
     OpenCl,
 }
 
@@ -36,7 +36,7 @@ impl Language {
 pub(super) enum Place {
     /// A kernel of CUDA or HIP.
     Gpu,
-    /// A kernel of OpenCL.
+    /// A kernel of `OpenCL`.
     OpenCl,
     /// The processor.
     Host,

@@ -37,4 +37,4 @@ mod words;
 pub use language::Language;
 pub use program::{Settings, emit, file_name};
 pub use refuse::Unemitted;
-pub use registers::{Registers, registers_of};
+pub use registers::registers_of;

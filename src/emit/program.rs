@@ -363,8 +363,8 @@ impl Making<'_> {
     fn descriptions(&self) -> String {
         let k = self.kernel;
         let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
-        let heads: String = k.params.iter().map(|p| format!("param.{},", p.0)).collect();
-        let values: String = k.params.iter().map(|p| format!("{},", p.1)).collect();
+        let heads = k.params.iter().fold(String::new(), |all, p| all + "param." + &p.0 + ",");
+        let values = k.params.iter().fold(String::new(), |all, p| all + &p.1.to_string() + ",");
         let compiler = match self.language {
             Language::Cuda => "\"CUDA \" TEXT(CUDART_VERSION)",
             Language::Hip => "\"HIP \" TEXT(HIP_VERSION)",

@@ -131,14 +131,16 @@ fn threads(statements: &Statements<'_>, nodes: &[Node], text: &mut Text) -> Resu
     text.open("for (index_t lidz = 0; lidz < bdimz; lidz++)");
     text.open("for (index_t lidy = 0; lidy < bdimy; lidy++)");
     text.open("for (index_t lidx = 0; lidx < bdimx; lidx++) {");
-    text.line(&format!("const index_t thread = {items}*(lidx + bdimx*(lidy + bdimy*lidz));"));
-    text.line("real *sum = sums + thread, *last = lasts + thread;");
+    for (name, all) in [("sum", "sums"), ("last", "lasts")] {
+        if Named::has(&inner, name) {
+            text.line(&format!("real *{name} = {all} + {items}*(lidx + bdimx*(lidy + bdimy*lidz));"));
+        }
+    }
     for letter in ['x', 'y', 'z'] {
         if Named::has(&inner, &format!("tid{letter}")) {
             text.line(&format!("const index_t tid{letter} = bid{letter}*bdim{letter} + lid{letter};"));
         }
     }
-    text.line("(void)sum, (void)last;");
     for line in inner.lines() {
         text.line(line);
     }

@@ -2,25 +2,29 @@
 
 use std::collections::BTreeMap;
 
-/// Registers by the name of the kernel.
-pub type Registers = BTreeMap<String, i64>;
-
-/// Reads the messages of `ptxas -v`, also as `nvcc -Xptxas -v` passes them on: a line that names the kernel,
-/// then one that tells its registers.
-pub fn registers_of(messages: &str) -> Registers {
-    let mut found = Registers::new();
-    let mut kernel = None;
+/// Reads the messages of `ptxas -v`, also as `nvcc -Xptxas -v` passes them on: a line that names the kernel, then
+/// one that tells its registers. Registers of a thread by the fold, which the names of emitted kernels end with.
+pub fn registers_of(messages: &str) -> BTreeMap<[i64; 3], i64> {
+    let mut found = BTreeMap::new();
+    let mut fold = None;
     for line in messages.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            kernel = rest.split('\'').next();
+            fold = rest.split('\'').next().and_then(fold_of);
         } else if let Some((_, rest)) = line.split_once(": Used ")
-            && let Some(kernel) = kernel
+            && let Some(fold) = fold
             && let Some(count) = rest.split(' ').next().and_then(|n| n.parse().ok())
         {
-            found.insert(kernel.to_owned(), count);
+            found.insert(fold, count);
         }
     }
     found
+}
+
+/// The fold at the end of a kernel's name.
+fn fold_of(name: &str) -> Option<[i64; 3]> {
+    let (_, fold) = name.rsplit_once('_')?;
+    let parts: Option<Vec<i64>> = fold.split('x').map(|n| n.parse().ok()).collect();
+    parts?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -37,8 +41,8 @@ mod tests {
             ptxas info    : Compiling entry function 'star_1x2x1' for 'sm_70'\n\
             ptxas info    : Used 50 registers, 384 bytes cmem[0]\n";
         let found = registers_of(text);
-        assert_eq!(found.get("star_1x1x1"), Some(&38));
-        assert_eq!(found.get("star_1x2x1"), Some(&50));
+        assert_eq!(found.get(&[1, 1, 1]), Some(&38));
+        assert_eq!(found.get(&[1, 2, 1]), Some(&50));
         assert!(registers_of("ptxas fatal : nothing\n").is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::kernel::{Kernel, Space};
 
-/// What a document may call things and C, C++, CUDA, HIP or OpenCL understand otherwise.
+/// What a document may call things and C, C++, CUDA, HIP or `OpenCL` understand otherwise.
 const TAKEN: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const \
     constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern \
     false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
@@ -52,7 +52,7 @@ impl Words {
 fn fresh(name: &str, used: &mut HashSet<String>) -> String {
     let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if made.starts_with(|c: char| c.is_ascii_digit()) || made.starts_with('_') {
-        made.insert_str(0, "k");
+        made.insert(0, 'k');
     }
     while used.contains(&made) || is_own(&made) {
         made.push('_');
