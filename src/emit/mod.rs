@@ -22,6 +22,7 @@
 mod device;
 mod element;
 mod expression;
+mod functions;
 mod host;
 mod language;
 mod magnitude;
