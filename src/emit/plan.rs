@@ -69,8 +69,8 @@ impl Plan {
         let mut unused = vec![false; program.items.len()];
         let ends = |u: &Use| {
             let i = program.instructions.get(u.position)?;
-            // A store under a condition need not be done.
-            (i.kind != AccessKind::Load && i.when.is_none() && !shared(i.field)).then_some(())
+            // A store under a condition need not be done, and an atomic adds one, whatever was loaded.
+            (i.kind == AccessKind::Store && i.when.is_none() && !shared(i.field)).then_some(())
         };
         walk(&nodes, &mut |u| {
             let Some(instruction) = program.instructions.get(u.position) else { return };
