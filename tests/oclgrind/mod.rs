@@ -61,7 +61,7 @@ fn plugin() -> &'static Path {
 /// A C program, compiled with warnings as errors.
 pub fn compiled(source: &Path, program: &Path) {
     let built = Command::new("cc")
-        .args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .args(["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-o"])
         .args([program, source])
         .args(["-lOpenCL", "-lm"])
         .output()
