@@ -6,6 +6,7 @@ mod choices;
 mod compare;
 mod completions;
 mod devices;
+mod emit;
 mod explain;
 mod fit;
 mod import;
@@ -17,6 +18,7 @@ mod output;
 mod predict;
 mod progress;
 mod rank;
+mod registers;
 mod schema;
 mod serve;
 mod sweep;
@@ -59,6 +61,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Predictions beside measurements: errors, order of launches, scatter plot
     Validate(validate::Arguments),
+    /// Generate a benchmark program that does exactly the described accesses
+    Emit(emit::Arguments),
     /// Turn what profilers and tuners write into the measurement format
     Import(import::Arguments),
     /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
@@ -92,6 +96,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Emit(arguments) => emit::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

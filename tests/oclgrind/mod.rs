@@ -61,7 +61,7 @@ fn plugin() -> &'static Path {
 /// A C program, compiled with warnings as errors.
 pub fn compiled(source: &Path, program: &Path) {
     let built = Command::new("cc")
-        .args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .args(["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-o"])
         .args([program, source])
         .args(["-lOpenCL", "-lm"])
         .output()
@@ -76,6 +76,8 @@ pub fn simulator(program: &str, trace: &Path) -> Command {
         .arg("--plugins")
         .arg(plugin())
         .env("WAVECAST_TRACE", trace)
+        // What emitted programs compile their kernels with: accesses are those of the source.
+        .env("WAVECAST_CL_OPTIONS", "-cl-opt-disable")
         .env_remove("WAVECAST_TRACE_ALIGN")
         .env_remove("WAVECAST_TRACE_KERNEL");
     command
