@@ -138,6 +138,7 @@ fn printed_documents_are_as_described() {
             "comparison",
             &["compare", "kernels/star2d5.yaml", "--block", "32,8", "-d", "v100", "--warm-waves", "1"],
         ),
+        ("probe", &["cache-probe", "tests/cache_probe/small.csv"]),
         ("error", &no_launch),
         ("error", &["rank", "missing.yaml"]),
     ] {

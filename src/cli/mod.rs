@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, a report out.
 
 mod answers;
+mod cache_probe;
 mod check;
 mod choices;
 mod compare;
@@ -57,6 +58,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Reuse distances, simulated caches and traces of kernels
     Trace(trace::Arguments),
+    /// The structure of a cache from latencies of pointer chases
+    CacheProbe(cache_probe::Arguments),
     /// The analytic model beside a simulation of both caches
     Compare(compare::Arguments),
     /// Predictions beside measurements: errors, order of launches, scatter plot
@@ -94,6 +97,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::CacheProbe(arguments) => cache_probe::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),

@@ -6,6 +6,7 @@ mod error;
 mod explanation;
 mod fit;
 mod prediction;
+pub mod probe;
 mod ranking;
 mod schema;
 mod svg;
@@ -26,8 +27,8 @@ pub use prediction::{
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
 pub use svg::{
-    Place, ablation_picture, experiment_picture, fit_picture, places_picture, ranking_picture, reuse_picture,
-    sweep_picture, trace_sweep_picture, validation_picture,
+    Place, ablation_picture, experiment_picture, fit_picture, places_picture, probe_picture, ranking_picture,
+    reuse_picture, sweep_picture, trace_sweep_picture, validation_picture,
 };
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};
