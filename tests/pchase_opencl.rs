@@ -35,9 +35,9 @@ fn the_chase_goes_through_its_array() {
     {
         read_logs("log", log(arguments).as_bytes(), Given::default(), &mut logs).unwrap();
     }
-    let indices = |run: usize| logs.runs[run].loads.iter().map(|l| l.index).collect::<Vec<_>>();
-    assert_eq!(indices(0), (0..36).map(|i| i % 12 * 8).collect::<Vec<_>>());
-    assert_eq!(indices(1)[..3], [95, 87, 79]);
+    let indices = |logs: &Logs, run: usize| logs.runs[run].loads.iter().map(|l| l.index).collect::<Vec<_>>();
+    assert_eq!(indices(&logs, 0), (0..36).map(|i| i % 12 * 8).collect::<Vec<_>>());
+    assert_eq!(indices(&logs, 1)[..3], [95, 87, 79]);
     read_logs(
         "log",
         log(&["--n", "64", "--stride", "8", "--shuffled"]).as_bytes(),
@@ -46,7 +46,7 @@ fn the_chase_goes_through_its_array() {
     )
     .unwrap();
     assert_eq!(logs.runs[2].order, Order::Shuffled);
-    let mut round = indices(2)[..16].to_vec();
+    let mut round = indices(&logs, 2)[..16].to_vec();
     round.sort_unstable();
     assert_eq!(round, (0..16).map(|i| i * 4).collect::<Vec<_>>(), "both halves of each line, once");
     read_logs("sizes", log(&["--sizes", "2"]).as_bytes(), Given::default(), &mut logs).unwrap();

@@ -32,6 +32,12 @@ pub fn edit(text: &str, changes: &[Change], key: &str, about: &str) -> Result<St
         let message = "the device is JSON, which is not edited";
         return Err(Diagnostic::global("device-file", message).help("write it as YAML"));
     }
+    let sections = changes.iter().filter_map(|c| c.path.split_once('.')).map(|c| c.0).chain(["sources"]);
+    if let Some(flow) = sections.into_iter().find_map(|s| tree.get(s).filter(|n| on_one_line(text, n.span))) {
+        let message = "a group in braces is not edited";
+        let error = Diagnostic::error("device-file", flow.span, message);
+        return Err(error.help("write it with a line for each of its keys"));
+    }
     // Places in the text, and what comes there; from the end on, so that places stay.
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     // Sections that are not there come at the end, each once.
@@ -39,7 +45,7 @@ pub fn edit(text: &str, changes: &[Change], key: &str, about: &str) -> Result<St
     let mut add = |edits: &mut Vec<_>, section: &str, line: String| match under(text, tree, section) {
         Some(at) => edits.push((at..at, format!("  {line}\n"))),
         None => match more.iter_mut().find(|m| m.0 == section) {
-            Some(known) => known.1 += &format!("  {line}\n"),
+            Some(known) => known.1.extend(["  ", &line, "\n"]),
             None => more.push((section.to_owned(), format!("  {line}\n"))),
         },
     };
@@ -98,6 +104,11 @@ fn says(old: &Node, value: &str) -> bool {
         Some(Value::Scalar(s)) => s.text.replace(' ', "") == value.replace(' ', ""),
         _ => false,
     }
+}
+
+/// Whether a group is written in braces.
+fn on_one_line(text: &str, span: Span) -> bool {
+    text.get(span.start as usize..).is_some_and(|rest| rest.starts_with('{'))
 }
 
 /// The text of `{…}` at a span.
@@ -163,6 +174,7 @@ tlb:
   l1_reach: {value: 32 MiB, source: probe, note: \"a \\\"note\\\"\"}
 "
         );
+        assert!(edit("l1: {}\n", &changes, "probe", "run").is_err());
         assert!(edit("a: [", &changes, "probe", "run").is_err());
     }
 }

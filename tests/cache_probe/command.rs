@@ -39,10 +39,8 @@ fn simulated_logs_go_round_and_fill_a_device_file() {
     let text = stdout(&["cache-probe", log, "--level", "l1"]);
     assert!(text.contains("8 sets of 4") && text.contains("line modulo 8"), "{text}");
 
-    let device = file("device.yaml", "# mine\nwavecast-device: 1\nid: mine\ninherit: gtx-470\nsources: {}\n");
+    let device = file("device.yaml", "# mine\nwavecast-device: 1\nid: mine\ninherit: gtx-470\n");
     let device = device.to_str().unwrap();
-    // A flow mapping has no line for a source: write it as a block first.
-    std::fs::write(device, "# mine\nwavecast-device: 1\nid: mine\ninherit: gtx-470\n").unwrap();
     let apply = ["cache-probe", log, "--level", "l1", "--apply", device];
     let difference = stdout(&apply);
     assert!(difference.contains("+  line: {value: 64 B, source: probe"), "{difference}");

@@ -88,7 +88,9 @@ fn structure_rows(table: &mut Table, s: &StructureDocument) {
 
 fn ways(all: &[u32]) -> String {
     let mut counts: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
-    all.iter().for_each(|&w| *counts.entry(w).or_default() += 1);
+    for &w in all {
+        *counts.entry(w).or_default() += 1;
+    }
     let parts: Vec<String> =
         counts.iter().rev().map(|(ways, &n)| format!("{} of {ways}", counted(n, "set"))).collect();
     parts.join(", ")

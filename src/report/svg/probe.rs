@@ -40,7 +40,9 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
     axes(canvas, &across, &up, ("log2 of the size in KiB", "cycles per load"));
     let places: Vec<(f64, f64)> = points.iter().map(|p| (across.at(p.0), up.at(p.1))).collect();
     canvas.line(&places, of_line(0), 1);
-    places.iter().for_each(|&p| canvas.marker(p, 0, of_line(0)));
+    for &place in &places {
+        canvas.marker(place, 0, of_line(0));
+    }
     for (i, level) in document.levels.iter().enumerate() {
         let y = TOP + 10.0 + 20.0 * i as f64;
         let text = format!("level {}: {:.0} cycles", i + 1, level.cycles);
@@ -78,11 +80,7 @@ fn misses(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
             let light = (230.0 - 215.0 * share.clamp(0.0, 1.0)) as u8;
             let left = LEFT + WIDTH * column as f64 / columns;
             let right = left + WIDTH / columns;
-            canvas.bar(
-                (left, top),
-                (right, bottom.max(top + 1.0)),
-                RGBColor(light, light, 255.min(light + 20)),
-            );
+            canvas.bar((left, top), (right, bottom.max(top + 1.0)), RGBColor(light, light, light + 20));
         }
     }
     canvas.line(&[(LEFT, TOP + HEIGHT), (LEFT + WIDTH, TOP + HEIGHT)], INK, 1);

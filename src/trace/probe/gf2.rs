@@ -39,6 +39,7 @@ impl Basis {
 
     /// The vectors of `bits` bits that are orthogonal to all rows: every mask under which all of the span
     /// has even parity.
+    #[must_use]
     pub fn orthogonal(&self, bits: u32) -> Self {
         let lead = |row: &u64| row & row.wrapping_neg();
         let leads: u64 = self.0.iter().map(lead).fold(0, |a, b| a | b);

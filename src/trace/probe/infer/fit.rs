@@ -80,7 +80,8 @@ mod tests {
         let masks = vec![0x41, 0x82, 0x104, 0x408, 0x1010];
         let found = fit(&of(|l| fermi.of(l), 1 << 13), &[], 32);
         assert_eq!(found, MappingFound::Xor { masks, bits: 13 });
-        let found = fit(&of(|l| [0, 2, 1, 3, 3, 1, 0, 2, 2, 0][l as usize % 10], 40), &[], 4);
+        let found =
+            fit(&of(|l| [0, 2, 1, 3, 3, 1, 0, 2, 2, 0][usize::try_from(l % 10).unwrap()], 40), &[], 4);
         assert!(matches!(found, MappingFound::Table { .. }), "{found:?}");
     }
 }

@@ -112,7 +112,10 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
 fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Vec<Step> {
     let mut by_lines: BTreeMap<u64, Step> = BTreeMap::new();
     let wanted = runs.iter().filter(|r| {
-        r.is_warm_stride() && r.step() <= bytes && bytes % r.step() == 0 && fits.is_none_or(|f| r.bytes() > f)
+        r.is_warm_stride()
+            && r.step() <= bytes
+            && bytes.is_multiple_of(r.step())
+            && fits.is_none_or(|f| r.bytes() > f)
     });
     for run in wanted {
         let lines = run.bytes().div_ceil(bytes);

@@ -101,7 +101,9 @@ fn hint<'r>(run: &'r Run, clusters: &Clusters, noise: f64) -> Option<Hint<'r>> {
     // What of the misses lies in one class of remainders.
     let share = |strides: u64| {
         let mut classes: std::collections::HashMap<u64, u64> = std::collections::HashMap::new();
-        places.iter().for_each(|p| *classes.entry(p.0 % strides).or_default() += p.1);
+        for p in &places {
+            *classes.entry(p.0 % strides).or_default() += p.1;
+        }
         (classes.values().max().copied().unwrap_or(0) as f64 - by_noise / strides as f64) / (total - by_noise)
     };
     let least = if places.len() < 12 { 0.9 } else { 0.75 };

@@ -8,7 +8,8 @@ use super::super::log::{Order, Run};
 pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<PrefetchFound> {
     let cold: Vec<&Run> =
         runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride > 0).collect();
-    let fine = cold.iter().filter(|r| r.step() <= line && line % r.step() == 0 && lines(r, line) >= 8);
+    let fine =
+        cold.iter().filter(|r| r.step() <= line && line.is_multiple_of(r.step()) && lines(r, line) >= 8);
     let Some(run) = fine.max_by_key(|r| r.bytes()) else {
         return Finding::open("no chase was timed from its first load on")
             .next(format!("a cold chase of some KiB with s of at most {line} B, in ascending order"));
@@ -36,7 +37,7 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     match distance {
         Some(_) => found.because(why),
         None => {
-            found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead"))
+            found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead"));
         }
     }
     found

@@ -169,9 +169,9 @@ fn replay(run: &Run, clusters: &Clusters, spec: &CacheSpec) -> Score {
     let round = &run.loads[..again];
     let address = |index: u32| u64::from(index) * u64::from(run.element);
     for _ in 0..2 {
-        round.iter().for_each(|l| {
+        for l in round {
             cache.load(address(l.index));
-        });
+        }
     }
     let mut score = Score::default();
     for load in &run.loads {

@@ -224,7 +224,7 @@ fn parts(
     );
     let Some(Pattern { run, sets, why }) = pattern(runs, clusters, bytes) else {
         if flips.classes.is_empty() {
-            next = "an array a little larger than the cache, a line at a time".to_owned();
+            "an array a little larger than the cache, a line at a time".clone_into(&mut next);
         }
         let open = || "not all sets were seen to overflow".to_owned();
         return (Finding::open(open()).next(next.clone()), Finding::open(open()).next(next), capacity);

@@ -23,13 +23,11 @@ pub(super) fn repair(loads: &mut [Load], rows: &[(usize, String)], stride: i64) 
             let latency: f32 = text.strip_prefix(&index.to_string())?.parse().ok()?;
             Some(Load { index, latency })
         });
-        match (split, loads.get_mut(*at)) {
-            (Some(load), Some(place)) => *place = load,
-            _ => {
-                let expected = "a blank between index and latency, or rows beside it that have one";
-                return Err(LogError::Malformed { line: at + 1, expected, found: text.clone() });
-            }
-        }
+        let (Some(load), Some(place)) = (split, loads.get_mut(*at)) else {
+            let expected = "a blank between index and latency, or rows beside it that have one";
+            return Err(LogError::Malformed { line: at + 1, expected, found: text.clone() });
+        };
+        *place = load;
     }
     Ok(())
 }

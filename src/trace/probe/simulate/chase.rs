@@ -73,9 +73,9 @@ pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
     let round = wanted.round(seed);
     if !wanted.cold {
         for _ in 0..WARM {
-            round.iter().for_each(|&i| {
+            for &i in &round {
                 caches.touch(u64::from(i) * element);
-            });
+            }
         }
     }
     let mut loads =
@@ -84,9 +84,9 @@ pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
         if let Order::Evict { extra } = wanted.order {
             // Stage 1 again, then stage 2.
             for _ in 0..WARM {
-                round.iter().for_each(|&i| {
+                for &i in &round {
                     caches.touch(u64::from(i) * element);
-                });
+                }
             }
             caches.touch(u64::from(extra) * element);
         }
