@@ -3,6 +3,7 @@
 
 pub mod curve;
 pub mod device;
+pub mod emit;
 pub mod expr;
 pub mod footprint;
 pub mod kernel;
@@ -11,6 +12,7 @@ pub mod measure;
 pub mod predict;
 mod random;
 pub mod report;
+pub mod service;
 pub mod source;
 pub mod sweep;
 pub mod trace;

@@ -1,9 +1,8 @@
 //! The command line as scripts and people meet it: exit codes, formats, what goes to which stream.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+mod program;
 
-use serde_json::Value;
+use program::{json, stderr, stdout, wavecast};
 
 const COPY: &str = "wavecast: 1
 kernel: copy
@@ -15,32 +14,6 @@ stores: ['b[x]']
 work: {flops: 0}
 launch: {block: [[256], [2048]], registers: 16}
 ";
-
-fn wavecast(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wavecast"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that refuses its arguments does not wait for input: a broken pipe is no fault.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_str(&stdout(output)).unwrap()
-}
 
 #[test]
 fn check_shows_what_was_understood() {
@@ -75,7 +48,7 @@ fn several_documents_give_an_array_or_lines() {
     let lines = stdout(&wavecast(&["check", "-", "--format", "jsonl"], &stream));
     assert_eq!(lines.lines().count(), 2);
     for line in lines.lines() {
-        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["kernel"]["name"], "copy");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(line).unwrap()["kernel"]["name"], "copy");
     }
 }
 

@@ -148,3 +148,31 @@ fn the_same_measurements_give_the_same_file() {
     };
     assert_eq!(run("1"), run("2"));
 }
+
+#[test]
+fn simulated_caches_stand_in_for_measurements() {
+    // Small, so that the simulation is quick.
+    let small = ["--device-set", "sm.count=1", "--device-set", "l2.effective=256KiB"];
+    let file = path("simulated.yaml");
+    let fit = ["fit", "--simulate", "a100", "--every", "2", "--form", "hill", "-o", file.to_str().unwrap()];
+    let document = json(&wavecast(&[&fit[..], &small, &["--format", "json"]].concat(), ""));
+    assert_eq!(document["simulated"], true);
+    let curves = document["curves"].as_array().unwrap();
+    let reuse = curves.iter().find(|c| c["name"] == "l2_reuse").unwrap();
+    // Least recently used: nearly all hits below the capacity, nearly none above.
+    let parameter = |i: usize| reuse["parameters"][i]["value"].as_f64().unwrap();
+    assert!((0.8..1.2).contains(&parameter(0)) && parameter(1) > 5.0, "{reuse}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("about: 'simulated: ") && text.contains("simulated: true"), "{text}");
+    let with = ["predict", "kernels/star3d7.yaml", "-d", "a100", "--block", "64,4", "--curves"];
+    assert!(wavecast(&[&with[..], &[file.to_str().unwrap()]].concat(), "").status.success());
+}
+
+#[test]
+fn a_simulation_takes_no_measurements() {
+    let both = wavecast(&["fit", "x.csv", "--simulate", "a100"], "");
+    assert_eq!(both.status.code(), Some(2));
+    assert!(stderr(&both).contains("--simulate"), "{}", stderr(&both));
+    let neither = wavecast(&["fit"], "");
+    assert!(stderr(&neither).contains("MEASUREMENTS"), "{}", stderr(&neither));
+}

@@ -67,7 +67,7 @@ fn planes_that_grow_leave_the_low_level_as_in_figure_23() {
     assert!(at(0, 300) < 9.0 && at(0, 800) > 68.0, "{} {}", at(0, 300), at(0, 800));
     // It leaves the low level just above 400 x 400; deeper blocks leave it earlier, for a lower one.
     assert!(at(0, 400) < 14.0 && at(0, 500) > 25.0, "{} {}", at(0, 400), at(0, 500));
-    assert!(at(1, 400) > 1.3 * at(0, 400), "{} {}", at(1, 400), at(0, 400));
+    assert!(at(1, 400) > 1.1 * at(0, 400), "{} {}", at(1, 400), at(0, 400));
     assert!((20.0..30.0).contains(&at(1, 800)), "four planes deep: 24 B, {}", at(1, 800));
     assert!((200..=800).step_by(100).all(|nx| at(2, nx) < 12.0), "32 planes deep: about 10 B everywhere");
     let plane = |nx: usize| points[nx / 100 - 2]["oversubscription"]["l2_plane"].as_f64().unwrap();

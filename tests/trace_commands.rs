@@ -145,3 +145,38 @@ fn reference_results_are_compared_by_one_command() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("16 of 17 cases equal"));
 }
+
+#[test]
+fn a_profile_stands_beside_the_ablation_with_a_picture() {
+    let path = trace();
+    let path = path.to_str().unwrap();
+    let csv = "\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n\
+        \"mm\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum\",\"24\"\n\
+        \"mm\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum\",\"8\"\n";
+    let profile = format!("{path}.ncu.csv");
+    let picture = format!("{path}.svg");
+    std::fs::write(&profile, csv).unwrap();
+    let reuse = json(&["trace", "reuse", path, "--ablate", "--measured", &profile]);
+    assert_eq!(reuse["measured"]["miss_rate_percent"], 25.0);
+    for run in reuse["runs"].as_array().unwrap() {
+        let of = |key: &str| run["types"][key].as_i64().unwrap();
+        let all = of("compulsory") + of("capacity") + of("associativity").max(0) + of("mshr").max(0);
+        assert_eq!(Some(all), run["memory_misses"].as_i64(), "types of {} add up", run["run"]);
+        assert_eq!(
+            run["error_points"].as_f64(),
+            Some((run["miss_rate_percent"].as_f64().unwrap() - 25.0).abs())
+        );
+    }
+    stdout(&["trace", "reuse", path, "--ablate", "--measured", &profile, "-o", &picture]);
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    for text in ["measured: 25.00 %", "no-associativity", "no-divergence", "compulsory", "mshr"] {
+        assert!(drawn.contains(text), "{text}");
+    }
+    // Two kernels, and the trace does not say which it is.
+    std::fs::write(&profile, format!("{csv}{}", csv.replace("mm", "mt"))).unwrap();
+    let output = wavecast(&["trace", "reuse", path, "--measured", &profile]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("name one with --measured-kernel: mm, mt"), "{said}");
+    stdout(&["trace", "reuse", path, "--measured", &profile, "--measured-kernel", "mt"]);
+}

@@ -3,27 +3,33 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
+use super::input::load_device;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
-use super::progress;
+use super::progress::{self, Progress};
 use wavecast::curve::fit::{Loss, Options};
 use wavecast::curve::{Fit, for_device};
-use wavecast::measure::Group;
-use wavecast::measure::fit::{Fitting, Form, Request, fit, time_coefficients};
+use wavecast::launch::Candidate;
+use wavecast::measure::fit::{Design, Fitting, Form, Request, design, fit, simulate, time_coefficients};
+use wavecast::measure::{Group, simulated};
+use wavecast::predict::Estimator;
 use wavecast::report::{
     FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text,
 };
+use wavecast::source::Fault;
 
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("measurements", |a| a.required(false).required_unless_present("simulate").conflicts_with("simulate")),
     after_help = "-o x.yaml writes the curve file that --curves of the other commands takes, -o x.svg the \
     plot, -o x.csv the residuals, -o x.json and -o x.md the report; -o can be repeated."
 )]
@@ -57,6 +63,14 @@ pub(super) struct Arguments {
     /// Mark the curves as those of a simulation
     #[arg(long)]
     simulated: bool,
+    /// Instead of measurements, simulate the caches of this device (an id, alias or file) with a designed set
+    /// of kernels and shapes; takes minutes
+    #[arg(long, value_name = "DEVICE", conflicts_with = "device")]
+    simulate: Option<String>,
+    /// With --simulate, how much: one in N of the designed launches
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    every: u16,
     /// How to write the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
@@ -95,10 +109,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = matches!(arguments.format, Format::Json | Format::Jsonl);
     let started = Instant::now();
     arguments.model.check_engine(json)?;
-    let groups = arguments.measured.groups(&arguments.model, json)?;
-    let request = request(arguments, json)?;
     let first = arguments.measured.measurements.first().map(String::as_str).unwrap_or_default();
     let resolver = Resolver::new(&arguments.measured.library, &arguments.model, first, json);
+    let groups = match &arguments.simulate {
+        None => arguments.measured.groups(&arguments.model, json)?,
+        Some(device) => simulated_groups(arguments, device, &resolver, json)?,
+    };
+    let request = request(arguments, json)?;
     let nothing = || Failure::message("no-fit", "there is nothing to fit to".to_owned(), None).for_json(json);
     let base = base(arguments, &groups).ok_or_else(nothing)?;
     let fitting = arguments.model.in_pool(|| fit(&groups, &resolver, &base, &request))?;
@@ -119,6 +136,35 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} launches in {:.1?}", document.launches, started.elapsed()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Launches of the designed set with what a simulation says of them.
+fn simulated_groups(
+    arguments: &Arguments,
+    device: &str,
+    resolver: &Resolver<'_>,
+    json: bool,
+) -> Result<Vec<Group>, Failure> {
+    let device = load_device(device, &arguments.model.device_set, json)?;
+    let of = |fault: Fault| Failure::faults(vec![fault], json);
+    let design = thinned(design(&device).map_err(of)?, usize::from(arguments.every));
+    let launches = design.iter().map(|(_, _, launches)| launches.len()).sum();
+    let done = AtomicUsize::new(0);
+    let run = |estimator: &Estimator<'_>, candidate: Candidate| {
+        let found = simulated(estimator, candidate, wavecast::measure::Options::default());
+        done.fetch_add(1, Ordering::Relaxed);
+        found.map_err(|why| why.to_string())
+    };
+    let progress = Progress::start(&done, launches, arguments.model.quiet).of("simulated launches");
+    progress.during(|| arguments.model.in_pool(|| simulate(&device, design, resolver, &run)))
+}
+
+/// Every n-th launch of each kernel and size, each beginning with another one, so that all shapes stay.
+fn thinned(mut design: Vec<Design>, n: usize) -> Vec<Design> {
+    for (i, (_, _, launches)) in design.iter_mut().enumerate() {
+        *launches = launches.iter().copied().skip(i % n).step_by(n).collect();
+    }
+    design
 }
 
 /// Curves that ship, by their id.
@@ -170,6 +216,10 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
         LossName::Huber => Loss::Huber,
         LossName::Cauchy => Loss::Cauchy,
     };
+    let (text, sha256) = match &arguments.simulate {
+        None => (format!("fitted to {} by `wavecast fit`", names.join(", ")), hashed.then_some(digest)),
+        Some(device) => (format!("fitted to the simulated caches of {device} by `wavecast fit`"), None),
+    };
     Ok(Request {
         form: match arguments.form {
             FormName::Auto => Form::Auto,
@@ -180,8 +230,8 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
         resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed),
         directions: arguments.directions,
         only: arguments.only.clone(),
-        origin: (format!("fitted to {} by `wavecast fit`", names.join(", ")), hashed.then_some(digest)),
-        simulated: arguments.simulated,
+        origin: (text, sha256),
+        simulated: arguments.simulated || arguments.simulate.is_some(),
     })
 }
 

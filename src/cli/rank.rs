@@ -12,6 +12,7 @@ use super::input::KernelArguments;
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress::{self, Progress};
+use super::registers::RegisterArguments;
 use wavecast::kernel::{Kernel, Loaded};
 use wavecast::predict::{Choice, Ranking, rank};
 use wavecast::report::{RankingDocument, ranking_document, ranking_picture, ranking_table, ranking_text};
@@ -30,6 +31,8 @@ pub(super) struct Arguments {
     shapes: ShapeArguments,
     #[command(flatten)]
     model: ModelArguments,
+    #[command(flatten)]
+    registers: RegisterArguments,
     /// Show the best N only; a table shows 20 by default
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -57,7 +60,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Summary::default();
     for path in &arguments.kernels {
         match arguments.kernel.load(path, json) {
-            Ok(loaded) => {
+            Ok(mut loaded) => {
+                for kernel in &mut loaded.kernels {
+                    arguments.registers.fill(kernel, &arguments.shapes, &device, json)?;
+                }
                 for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
                     documents.push(one(arguments, kernels, &loaded, &device, &mut outcome)?);
                 }

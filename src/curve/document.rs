@@ -29,6 +29,21 @@ pub struct Fit {
     pub time: TimeFit,
 }
 
+impl Fit {
+    /// What a file with the name `id` inherits: all, or if it is of another GPU what does not hold for
+    /// this one alone.
+    #[must_use]
+    pub fn inherited_by(&self, id: &str) -> Self {
+        let mut heir = self.clone();
+        if id != self.id {
+            heir.time.thread_cycles = None;
+            heir.time.dram_one_way = None;
+            heir.time.launch_seconds = None;
+        }
+        heir
+    }
+}
+
 /// Where a coefficient comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -18,34 +18,45 @@ const FILES: [&str; 4] = [
 
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
-    let wrong = |message: String| {
+    whole(text, &FITS).map_err(|message| {
         let diagnostic = Diagnostic::global("curves", format!("{name}: {message}"));
         Fault::new(vec![diagnostic.help("see docs/fits.md")], Arc::default())
-    };
-    let mut own: Value = serde_yaml::from_str(text).map_err(|e| wrong(e.to_string()))?;
-    if let Some(id) = own.get("inherit").and_then(Value::as_str) {
-        let base = FITS.iter().find(|f| f.id == id);
-        let base = base.ok_or_else(|| wrong(format!("there are no curves `{id}` to inherit")))?;
-        let base = serde_yaml::to_value(base).map_err(|e| wrong(e.to_string()))?;
-        own = merged(&base, &own);
-    }
-    let fit: Fit = serde_yaml::from_value(own).map_err(|e| wrong(e.to_string()))?;
-    match fit.version {
-        1 => Ok(fit),
-        other => Err(wrong(format!("version {other} of curve files is not known"))),
-    }
+    })
 }
 
 static FITS: LazyLock<Vec<Fit>> = LazyLock::new(|| {
-    let mut values: Vec<Value> = Vec::new();
+    let mut fits = Vec::new();
     for text in FILES {
-        let Ok(own) = serde_yaml::from_str::<Value>(text) else { continue };
-        let base = own.get("inherit").and_then(|id| values.iter().find(|v| v.get("id") == Some(id)));
-        values.push(base.map_or_else(|| own.clone(), |base| merged(base, &own)));
+        // That every file reads is a test below.
+        fits.extend(whole(text, &fits));
     }
-    // That every file reads is a test below.
-    values.into_iter().filter_map(|value| serde_yaml::from_value(value).ok()).collect()
+    fits
 });
+
+/// The curves of devices that have none: those of the device that was measured best, without what
+/// holds for that device alone.
+static RELATIVE: LazyLock<Option<Fit>> = LazyLock::new(|| FITS.first().map(|fit| fit.inherited_by("")));
+
+/// The curve file of a text, with what it inherits from one of `fits`, or what is wrong with it.
+fn whole(text: &str, fits: &[Fit]) -> Result<Fit, String> {
+    let mut own: Value = serde_yaml::from_str(text).map_err(|e| e.to_string())?;
+    if let Some(base) = own.get("inherit").and_then(Value::as_str) {
+        let base = fits.iter().find(|f| f.id == base);
+        let base =
+            base.ok_or_else(|| format!("there are no curves `{}` to inherit", word(&own, "inherit")))?;
+        let base = serde_yaml::to_value(base.inherited_by(word(&own, "id"))).map_err(|e| e.to_string())?;
+        own = merged(&base, &own);
+    }
+    let fit: Fit = serde_yaml::from_value(own).map_err(|e| e.to_string())?;
+    match fit.version {
+        1 => Ok(fit),
+        other => Err(format!("version {other} of curve files is not known")),
+    }
+}
+
+fn word<'v>(file: &'v Value, key: &str) -> &'v str {
+    file.get(key).and_then(Value::as_str).unwrap_or_default()
+}
 
 /// `over` on top of `base`, mapping by mapping.
 fn merged(base: &Value, over: &Value) -> Value {
@@ -98,11 +109,13 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// The curves of a device: its own, or those of the device that was measured best.
+/// The curves of a device: its own, or those of the device that was measured best, without what holds
+/// for that device alone.
 pub fn for_device(device: &Device) -> Curves<'static> {
-    let fits: &'static [Fit] = &FITS;
-    let own = fits.iter().find(|f| f.id == device.id);
-    Curves { fit: own.unwrap_or(&fits[0]), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
+    let own = shipped(&device.id);
+    // A test below shows that the first file reads, and without its own keys too.
+    let relative = || RELATIVE.as_ref().unwrap_or(&FITS[0]);
+    Curves { fit: own.unwrap_or_else(relative), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
 }
 
 #[cfg(test)]
@@ -116,6 +129,9 @@ mod tests {
         let fit = read("mine.yaml", text).unwrap();
         assert!((fit.time.dispatch_cycles.value - 3.0).abs() < 1e-12);
         assert_eq!(fit.volumes, FITS[0].volumes);
+        assert!(fit.time.dram_one_way.is_none(), "the V100's bandwidth is not that of another GPU");
+        let again = read("again.yaml", &text.replace("id: mine", "id: v100-pcie-32gb")).unwrap();
+        assert_eq!(again.time.dram_one_way, FITS[0].time.dram_one_way);
         for (wrong, said) in [
             ("{", "mine.yaml"),
             ("{wavecast-curves: 1, id: a, inherit: nothing}", "`nothing`"),
@@ -125,6 +141,17 @@ mod tests {
             let fault = read("mine.yaml", wrong).unwrap_err().to_string();
             assert!(fault.contains(said), "{fault}");
         }
+    }
+
+    #[test]
+    fn devices_without_curves_keep_their_own_bandwidth_and_latency() {
+        let h200 = for_device(&crate::device::find("h200", &[]).unwrap());
+        let time = &h200.fit.time;
+        assert!(!h200.own && h200.fit.id == FITS[0].id);
+        assert!(time.dram_one_way.is_none() && time.thread_cycles.is_none() && time.launch_seconds.is_none());
+        assert_eq!(time.turnaround, FITS[0].time.turnaround);
+        let v100 = for_device(&crate::device::find("v100", &[]).unwrap());
+        assert!(v100.own && v100.fit.time.dram_one_way.is_some());
     }
 
     #[test]

@@ -21,5 +21,5 @@ pub use edit::{Change, edit};
 pub use quantity::{
     Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Size, Steps,
 };
-pub use registry::{find, ids, read};
+pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{Entry, Sourced};

@@ -32,5 +32,6 @@ pub use lower::{Binding, Scope, lower, lower_condition};
 pub use parse::{parse_expression, parse_range};
 pub use range::expand_range;
 pub use rational::evaluate_rational;
+pub(crate) use remainder::split as split_remainders;
 pub use scale::{LaunchAtom, LaunchSizes, Scale};
 pub use show::{Names, Show};

@@ -3,17 +3,17 @@
 use super::form::{Coefficient, Form, Term};
 
 /// `factor * (dividend % modulus)`.
-pub(super) struct Remainder<C: Coefficient> {
-    pub(super) factor: i64,
-    pub(super) dividend: Form<C>,
-    pub(super) modulus: i64,
+pub(crate) struct Remainder<C: Coefficient> {
+    pub(crate) factor: i64,
+    pub(crate) dividend: Form<C>,
+    pub(crate) modulus: i64,
 }
 
 /// Longest form in which remainders are looked for: each quotient is held against each term.
 const MAX_TERMS: usize = 64;
 
 /// Takes factor*e - factor*m*floor(e/m) out of a form and returns it as remainders.
-pub(super) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
+pub(crate) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C>>) {
     let mut rest = form.clone();
     let mut found = Vec::new();
     if form.terms().len() > MAX_TERMS {

@@ -155,6 +155,12 @@ impl Program<Scale> {
     /// condition an earlier one has is merged with it, unless a store to its field or a barrier
     /// stands between them.
     pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
+        Ok(Self::folded_with_uses(kernel, fold)?.0)
+    }
+
+    /// As [`folded`](Self::folded), and which instruction each access of the body is: in the order of the
+    /// body, for each work item of the thread, or once for all where the access names none.
+    pub fn folded_with_uses(kernel: &Kernel, fold: [i64; 3]) -> Result<(Self, Vec<usize>), Excess> {
         let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));
         let instructions = count.and_then(|n| n.checked_mul(length(&kernel.body)));
         if count.is_none_or(|n| n > MAX_ITEMS) || instructions.is_none_or(|n| n > MAX_INSTRUCTIONS) {
@@ -184,15 +190,16 @@ impl Program<Scale> {
             made: Vec::new(),
             instructions: Vec::with_capacity(kernel.body.len()),
             parts: 0,
+            uses: Vec::new(),
         };
         let steps = folding.statements(&kernel.body)?;
-        let mut instructions = folding.instructions;
+        let (mut instructions, uses) = (folding.instructions, folding.uses);
         if kernel.guard.is_none() {
             for instruction in &mut instructions {
                 keep_smallest(&mut instruction.items, &items);
             }
         }
-        Ok(Self { fold, items, instructions, steps, loops })
+        Ok((Self { fold, items, instructions, steps, loops }, uses))
     }
 
     /// The program of one candidate.
@@ -297,6 +304,8 @@ struct Folding<'a> {
     made: Vec<(FieldId, u64)>,
     instructions: Vec<Instruction<Scale>>,
     parts: usize,
+    /// The instruction of each access for each work item.
+    uses: Vec<usize>,
 }
 
 impl Folding<'_> {
@@ -399,6 +408,7 @@ impl Folding<'_> {
                     && (i >= self.loop_starts || covers(other, &items, clipped, self.items))
             });
             if let Some(earlier) = earlier {
+                self.uses.push(earlier);
                 let earlier = &mut self.instructions[earlier];
                 earlier.items.merge(&items);
                 // Some thread outside the domain may need it for this one.
@@ -408,6 +418,7 @@ impl Folding<'_> {
             same.push(next);
             self.made.push((field, hash));
         }
+        self.uses.push(next);
         let written = access.indices.clone();
         self.instructions.push(Instruction {
             kind,

@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
+use crate::measure::measurements::Quantity as Measured;
 use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::trace::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::trace::coalesce::{Coalescing, Requests};
@@ -145,6 +146,16 @@ pub fn compare(
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
     let quantities = quantities(&prediction, &volumes, stored, items, warm < reach.min(start));
     Ok(Comparison { prediction, quantities, blocks: wave, warm_blocks: warm, reach_blocks: reach })
+}
+
+/// What the simulation alone says of a launch, as measurements that curves can be fitted to.
+pub fn simulated(
+    estimator: &Estimator<'_>,
+    candidate: Candidate,
+    options: Options,
+) -> Result<Vec<(Measured, f64)>, Uncompared> {
+    let found = compare(estimator, candidate, options)?;
+    Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
 }
 
 /// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a

@@ -10,7 +10,7 @@ pub mod measurements;
 mod records;
 mod validate;
 
-pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy};
+pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy, simulated};
 pub use halves::{Half, halve};
 pub use join::{Case, Group, Library, Rejected, join};
 pub use records::{Record, Records, Unreadable};

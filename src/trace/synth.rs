@@ -13,6 +13,8 @@ const BASE: u64 = 0x0020_0000;
 const ALIGN: u64 = 256;
 /// Accesses and iterations of a thread beyond which it is not run.
 const MOST: usize = 1 << 26;
+/// Identical arrays of a field.
+const MOST_COPIES: i64 = 1 << 16;
 /// Accesses of all threads that are held at a time.
 const MOST_HELD: usize = 1 << 28;
 
@@ -38,8 +40,8 @@ pub struct Synth<'k> {
     block: Dim3,
     grid: Dim3,
     extents: [i64; 3],
-    /// First byte of each field; none of fields that are not in global memory.
-    bases: Vec<Option<u64>>,
+    /// First byte of each of the identical arrays of a field; none of fields that are not in global memory.
+    bases: Vec<Vec<u64>>,
 }
 
 impl<'k> Synth<'k> {
@@ -56,20 +58,24 @@ impl<'k> Synth<'k> {
         let mut bases = Vec::new();
         for field in &kernel.fields {
             if !matches!(field.space, Space::Global) {
-                bases.push(None);
+                bases.push(Vec::new());
                 continue;
             }
             let bytes = field.elements.at(&launch.sizes)?.checked_mul(field.dtype.bytes);
             let bytes = bytes.and_then(|b| b.checked_add(field.offset.checked_mul(field.dtype.bytes)?));
             let size = bytes.and_then(|b| u64::try_from(b).ok());
             let align = u64::try_from(field.align).unwrap_or(1).max(ALIGN);
-            let at = next.checked_next_multiple_of(align);
-            let end = at.and_then(|a| a.checked_add(size?));
-            let (Some(at), Some(end)) = (at, end) else {
-                return Err(NoTrace::TooLarge("the arrays do not fit into 64-bit addresses"));
-            };
-            bases.push(Some(at));
-            next = end;
+            let mut copies = Vec::new();
+            for _ in 0..field.multiplicity.clamp(1, MOST_COPIES) {
+                let at = next.checked_next_multiple_of(align);
+                let end = at.and_then(|a| a.checked_add(size?));
+                let (Some(at), Some(end)) = (at, end) else {
+                    return Err(NoTrace::TooLarge("the arrays do not fit into 64-bit addresses"));
+                };
+                copies.push(at);
+                next = end;
+            }
+            bases.push(copies);
         }
         Ok(Self { kernel, program, block, grid, extents: kernel.extents(), bases })
     }
@@ -115,8 +121,8 @@ struct Making<'s> {
     synth: &'s Synth<'s>,
     builder: TraceBuilder,
     tables: Tables,
-    /// Numbers of instructions by their positions in the program.
-    instructions: HashMap<usize, u32>,
+    /// Numbers of instructions by their positions in the program and the copy of the field.
+    instructions: HashMap<(usize, usize), u32>,
     pairs: Vec<(u32, u32)>,
     held: usize,
     wrong: Option<NoTrace>,
@@ -158,20 +164,10 @@ impl Making<'_> {
 
     fn access(&mut self, thread: u32, touch: Touch<'_>, iterations: &[Option<u32>]) {
         let FieldId(field) = touch.instruction.field;
-        let Some(base) = self.synth.bases.get(usize::from(field)).copied().flatten() else { return };
-        let known = self.synth.kernel.field(touch.instruction.field);
-        let bytes = touch.element.checked_add(known.offset).and_then(|e| e.checked_mul(known.dtype.bytes));
-        let Some(address) = bytes.and_then(|b| base.checked_add_signed(b)) else {
-            self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
-            return;
-        };
-        let instruction = if let Some(&instruction) = self.instructions.get(&touch.position) {
-            instruction
-        } else {
-            let instruction = self.tables.instruction(&format!("{}:{}", known.name, touch.position));
-            self.instructions.insert(touch.position, instruction);
-            instruction
-        };
+        let synth = self.synth;
+        let Some(bases) = synth.bases.get(usize::from(field)).filter(|b| !b.is_empty()) else { return };
+        let known = synth.kernel.field(touch.instruction.field);
+        let place = touch.element.checked_add(known.offset).and_then(|e| e.checked_mul(known.dtype.bytes));
         self.pairs.clear();
         let running = (0..).zip(iterations).filter_map(|(label, i)| Some((label, (*i)?)));
         self.pairs.extend(running);
@@ -182,6 +178,25 @@ impl Making<'_> {
             AccessKind::Atomic => Kind::Atomic,
         };
         let bytes = u16::try_from(touch.instruction.width).unwrap_or(u16::MAX);
-        self.builder.push(Access { address, thread, instruction, iteration, bytes, kind });
+        self.held += bases.len() - 1;
+        for (copy, &base) in bases.iter().enumerate() {
+            let Some(address) = place.and_then(|b| base.checked_add_signed(b)) else {
+                self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
+                return;
+            };
+            let instruction = self.instruction(touch.position, copy, &known.name);
+            self.builder.push(Access { address, thread, instruction, iteration, bytes, kind });
+        }
+    }
+
+    /// The number of an instruction on one of the identical arrays of its field.
+    fn instruction(&mut self, position: usize, copy: usize, field: &str) -> u32 {
+        if let Some(&known) = self.instructions.get(&(position, copy)) {
+            return known;
+        }
+        let of_copy = if copy > 0 { format!(".{copy}") } else { String::new() };
+        let made = self.tables.instruction(&format!("{field}{of_copy}:{position}"));
+        self.instructions.insert((position, copy), made);
+        made
     }
 }

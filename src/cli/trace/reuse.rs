@@ -1,5 +1,6 @@
 //! `wavecast trace reuse`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,10 +9,12 @@ use super::super::Outcome;
 use super::super::output::{Failure, OutputArguments};
 use super::input::TraceArguments;
 use super::settings::ModelArguments;
-use wavecast::report::reuse_picture;
+use wavecast::measure::import::{FileSource, Lookups, lookups};
 use wavecast::report::trace::{
-    MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, TraceHead, reuse_table, reuse_text, run_document,
+    MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, reuse_table, reuse_text,
+    run_document,
 };
+use wavecast::report::{ablation_picture, reuse_picture};
 use wavecast::trace::coalesce::Requests;
 use wavecast::trace::reuse::{Config, Rules, RunKind, simulate};
 
@@ -29,28 +32,69 @@ pub(super) struct Arguments {
     /// Say what each rule of the published program alone would change
     #[arg(long)]
     by_rule: bool,
-    /// What a profiler counted: hits,misses (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum and
-    /// _miss.sum, or nvprof's l1_global_load_hit and _miss)
-    #[arg(long, value_name = "HITS,MISSES", value_parser = parse_measured)]
-    measured: Option<MeasuredMisses>,
+    /// What a profiler counted: its file (Nsight Compute --csv or nvprof --csv) or the two numbers, with the
+    /// counters l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum and _miss.sum, or nvprof's
+    /// l1_global_load_hit and _miss
+    #[arg(long, value_name = "FILE|HITS,MISSES", value_parser = parse_measured)]
+    measured: Option<Measured>,
+    /// Part of the kernel's name in that file; by default the name in the trace
+    #[arg(long, value_name = "PART", requires = "measured")]
+    measured_kernel: Option<String>,
     #[command(flatten)]
     output: OutputArguments,
 }
 
-fn parse_measured(text: &str) -> Result<MeasuredMisses, String> {
+#[derive(Debug, Clone)]
+enum Measured {
+    Counts(MeasuredMisses),
+    File(PathBuf),
+}
+
+fn parse_measured(text: &str) -> Result<Measured, String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
     match numbers.as_deref() {
-        Some(&[hits, misses]) if hits >= 0.0 && misses >= 0.0 && (hits + misses).is_normal() => {
-            Ok(MeasuredMisses { hits, misses, miss_rate_percent: 100.0 * misses / (hits + misses) })
+        Some(&[hits, misses]) => MeasuredMisses::of(hits, misses)
+            .map(Measured::Counts)
+            .ok_or("two counts, as in 1200,340".to_owned()),
+        Some(_) => Err("a file, or two counts as in 1200,340".to_owned()),
+        None => Ok(Measured::File(text.into())),
+    }
+}
+
+impl Arguments {
+    /// What was counted of the kernel of a trace.
+    fn counted(&self, kernel: Option<&str>) -> Result<Option<MeasuredMisses>, Failure> {
+        let path = match &self.measured {
+            None => return Ok(None),
+            Some(Measured::Counts(counts)) => return Ok(Some(*counts)),
+            Some(Measured::File(path)) => path,
+        };
+        let all = lookups(&FileSource::new(path)).map_err(|fault| Failure::faults(vec![fault], false))?;
+        let part = self.measured_kernel.as_deref().or(kernel);
+        let named: Vec<&Lookups> =
+            all.iter().filter(|l| part.is_some_and(|p| l.kernel.contains(p))).collect();
+        // A profile of one kernel needs no name.
+        let chosen = match (named.as_slice(), all.as_slice()) {
+            ([one], _) => Some(*one),
+            ([], [one]) if self.measured_kernel.is_none() => Some(one),
+            _ => None,
+        };
+        let counts = chosen.and_then(|c| MeasuredMisses::of(c.hits, c.misses));
+        if counts.is_none() {
+            let names: Vec<&str> = all.iter().map(|l| l.kernel.as_str()).collect();
+            let message = format!("{}: it is not clear which kernel is meant", path.display());
+            let help = format!("name one with --measured-kernel: {}", names.join(", "));
+            return Err(Failure::message("unknown-kernel", message, Some(&help)));
         }
-        _ => Err("two counts, as in 1200,340".to_owned()),
+        Ok(counts)
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
     if arguments.output.is_picture() {
-        arguments.output.write_picture(&reuse_picture(&document))?;
+        let draw = if arguments.ablate { ablation_picture } else { reuse_picture };
+        arguments.output.write_picture(&draw(&document))?;
     } else {
         let table = || reuse_table(&document);
         super::write(&arguments.output, &document, table, |width| reuse_text(&document, width))?;
@@ -71,7 +115,11 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     };
     let misses = MissTypes::of(full, of(RunKind::FullyAssociative), of(RunKind::UnlimitedMshrs));
     let rules = if arguments.by_rule { by_rule(&requests, threads, &config) } else { Vec::new() };
-    let run = |(&kind, result)| run_document(kind, result, arguments.measured);
+    let measured = arguments.counted(trace.kernel.as_deref())?;
+    let run = |(&kind, result)| {
+        let types = arguments.ablate.then(|| types_without(kind, &requests, threads, &config)).flatten();
+        RunDocument { types, ..run_document(kind, result, measured) }
+    };
     Ok(ReuseDocument {
         schema: "wavecast/reuse/1",
         head: TraceHead::new(&arguments.trace.path, &trace),
@@ -81,8 +129,16 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
         misses,
         runs: kinds.iter().zip(&runs).map(run).collect(),
         rules,
-        measured: arguments.measured,
+        measured,
     })
+}
+
+/// Types of misses with an extension off: what further runs of that model without something do not miss.
+fn types_without(kind: RunKind, requests: &Requests, threads: usize, config: &Config) -> Option<MissTypes> {
+    let config = Config { extensions: kind.without(config.extensions), ..config.clone() };
+    let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
+    let runs = simulate(requests, threads, &config, &kinds);
+    Some(MissTypes::of(runs.first()?, runs.get(1), runs.get(2)))
 }
 
 /// What each rule of the published program alone changes.

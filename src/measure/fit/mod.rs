@@ -10,5 +10,5 @@ mod time;
 
 pub use curves::{CurveFit, Form, Outcome, Seen};
 pub use run::{Fitting, NoFit, Request, Scores, fit};
-pub use simulate::{Simulated, design, simulate};
+pub use simulate::{Design, Simulated, design, simulate};
 pub use time::{TimeFitOutcome, time_coefficients};

@@ -38,6 +38,7 @@ mod tests {
     #[test]
     fn only_sources_that_are_named_stay() {
         let mut fit = for_device(&find("v100", &[]).unwrap()).fit.clone();
+        fit.sources.retain(|name, _| !name.starts_with("times"));
         assert_eq!(free_name(&fit), "times");
         fit.sources.insert("times".to_owned(), Origin::default());
         fit.sources.insert("nobody".to_owned(), Origin::default());

@@ -7,7 +7,7 @@ use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{DEVICE, TimeFitOutcome, complete, fit_time, name_source};
 use crate::curve::fit::{Interval, Options};
-use crate::curve::{Curve, Fit, Origin};
+use crate::curve::{Curve, Fit, Origin, TimeFit};
 use crate::measure::join::{Case, Group, Library};
 use crate::measure::measurements::Quantity;
 use crate::measure::validate::{Score, validate};
@@ -250,18 +250,20 @@ impl All<'_> {
             let error = scores.iter().find(|s| s.quantity.is_speed()).map(|s| s.after);
             fit.sources.insert(times, origin(rows.count(), error, fitted.iter().filter_map(of).collect()));
         }
-        if uses_device(fit) {
-            let text = "follows from the device file".to_owned();
-            fit.sources.insert(DEVICE.to_owned(), Origin { text, ..Origin::default() });
-        }
+        leave_to_device(&mut fit.time);
         fit.about = format!("{}{text}", if self.request.simulated { "simulated: " } else { "" });
         round(fit);
     }
 }
 
-fn uses_device(fit: &Fit) -> bool {
-    let t = &fit.time;
-    [&t.dram_one_way, &t.thread_cycles, &t.launch_seconds].into_iter().flatten().any(|c| c.source == DEVICE)
+/// What was completed from the device file and not fitted stays there: who changes the device asks for
+/// the change.
+fn leave_to_device(time: &mut TimeFit) {
+    for slot in [&mut time.dram_one_way, &mut time.thread_cycles, &mut time.launch_seconds] {
+        if slot.as_ref().is_some_and(|c| c.source == DEVICE) {
+            *slot = None;
+        }
+    }
 }
 
 /// A volume of which only one part is left open.

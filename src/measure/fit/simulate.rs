@@ -14,6 +14,9 @@ use crate::source::Fault;
 /// What a simulation says of a launch: bytes per work item; or why it cannot.
 pub type Simulated = Result<Vec<(Quantity, f64)>, String>;
 
+/// A kernel in a size, with the launches to simulate.
+pub type Design = (Subject, Kernel, Vec<Candidate>);
+
 /// Kernels of the design: a far-reaching star, a near one, and one without reuse between planes.
 const KERNELS: [(&str, &str); 3] = [
     ("star3d25", include_str!("../../../kernels/star3d25.yaml")),
@@ -29,7 +32,7 @@ const BLOCKS: [[i64; 3]; 7] =
     [[512, 2, 1], [128, 8, 1], [64, 4, 4], [32, 2, 16], [16, 8, 8], [4, 16, 16], [2, 64, 4]];
 
 /// Kernels in sizes that suit a device, each with the launches to simulate.
-pub fn design(device: &Device) -> Result<Vec<(Subject, Kernel, Vec<Candidate>)>, Fault> {
+pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
     let mut all = Vec::new();
     for (name, text) in KERNELS {
         for planes in PLANES {
@@ -52,13 +55,14 @@ pub fn design(device: &Device) -> Result<Vec<(Subject, Kernel, Vec<Candidate>)>,
     Ok(all)
 }
 
-/// Simulates the design. Launches that cannot be predicted or simulated are rejected with the reason.
+/// Simulates a design. Launches that cannot be predicted or simulated are rejected with the reason.
 pub fn simulate(
     device: &Device,
+    design: Vec<Design>,
     library: &dyn Library,
     run: &(dyn Fn(&Estimator<'_>, Candidate) -> Simulated + Sync),
-) -> Result<Vec<Group>, Fault> {
-    let one = |(subject, kernel, launches): (Subject, Kernel, Vec<Candidate>)| {
+) -> Vec<Group> {
+    let one = |(subject, kernel, launches): Design| {
         let estimator = library.estimator(&kernel, device);
         let outcomes: Vec<Result<Case, Rejected>> =
             launches.par_iter().map(|&candidate| case(&estimator, candidate, run)).collect();
@@ -71,7 +75,7 @@ pub fn simulate(
         }
         Group { subject, device: device.clone(), cases, rejected, kernel: kernel.clone() }
     };
-    Ok(design(device)?.into_iter().map(one).collect())
+    design.into_iter().map(one).collect()
 }
 
 fn case(
@@ -123,7 +127,7 @@ mod tests {
             let v = &p.volumes;
             Ok(vec![(Quantity::L2Load, v.l2.load()), (Quantity::DramLoad, v.dram.load())])
         };
-        let groups = simulate(&device, &Plain, &run).unwrap();
+        let groups = simulate(&device, design(&device).unwrap(), &Plain, &run);
         let request = Request { simulated: true, ..Request::default() };
         let fitting = fit(&groups, &Plain, base, &request).unwrap();
         for (name, expected) in [("l1_redundant", [1.2, 5.0]), ("l2_reuse", [0.8, 3.0])] {

@@ -70,7 +70,7 @@ pub(super) fn complete(fit: &mut Fit, device: &Device) {
     }
 }
 
-/// The source of what follows from the device.
+/// The source of what follows from the device, while a fit runs.
 pub(super) const DEVICE: &str = "device";
 
 /// Sets the source of a coefficient.

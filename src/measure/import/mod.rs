@@ -4,6 +4,7 @@
 mod amd;
 mod detect;
 mod launches;
+mod lookups;
 mod mapped;
 mod metrics;
 mod ncu;
@@ -13,5 +14,6 @@ mod run;
 mod tuners;
 
 pub use launches::{Imported, Options, Rename};
+pub use lookups::{Lookups, lookups};
 pub use number::Decimal;
 pub use run::{FileSource, Format, Source, TextSource, import};

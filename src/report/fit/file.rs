@@ -4,11 +4,11 @@ use serde_yaml::{Mapping, Value};
 
 use crate::curve::Fit;
 
-/// A curve file; if it inherits, without what is the same in the other file.
+/// A curve file; if it inherits, without what is the same in the other file and comes from there.
 pub fn curve_file(fit: &Fit, inherit: Option<&Fit>) -> Result<String, serde_yaml::Error> {
     let mut value = serde_yaml::to_value(fit)?;
     if let (Some(base), Value::Mapping(own)) = (inherit, &mut value) {
-        let below = serde_yaml::to_value(base)?;
+        let below = serde_yaml::to_value(base.inherited_by(&fit.id))?;
         for part in ["sources", "volumes", "time"] {
             if let (Some(Value::Mapping(mine)), Some(Value::Mapping(theirs))) =
                 (own.get_mut(part), below.get(part))
@@ -46,7 +46,8 @@ mod tests {
         let whole = curve_file(&fit, None).unwrap();
         assert_eq!(read("whole", &whole).unwrap(), fit);
         let short = curve_file(&fit, Some(base)).unwrap();
-        assert!(short.contains("inherit: v100-pcie-32gb") && !short.contains("launch_seconds"), "{short}");
+        assert!(short.contains("inherit: v100-pcie-32gb") && !short.contains("side_norm"), "{short}");
+        assert!(short.contains("launch_seconds"), "what holds for the V100 alone is not inherited: {short}");
         let back = read("short", &short).unwrap();
         assert_eq!((back.time, back.volumes), (fit.time, fit.volumes));
     }

@@ -16,4 +16,6 @@ pub use ranking::ranking_picture;
 pub use rates::fit_picture;
 pub use scatter::validation_picture;
 pub use series::sweep_picture;
-pub use trace::{Place, experiment_picture, places_picture, reuse_picture, trace_sweep_picture};
+pub use trace::{
+    Place, ablation_picture, experiment_picture, places_picture, reuse_picture, trace_sweep_picture,
+};

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Place as Point, Style, picture};
 use super::colour::of_line;
-use crate::report::trace::{ExperimentDocument, ReuseDocument, TraceSweepDocument};
+use crate::report::trace::{ExperimentDocument, ReuseDocument, RunDocument, TraceSweepDocument};
 
 pub(super) const LEFT: f64 = 90.0;
 pub(super) const TOP: f64 = 70.0;
@@ -74,6 +74,61 @@ pub fn reuse_picture(document: &ReuseDocument) -> String {
         canvas.dashed(&[(cut, TOP), (cut, TOP + HEIGHT)], INK, 1);
         canvas.text(&format!("{ways} ways"), (cut + 6.0, TOP + 8.0), Style::new(Anchor::Left));
     })
+}
+
+/// Misses by type, of all requests that are in the miss rate, with each extension off in turn, beside what was
+/// measured (N figures 10 and 11). Latency misses are left out: profilers do not count them.
+pub fn ablation_picture(document: &ReuseDocument) -> String {
+    picture(size(), |canvas| {
+        let name = document.head.kernel.as_deref().unwrap_or(&document.head.source);
+        let measured = document.measured.map(|m| m.miss_rate_percent);
+        let about = measured.map_or("nothing measured".to_owned(), |m| format!("measured: {m:.2} %"));
+        title(canvas, &format!("{name}: types of misses, each extension off in turn"), &about);
+        let rates = document.runs.iter().map(|r| r.miss_rate_percent).chain(measured);
+        let up = Axis::from_zero(rates.fold(0.0, f64::max), TOP + HEIGHT, TOP);
+        let slots = document.runs.len() as f64;
+        let across = Axis { low: 0.0, high: slots, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
+        let without_ticks = Axis { low: 1.0, high: 0.0, ..across };
+        axes(canvas, &without_ticks, &up, ("extension that is off", "miss rate, %"));
+        for (i, run) in (0_u32..).zip(&document.runs) {
+            let at = |share: f64| across.at(f64::from(i) + share);
+            let mut below = 0.0;
+            for (kind, part) in (0..).zip(shares(run)) {
+                let above = below + part;
+                canvas.bar((at(0.2), up.at(above)), (at(0.8), up.at(below)), of_line(kind));
+                below = above;
+            }
+            let under = TOP + HEIGHT + 14.0;
+            canvas.text(run.run, (at(0.5), under), Style::new(Anchor::Centre));
+            if let Some(error) = run.error_points {
+                let over = up.at(run.miss_rate_percent) - 10.0;
+                canvas.text(&format!("{error:.1} off"), (at(0.5), over), Style::new(Anchor::Centre));
+            }
+        }
+        if let Some(measured) = measured {
+            let y = up.at(measured);
+            canvas.dashed(&[(LEFT, y), (LEFT + WIDTH, y)], INK, 1);
+            canvas.text("measured", (LEFT + WIDTH + 6.0, y), Style::new(Anchor::Left));
+        }
+        for (kind, what) in ["compulsory", "capacity", "associativity", "mshr"].into_iter().enumerate() {
+            let y = TOP + 10.0 + 20.0 * kind as f64;
+            canvas.marker((LEFT + WIDTH + 90.0, y), 1, of_line(kind));
+            canvas.text(what, (LEFT + WIDTH + 102.0, y), Style::new(Anchor::Left));
+        }
+    })
+}
+
+/// Percent of the requests that each type of miss takes; together the miss rate.
+fn shares(run: &RunDocument) -> [f64; 4] {
+    let Some(types) = run.types else { return [run.miss_rate_percent, 0.0, 0.0, 0.0] };
+    let parts = [
+        types.compulsory as f64,
+        types.capacity as f64,
+        types.associativity.max(0) as f64,
+        types.mshr.max(0) as f64,
+    ];
+    let all: f64 = parts.iter().sum();
+    parts.map(|part| if all > 0.0 { run.miss_rate_percent * part / all } else { 0.0 })
 }
 
 /// An access of a picture of places.

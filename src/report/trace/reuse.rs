@@ -108,6 +108,8 @@ pub struct RunDocument {
     pub infinite: u64,
     /// Distances and how often they occur.
     pub histogram: Vec<[u64; 2]>,
+    /// Its misses by type; only where each extension is turned off in turn.
+    pub types: Option<MissTypes>,
     /// Difference to the measured miss rate, in points.
     pub error_points: Option<f64>,
 }
@@ -134,6 +136,14 @@ pub struct MeasuredMisses {
     pub misses: f64,
     /// Misses of both, in percent.
     pub miss_rate_percent: f64,
+}
+
+impl MeasuredMisses {
+    /// From counts; none if nothing was counted.
+    pub fn of(hits: f64, misses: f64) -> Option<Self> {
+        let sensible = hits >= 0.0 && misses >= 0.0 && (hits + misses).is_normal();
+        sensible.then(|| Self { hits, misses, miss_rate_percent: 100.0 * misses / (hits + misses) })
+    }
 }
 
 impl MissTypes {
@@ -171,6 +181,7 @@ pub fn run_document(kind: RunKind, run: &RunResult, measured: Option<MeasuredMis
         ticks: run.ticks,
         infinite: run.profile.infinite(),
         histogram: run.profile.distances().map(|(d, n)| [d, n]).collect(),
+        types: None,
         error_points: measured.map(|m| (run.miss_rate() - m.miss_rate_percent).abs()),
     }
 }

@@ -48,7 +48,9 @@ impl RunKind {
         }
     }
 
-    fn without(self, all: Extensions) -> Extensions {
+    /// Extensions without the one that it leaves out.
+    #[must_use]
+    pub fn without(self, all: Extensions) -> Extensions {
         match self {
             RunKind::Full => all,
             RunKind::FullyAssociative => Extensions { associativity: false, ..all },

@@ -5,12 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{DeviceSummary, OccupancySummary, Tool, Warning};
-use crate::footprint::Addressing;
-use crate::kernel::Kernel;
-use crate::launch::{ASSUMED_REGISTERS, Candidate};
-use crate::predict::{Estimator, Prediction, Ranking, Unpredicted};
-use crate::traffic::MemoryVolumes;
+use crate::predict::Prediction;
+use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 
 /// Candidates, best first: `wavecast/ranking/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -262,14 +258,14 @@ pub struct CountingDocument {
 }
 
 impl CountingDocument {
-    fn of(p: &Prediction) -> Self {
+    pub(super) fn of(p: &Prediction) -> Self {
         let f = &p.footprints;
         let engines = f.engines.iter().map(|e| e.word()).collect();
         Self { engines, exact: !f.sampled, counts: f.counts, verified: f.verified }
     }
 
     /// In words.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::report) fn text(&self) -> String {
         let how = if self.exact { "exactly" } else { "in part from samples" };
         let confirmed = match self.verified {
             0 => String::new(),
@@ -399,211 +395,4 @@ pub struct FieldDocument {
     pub dram_load: f64,
     /// Stores to memory.
     pub dram_store: f64,
-}
-
-/// What a result of these estimators is about; they differ in their variant only.
-pub fn head(estimator: &Estimator<'_>) -> Head {
-    let Estimator { kernel, device, .. } = estimator;
-    Head {
-        tool: Tool::this(),
-        kernel: KernelHead {
-            name: kernel.name.clone(),
-            unit: kernel.work.unit.clone(),
-            domain: kernel.axes.iter().map(|a| a.extent).collect(),
-            params: kernel.params.iter().cloned().collect(),
-        },
-        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
-        model: ModelSummary {
-            id: estimator.model.word(),
-            addressing: match estimator.counting.addressing {
-                Addressing::Linear => "linear",
-                Addressing::Grid => "grid",
-            },
-            curves: estimator.curves.name(),
-        },
-    }
-}
-
-/// A ranking as a document; at most `top` results.
-pub fn ranking_document(
-    estimators: &[Estimator<'_>],
-    ranking: &Ranking,
-    tie_error: f64,
-    top: Option<usize>,
-    warnings: Vec<Warning>,
-) -> Option<RankingDocument> {
-    let results = ranking.results.iter().take(top.unwrap_or(usize::MAX));
-    let results = results.map(|r| RankedResult {
-        rank: r.rank,
-        tie_group: r.tie_group,
-        result: ResultDocument {
-            relative: Some(r.relative),
-            ..result_document(&estimators[r.kernel], &r.prediction)
-        },
-    });
-    let rejected = |kernel: usize, Candidate { block, fold }: Candidate, why: &Unpredicted| Rejected {
-        config: RejectedConfig { variant: estimators[kernel].kernel.variant.clone(), block, fold },
-        reason: why.to_string(),
-        code: why.code(),
-    };
-    // The document's rules may leave out launches that are no candidates.
-    let assumed = ranking.results.iter().any(|r| r.prediction.launch.registers_assumed);
-    let warnings = about_registers(warnings, assumed || ranking.results.is_empty());
-    let summary = RankingSummary {
-        candidates: ranking.results.len() + ranking.rejected.len(),
-        feasible: ranking.results.len(),
-        tie_error,
-    };
-    Some(RankingDocument {
-        schema: "wavecast/ranking/1",
-        head: head(estimators.first()?),
-        summary,
-        results: results.collect(),
-        infeasible: ranking.rejected.iter().map(|(c, why)| rejected(c.kernel, c.candidate, why)).collect(),
-        warnings,
-        elapsed_s: None,
-    })
-}
-
-/// A single prediction as a document.
-pub fn prediction_document(
-    estimator: &Estimator<'_>,
-    prediction: &Prediction,
-    warnings: Vec<Warning>,
-) -> PredictionDocument {
-    PredictionDocument {
-        schema: "wavecast/prediction/1",
-        head: head(estimator),
-        result: result_document(estimator, prediction),
-        warnings: about_registers(warnings, prediction.launch.registers_assumed),
-    }
-}
-
-/// Without the warning that registers may have been assumed, unless they were.
-fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
-    warnings.retain(|w| assumed || w.code != "registers-assumed");
-    warnings
-}
-
-/// A prediction without what it is about.
-pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
-    let (kernel, launch) = (estimator.kernel, &p.launch);
-    let (limits, t) = (&p.time.limits, &p.time.terms);
-    ResultDocument {
-        config: Config {
-            variant: kernel.variant.clone(),
-            block: launch.candidate.block,
-            fold: launch.candidate.fold,
-            grid: launch.sizes.grid,
-            registers: launch.registers,
-            shared_bytes: launch.shared_bytes,
-        },
-        rate_per_s: p.rate(),
-        time_s: p.time.seconds,
-        relative: None,
-        limiter: p.time.limiter.word(),
-        limits_per_s: LimitsDocument { fp: limits.fp, l1: limits.l1, l2: limits.l2, dram: limits.dram },
-        time_terms_s: TermsDocument {
-            fp: t.fp,
-            l1: t.l1,
-            l2: t.l2,
-            dram: t.dram,
-            latency: t.latency,
-            tail: t.tail,
-            launch: t.launch,
-            tlb: t.tlb,
-            dispatch: t.dispatch,
-            combination: t.combination,
-        },
-        occupancy: OccupancySummary::of(&p.occupancy),
-        volumes: volumes_document(p),
-        fields: fields(kernel, p),
-        counting: CountingDocument::of(p),
-        warnings: warnings(estimator, p),
-    }
-}
-
-fn volumes_document(p: &Prediction) -> VolumesDocument {
-    let v = &p.volumes;
-    VolumesDocument {
-        l1: L1Document {
-            wavefront_cycles: v.l1.cycles,
-            data_wavefronts: v.l1.data,
-            tag_wavefronts: v.l1.tag,
-            load_bytes: v.l1.load,
-            store_bytes: v.l1.store,
-        },
-        l2: L2Document {
-            load: L2Load {
-                compulsory: v.l2.load_compulsory,
-                capacity: v.l2.load_capacity,
-                total: v.l2.load(),
-            },
-            store: Total { total: v.l2.store },
-        },
-        llc: v.llc.as_ref().map(memory),
-        dram: memory(&v.dram),
-        tlb: TlbDocument { pages_per_wave: v.pages_per_wave, pages_per_block: v.pages_per_block },
-    }
-}
-
-fn memory(v: &MemoryVolumes) -> MemoryDocument {
-    let [reuse_x, reuse_y, reuse_z] = v.reuse;
-    MemoryDocument {
-        load: MemoryLoad {
-            compulsory: v.load_compulsory,
-            reuse_x,
-            reuse_y,
-            reuse_z,
-            reuse_launch: v.reuse_launch,
-            capacity: v.load_capacity,
-            partial_store_fill: v.partial_store_fill,
-            total: v.load(),
-        },
-        store: MemoryStore { compulsory: v.store_compulsory, redundant: v.store_redundant, total: v.store() },
-    }
-}
-
-fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
-    let one = |f: &crate::traffic::FieldVolumes| FieldDocument {
-        l2_load: f.l2.load(),
-        l2_store: f.l2.store,
-        dram_load: f.dram.load(),
-        dram_store: f.dram.store(),
-    };
-    p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), one(f))).collect()
-}
-
-/// More atomics on one address than one warp can have: warps wait for each other.
-const MANY_ATOMICS: f64 = 64.0;
-
-fn warnings(estimator: &Estimator<'_>, p: &Prediction) -> Vec<Warning> {
-    let mut out = Vec::new();
-    let mut add = |code, message: String, place: &str| {
-        out.push(Warning { code, message, place: Some(place.to_owned()) });
-    };
-    if p.launch.registers_assumed {
-        let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
-        add("registers-assumed", message, "launch.registers");
-    }
-    if p.footprints.sampled {
-        add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
-    }
-    let (counts, verified) = (p.footprints.counts, p.footprints.verified);
-    if estimator.counting.counter.verifies() && verified < counts {
-        let message = format!("no second engine could confirm {} of {counts} counts", counts - verified);
-        add("counts-unverified", message, "counting");
-    }
-    if p.volumes.atomics_per_address > MANY_ATOMICS {
-        let message = format!(
-            "{:.0} atomics of a wave change the same address on average; that they wait for each other is \
-             not modelled, so that this is too fast",
-            p.volumes.atomics_per_address
-        );
-        add("atomics-contended", message, "time_s");
-    }
-    if p.l1.sampled {
-        add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
-    }
-    out
 }

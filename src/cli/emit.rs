@@ -1,0 +1,134 @@
+//! `wavecast emit`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::Outcome;
+use super::choices::ShapeArguments;
+use super::input::{DeviceArguments, KernelArguments};
+use super::output::{Failure, print};
+use super::progress::say;
+use wavecast::device::Device;
+use wavecast::emit::{Language, Settings, emit, file_name};
+use wavecast::kernel::Kernel;
+use wavecast::launch::{Candidate, Launch, occupancy};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The program runs every candidate, checks what it stored against a loop on the processor, and \
+    prints measurements for `wavecast validate` and `wavecast fit`.\n\
+    Example: wavecast emit kernels/star3d25.yaml --lang cuda -o star.cu && nvcc -O3 -arch=native star.cu -o star && \
+    ./star > star.csv"
+)]
+pub(super) struct Arguments {
+    /// Kernel files; `-` reads standard input
+    #[arg(required = true, value_name = "KERNEL")]
+    kernels: Vec<String>,
+    /// The language of the program
+    #[arg(long, value_enum, default_value = "cuda", value_name = "LANGUAGE")]
+    lang: LanguageName,
+    #[command(flatten)]
+    kernel: KernelArguments,
+    #[command(flatten)]
+    shapes: ShapeArguments,
+    /// With a device: only candidates that it can run
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Only this variant
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Only the kernels, without the host part
+    #[arg(long)]
+    kernels_only: bool,
+    /// Write to a file; to a folder, each program under its own name, where there are several or it is one
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LanguageName {
+    /// NVIDIA's
+    Cuda,
+    /// AMD's
+    Hip,
+    /// With a host part in C
+    Opencl,
+}
+
+impl LanguageName {
+    fn language(self) -> Language {
+        match self {
+            LanguageName::Cuda => Language::Cuda,
+            LanguageName::Hip => Language::Hip,
+            LanguageName::Opencl => Language::OpenCl,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let device = arguments.device.load(false)?;
+    let mut programs = Vec::new();
+    for path in &arguments.kernels {
+        let loaded = arguments.kernel.load(path, false)?;
+        for kernel in loaded.kernels.iter().filter(|k| is_chosen(arguments, k)) {
+            let name = file_name(kernel, arguments.lang.language());
+            programs.push((name, program(arguments, kernel, device.as_ref())?));
+        }
+    }
+    write(arguments, &programs)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_chosen(arguments: &Arguments, kernel: &Kernel) -> bool {
+    arguments.variant.is_none() || kernel.variant == arguments.variant
+}
+
+fn program(arguments: &Arguments, kernel: &Kernel, device: Option<&Device>) -> Result<String, Failure> {
+    let all = arguments.shapes.candidates(kernel);
+    let possible: Vec<Candidate> = all.iter().copied().filter(|c| can_run(kernel, *c, device)).collect();
+    if possible.len() < all.len() {
+        say(&format!(
+            "{}: {} candidates that cannot run are left out",
+            kernel.name,
+            all.len() - possible.len()
+        ));
+    }
+    let settings =
+        Settings { kernels_only: arguments.kernels_only, ..Settings::of(arguments.lang.language()) };
+    emit(kernel, &possible, &settings).map_err(|why| {
+        let message = format!("{}: no program: {why}", kernel.name);
+        Failure::message(why.code(), message, Some(why.help()))
+    })
+}
+
+fn can_run(kernel: &Kernel, candidate: Candidate, device: Option<&Device>) -> bool {
+    let Some(device) = device else { return true };
+    Launch::new(kernel, candidate).is_ok_and(|launch| occupancy(device, &launch).is_ok())
+}
+
+fn write(arguments: &Arguments, programs: &[(String, String)]) -> Result<(), Failure> {
+    let Some(path) = &arguments.output else {
+        return match programs {
+            [(_, one)] => print(one),
+            many => {
+                let message = format!("{} programs do not fit on standard output", many.len());
+                Err(Failure::message("usage", message, Some("name a folder with -o, or one --variant")))
+            }
+        };
+    };
+    let cannot = |at: &Path, e: &std::io::Error| Failure::file("cannot-write", at, "write", e);
+    if let [(_, one)] = programs
+        && !path.is_dir()
+        && !path.as_os_str().to_string_lossy().ends_with('/')
+    {
+        return std::fs::write(path, one).map_err(|e| cannot(path, &e));
+    }
+    std::fs::create_dir_all(path).map_err(|e| cannot(path, &e))?;
+    for (name, program) in programs {
+        let file = path.join(name);
+        std::fs::write(&file, program).map_err(|e| cannot(&file, &e))?;
+    }
+    Ok(())
+}

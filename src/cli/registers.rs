@@ -1,0 +1,121 @@
+//! Register counts from a compiler: the emitted kernels are compiled, and ptxas tells.
+
+use std::path::Path;
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+
+use super::choices::ShapeArguments;
+use super::output::Failure;
+use wavecast::device::{Architecture, Device};
+use wavecast::emit::{Language, Settings, emit, registers_of};
+use wavecast::kernel::{Kernel, RegisterRule};
+
+/// What runs the compiler; nvcc by default.
+const COMPILER: &str = "WAVECAST_NVCC";
+
+/// Where register counts come from.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RegisterArguments {
+    /// Compile the emitted kernel for the device and take its registers instead of those of the file; runs nvcc,
+    /// or what `WAVECAST_NVCC` names
+    #[arg(long, value_enum, value_name = "COMPILER")]
+    pub registers_from: Option<Source>,
+}
+
+/// A compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Source {
+    /// NVIDIA's assembler
+    Ptxas,
+}
+
+impl RegisterArguments {
+    /// Puts the compiler's counts into a kernel, if they were asked for.
+    pub(super) fn fill(
+        &self,
+        kernel: &mut Kernel,
+        shapes: &ShapeArguments,
+        device: &Device,
+        json: bool,
+    ) -> Result<(), Failure> {
+        if self.registers_from.is_none() {
+            return Ok(());
+        }
+        let rules = rules(kernel, shapes, device).map_err(|f| f.for_json(json))?;
+        kernel.launch.registers = rules;
+        kernel.warnings.retain(|w| w.code != "registers-assumed");
+        Ok(())
+    }
+}
+
+fn rules(kernel: &Kernel, shapes: &ShapeArguments, device: &Device) -> Result<Vec<RegisterRule>, Failure> {
+    let arch = target(device)?;
+    let settings = Settings { kernels_only: true, ..Settings::of(Language::Cuda) };
+    let text = emit(kernel, &shapes.candidates(kernel), &settings).map_err(|why| {
+        let message = format!("{}: no program to compile: {why}", kernel.name);
+        Failure::message(why.code(), message, Some(why.help()))
+    })?;
+    let folder = std::env::temp_dir().join(format!("wavecast-registers-{}", std::process::id()));
+    let file = folder.join("kernels.cu");
+    let cannot = |e: &std::io::Error| Failure::file("cannot-write", &file, "write", e);
+    std::fs::create_dir_all(&folder).map_err(|e| cannot(&e))?;
+    std::fs::write(&file, text).map_err(|e| cannot(&e))?;
+    let messages = compile(&file, arch);
+    // What is left in a temporary folder is no failure.
+    let _ = std::fs::remove_dir_all(&folder);
+    let found = registers_of(&messages?);
+    if found.is_empty() {
+        let message = format!("{}: the compiler tells no registers", kernel.name);
+        return Err(Failure::message("no-registers", message, Some("it has to understand `-Xptxas -v`")));
+    }
+    Ok(found
+        .into_iter()
+        .map(|(fold, value)| RegisterRule { fold: Some(fold), threads: None, value })
+        .collect())
+}
+
+/// What ptxas calls a device.
+fn target(device: &Device) -> Result<&'static str, Failure> {
+    Ok(match device.architecture {
+        Architecture::Volta => "sm_70",
+        Architecture::Turing => "sm_75",
+        Architecture::Ampere if device.id.starts_with("a100") => "sm_80",
+        Architecture::Ampere => "sm_86",
+        Architecture::Ada => "sm_89",
+        Architecture::Hopper => "sm_90",
+        _ => {
+            let message = format!("ptxas does not compile for {}", device.id);
+            let help = "it does for NVIDIA's GPUs from Volta on; give `launch.registers` in the file";
+            return Err(Failure::message("no-compiler", message, Some(help)));
+        }
+    })
+}
+
+/// The messages of the compiler.
+fn compile(file: &Path, arch: &str) -> Result<String, Failure> {
+    let named = std::env::var(COMPILER).ok().filter(|n| !n.trim().is_empty());
+    let command = named.as_deref().unwrap_or("nvcc");
+    let mut words = command.split_whitespace();
+    let mut process = Command::new(words.next().unwrap_or("nvcc"));
+    process.args(words).arg(format!("-arch={arch}")).args(["-cubin", "-Xptxas", "-v", "-o"]);
+    process.arg(file.with_extension("cubin")).arg(file);
+    let output = process.output().map_err(|e| {
+        let message = format!("the compiler `{command}` cannot be run: {e}");
+        let help = "install CUDA, or set WAVECAST_NVCC, for example to calibration/wavecast-nvcc, which needs \
+                    two packages of PyPI only";
+        Failure::message("no-compiler", message, Some(help))
+    })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let messages = text(&output.stderr) + &text(&output.stdout);
+    if !output.status.success() {
+        let last: Vec<&str> = messages.lines().take(5).collect();
+        let message = format!("`{command}` failed for {arch}: {}", last.join("; "));
+        return Err(Failure::message(
+            "compiler",
+            message,
+            Some("`wavecast emit --kernels-only` prints what it read"),
+        ));
+    }
+    Ok(messages)
+}

@@ -1,0 +1,59 @@
+//! Forms for given block and grid sizes.
+
+use super::{Coefficient, Coord, Excess, Form, Term};
+use crate::expr::scale::{LaunchSizes, Scale};
+
+impl Term<Scale> {
+    /// Whether the size of the grid occurs.
+    pub(in crate::expr) fn mentions_grid(&self) -> bool {
+        let divisor = if let Term::Floor(_, divisor) = self { divisor.mentions_grid() } else { false };
+        divisor
+            || self
+                .parts()
+                .iter()
+                .any(|f| f.constant.mentions_grid() || f.terms.iter().any(|t| t.0.mentions_grid()))
+    }
+
+    /// The term for given launch sizes.
+    pub(in crate::expr) fn at(&self, sizes: &LaunchSizes) -> Result<Form<i64>, Excess> {
+        self.rebuild(&|f| f.at(sizes), &|c| c.at(sizes), &|c| Ok(placed(c, sizes, 1)))
+    }
+}
+
+/// A coordinate in terms of thread, block and loop.
+fn placed(coord: Coord, sizes: &LaunchSizes, factor: i64) -> Form<i64> {
+    let mut form = Form::int(0);
+    match coord {
+        Coord::Thread(d) => {
+            form.terms.push((Term::Coord(Coord::ThreadIdx(d)), factor));
+            form.terms.push((Term::Coord(Coord::BlockIdx(d)), factor * sizes.block[d.index()]));
+        }
+        other => form.terms.push((Term::Coord(other), factor)),
+    }
+    form
+}
+
+impl Form<Scale> {
+    /// The form for given launch sizes, over threads in their block, blocks, and loop variables.
+    pub fn at(&self, sizes: &LaunchSizes) -> Result<Form<i64>, Excess> {
+        let mut terms = Vec::with_capacity(self.terms.len() + 3);
+        let mut constant = self.constant.at(sizes)?;
+        for (term, coefficient) in &self.terms {
+            let coefficient = coefficient.at(sizes)?;
+            match term {
+                Term::Coord(Coord::Thread(d)) => {
+                    let of_block = coefficient.checked_mul(sizes.block[d.index()]).ok_or(Excess::Overflow)?;
+                    terms.push((Term::Coord(Coord::ThreadIdx(*d)), coefficient));
+                    terms.push((Term::Coord(Coord::BlockIdx(*d)), of_block));
+                }
+                Term::Coord(c) => terms.push((Term::Coord(*c), coefficient)),
+                other => {
+                    let form = other.at(sizes)?.times(&coefficient)?;
+                    constant = constant.plus(&form.constant)?;
+                    terms.extend(form.terms);
+                }
+            }
+        }
+        Form::collected(constant, terms)
+    }
+}

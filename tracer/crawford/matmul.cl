@@ -1,0 +1,9 @@
+// Matrix product, one element of c for each thread (Crawford, listing 7.1).
+__kernel void matmul(__global const float *a, __global const float *b, __global float *c, int n) {
+  int column = get_global_id(0);
+  int row = get_global_id(1);
+  float sum = 0.0f;
+  for (int k = 0; k < n; k++)
+    sum += a[row * n + k] * b[k * n + column];
+  c[row * n + column] = sum;
+}
