@@ -6,7 +6,7 @@ use super::clusters::Clusters;
 use super::gf2::Basis;
 use super::infer::noise_of;
 use super::log::{Order, Run};
-use super::marks::{Marks, significant};
+use super::marks::Marks;
 
 /// What lines beside an array put out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,7 +47,9 @@ fn lost(marks: &Marks, noise: f64) -> Vec<(u32, u64)> {
     let all = (0_u64..).zip(&marks.places);
     let missed = all.filter(|(_, p)| {
         let few = p.0 < 8 && p.1 * 2 > p.0;
-        few || significant(u64::from(p.0), u64::from(p.1), noise)
+        // Many lines are looked at, and one that noise makes would be taken for the set of the one beside.
+        let expected = f64::from(p.0) * noise;
+        few || f64::from(p.1) > expected + 8.0 * expected.sqrt() + 4.0
     });
     missed.map(|(line, p)| (p.1, line)).collect()
 }

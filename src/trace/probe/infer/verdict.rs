@@ -14,7 +14,7 @@ use super::{edge, line, noise, prefetch, replay};
 const CERTAIN: f64 = 8.0;
 
 /// The same where lines miss now and then: those of a set are not quite alike.
-const CERTAIN_RANDOM: f64 = 25.0;
+const CERTAIN_RANDOM: f64 = 60.0;
 /// Lines that begin to miss long after they came, which sets of unequal size would have more of.
 const FEW: usize = 3;
 /// Lines of a set side by side that are thought possible, if there is no sign of more.
@@ -144,6 +144,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
     }
+    // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
+    if !rule_known && flips.missing <= 0.9 {
+        confidence = confidence.min(Confidence::Medium);
+    }
     // The next line may have a set of its own as long as no line beside those of a set was tried.
     if flips.tail < flips.longest().max(BESIDE) && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
         confidence = confidence.min(Confidence::Low);
@@ -168,6 +172,8 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let highest = sets.known.iter().map(|k| k.0).max().unwrap_or(0);
     // A few lines follow many rules.
     let few = rule_known && count > 1 && tried < 2 * sets.ways.len() + 8;
+    // A hash seldom ends with the bits of the array.
+    let few = few || matches!(rule, MappingFound::Xor { .. }) && sets.beside.is_empty();
     let sure = if few { confidence.min(Confidence::Medium) } else { confidence };
     let mut mapping = Finding::new(rule, sure, why);
     mapping.because(format!("{} lines up to line {highest} lie as the rule says", sets.known.len()));

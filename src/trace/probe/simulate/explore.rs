@@ -28,7 +28,7 @@ impl Lines {
 /// Loads of one run beyond which nothing more is learned.
 const MOST_LOADS: u64 = 4_000_000;
 /// Loads of all runs beyond which the search is given up.
-const MOST_IN_ALL: usize = 40_000_000;
+const MOST_IN_ALL: usize = 100_000_000;
 /// Line bits that are tried for a set hash.
 const HASH_BITS: u32 = 16;
 /// Lines with the same high bit that are tried for a set hash.
@@ -111,7 +111,7 @@ impl Probe<'_> {
     fn edge(&mut self, line: u64) -> Option<u64> {
         let rounds = |lines: u64| ROUNDS.max(40_000 / lines).min((MOST_LOADS / lines).max(3));
         // An array of one line fits everywhere: what looks like a miss is noise.
-        self.runs.push(self.backwards(line, 1, 4096));
+        self.runs.push(self.backwards(line, 1, 20_000));
         let clusters = Clusters::of(&self.runs);
         let mut over = |lines: u64| {
             let run = self.backwards(line, lines, rounds(lines));
