@@ -12,6 +12,7 @@ pub mod measure;
 pub mod predict;
 mod random;
 pub mod report;
+pub mod service;
 pub mod source;
 pub mod sweep;
 pub mod trace;

@@ -28,10 +28,7 @@ impl<D> Answer<D> {
 
 /// Says why there is no prediction.
 pub(super) fn no_prediction<D>(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Answer<D> {
-    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
-    let (block, fold) = (shape(candidate.block), shape(candidate.fold));
-    let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
-    Answer::Error(ErrorDocument::of(why.code(), message, None))
+    Answer::Error(ErrorDocument::unpredicted(kernel, candidate, why))
 }
 
 /// Tells a person what is missing.

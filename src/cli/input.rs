@@ -123,8 +123,8 @@ pub(super) struct DeviceText {
 impl DeviceText {
     /// By id, alias or path.
     pub(super) fn open(name: &str, json: bool) -> Result<Self, Failure> {
-        let is_path = [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/');
-        let text = if is_path { Some(read_text(name, Limits::default(), json)?.1) } else { None };
+        let text =
+            if device::is_path(name) { Some(read_text(name, Limits::default(), json)?.1) } else { None };
         Ok(Self { name: name.to_owned(), text })
     }
 

@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, a report out.
 
 mod answers;
+mod cache_probe;
 mod check;
 mod choices;
 mod compare;
@@ -20,10 +21,12 @@ mod progress;
 mod rank;
 mod registers;
 mod schema;
+mod serve;
 mod sweep;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -55,6 +58,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Reuse distances, simulated caches and traces of kernels
     Trace(trace::Arguments),
+    /// The structure of a cache from latencies of pointer chases
+    CacheProbe(cache_probe::Arguments),
     /// The analytic model beside a simulation of both caches
     Compare(compare::Arguments),
     /// Predictions beside measurements: errors, order of launches, scatter plot
@@ -69,17 +74,19 @@ enum Command {
     Check(check::Arguments),
     /// List devices or show one
     Devices(devices::Arguments),
+    /// Answer requests of programs, a line of JSON each
+    Serve(serve::Arguments),
     /// Print the JSON Schema of an input or output
     Schema(schema::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
 
-/// Runs the command line of this process.
-pub fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
+/// Runs a command line: the name of the program and its arguments.
+pub fn main(arguments: &[OsString]) -> ExitCode {
+    let command = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli.command,
-        Err(error) if error.use_stderr() && asks_for_json(std::env::args()) => {
+        Err(error) if error.use_stderr() && asks_for_json(arguments) => {
             return usage(&error).for_json(true).report();
         }
         Err(error) => error.exit(),
@@ -90,6 +97,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::CacheProbe(arguments) => cache_probe::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
@@ -97,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };
@@ -107,12 +116,12 @@ pub fn main() -> ExitCode {
 }
 
 /// Whether arguments that cannot be understood ask for JSON.
-fn asks_for_json(arguments: impl Iterator<Item = String>) -> bool {
+fn asks_for_json(arguments: &[OsString]) -> bool {
     let is_json = |format: &str| matches!(format, "json" | "jsonl");
-    let mut before = String::new();
-    for argument in arguments {
+    let mut before = "";
+    for argument in arguments.iter().filter_map(|a| a.to_str()) {
         if argument.strip_prefix("--format=").is_some_and(is_json)
-            || (before == "--format" && is_json(&argument))
+            || (before == "--format" && is_json(argument))
         {
             return true;
         }

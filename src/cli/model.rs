@@ -5,15 +5,12 @@ use clap::{Args, ValueEnum};
 use super::input::{DeviceText, load_device};
 use super::output::Failure;
 use wavecast::curve::{Curves, Fit};
-use wavecast::device::Device;
+use wavecast::device::{self, Device};
 use wavecast::footprint::{Addressing, Counter, Engine};
 use wavecast::kernel::{Kernel, Loaded};
 use wavecast::predict::{Estimator, Model};
-use wavecast::report::{Warning, kernel_warnings};
+use wavecast::report::{Warning, kernels_warnings};
 use wavecast::traffic::Counting;
-
-/// The device of the paper, where none is named.
-const DEFAULT_DEVICE: &str = "a100-40gb";
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,13 +78,13 @@ fn read_curves(path: &str) -> Result<CurveFile, String> {
 impl ModelArguments {
     /// The device.
     pub(super) fn device(&self, json: bool) -> Result<Device, Failure> {
-        load_device(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), &self.device_set, json)
+        load_device(self.device.as_deref().unwrap_or(device::DEFAULT), &self.device_set, json)
     }
 
     /// Refuses an engine that this program was built without: it could not count anything.
     pub(super) fn check_engine(&self, json: bool) -> Result<(), Failure> {
         match self.engine {
-            Some(engine @ Engine::Isl) if cfg!(not(feature = "isl")) => {
+            Some(engine) if !engine.is_built() => {
                 let message = format!("this program was built without isl, which `--engine {engine}` needs");
                 let help = "build it without `--no-default-features`, or choose another engine";
                 Err(Failure::message("no-isl", message, Some(help)).for_json(json))
@@ -98,7 +95,7 @@ impl ModelArguments {
 
     /// The device, of which further numbers can be changed.
     pub(super) fn device_text(&self, json: bool) -> Result<DeviceText, Failure> {
-        DeviceText::open(self.device.as_deref().unwrap_or(DEFAULT_DEVICE), json)
+        DeviceText::open(self.device.as_deref().unwrap_or(device::DEFAULT), json)
     }
 
     /// An estimator of a kernel.
@@ -127,15 +124,9 @@ impl ModelArguments {
 
     /// What deserves a look before any candidate is considered.
     pub(super) fn warnings(&self, kernels: &[Kernel], loaded: &Loaded) -> Vec<Warning> {
-        let mut all: Vec<Warning> = Vec::new();
-        // Variants of a document repeat what the document says.
-        for warning in kernels.iter().flat_map(|k| kernel_warnings(k, &loaded.sources)) {
-            if !all.contains(&warning) {
-                all.push(warning);
-            }
-        }
+        let mut all = kernels_warnings(kernels, &loaded.sources);
         if self.device.is_none() {
-            let message = format!("no device given; {DEFAULT_DEVICE} assumed (choose with -d)");
+            let message = format!("no device given; {} assumed (choose with -d)", device::DEFAULT);
             all.push(Warning { code: "device-assumed", message, place: None });
         }
         all

@@ -12,7 +12,7 @@ use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::kernel::Kernel;
-use wavecast::launch::{Candidate, candidates};
+use wavecast::launch::{Candidate, the_candidate};
 use wavecast::report::{
     PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
@@ -77,14 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// The launch that is meant: block and fold as given, the first of the file otherwise.
 pub(super) fn candidate(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Candidate {
-    let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
-    let fold = match (fold, block) {
-        (Some(fold), _) => fold.0,
-        // A block alone means that block without folding.
-        (None, Some(_)) => [1; 3],
-        (None, None) => first.fold,
-    };
-    Candidate { block: block.map_or(first.block, |b| b.0), fold }
+    the_candidate(kernel, block.map(|b| b.0), fold.map(|f| f.0))
 }
 
 fn render(

@@ -6,23 +6,33 @@ use clap::Args;
 
 use super::Outcome;
 use super::output::{Failure, print};
-use wavecast::report::{SCHEMAS, schema};
+use wavecast::{report, service};
 
 #[derive(Debug, Args)]
 #[command(after_help = kinds_help())]
 pub(super) struct Arguments {
     /// Which schema
-    #[arg(value_parser = SCHEMAS.map(|s| s.0))]
+    #[arg(value_parser = kinds())]
     kind: String,
 }
 
+/// Every kind with what it describes.
+fn described() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    report::SCHEMAS.iter().chain(&service::SCHEMAS)
+}
+
+fn kinds() -> clap::builder::PossibleValuesParser {
+    described().map(|s| s.0).collect::<Vec<_>>().into()
+}
+
 fn kinds_help() -> String {
-    let lines: Vec<String> = SCHEMAS.iter().map(|(kind, what)| format!("  {kind:<8} {what}")).collect();
+    let lines: Vec<String> = described().map(|(kind, what)| format!("  {kind:<8} {what}")).collect();
     format!("Kinds:\n{}", lines.join("\n"))
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let schema = schema(&arguments.kind).map(|s| serde_json::to_string_pretty(&s));
+    let schema = report::schema(&arguments.kind).or_else(|| service::schema(&arguments.kind));
+    let schema = schema.map(|s| serde_json::to_string_pretty(&s));
     match schema {
         Some(Ok(text)) => print(&(text + "\n"))?,
         _ => return Err(Failure::message("schema", format!("no schema `{}`", arguments.kind), None)),

@@ -7,6 +7,7 @@
 //! ```
 
 mod document;
+mod edit;
 mod overrides;
 mod quantity;
 mod registry;
@@ -16,8 +17,9 @@ pub use document::{
     Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText,
     Tlb, Vendor,
 };
+pub use edit::{Change, edit};
 pub use quantity::{
     Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Size, Steps,
 };
-pub use registry::{find, ids, read};
+pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{Entry, Sourced};

@@ -7,6 +7,8 @@ use super::overrides;
 use super::sourced::Visit;
 use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream};
 
+/// The device of the performance-estimation paper, meant where none is named.
+pub const DEFAULT: &str = "a100-40gb";
 /// Largest device file in bytes.
 const MAX_BYTES: usize = 1 << 20;
 /// Longest chain of inheritance.
@@ -44,6 +46,11 @@ embedded![
 /// The ids of the devices that come with Wavecast.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|e| e.0)
+}
+
+/// Whether this names a file rather than one of these devices.
+pub fn is_path(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e)) || name.contains('/')
 }
 
 /// A device by id or alias, with numbers changed by `PATH=VALUE` texts.

@@ -23,6 +23,11 @@ impl Engine {
     pub const ALL: [Engine; 5] =
         [Engine::Linear, Engine::Runs, Engine::Enumeration, Engine::Isl, Engine::Sampling];
 
+    /// Whether this program was built with it: isl can be left out.
+    pub fn is_built(self) -> bool {
+        cfg!(feature = "isl") || self != Engine::Isl
+    }
+
     /// How it is written.
     pub fn word(self) -> &'static str {
         match self {

@@ -10,11 +10,11 @@ use super::model::Kernel;
 use super::variants;
 use crate::expr::parse_expression;
 use crate::source::{
-    Decode, Decoder, Diagnostic, Fault, FileId, Origin, Sources, Span, nearest, parse_stream,
+    Decode, Decoder, Diagnostic, Fault, FileId, Node, Origin, Sources, Span, Value, nearest, parse_stream,
 };
 
 /// What may differ between two readings of the same text.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Parameters to override, as `NAME=VALUE`.
     pub set: Vec<String>,
@@ -67,6 +67,7 @@ fn load_all(
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Kernel> {
     let (documents, unreadable) = parse_stream(text, file, limits.document_bytes);
+    let documents: Vec<Node> = documents.into_iter().flat_map(listed).collect();
     errors.extend(unreadable);
     if documents.is_empty() && errors.is_empty() {
         let message = "there is no kernel document in this text";
@@ -116,6 +117,14 @@ fn load_all(
         errors.push(Diagnostic::error("unknown-param", o.span, message).maybe_help(near));
     }
     kernels
+}
+
+/// A program that has several kernels may send a JSON array of them.
+fn listed(document: Node) -> Vec<Node> {
+    match document.value {
+        Value::List(items) if items.iter().all(|i| matches!(i.value, Value::Map(_))) => items,
+        _ => vec![document],
+    }
 }
 
 fn is_error(d: &Diagnostic) -> bool {

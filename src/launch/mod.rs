@@ -4,6 +4,7 @@ mod candidate;
 mod items;
 mod occupancy;
 mod program;
+mod shapes;
 mod single;
 mod thread;
 mod unfolded;
@@ -14,6 +15,7 @@ pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates
 pub use items::{evaluated_share, work_items};
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
+pub use shapes::{Shapes, the_candidate};
 pub use thread::{Event, Fault, Touch, visit_events, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};
 pub use working::Working;

@@ -515,7 +515,7 @@ impl OccupancySummary {
 }
 
 /// What deserves a look in a kernel document.
-pub fn kernel_warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
+fn kernel_warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
     let one = |d: &crate::source::Diagnostic| Warning {
         code: d.code,
         message: match &d.help {
@@ -525,6 +525,17 @@ pub fn kernel_warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
         place: d.span.and_then(|s| sources.locate(s)).map(|p| p.to_string()),
     };
     kernel.warnings.iter().map(one).collect()
+}
+
+/// The same of several kernels: variants of a document repeat what the document says.
+pub fn kernels_warnings(kernels: &[Kernel], sources: &Sources) -> Vec<Warning> {
+    let mut all: Vec<Warning> = Vec::new();
+    for warning in kernels.iter().flat_map(|k| kernel_warnings(k, sources)) {
+        if !all.contains(&warning) {
+            all.push(warning);
+        }
+    }
+    all
 }
 
 /// What a person is shown; `all` shows every access and candidate.

@@ -6,6 +6,9 @@ use anstyle::{AnsiColor, Style};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::kernel::Kernel;
+use crate::launch::Candidate;
+use crate::predict::Unpredicted;
 use crate::source::{Diagnostic, Fault, Severity, Sources, Span};
 
 /// Longest part of a source line that is shown.
@@ -134,6 +137,14 @@ impl ErrorDocument {
     pub fn of(code: &'static str, message: String, help: Option<String>) -> Self {
         let entry = ErrorEntry { code, message, file: None, line: None, column: None, help };
         Self { schema: "wavecast/error/1", errors: vec![entry] }
+    }
+
+    /// Why a launch has no prediction.
+    pub fn unpredicted(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Self {
+        let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
+        let (block, fold) = (shape(candidate.block), shape(candidate.fold));
+        let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
+        Self::of(why.code(), message, None)
     }
 
     /// The errors of one or several faults.

@@ -6,6 +6,7 @@ mod error;
 mod explanation;
 mod fit;
 mod prediction;
+pub mod probe;
 mod ranking;
 mod schema;
 mod svg;
@@ -15,9 +16,9 @@ pub mod trace;
 mod units;
 mod validation;
 
-pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernel_warnings};
+pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
-pub use error::{ErrorDocument, render_fault, render_warnings};
+pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 pub use fit::{FitDocument, curve_file, fit_document, fit_markdown, fit_table, fit_text};
 pub use prediction::{
@@ -26,8 +27,8 @@ pub use prediction::{
 pub use ranking::{prediction_text, ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
 pub use svg::{
-    Place, ablation_picture, experiment_picture, fit_picture, places_picture, ranking_picture, reuse_picture,
-    sweep_picture, trace_sweep_picture, validation_picture,
+    Place, ablation_picture, experiment_picture, fit_picture, places_picture, probe_picture, ranking_picture,
+    reuse_picture, sweep_picture, trace_sweep_picture, validation_picture,
 };
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};

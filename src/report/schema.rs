@@ -3,7 +3,7 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 17] = [
+pub const SCHEMAS: [(&str, &str); 18] = [
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
@@ -18,6 +18,7 @@ pub const SCHEMAS: [(&str, &str); 17] = [
     ("trace-sweep", "what `trace sweep --format json` prints"),
     ("experiment", "what `trace experiment --format json` prints"),
     ("hot", "what `trace hot --format json` prints"),
+    ("probe", "what `cache-probe --format json` prints"),
     ("validation", "what `validate --format json` prints"),
     ("fit", "what `fit --format json` prints"),
     ("error", "errors in JSON mode"),
@@ -40,6 +41,7 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "trace-sweep" => schema_for!(super::trace::TraceSweepDocument),
         "experiment" => schema_for!(super::trace::ExperimentDocument),
         "hot" => schema_for!(super::trace::HotDocument),
+        "probe" => schema_for!(super::probe::ProbeDocument),
         "validation" => schema_for!(super::ValidationDocument),
         "fit" => schema_for!(super::FitDocument),
         "error" => schema_for!(super::ErrorDocument),

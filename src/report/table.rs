@@ -38,6 +38,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The cells of all rows.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(Vec::as_slice)
+    }
+
     /// Colours the cells of a column by what they say, on a terminal.
     pub fn paint(&mut self, column: &str, style: Paint) {
         self.painted = self.columns.iter().position(|c| c.0 == column).map(|at| (at, style));

@@ -1,6 +1,7 @@
 //! YAML 1.2 (and with it JSON) into trees with places.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
@@ -24,10 +25,38 @@ pub fn parse_stream(text: &str, file: FileId, max_bytes: usize) -> (Vec<Node>, V
         return (Vec::new(), vec![error]);
     }
     let mut builder = Builder::new(text, file);
-    let outcome = builder.read();
+    let parts = json_documents(text);
+    let outcome = parts.into_iter().try_for_each(|part| builder.read(part));
     let mut errors = builder.errors;
     errors.extend(outcome.err());
     (builder.documents, errors)
+}
+
+/// Where the JSON documents of a text lie that follow each other without separators, as in JSON lines:
+/// YAML would want `---` between them. Any other text is one part, in which YAML finds its documents.
+fn json_documents(text: &str) -> Vec<Range<usize>> {
+    let whole = 0..text.len();
+    if !text.trim_start().starts_with(['{', '[']) {
+        return Vec::from([whole]);
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    let (mut parts, mut start) = (Vec::new(), 0);
+    while let Some(value) = values.next() {
+        if value.is_err() {
+            break;
+        }
+        parts.push(start..values.byte_offset());
+        start = values.byte_offset();
+    }
+    match parts.len() {
+        0 | 1 => Vec::from([whole]),
+        // What is not JSON, if anything, is for the YAML parser to complain about.
+        _ if start < text.len() && !text.get(start..).unwrap_or("").trim().is_empty() => {
+            parts.push(start..text.len());
+            parts
+        }
+        _ => parts,
+    }
 }
 
 /// A list or mapping that is not finished yet.
@@ -55,7 +84,9 @@ enum Key {
 struct Builder<'t> {
     text: &'t str,
     file: FileId,
-    /// Byte offset of every character, where bytes and characters differ.
+    /// First byte of the part that is being read.
+    start: usize,
+    /// Byte offset of every character of the part, where bytes and characters differ.
     bytes_of_chars: Option<Vec<u32>>,
     stack: Vec<Open>,
     anchors: HashMap<usize, Node>,
@@ -67,19 +98,17 @@ struct Builder<'t> {
 
 impl<'t> Builder<'t> {
     fn new(text: &'t str, file: FileId) -> Self {
-        let bytes_of_chars = (!text.is_ascii()).then(|| {
-            let starts = text.char_indices().map(|(i, _)| i).chain([text.len()]);
-            starts.map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect()
-        });
         let (stack, anchors, documents, errors) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
-        Self { text, file, bytes_of_chars, stack, anchors, aliased: 0, anchored: 0, documents, errors }
+        let (start, bytes_of_chars) = (0, None);
+        Self { text, file, start, bytes_of_chars, stack, anchors, aliased: 0, anchored: 0, documents, errors }
     }
 
     fn byte(&self, character: usize) -> usize {
-        match &self.bytes_of_chars {
-            None => character.min(self.text.len()),
+        let within = match &self.bytes_of_chars {
+            None => character,
             Some(starts) => starts.get(character).map_or(self.text.len(), |&b| b as usize),
-        }
+        };
+        self.start.saturating_add(within).min(self.text.len())
     }
 
     fn span(&self, span: saphyr_parser::Span) -> Span {
@@ -87,8 +116,15 @@ impl<'t> Builder<'t> {
         Span::new(self.file, start..end.max(start))
     }
 
-    fn read(&mut self) -> Result<(), Diagnostic> {
-        let mut parser = Parser::new_from_str(self.text);
+    /// Reads the documents of a part of the text.
+    fn read(&mut self, part: Range<usize>) -> Result<(), Diagnostic> {
+        self.start = part.start;
+        let text = self.text.get(part).unwrap_or("");
+        self.bytes_of_chars = (!text.is_ascii()).then(|| {
+            let starts = text.char_indices().map(|(i, _)| i).chain([text.len()]);
+            starts.map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect()
+        });
+        let mut parser = Parser::new_from_str(text);
         loop {
             let event = match parser.next_event() {
                 None => return Ok(()),
@@ -291,6 +327,23 @@ mod tests {
         let (documents, errors) = parse("a: 1\n---\nb: 2\n...\n---\nc: 3\n");
         assert_eq!((documents.len(), errors.len()), (3, 0));
         assert_eq!(parse("").0.len(), 0);
+    }
+
+    #[test]
+    fn json_documents_need_no_separator() {
+        let text = "{\"a\": \"ä\"}\n{\"a\": \"b\"} {\"a\": [1]}\n";
+        let (documents, errors) = parse(text);
+        assert_eq!((documents.len(), errors), (3, vec![]));
+        let mut found = Vec::new();
+        for document in &documents {
+            snippets(text, document, &mut found);
+        }
+        assert_eq!(found, ["a", "ä", "a", "b", "a", "1"]);
+        // A mistake in a later line is found at its place, and what stands before is kept.
+        let (documents, errors) = parse("{\"a\": 1}\n{\"a\": 2}\n{\"a\": [\n");
+        assert_eq!((documents.len(), errors[0].code), (2, "yaml"));
+        assert!(errors[0].span.unwrap().start > 20);
+        assert_eq!(parse("{a: 1}\n---\n{a: 2}\n").0.len(), 2, "flow style of YAML is no JSON");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod intern;
 mod model;
 
 pub mod pattern;
+pub mod probe;
 mod random;
 pub mod reference;
 pub mod reuse;

@@ -4,12 +4,14 @@ mod axis;
 mod canvas;
 mod colour;
 mod frame;
+mod probe;
 mod ranking;
 mod rates;
 mod scatter;
 mod series;
 mod trace;
 
+pub use probe::probe_picture;
 pub use ranking::ranking_picture;
 pub use rates::fit_picture;
 pub use scatter::validation_picture;

@@ -7,20 +7,20 @@ use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Place as Point, Style, pic
 use super::colour::of_line;
 use crate::report::trace::{ExperimentDocument, ReuseDocument, RunDocument, TraceSweepDocument};
 
-const LEFT: f64 = 90.0;
-const TOP: f64 = 70.0;
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 380.0;
+pub(super) const LEFT: f64 = 90.0;
+pub(super) const TOP: f64 = 70.0;
+pub(super) const WIDTH: f64 = 760.0;
+pub(super) const HEIGHT: f64 = 380.0;
 /// Most points of a picture: more would hide each other.
 const POINTS: usize = 40_000;
 
-fn title(canvas: &mut Canvas<'_>, text: &str, about: &str) {
+pub(super) fn title(canvas: &mut Canvas<'_>, text: &str, about: &str) {
     canvas.text(text, (20.0, 24.0), Style { size: 16.0, bold: true, ..Style::new(Anchor::Left) });
     canvas.text(about, (20.0, 46.0), Style { colour: FAINT, ..Style::new(Anchor::Left) });
 }
 
 /// Axes with numbers and names.
-fn axes(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis, names: (&str, &str)) {
+pub(super) fn axes(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis, names: (&str, &str)) {
     let bottom = TOP + HEIGHT;
     for tick in up.ticks(6) {
         let y = up.at(tick);
@@ -36,7 +36,7 @@ fn axes(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis, names: (&str, &str)) 
     canvas.text(names.1, (20.0, TOP + HEIGHT / 2.0), Style { upright: true, ..style });
 }
 
-fn size() -> Point {
+pub(super) fn size() -> Point {
     (LEFT + WIDTH + 240.0, TOP + HEIGHT + 60.0)
 }
 

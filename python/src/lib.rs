@@ -1,0 +1,82 @@
+//! What the Python package `wavecast` calls: requests as JSON texts, the command line, and what a thread
+//! touches. The rest of the package is Python, in `wavecast/`.
+
+use std::ffi::OsString;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use wavecast::device;
+use wavecast::footprint::Engine;
+use wavecast::service::Session;
+
+#[path = "../../src/cli/mod.rs"]
+// Clippy looks at it where it belongs, with the answers that stand in that Cargo.toml.
+#[allow(clippy::all, clippy::pedantic)]
+mod cli;
+mod thread;
+
+/// Kernels and devices that were read, for all threads.
+#[pyclass(frozen, name = "Session")]
+struct PySession(Session);
+
+#[pymethods]
+impl PySession {
+    #[new]
+    fn new() -> Self {
+        Self(Session::new(None))
+    }
+
+    /// Answers a request as `wavecast serve` does. Other Python threads run meanwhile.
+    fn ask(&self, py: Python<'_>, request: &str) -> String {
+        py.detach(|| self.0.ask(request))
+    }
+}
+
+/// What a thread of a launch loads and stores: kind, field and element offsets.
+#[pyfunction]
+#[pyo3(signature = (text, overrides, block, fold, block_index, thread))]
+fn touches(
+    py: Python<'_>,
+    text: &str,
+    overrides: Vec<String>,
+    block: [i64; 3],
+    fold: [i64; 3],
+    block_index: [i64; 3],
+    thread: [i64; 3],
+) -> PyResult<Vec<thread::Touched>> {
+    py.detach(|| thread::touched(text, overrides, block, fold, block_index, thread))
+        .map_err(PyValueError::new_err)
+}
+
+/// Runs the command line; the first argument is the name of the program.
+#[pyfunction]
+// PyO3 hands over what it made of a Python list.
+#[allow(clippy::needless_pass_by_value)]
+fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
+    // An exit code does not say its number, but there are three of them.
+    let code = py.detach(|| cli::main(&arguments));
+    (0..3).find(|n| std::process::ExitCode::from(*n) == code).map_or(2, i32::from)
+}
+
+/// The ids of the devices that come with Wavecast.
+#[pyfunction]
+fn devices() -> Vec<&'static str> {
+    device::ids().collect()
+}
+
+/// What this build can do.
+#[pyfunction]
+fn features() -> Vec<(&'static str, bool)> {
+    Engine::ALL.iter().map(|e| (e.word(), e.is_built())).collect()
+}
+
+#[pymodule]
+fn _wavecast(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<PySession>()?;
+    module.add_function(wrap_pyfunction!(touches, module)?)?;
+    module.add_function(wrap_pyfunction!(command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(devices, module)?)?;
+    module.add_function(wrap_pyfunction!(features, module)?)
+}

@@ -1,0 +1,171 @@
+"""The package itself: questions, answers, mistakes, threads, the command line that comes with it."""
+
+import copy
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import wavecast
+
+ROOT = Path(__file__).resolve().parents[2]
+STAR = ROOT / "kernels" / "star3d25.yaml"
+COPY = {
+    "wavecast": 1,
+    "kernel": "copy",
+    "params": {"N": 4096},
+    "fields": {"a": {"dtype": "f64", "size": "N"}, "b": {"like": "a"}},
+    "domain": [{"x": "N"}],
+    "loads": ["a[x]"],
+    "stores": ["b[x]"],
+    "work": {"flops": 0},
+    "launch": {"block": [[64], [256], [2048]], "registers": 16},
+}
+
+
+def command_line(*arguments, text=""):
+    command = [sys.executable, "-m", "wavecast", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def test_answers_are_those_of_the_command_line():
+    text = json.dumps(COPY)
+    for name, function in [("rank", wavecast.rank), ("predict", wavecast.predict), ("check", wavecast.check)]:
+        arguments = [name, "-", "-d", "v100", "--set", "N=8192", "--format", "json"]
+        printed = json.loads(command_line(*arguments, text=text).stdout)
+        assert function(COPY, device="v100", set={"N": 8192}) == printed
+        assert function(text, device="v100", set=["N=8192"]) == printed
+
+
+def test_a_kernel_may_be_given_in_many_ways(tmp_path):
+    ranking = wavecast.rank(STAR, "a100")
+    assert wavecast.rank(str(STAR), "a100") == ranking
+    assert wavecast.rank(STAR.read_text(), "a100") == ranking
+    kernel = wavecast.Kernel(STAR)
+    assert kernel.name == "star3d25" and kernel.rank("a100") == ranking
+    assert wavecast.Kernel(STAR, NX=320).rank("a100")["kernel"]["domain"][0] == 320
+    several = wavecast.predict([COPY, {**COPY, "kernel": "other"}], 128, device="a100")
+    assert [p["kernel"]["name"] for p in several] == ["copy", "other"]
+
+
+def test_options_are_those_of_the_command_line():
+    ranking = wavecast.rank(COPY, "a100", block=[[32], 64, (128, 1, 1)], fold=2, top=2, tie=1.5, model="roofline")
+    assert ranking["summary"] == {"candidates": 3, "feasible": 3, "tie_error": 0.015}
+    assert len(ranking["results"]) == 2 and ranking["model"]["id"] == "roofline"
+    assert all(r["config"]["fold"] == [2, 1, 1] for r in ranking["results"])
+    less = wavecast.predict(COPY, 64, device="a100", device_set={"sm.count": 54}, engine="runs", verify=True)
+    assert less["result"]["counting"]["engines"] == ["runs"]
+    assert wavecast.rank(COPY, "a100", threads=[64, 128])["summary"]["candidates"] == 2
+
+
+def test_a_ranking_can_be_looked_at():
+    ranking = wavecast.rank(COPY, "a100")
+    assert isinstance(ranking, dict) and ranking.best["rank"] == 1
+    assert ranking.place([256])["config"]["block"] == [256, 1, 1] and ranking.place((8, 8)) is None
+    printed = str(ranking)
+    assert "copy on NVIDIA A100" in printed and "10^9 LUP/s" in printed and "3 launches, 2 can run" in printed
+    json.dumps(ranking)
+
+
+def test_a_ranking_is_a_frame():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed: pip install pandas")
+    frame = wavecast.rank(STAR, "a100").frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == 168
+    assert list(frame["rank"]) == list(range(1, 169))
+    best = frame.iloc[0]
+    assert best["block_x"] * best["block_y"] * best["block_z"] == 1024
+    assert best["volumes.dram.load.total"] > 0 and best["limits_per_s.dram"] > best["rate_per_s"]
+
+
+def test_mistakes_have_places():
+    wrong = copy.deepcopy(COPY)
+    wrong["loads"] = ["a[x]", "a[y + 1]"]
+    wrong["lunch"] = {}
+    with pytest.raises(wavecast.KernelError) as caught:
+        wavecast.rank(wrong, "a100")
+    errors = {e["code"]: e for e in caught.value.errors}
+    assert set(errors) == {"unknown-key", "unknown-name"}
+    place = errors["unknown-name"]
+    line = caught.value.text.splitlines()[place["line"] - 1]
+    assert line[place["column"] - 1] == "y" and "a[y + 1]" in str(caught.value)
+    assert "did you mean `launch`?" in str(caught.value)
+    text = "wavecast: 1\nkernel: x\nload: []\n"
+    with pytest.raises(wavecast.KernelError) as caught:
+        wavecast.check(text)
+    assert caught.value.text == text and caught.value.code == caught.value.errors[0]["code"]
+    misspelt = next(e for e in caught.value.errors if e["code"] == "unknown-key")
+    assert (misspelt["line"], misspelt["column"]) == (3, 1) and caught.value.line == 1
+    for bad, says in [
+        (lambda: wavecast.rank(COPY, "a1000"), "no device `a1000`"),
+        (lambda: wavecast.predict(COPY, 2048, device="a100"), "2048 > 1024"),
+        (lambda: wavecast.predict(COPY, [0], device="a100"), "65536"),
+        (lambda: wavecast.rank(COPY, "a100", engine="isl"), "built without isl"),
+        (lambda: wavecast.rank(COPY, "a100", set={"M": 1}), "no document has a parameter `M`"),
+    ]:
+        with pytest.raises(wavecast.KernelError, match=says):
+            bad()
+    assert issubclass(wavecast.KernelError, ValueError)
+
+
+def test_other_threads_run_meanwhile():
+    # While one thread ranks, another one counts: with the lock held it would not get far.
+    kernel = wavecast.Kernel(STAR)
+    done = threading.Event()
+    counted = 0
+
+    def work():
+        for n in range(8):
+            kernel.rank("a100", set={"NX": 600 + n})
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        counted += 1
+    thread.join()
+    assert counted > 1000
+
+
+def test_threads_get_their_own_answers():
+    failures = []
+
+    def work(n):
+        for i in range(20):
+            size = 1024 * (1 + n + i)
+            if wavecast.predict(COPY, 64, device="a100", set={"N": size})["kernel"]["domain"] != [size]:
+                failures.append((n, i))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_what_a_thread_touches():
+    touched = wavecast.touches(COPY, [64], [2], block_index=[1], thread=[3])
+    assert touched == {("load", "a"): [134, 135], ("store", "b"): [134, 135]}
+    with pytest.raises(ValueError, match="unknown key"):
+        wavecast.touches({**COPY, "lunch": 1}, [64], block_index=[0], thread=[0])
+
+
+def test_the_build_says_what_it_is():
+    features = wavecast.features()
+    assert features["isl"] is False and "linear" in features["engines"] and "isl" not in features["engines"]
+    assert features["version"] == wavecast.__version__
+    version = next(
+        line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version")
+    )
+    assert wavecast.__version__ == version
+    assert "a100-40gb" in wavecast.devices()
+
+
+def test_the_wheel_carries_the_command_line():
+    assert command_line("--version").stdout == f"wavecast {wavecast.__version__}\n"
+    assert command_line("rank", "no-such-file").returncode == 2
+    assert command_line("rank", "-", "-d", "a100", "--block", "2048", text=json.dumps(COPY)).returncode == 1
+    answered = command_line("serve", "--stdio", text='{"id": 1, "op": "rank"}\n')
+    assert json.loads(answered.stdout)["id"] == 1

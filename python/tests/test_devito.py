@@ -1,0 +1,124 @@
+"""Devito operators, built anew: that of tests/clients, an acoustic one, sub-domains, and sparse points."""
+
+import os
+
+import pytest
+
+os.environ.setdefault("DEVITO_LOGGING", "ERROR")
+devito = pytest.importorskip("devito", reason="devito is not installed: pip install devito")
+
+import numpy as np
+import wavecast
+from clients import assert_same_as_client
+from wavecast import devito as adapter
+
+
+def operator(equations, **more):
+    return devito.Operator(equations, platform="nvidiaX", language="openacc", **more)
+
+
+def diffusion(shape=(512, 512, 640), **more):
+    grid = devito.Grid(shape=shape, dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=8, time_order=1)
+    return operator(devito.Eq(u.forward, u + 0.1 * u.laplace), **more)
+
+
+def acoustic(sparse=False):
+    grid = devito.Grid(shape=(64, 72, 80), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=8, time_order=2)
+    m = devito.Function(name="m", grid=grid, space_order=8)
+    equations = [devito.Eq(u.forward, devito.solve(m * u.dt2 - u.laplace, u.forward))]
+    if sparse:
+        source = devito.SparseTimeFunction(name="src", grid=grid, npoint=3, nt=10)
+        equations += source.inject(field=u.forward, expr=source)
+    return operator(equations)
+
+
+def test_client():
+    document = adapter.document(diffusion())
+    assert_same_as_client(document, "devito_diffusion_so8")
+    assert document["work"]["flops"] == 44
+
+
+def test_acoustic():
+    (document,) = adapter.documents(acoustic())
+    # 24 neighbours and the cell of this step, the step before, and m at the cell.
+    assert (len(document["loads"]), len(document["stores"])) == (27, 1)
+    touched = wavecast.touches(document, (8, 4, 2), block_index=(1, 1, 1), thread=(1, 1, 1))
+    allocated = document["fields"]["u"]["shape"]
+    assert allocated[1:] == [80, 88, 96]
+    z, y, x = 9, 5, 3
+    cell = (x + 8) * 88 * 96 + (y + 8) * 96 + z + 8
+    assert [e % (80 * 88 * 96) for e in touched["store", "u"]] == [cell]
+    assert touched["load", "m"] == [cell]
+
+
+def test_sparse_points_are_left_out_with_a_warning():
+    with pytest.warns(UserWarning, match="left out"):
+        documents = adapter.documents(acoustic(sparse=True))
+    assert len(documents) == 1
+
+
+def test_temporaries_are_fields_of_several_nests():
+    grid = devito.Grid(shape=(40, 44, 48), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=8, time_order=2)
+    angle = devito.Function(name="angle", grid=grid, space_order=8)
+    along = devito.cos(angle) * u.dx + devito.sin(angle) * u.dz
+    update = 2 * u - u.backward + (devito.cos(angle) * along).dx + (devito.sin(angle) * along).dz
+    documents = adapter.documents(operator(devito.Eq(u.forward, update)))
+    assert len(documents) > 1
+    stored = [s.split("[")[0] for d in documents for s in d["stores"]]
+    assert stored[-1] == "u" and "angle" in documents[0]["fields"]
+    for document in documents:
+        sizes = {f["name"]: f["bytes"] // f["element_bytes"] for f in wavecast.check(document)["fields"]}
+        extents = [next(iter(a.values())) for a in document["domain"]]
+        for corner in ([0, 0, 0], [n - 1 for n in extents]):
+            touched = wavecast.touches(document, (1, 1, 1), block_index=corner, thread=(0, 0, 0))
+            for (_, field), elements in touched.items():
+                assert 0 <= elements[0] and elements[-1] < sizes[field], (document["kernel"], field)
+
+
+def test_reductions_are_atomic():
+    grid = devito.Grid(shape=(96, 96), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=4)
+    sums = devito.Function(name="sums", grid=grid, dimensions=(grid.dimensions[0],), shape=(96,))
+    document = adapter.document(operator(devito.Inc(sums, u)))
+    assert len(document["atomics"]) == 1 and document["atomics"][0].startswith("sums[")
+
+
+def test_sub_domains_are_smaller():
+    grid = devito.Grid(shape=(64, 64, 64), dtype=np.float64)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=2)
+    document = adapter.document(operator(devito.Eq(u.forward, u + 1, subdomain=grid.interior)))
+    assert [next(iter(a.values())) for a in document["domain"]] == [62, 62, 62]
+    touched = wavecast.touches(document, (1, 1, 1), block_index=(0, 0, 0), thread=(0, 0, 0))
+    # One point of the interior and a halo of two.
+    shape = document["fields"]["u"]["shape"]
+    halo = (shape[1] - 64) // 2
+    assert touched["load", "u"] == [(halo + 1) * (shape[2] * shape[3] + shape[3] + 1)]
+
+
+def test_the_choice_goes_back():
+    ranking = adapter.rank(diffusion((64, 64, 64)), "a100", block=[[32, 4, 2]])
+    assert adapter.par_tile(ranking) == (32, 4, 2)
+    code = str(diffusion((64, 64, 64), opt=adapter.opt(ranking)).ccode)
+    # In a tile clause the first number belongs to the innermost loop.
+    assert "tile(32,4,2)" in code
+    flat = adapter.rank(two_dimensions(), "a100")
+    assert len(adapter.par_tile(flat)) == 2
+
+
+def two_dimensions():
+    grid = devito.Grid(shape=(256, 256), dtype=np.float32)
+    u = devito.TimeFunction(name="u", grid=grid, space_order=2)
+    return operator(devito.Eq(u.forward, u.laplace))
+
+
+def test_an_operator_without_parallel_loops_says_so():
+    grid = devito.Grid(shape=(8, 8))
+    u = devito.TimeFunction(name="u", grid=grid)
+    x, y = grid.dimensions
+    recursion = devito.Eq(u.forward, u.forward.subs({x: x - x.spacing, y: y - y.spacing}) + 1)
+    sequential = devito.Operator([recursion], opt="noop", platform="cpu64", language="C")
+    with pytest.raises(adapter.Unsupported, match="GPU platform"):
+        adapter.documents(sequential)

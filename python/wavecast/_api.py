@@ -1,0 +1,201 @@
+"""Questions about kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Mapping, Sequence, Union
+
+from . import _wavecast
+from ._errors import KernelError
+from ._ranking import Ranking
+
+Shape = Union[int, Sequence[int]]
+#: A document, several of them, a YAML or JSON text, or the path of a file.
+KernelLike = Union[Mapping[str, Any], Sequence[Mapping[str, Any]], str, "os.PathLike[str]", "Kernel"]
+
+#: Kernels and devices that were read are kept: a search asks about the same ones again and again.
+_SESSION = _wavecast.Session()
+
+
+class Kernel:
+    """A kernel that is asked about more than once. Reading it once finds its mistakes at once."""
+
+    def __init__(self, kernel: KernelLike, **params: int):
+        self._source, self.text = _source(kernel)
+        self.params = params
+        self.document = check(self)
+
+    @property
+    def name(self) -> str:
+        """Its name; that of the first one if the text holds several."""
+        first = self.document[0] if isinstance(self.document, list) else self.document
+        return first["kernel"]["name"]
+
+    def rank(self, device: str | None = None, **options: Any) -> Ranking:
+        """As :func:`rank`."""
+        return rank(self, device, **options)
+
+    def predict(self, block: Shape | None = None, fold: Shape | None = None, device: str | None = None, **options: Any):
+        """As :func:`predict`."""
+        return predict(self, block, fold, device, **options)
+
+
+def rank(
+    kernel: KernelLike,
+    device: str | None = None,
+    *,
+    block: Shape | Sequence[Shape] | None = None,
+    fold: Shape | Sequence[Shape] | None = None,
+    threads: int | Sequence[int] | None = None,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    device_set: Mapping[str, Any] | Sequence[str] | None = None,
+    limit: Mapping[str, int] | None = None,
+    top: int | None = None,
+    tie: float | None = None,
+    model: str | None = None,
+    addressing: str | None = None,
+    engine: str | None = None,
+    verify: bool = False,
+) -> Any:
+    """Ranks the launches of a kernel, best first; other Python threads run meanwhile.
+
+    ``kernel`` is a document as a dict, its YAML or JSON text, or the path of a file. ``device`` is an id or
+    alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
+    ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
+    and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``).
+
+    Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
+    if the text holds several kernels. Raises :class:`KernelError`.
+    """
+    options = {
+        "block": block,
+        "fold": fold,
+        "threads": threads,
+        "set": set,
+        "device_set": device_set,
+        "limit": limit,
+        "top": top,
+        "tie": tie,
+        "model": model,
+        "addressing": addressing,
+        "engine": engine,
+        "verify": verify,
+    }
+    result = _ask("rank", kernel, device, options)
+    return [Ranking(r) for r in result] if isinstance(result, list) else Ranking(result)
+
+
+def predict(
+    kernel: KernelLike,
+    block: Shape | None = None,
+    fold: Shape | None = None,
+    device: str | None = None,
+    *,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    device_set: Mapping[str, Any] | Sequence[str] | None = None,
+    limit: Mapping[str, int] | None = None,
+    model: str | None = None,
+    addressing: str | None = None,
+    engine: str | None = None,
+    verify: bool = False,
+) -> Any:
+    """Everything about one launch, as ``wavecast schema prediction`` describes it; a list of such documents
+    if the text holds several kernels or variants. Without ``block`` the first launch of the document is
+    meant. Raises :class:`KernelError`, also if the launch cannot run."""
+    options = {
+        "block": block,
+        "fold": fold,
+        "set": set,
+        "device_set": device_set,
+        "limit": limit,
+        "model": model,
+        "addressing": addressing,
+        "engine": engine,
+        "verify": verify,
+    }
+    return _ask("predict", kernel, device, options)
+
+
+def check(
+    kernel: KernelLike,
+    device: str | None = None,
+    *,
+    set: Mapping[str, Any] | Sequence[str] | None = None,
+    candidates: bool = False,
+) -> Any:
+    """What was understood of a kernel, as ``wavecast schema check`` describes it. Raises :class:`KernelError`."""
+    return _ask("check", kernel, device, {"set": set, "candidates": candidates})
+
+
+def touches(
+    kernel: KernelLike,
+    block: Sequence[int],
+    fold: Sequence[int] = (1, 1, 1),
+    *,
+    block_index: Sequence[int],
+    thread: Sequence[int],
+    set: Sequence[str] = (),
+) -> dict[tuple[str, str], list[int]]:
+    """What one thread of a launch loads and stores: element offsets by kind and field, each once and in
+    ascending order. Holds a document against what a generator emitted."""
+    _, text = _source(kernel)
+    shapes = [[*map(int, s), 1, 1, 1][:3] for s in (block, fold)]
+    places = [[*map(int, s), 0, 0, 0][:3] for s in (block_index, thread)]
+    found: dict[tuple[str, str], list[int]] = {}
+    for kind, field, element in _wavecast.touches(text, list(set), *shapes, *places):
+        found.setdefault((kind, field), []).append(element)
+    return found
+
+
+def devices() -> list[str]:
+    """The ids of the devices that come with Wavecast."""
+    return _wavecast.devices()
+
+
+def features() -> dict[str, Any]:
+    """What this build can do. Wheels are built without isl, so that they run anywhere: the engine ``isl``
+    is missing, and nothing else."""
+    engines = dict(_wavecast.features())
+    return {
+        "version": _wavecast.__version__,
+        "isl": engines["isl"],
+        "engines": [e for e, built in engines.items() if built],
+    }
+
+
+def _source(kernel: KernelLike) -> tuple[str, str]:
+    """How a request names the kernel, and its text."""
+    if isinstance(kernel, Kernel):
+        return kernel._source, kernel.text
+    if isinstance(kernel, os.PathLike):
+        with open(kernel, encoding="utf-8") as file:
+            return "kernel_text", file.read()
+    if isinstance(kernel, str):
+        # A document has more than one line or is JSON.
+        if "\n" not in kernel and not kernel.lstrip().startswith(("{", "[")):
+            with open(kernel, encoding="utf-8") as file:
+                return "kernel_text", file.read()
+        return "kernel_text", kernel
+    return "kernel", json.dumps(kernel)
+
+
+def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any]) -> Any:
+    if isinstance(kernel, Kernel) and kernel.params and not options.get("set"):
+        options = {**options, "set": kernel.params}
+    source, text = _source(kernel)
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    head = json.dumps({"id": 0, "op": op, "device": device, "options": given}, default=int)
+    # A document is in the request already as JSON; a text becomes a JSON string.
+    body = text if source == "kernel" else json.dumps(text)
+    answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {body}}}'))
+    if answer["ok"]:
+        return answer["result"]
+    errors = answer["error"]["errors"]
+    if source == "kernel" and any(e["file"] == "kernel" for e in errors):
+        # One line is no place to look at: the same with a line for each value.
+        text = json.dumps(json.loads(text), indent=1)
+        source = "kernel_text"
+        answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {json.dumps(text)}}}'))
+        errors = answer["error"]["errors"] if not answer["ok"] else errors
+    raise KernelError(errors, text)

@@ -1,0 +1,47 @@
+"""What is raised where a question has no answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class KernelError(ValueError):
+    """A kernel, a device or an option that cannot be used, or a launch that has no prediction.
+
+    ``errors`` holds every mistake that was found as a dict with ``code``, ``message``, ``file``, ``line``,
+    ``column`` (both from 1, or ``None``) and ``help``; ``text`` is the text that line and column point
+    into. The message of the exception names all of them and quotes their lines.
+    """
+
+    def __init__(self, errors: list[dict[str, Any]], text: str | None = None):
+        self.errors = errors
+        self.text = text
+        super().__init__("\n".join(_described(error, text) for error in errors))
+
+    @property
+    def code(self) -> str:
+        """The stable name of the first mistake."""
+        return self.errors[0]["code"]
+
+    @property
+    def line(self) -> int | None:
+        """The line of the first mistake."""
+        return self.errors[0]["line"]
+
+    @property
+    def column(self) -> int | None:
+        """The column of the first mistake."""
+        return self.errors[0]["column"]
+
+
+def _described(error: dict[str, Any], text: str | None) -> str:
+    said = error["message"]
+    line, column = error["line"], error["column"]
+    if line is not None:
+        said = f"{error['file']}:{line}:{column}: {said}"
+        lines = (text or "").splitlines()
+        if text is not None and error["file"] in ("kernel", "kernel_text") and line <= len(lines):
+            said += f"\n    {lines[line - 1]}\n    {' ' * (column - 1)}^"
+    if error["help"]:
+        said += f"\n  help: {error['help']}"
+    return said

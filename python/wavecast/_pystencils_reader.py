@@ -1,0 +1,334 @@
+"""Reads the syntax tree of a pystencils GPU kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+import pystencils
+from pystencils.backend.ast import expressions as ex
+from pystencils.backend.ast import structural as st
+from pystencils.backend.memory import BufferBasePtr
+from pystencils.codegen.properties import FieldShape, FieldStride
+from pystencils.types import PsIntegerType
+
+from ._document import access, dtype
+from ._symbolic import DIMENSIONS, Names, Poly, Unsupported, as_axes, indices
+
+_ARITHMETIC = (ex.PsAdd, ex.PsSub, ex.PsMul, ex.PsDiv, ex.PsNeg)
+_RELATIONS = {ex.PsLt: "<", ex.PsLe: "<=", ex.PsGt: ">", ex.PsGe: ">=", ex.PsEq: "==", ex.PsNe: "!="}
+#: How work items and, where a thread has several, threads are written.
+_ITEMS = dict(zip(DIMENSIONS, DIMENSIONS))
+_THREADS = {d: f"tid{d}" for d in DIMENSIONS}
+
+
+@dataclass
+class Buffer:
+    """An array."""
+
+    dtype: Any
+    itemsize: int
+    shape: list[int]
+    strides: list[int]
+
+
+class Reader:
+    """What a kernel does, gathered in program order."""
+
+    def __init__(self, kernel: Any, shape: Any, parameters: Mapping[str, int], index_layout: str | None):
+        if not kernel.target.is_gpu():
+            raise Unsupported(f"a kernel for {kernel.target.name}: create it with target=pystencils.Target.CUDA or HIP")
+        self.kernel = kernel
+        self.sizes = shape
+        self.index_layout = index_layout
+        self.names = Names()
+        self.symbols: dict[str, Poly] = {n: Poly.of(v) for n, v in parameters.items()}
+        self.fields: dict[str, Buffer] = {}
+        self.domain: list[tuple[str, int]] = []
+        self.guard: list[str] = []
+        self.start: int | None = None
+        self.first_store: int | None = None
+        self.steps = [1, 1, 1]
+        self.fixed_block: list[int] | None = None
+        self.has_loops = False
+        self.body: list[Any] = []
+        self.accesses: list[tuple[str, str, list[str]]] = []
+        self.flops = 0
+        self.widest = 4
+        #: How threads are written by dimension; raw ones until the launch is known.
+        self.axes: dict[str, str] = {}
+
+    def read(self) -> None:
+        """Reads the launch, then the statements."""
+        self._sizes()
+        self._launch()
+        self.has_loops = any(isinstance(n, st.PsLoop) for n in _nodes(self.kernel.body))
+        # Loops and fixed blocks are not made of work items: threads and blocks stay as they are.
+        if not self.has_loops and not self.fixed_block:
+            self.axes = dict(_THREADS if any(step > 1 for step in self.steps) else _ITEMS)
+        self.body = self._block(self.kernel.body, [], top=True)
+
+    @property
+    def interior(self) -> int:
+        """First interior element of a row: where the counter starts, or what the first item stores."""
+        return self.start or self.first_store or 0
+
+    # Launch
+
+    def _sizes(self) -> None:
+        for parameter in self.kernel.parameters:
+            self._size_of(parameter.name, parameter.properties)
+
+    def _size_of(self, name: str, properties: Any) -> None:
+        for given in properties:
+            if isinstance(given, FieldShape):
+                self.symbols[name] = Poly.of(self._shape(given.field)[given.coordinate])
+            elif isinstance(given, FieldStride):
+                self.symbols[name] = Poly.of(self._strides(given.field)[given.coordinate])
+
+    def _shape(self, field: Any) -> list[int]:
+        sizes = self.sizes
+        if isinstance(sizes, Mapping):
+            sizes = sizes.get(field.name)
+        if sizes is None:
+            raise Unsupported(f"the size of field `{field.name}` is symbolic: give shape=(...), ghost layers included")
+        # A size may be that of the space alone or have the index dimensions too.
+        shape = [*sizes, *field.index_shape][: len(field.shape)]
+        return [int(n) for n in shape]
+
+    def _strides(self, field: Any) -> list[int]:
+        shape, strides, stride = self._shape(field), [0] * len(field.shape), 1
+        space = list(reversed(field.layout))
+        index = list(range(len(space), len(shape)))
+        # Of symbolic fields, pystencils keeps the order of the space only.
+        c_order = list(field.layout) == sorted(field.layout) and len(space) > 1
+        together = self.index_layout == "aos" or (self.index_layout is None and c_order)
+        for dimension in [*reversed(index), *space] if together else [*space, *index]:
+            strides[dimension] = stride
+            stride *= shape[dimension]
+        return strides
+
+    def _launch(self) -> None:
+        configuration = self.kernel.get_launch_configuration()
+        items = getattr(configuration, "num_work_items", None)
+        if items is None:
+            self._fixed_launch(configuration)
+            return
+        extents = [int(item(**self._arguments(item))) for item in items]
+        rank = max([i + 1 for i, n in enumerate(extents) if n > 1], default=1)
+        self._starts()
+        for dimension, extent, step in zip(DIMENSIONS[:rank], extents, self.steps):
+            self.domain.append((dimension, extent * step))
+            for name in (dimension, f"tid{dimension}"):
+                self.names.bounds[name] = (0, extent - 1)
+
+    def _fixed_launch(self, configuration: Any) -> None:
+        arguments = {p.name: self.symbols[p.name].constant for p in configuration.parameters}
+        try:
+            block, grid = configuration.evaluate(**arguments)
+        except (ValueError, AttributeError, pystencils.codegen.errors.CodegenError) as error:
+            raise Unsupported(
+                f"the launch grid is left open ({error}): set block and grid, or choose Linear3D"
+            ) from error
+        self.fixed_block = [int(n) for n in block]
+        for dimension, threads, blocks in zip(DIMENSIONS, self.fixed_block, grid):
+            self.domain.append((dimension, threads * int(blocks)))
+            self.names.bounds[f"threadIdx.{dimension}"] = (0, threads - 1)
+            self.names.bounds[f"blockIdx.{dimension}"] = (0, int(blocks) - 1)
+
+    def _arguments(self, item: Any) -> dict[str, int]:
+        missing = [p.name for p in item.parameters if p.name not in self.symbols]
+        if missing:
+            raise Unsupported(f"the iteration space depends on {', '.join(missing)}: give parameters={{...}}")
+        return {p.name: self.symbols[p.name].constant for p in item.parameters}
+
+    def _starts(self) -> None:
+        """Where the counters start and by how much they step: from their declarations."""
+        for node in _nodes(self.kernel.body):
+            if not isinstance(node, st.PsDeclaration) or not _is_integer(node.lhs):
+                continue
+            counter = self._poly(node.rhs, dict(self.symbols))
+            for position, dimension in enumerate(DIMENSIONS):
+                step = counter.coefficient(f"threadIdx.{dimension}") if counter is not None else 0
+                if step > 0 and counter.coefficient(f"blockIdx.{dimension}", f"blockDim.{dimension}") == step:
+                    self.steps[position] = step
+                    if position == 0:
+                        self.start = counter.coefficient()
+
+    # Statements
+
+    def _block(self, block: Any, conditions: list[str], top: bool = False) -> list[Any]:
+        found: list[Any] = []
+        for node in block.statements:
+            for step in self._statement(node, conditions, top):
+                # Steps under one condition stand together.
+                if found and isinstance(step, dict) and "when" in step and _same_condition(found[-1], step):
+                    found[-1]["at"] += step["at"]
+                else:
+                    found.append(step)
+        return found
+
+    def _statement(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
+        if isinstance(node, st.PsDeclaration):
+            steps = self._loads(node.rhs, conditions)
+            value = self._poly(node.rhs, self.symbols) if _is_integer(node.lhs) else None
+            if value is not None:
+                self.symbols[node.lhs.symbol.name] = value
+            return steps
+        if isinstance(node, st.PsAssignment):
+            return self._loads(node.rhs, conditions) + self._store(node.lhs, conditions)
+        if isinstance(node, st.PsConditional):
+            return self._conditional(node, conditions, top)
+        if isinstance(node, st.PsLoop):
+            return [self._loop(node, conditions)]
+        if isinstance(node, st.PsBlock):
+            return self._block(node, conditions, top)
+        if isinstance(node, st.PsStatement):
+            return self._loads(node.expression, conditions)
+        if isinstance(node, st.PsEmptyLeafMixIn):
+            return []
+        raise Unsupported(f"a statement of type {type(node).__name__}: it has no counterpart in a kernel document")
+
+    def _conditional(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
+        parts = self._condition(node.condition)
+        whole = top and node.branch_false is None and not self.has_loops and not self.accesses
+        if whole:
+            # The guard of the whole kernel, of which what the domain says already is left out.
+            self.guard += parts
+            return self._block(node.branch_true, conditions, top=True)
+        found = self._block(node.branch_true, conditions + parts)
+        if node.branch_false is not None:
+            negation = [f"!({' && '.join(parts)})"] if parts else ["0 > 1"]
+            found += self._block(node.branch_false, conditions + negation)
+        return found
+
+    def _loop(self, node: Any, conditions: list[str]) -> Any:
+        start, stop, step = (self._poly(e, self.symbols) for e in (node.start, node.stop, node.step))
+        if start is None or stop is None or step is None:
+            raise Unsupported(f"a loop over {node.counter.symbol.name} whose bounds are no index expressions")
+        name = node.counter.symbol.name
+        self.symbols[name] = Poly.of(name)
+        range_ = {"from": str(start), "to": str(stop - 1), "step": str(step)}
+        return {"loop": {name: range_}, "body": self._block(node.body, conditions)}
+
+    def _condition(self, node: Any) -> list[str]:
+        """The parts of a condition that may be false."""
+        if isinstance(node, ex.PsAnd):
+            return self._condition(node.operand1) + self._condition(node.operand2)
+        if isinstance(node, ex.PsOr):
+            sides = [" && ".join(self._condition(o)) for o in (node.operand1, node.operand2)]
+            return [f"({sides[0]} || {sides[1]})"] if all(sides) else []
+        if isinstance(node, ex.PsNot):
+            inner = " && ".join(self._condition(node.operand))
+            return [f"!({inner})"] if inner else ["0 > 1"]
+        relation = _RELATIONS.get(type(node))
+        sides = [self._poly(o, self.symbols) for o in (node.operand1, node.operand2)] if relation else [None]
+        if None in sides:
+            raise Unsupported(f"the condition `{node}` depends on data, as in a reduction: name a representative case in its place")
+        bounds = self.names.between(sides[1] - sides[0])
+        if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
+            return []
+        return [f"{sides[0]} {relation} {sides[1]}"]
+
+    # Accesses
+
+    def _loads(self, expression: Any, conditions: list[str]) -> list[Any]:
+        found: list[Any] = []
+        if isinstance(expression, ex.PsMemAcc):
+            return self._loads(expression.offset, conditions) + [self._access("load", expression, conditions)]
+        for child in expression.children:
+            found += self._loads(child, conditions)
+        if isinstance(expression, _ARITHMETIC) and not isinstance(expression.dtype, PsIntegerType):
+            self.flops += not isinstance(expression, ex.PsNeg)
+        return found
+
+    def _store(self, target: Any, conditions: list[str]) -> list[Any]:
+        if isinstance(target, ex.PsMemAcc):
+            return self._loads(target.offset, conditions) + [self._access("store", target, conditions)]
+        return []
+
+    def _access(self, verb: str, node: Any, conditions: list[str]) -> Any:
+        buffer = self._buffer(node.pointer)
+        offset = self._poly(node.offset, self.symbols)
+        if offset is None:
+            raise Unsupported(f"the address `{node}` depends on data: give a representative address in its place")
+        field = self.fields[buffer]
+        found = indices(offset, field.strides, field.shape)
+        if verb == "store" and found is not None and self.first_store is None:
+            self.first_store = found[0].coefficient()
+        text = access(buffer, found, offset)
+        self.accesses.append((verb, text, conditions))
+        step = f"{verb} {text}"
+        return {"when": " && ".join(conditions), "at": [step]} if conditions else step
+
+    def _buffer(self, pointer: Any) -> str:
+        properties = pointer.symbol.get_properties(BufferBasePtr) if isinstance(pointer, ex.PsSymbolExpr) else ()
+        for found in properties:
+            buffer = found.buffer
+            if buffer.name not in self.fields:
+                itemsize = buffer.element_type.itemsize
+                if not hasattr(buffer.element_type, "numpy_dtype") or itemsize is None:
+                    raise Unsupported(f"field `{buffer.name}` has elements of type {buffer.element_type}")
+                self.widest = max(self.widest, min(itemsize, 8))
+                shape, strides = ([self._number(n) for n in ns] for ns in (buffer.shape, buffer.strides))
+                if len(shape) > 1 and shape[-1] == 1:
+                    # pystencils gives a field without index dimensions one of size 1.
+                    shape, strides = shape[:-1], strides[:-1]
+                self.fields[buffer.name] = Buffer(dtype(buffer.element_type.numpy_dtype), itemsize, shape, strides)
+            return buffer.name
+        raise Unsupported(f"an access through the pointer `{pointer}`, which is no field")
+
+    def _number(self, size: Any) -> int:
+        if hasattr(size, "value"):
+            return int(size.value)
+        self._size_of(size.name, size.properties)
+        known = self.symbols.get(size.name)
+        number = None if known is None else known.constant
+        if number is None:
+            raise Unsupported(f"the size `{size.name}` is not known: give shape=(...) or parameters={{...}}")
+        return number
+
+    # Index expressions
+
+    def _poly(self, node: Any, symbols: Mapping[str, Poly]) -> Poly | None:
+        """An index expression; ``None`` for anything else."""
+        if isinstance(node, ex.PsCast):
+            return self._poly(node.operand, symbols)
+        if isinstance(node, ex.PsConstantExpr):
+            return Poly.of(int(node.constant.value)) if isinstance(node.dtype, PsIntegerType) else None
+        if isinstance(node, ex.PsLiteralExpr):
+            return Poly.of(node.literal.text)
+        if isinstance(node, ex.PsSymbolExpr):
+            return symbols.get(node.symbol.name)
+        if isinstance(node, ex.PsNeg):
+            inner = self._poly(node.operand, symbols)
+            return None if inner is None else -inner
+        if not isinstance(node, ex.PsBinOp):
+            return None
+        one, two = self._poly(node.operand1, symbols), self._poly(node.operand2, symbols)
+        if one is None or two is None:
+            return None
+        if isinstance(node, ex.PsAdd):
+            return as_axes(one + two, self.axes)
+        if isinstance(node, ex.PsSub):
+            return as_axes(one - two, self.axes)
+        if isinstance(node, ex.PsMul):
+            return one * two
+        if isinstance(node, (ex.PsDiv, ex.PsIntDiv, ex.PsRem)) and two.constant is not None:
+            divide = self.names.remainder if isinstance(node, ex.PsRem) else self.names.quotient
+            return divide(as_axes(one, self.axes), two.constant)
+        return None
+
+
+def _same_condition(one: Any, other: Any) -> bool:
+    return isinstance(one, dict) and one.get("when") == other["when"]
+
+
+def _nodes(node: Any) -> Any:
+    yield node
+    for child in node.children:
+        yield from _nodes(child)
+
+
+def _is_integer(expression: Any) -> bool:
+    return isinstance(expression.dtype, PsIntegerType)

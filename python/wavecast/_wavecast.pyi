@@ -1,0 +1,19 @@
+from typing import Sequence
+
+__version__: str
+
+class Session:
+    def __init__(self) -> None: ...
+    def ask(self, request: str) -> str: ...
+
+def touches(
+    text: str,
+    overrides: list[str],
+    block: Sequence[int],
+    fold: Sequence[int],
+    block_index: Sequence[int],
+    thread: Sequence[int],
+) -> list[tuple[str, str, int]]: ...
+def command_line(arguments: list[str]) -> int: ...
+def devices() -> list[str]: ...
+def features() -> list[tuple[str, bool]]: ...

@@ -1,0 +1,157 @@
+//! `wavecast cache-probe`.
+
+mod apply;
+mod simulate;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::Outcome;
+use super::output::{Failure, Format, OutputArguments, json_documents};
+use wavecast::report::probe::{
+    Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
+};
+use wavecast::report::probe_picture;
+use wavecast::trace::probe::{Given, Logs, Order, read_logs};
+
+#[derive(Debug, Args)]
+#[command(after_help = "LOGS are pointer chases (index,latency; Next_id Latency), latency over size \
+    (buffer_kB,cycles_per_load), times of independent loads (warps,loads,cycles), or tables of throughput. \
+    docs/cache-probe.md shows how they are made.")]
+pub(super) struct Arguments {
+    /// Logs, packed or not; `-` reads standard input
+    #[arg(value_name = "LOGS", required_unless_present = "simulate")]
+    logs: Vec<String>,
+    /// Elements of the array, if the logs do not say
+    #[arg(short, long, value_name = "ELEMENTS", value_parser = clap::value_parser!(u64).range(1..))]
+    n: Option<u64>,
+    /// Elements from one load to the next, if the logs do not say
+    #[arg(short, long, value_name = "ELEMENTS", allow_negative_numbers = true)]
+    stride: Option<i64>,
+    /// Bytes of an element, if the logs do not say; 4 by default
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    element: Option<u32>,
+    /// The first loads were timed with an empty cache
+    #[arg(long)]
+    cold: bool,
+    /// What the chases went through, for a device file
+    #[arg(long, value_enum)]
+    level: Option<Level>,
+    /// The set hash from what lines put out (N 5.1); with --simulate, the runs for it
+    #[arg(long)]
+    set_hash: bool,
+    /// Miss-status holding registers from times over loads and warps (N 5.2); with --simulate, those times
+    #[arg(long, conflicts_with = "set_hash")]
+    mshr: bool,
+    /// Write the logs of a simulated cache: a YAML or JSON file that describes it
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["logs", "apply", "fragment"])]
+    simulate: Option<String>,
+    /// Of a simulated cache, this chase instead of all that tell its structure: N,STRIDE, and any of cold,
+    /// shuffled, rounds=R (repeatable)
+    #[arg(long, value_name = "N,S", requires = "simulate", allow_hyphen_values = true)]
+    chase: Vec<String>,
+    /// Print only the part of a device file that follows
+    #[arg(long)]
+    fragment: bool,
+    /// Show how a device file changes by what was found
+    #[arg(long, value_name = "DEVICE.yaml")]
+    apply: Option<PathBuf>,
+    /// Change the device file, not only show how
+    #[arg(long, requires = "apply")]
+    write: bool,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// A cache of a device file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// First-level cache
+    L1,
+    /// Second-level cache
+    L2,
+    /// First level of address translation
+    TlbL1,
+    /// Last level of address translation
+    TlbL2,
+}
+
+impl From<Level> for Place {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::L1 => Place::L1,
+            Level::L2 => Place::L2,
+            Level::TlbL1 => Place::TlbL1,
+            Level::TlbL2 => Place::TlbL2,
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let json = arguments.output.is_json();
+    if let Some(path) = &arguments.simulate {
+        return simulate::run(arguments, path).map_err(|f| f.for_json(json));
+    }
+    let logs = read(arguments).map_err(|f| f.for_json(json))?;
+    let mut document = probe_document(arguments.logs.clone(), &logs);
+    document.device_keys = device_keys(&document, arguments.level.map(Place::from));
+    if let Some(device) = &arguments.apply {
+        return apply::run(device, arguments.write, &document).map_err(|f| f.for_json(json));
+    }
+    write(arguments, &document, &logs)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(arguments: &Arguments, document: &ProbeDocument, logs: &Logs) -> Result<(), Failure> {
+    let output = &arguments.output;
+    if output.is_picture() {
+        return output.write_picture(&probe_picture(document, logs));
+    }
+    if arguments.fragment {
+        return output.write(&fragment(document));
+    }
+    let text = match output.format() {
+        Format::Json => json_documents(std::slice::from_ref(document))?,
+        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
+        Format::Csv => probe_table(document).csv(),
+        Format::Md => probe_table(document).markdown(),
+        Format::Table => probe_text(document, output.width()),
+    };
+    output.write(&text)
+}
+
+/// All logs that were named.
+fn read(arguments: &Arguments) -> Result<Logs, Failure> {
+    let given = Given {
+        n: arguments.n,
+        stride: arguments.stride.filter(|&s| s != 0),
+        element: arguments.element,
+        cold: arguments.cold,
+    };
+    let mut logs = Logs::default();
+    for path in &arguments.logs {
+        let input: Box<dyn Read> = if path == "-" {
+            Box::new(std::io::stdin().lock())
+        } else {
+            let file = File::open(path);
+            Box::new(file.map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e))?)
+        };
+        read_logs(path, input, given, &mut logs)
+            .map_err(|e| Failure::message(e.code(), format!("{path}: {e}"), e.help()))?;
+    }
+    let missing = |what: &str, help| {
+        let message = format!("the logs hold no {what}");
+        Failure::message("probe-missing", message, Some(help))
+    };
+    if arguments.set_hash && !logs.runs.iter().any(|r| matches!(r.order, Order::Evict { .. })) {
+        return Err(missing("runs with order=evict", "tracer/pchase makes them with --evict"));
+    }
+    if arguments.mshr && logs.mshrs.is_empty() {
+        return Err(missing("times over warps and loads", "a table with the head `warps,loads,cycles`"));
+    }
+    Ok(logs)
+}

@@ -1,0 +1,70 @@
+//! Launches that somebody asked for instead of those of the document.
+
+use super::candidate::{Candidate, candidates};
+use crate::kernel::Kernel;
+
+/// Blocks and folds to consider; empty lists leave it to the document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shapes {
+    /// These blocks.
+    pub blocks: Vec<[i64; 3]>,
+    /// All blocks of so many threads whose extents are powers of two.
+    pub threads: Vec<i64>,
+    /// These folds.
+    pub folds: Vec<[i64; 3]>,
+}
+
+impl Shapes {
+    /// The launches of a kernel to consider: for each fold all blocks.
+    pub fn candidates(&self, kernel: &Kernel) -> Vec<Candidate> {
+        if self.blocks.is_empty() && self.threads.is_empty() && self.folds.is_empty() {
+            return candidates(kernel).collect();
+        }
+        let blocks = self.blocks(kernel);
+        let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
+        let of =
+            |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
+        folds.iter().flat_map(of).collect()
+    }
+
+    /// The blocks that were given; those of the document otherwise.
+    pub fn blocks(&self, kernel: &Kernel) -> Vec<[i64; 3]> {
+        if !self.blocks.is_empty() {
+            self.blocks.clone()
+        } else if self.threads.is_empty() {
+            let fold = kernel.launch.folds.first();
+            candidates(kernel).filter(|c| Some(&c.fold) == fold).map(|c| c.block).collect()
+        } else {
+            self.threads.iter().flat_map(|&n| shapes(n, kernel.axes.len())).collect()
+        }
+    }
+}
+
+/// The one launch that is meant: block and fold as given, the first of the document otherwise.
+pub fn the_candidate(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Candidate {
+    let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
+    let fold = match (fold, block) {
+        (Some(fold), _) => fold,
+        // A block alone means that block without folding.
+        (None, Some(_)) => [1; 3],
+        (None, None) => first.fold,
+    };
+    Candidate { block: block.unwrap_or(first.block), fold }
+}
+
+/// Blocks of `threads` threads over so many axes, all extents but the first powers of two, x longest
+/// first.
+fn shapes(threads: i64, axes: usize) -> Vec<[i64; 3]> {
+    let powers = |most: i64, has: bool| {
+        (0..=16).map(|i| 1_i64 << i).take_while(move |&n| n <= if has { most } else { 1 })
+    };
+    let mut all = Vec::new();
+    for z in powers(64, axes > 2) {
+        for y in powers(1024, axes > 1) {
+            if threads % (y * z) == 0 {
+                all.push([threads / (y * z), y, z]);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,174 @@
+//! The keys of a device file that findings fill.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::ProbeDocument;
+use crate::device::{Bytes, Change};
+use crate::trace::probe::Confidence;
+
+/// Which cache the chases went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The first-level cache.
+    L1,
+    /// The second-level cache.
+    L2,
+    /// The first level of address translation.
+    TlbL1,
+    /// The last level of address translation.
+    TlbL2,
+}
+
+/// A number for a device file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DeviceKey {
+    /// Its path, such as `l1.line`.
+    pub path: String,
+    /// The number with its unit.
+    pub value: String,
+    /// What it rests on.
+    pub note: String,
+}
+
+impl From<&DeviceKey> for Change {
+    fn from(key: &DeviceKey) -> Self {
+        Self { path: key.path.clone(), value: key.value.clone(), note: key.note.clone() }
+    }
+}
+
+fn key(path: &str, value: String, note: impl Into<String>) -> DeviceKey {
+    DeviceKey { path: path.to_owned(), value, note: note.into() }
+}
+
+/// The keys that findings of at least medium confidence fill; what chases went through must be said.
+pub fn device_keys(document: &ProbeDocument, place: Option<Place>) -> Vec<DeviceKey> {
+    let mut keys = Vec::new();
+    if let Some(place) = place {
+        of_structure(document, place, &mut keys);
+    }
+    of_levels(document, &mut keys);
+    if let Some(mshrs) = &document.mshrs {
+        for (path, finding) in [("l1.mshrs", &mshrs.total), ("l1.mshrs_per_warp", &mshrs.per_warp)] {
+            if let Some(value) = finding.value.filter(|_| finding.confidence >= Confidence::Medium) {
+                keys.push(key(path, value.to_string(), finding.evidence.join("; ")));
+            }
+        }
+    }
+    of_figures(document, &mut keys);
+    // What was found twice is said once: chases load by load come first.
+    let mut seen = std::collections::HashSet::new();
+    keys.retain(|k| seen.insert(k.path.clone()));
+    keys
+}
+
+fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey>) {
+    let Some(s) = &document.structure else { return };
+    let section = match place {
+        Place::L1 => "l1",
+        Place::L2 => "l2",
+        Place::TlbL1 | Place::TlbL2 => "tlb",
+    };
+    let sure = |confidence: Confidence| confidence >= Confidence::Medium;
+    let line = if section == "tlb" { "tlb.page".to_owned() } else { format!("{section}.line") };
+    if let Some(bytes) = s.line_bytes.value.filter(|_| sure(s.line_bytes.confidence)) {
+        keys.push(key(&line, Bytes(bytes).to_string(), s.line_bytes.evidence.join("; ")));
+    }
+    let capacity = match place {
+        Place::L1 => "l1.capacity",
+        Place::L2 => "l2.capacity",
+        Place::TlbL1 => "tlb.l1_reach",
+        Place::TlbL2 => "tlb.l2_reach",
+    };
+    if let Some(bytes) = s.capacity_bytes.value.filter(|_| sure(s.capacity_bytes.confidence)) {
+        keys.push(key(capacity, Bytes(bytes).to_string(), s.capacity_bytes.evidence.join("; ")));
+    }
+    if place == Place::L1
+        && let Some([first, others @ ..]) = s.ways.value.as_deref().filter(|_| sure(s.ways.confidence))
+        && others.iter().all(|w| w == first)
+    {
+        let note =
+            format!("{} sets; replacement {}", others.len() + 1, s.replacement.value.unwrap_or("open"));
+        keys.push(key("l1.ways", first.to_string(), note));
+    }
+    if let (Place::L1 | Place::L2, Some(hit)) = (place, document.clusters.first()) {
+        let note = format!("median of {} hits", hit.loads);
+        keys.push(key(&format!("{section}.latency"), format!("{:.0} cycles", hit.cycles), note));
+    }
+    if let (Place::TlbL2, [hit, miss, ..]) = (place, document.clusters.as_slice()) {
+        let note = format!("{:.0} cycles with a miss, {:.0} without", miss.cycles, hit.cycles);
+        keys.push(key("tlb.miss_latency", format!("{:.0} cycles", miss.cycles - hit.cycles), note));
+    }
+}
+
+/// Latencies of plateaus: the first is the L1, the second the L2, the last device memory. Sizes have only
+/// brackets, which are no numbers for a file.
+fn of_levels(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
+    let names: &[&str] = match document.levels.len() {
+        3.. => &["l1", "l2"],
+        2 => &["l1"],
+        _ => &[],
+    };
+    let last = document.levels.last().filter(|_| document.levels.len() >= 2);
+    let named = names.iter().copied().zip(&document.levels).chain(last.map(|l| ("dram", l)));
+    for (name, level) in named {
+        let [from, to] = level.plateau_kib;
+        let mut note = format!("plateau from {from} to {to} KiB");
+        if let Some(edge) = &level.edge {
+            let [on, off] = edge.bracket_kib;
+            let _ = write!(note, ", which ends between {on} and {off} KiB");
+        }
+        keys.push(key(&format!("{name}.latency"), format!("{:.0} cycles", level.cycles), note));
+    }
+}
+
+/// Throughputs: the most of a column is what the device reaches.
+fn of_figures(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
+    let kinds: [(&[&str], &str, &str); 2] = [
+        (&["gb_per_s", "gbps"], "dram.bandwidth", "GB/s"),
+        (&["bytes_per_cycle", "b_per_cycle"], "l1.bandwidth", "B/cycle"),
+    ];
+    for (names, path, unit) in kinds {
+        let all = document.figures.iter().filter(|f| names.contains(&f.what.as_str()));
+        if let Some(most) = all.max_by(|a, b| a.value.total_cmp(&b.value)) {
+            let at: Vec<String> = most.at.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            keys.push(key(path, format!("{:.1} {unit}", most.value), format!("most, at {}", at.join(", "))));
+        }
+    }
+    for figure in document.figures.iter().filter(|f| f.what.contains("cycles") || f.what == "latency") {
+        // The patterns of S 5.2 are named by what they hit.
+        let path = match figure.at.get("pattern").map(|p| p.to_lowercase()).as_deref() {
+            Some("l1" | "l1 hit") => "l1.latency",
+            Some("l2" | "l2 hit") => "l2.latency",
+            Some("dram" | "memory") => "dram.latency",
+            _ => continue,
+        };
+        keys.push(key(path, format!("{:.0} cycles", figure.value), "latency of an access pattern"));
+    }
+}
+
+/// Part of a device file.
+pub fn fragment(document: &ProbeDocument) -> String {
+    let mut out = String::new();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let from = document.sources.join(", ");
+    let _ = writeln!(
+        out,
+        "sources:\n  probe: {{kind: measured, text: {}}}",
+        quoted(&format!("wavecast cache-probe, {from}"))
+    );
+    let mut section = "";
+    let mut keys: Vec<&DeviceKey> = document.device_keys.iter().collect();
+    keys.sort_by_key(|k| k.path.split('.').next().unwrap_or_default().to_owned());
+    for k in keys {
+        let (head, name) = k.path.split_once('.').unwrap_or(("", &k.path));
+        if head != section {
+            let _ = writeln!(out, "{head}:");
+            section = head;
+        }
+        let _ = writeln!(out, "  {name}: {{value: {}, source: probe, note: {}}}", k.value, quoted(&k.note));
+    }
+    out
+}

@@ -1,0 +1,184 @@
+//! What was found, for a person.
+
+use std::fmt::Write;
+
+use super::document::{FindingDocument, MappingDocument, PrefetchDocument, ProbeDocument, StructureDocument};
+use crate::report::units::{bytes, counted, grouped};
+use crate::report::{Align, Table};
+use crate::trace::probe::Confidence;
+
+fn size(n: u64) -> String {
+    bytes(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+fn word(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Open => "open",
+        Confidence::Low => "low",
+        Confidence::Medium => "medium",
+        Confidence::High => "high",
+    }
+}
+
+/// All findings, a row each.
+pub fn probe_table(document: &ProbeDocument) -> Table {
+    let mut table = Table::new(
+        ["finding", "value", "confidence", "evidence", "next run"].map(|name| (name, Align::Left)),
+    );
+    if let Some(s) = &document.structure {
+        structure_rows(&mut table, s);
+    }
+    for (i, level) in document.levels.iter().enumerate() {
+        let [from, to] = level.plateau_kib;
+        let plateau = format!("flat from {from} to {to} KiB, scatter {:.1} %", level.scatter_percent);
+        let (value, confidence) = match &level.edge {
+            Some(e) => {
+                let [on, off] = e.bracket_kib;
+                let value = format!(
+                    "{:.0} cycles up to {on} KiB, not at {off} KiB (about {:.0})",
+                    level.cycles, e.estimate_kib
+                );
+                (value, word(e.confidence))
+            }
+            None => (format!("{:.0} cycles to the end", level.cycles), "high"),
+        };
+        table.row([format!("level {}", i + 1), value, confidence.to_owned(), plateau, String::new()]);
+    }
+    if let Some(hash) = &document.set_hash {
+        let value = hash.address_bits.iter().map(|b| bits(b)).collect::<Vec<_>>().join(", ");
+        let confidence = if hash.linear { "high" } else { "low" };
+        let evidence = format!(
+            "{} of {} lines beside the array put others out; address bits up to {} tried; {}",
+            hash.tried - hash.silent,
+            hash.tried,
+            hash.highest_bit,
+            if hash.linear { "all lie as the bits say" } else { "not all lie as linear bits say" }
+        );
+        table.row(["set bits".to_owned(), value, confidence.to_owned(), evidence, String::new()]);
+    }
+    if let Some(mshrs) = &document.mshrs {
+        row(&mut table, "MSHRs", &mshrs.total, u32::to_string);
+        row(&mut table, "MSHRs of a warp", &mshrs.per_warp, u32::to_string);
+    }
+    for f in &document.figures {
+        let at: Vec<String> = f.at.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        table.row([f.what.clone(), f.value.to_string(), String::new(), at.join(", "), String::new()]);
+    }
+    table
+}
+
+fn row<T>(table: &mut Table, name: &str, finding: &FindingDocument<T>, show: impl FnOnce(&T) -> String) {
+    table.row([
+        name.to_owned(),
+        finding.value.as_ref().map_or_else(|| "open".to_owned(), show),
+        word(finding.confidence).to_owned(),
+        finding.evidence.join("; "),
+        finding.next.join("; "),
+    ]);
+}
+
+fn structure_rows(table: &mut Table, s: &StructureDocument) {
+    row(table, "line", &s.line_bytes, |&l| size(l));
+    row(table, "capacity", &s.capacity_bytes, |&c| size(c));
+    row(table, "ways", &s.ways, |w| ways(w));
+    row(table, "mapping", &s.mapping, mapping);
+    row(table, "replacement", &s.replacement, |r| (*r).to_owned());
+    row(table, "prefetch", &s.prefetch, prefetch);
+}
+
+fn ways(all: &[u32]) -> String {
+    let mut counts: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
+    for &w in all {
+        *counts.entry(w).or_default() += 1;
+    }
+    let parts: Vec<String> =
+        counts.iter().rev().map(|(ways, &n)| format!("{} of {ways}", counted(n, "set"))).collect();
+    parts.join(", ")
+}
+
+fn bits(all: &[u32]) -> String {
+    all.iter().map(u32::to_string).collect::<Vec<_>>().join("^")
+}
+
+fn mapping(m: &MappingDocument) -> String {
+    match (m.kind, m.run, &m.address_bits) {
+        ("single", ..) => "one set".to_owned(),
+        ("spatial", Some(run), _) => format!("{run} consecutive lines in a set, {} sets", m.sets),
+        ("xor", _, Some(all)) => {
+            let all: Vec<String> = all.iter().map(|b| bits(b)).collect();
+            format!("address bits {}", all.join(", "))
+        }
+        ("bits", ..) => format!("line modulo {}", m.sets),
+        _ => format!("a table of {} sets", m.sets),
+    }
+}
+
+fn prefetch(p: &PrefetchDocument) -> String {
+    match (p.kind, p.lines) {
+        ("none", _) => "none".to_owned(),
+        ("miss", Some(lines)) => format!("{} more at a miss", counted(lines as usize, "line")),
+        (_, Some(lines)) => format!("{} ahead, on and on", counted(lines as usize, "line")),
+        _ => "on and on, distance open".to_owned(),
+    }
+}
+
+/// For a terminal.
+pub fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
+    let loads = grouped(i64::try_from(document.loads).unwrap_or(i64::MAX));
+    let mut out =
+        format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));
+    if !document.clusters.is_empty() {
+        let all: Vec<String> = document
+            .clusters
+            .iter()
+            .map(|c| format!("{:.0} cycles ±{:.1} % ({} loads)", c.cycles, c.spread_percent, c.loads))
+            .collect();
+        let _ = writeln!(out, "latencies: {}; {} outliers", all.join(", "), document.outliers);
+    }
+    out.push('\n');
+    let full = probe_table(document);
+    out += &findings(document).text(1, width);
+    let (evidence, next) = notes(&full);
+    if !evidence.is_empty() {
+        let _ = write!(out, "\nevidence\n{evidence}");
+    }
+    if !next.is_empty() {
+        let _ = write!(out, "\nwhat would settle the rest\n{next}");
+    }
+    if let Some(table) = document.structure.as_ref().and_then(|s| s.mapping.value.as_ref()?.table.as_ref()) {
+        let _ = write!(out, "\nset of each line, 16 in a row\n");
+        for row in table.chunks(16) {
+            let cells: Vec<String> =
+                row.iter().map(|s| s.map_or_else(|| "  ?".to_owned(), |s| format!("{s:>3}"))).collect();
+            let _ = writeln!(out, " {}", cells.join(" "));
+        }
+    }
+    if !document.device_keys.is_empty() {
+        let _ = write!(out, "\nfor a device file\n{}", super::fragment(document));
+    }
+    out
+}
+
+/// Findings without what they rest on.
+fn findings(document: &ProbeDocument) -> Table {
+    let mut short = Table::new(["finding", "value", "confidence"].map(|name| (name, Align::Left)));
+    for cells in probe_table(document).cells() {
+        short.row(cells.iter().take(3).cloned());
+    }
+    short
+}
+
+/// Evidence and further runs, a line each.
+fn notes(table: &Table) -> (String, String) {
+    let (mut evidence, mut next) = (String::new(), String::new());
+    for cells in table.cells() {
+        let [name, _, _, why, run] = cells else { continue };
+        if !why.is_empty() {
+            let _ = writeln!(evidence, " {name}: {why}");
+        }
+        if !run.is_empty() {
+            let _ = writeln!(next, " {name}: {run}");
+        }
+    }
+    (evidence, next)
+}

@@ -1,0 +1,102 @@
+//! What a program is answered.
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::report::{Check, ErrorDocument, PredictionDocument, RankingDocument};
+
+/// The answer to a request.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Answer {
+    /// That of the request; null where a line was not readable.
+    pub id: Value,
+    /// Whether there is a result.
+    pub ok: bool,
+    /// One document, or a list of them if the request had several kernels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Documents>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorDocument>,
+}
+
+/// One document alone, several as a list.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
+pub enum Documents {
+    /// Of one kernel.
+    One(Box<Document>),
+    /// Of several.
+    Many(Vec<Document>),
+}
+
+impl Serialize for Documents {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Documents::One(one) => one.serialize(serializer),
+            Documents::Many(many) => many.serialize(serializer),
+        }
+    }
+}
+
+/// What was found out about a kernel.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Document {
+    /// Of `rank`.
+    Ranking(Box<RankingDocument>),
+    /// Of `predict`.
+    Prediction(Box<PredictionDocument>),
+    /// Of `check`.
+    Check(Box<Check>),
+    /// Of `define`.
+    Definition(Definition),
+    /// Of `predict`, for one of several kernels.
+    Error(ErrorDocument),
+}
+
+/// What was defined: `wavecast/definition/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Definition {
+    /// `wavecast/definition/1`.
+    pub schema: &'static str,
+    /// How to refer to it.
+    pub name: String,
+    /// The kernels that it holds, variants included.
+    pub kernels: Vec<String>,
+}
+
+impl Answer {
+    /// What came of a request.
+    pub fn new(id: Value, outcome: Result<Documents, ErrorDocument>) -> Self {
+        let (result, error) = match outcome {
+            Ok(result) => (Some(result), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self { id, ok: error.is_none(), result, error }
+    }
+
+    /// As a line of JSON, without its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|e| {
+            // Only a number that is no JSON number could do this, and serde_json writes those as null.
+            let error = ErrorDocument::of("json", e.to_string(), None);
+            serde_json::to_string(&error).unwrap_or_default()
+        })
+    }
+}
+
+impl Documents {
+    /// One alone, several together. None at all is an error of the caller.
+    pub(super) fn of(mut all: Vec<Document>) -> Self {
+        match (all.pop(), all.is_empty()) {
+            (Some(one), true) => Documents::One(Box::new(one)),
+            (Some(last), false) => {
+                all.push(last);
+                Documents::Many(all)
+            }
+            (None, _) => Documents::Many(all),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Values of options that may be written in more than one way.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Value;
+
+use crate::report::ErrorDocument;
+
+pub(super) type Choice<T> = Result<T, ErrorDocument>;
+
+/// Most threads along an axis, and most work items of a thread.
+const MOST: i64 = 65_536;
+
+/// Names and values: a mapping, or a list of `NAME=VALUE`.
+#[derive(Debug, Clone, Default)]
+pub struct Given(Vec<String>);
+
+impl Given {
+    /// As `NAME=VALUE`.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let texts = match Value::deserialize(deserializer)? {
+            Value::Object(map) => map.iter().map(|(k, v)| Some(format!("{k}={}", text(v)?))).collect(),
+            Value::Array(items) => items.iter().map(|i| i.as_str().map(str::to_owned)).collect(),
+            Value::Null => Some(Vec::new()),
+            _ => None,
+        };
+        let expected = "expected a mapping from names to numbers or texts, or a list of \"NAME=VALUE\"";
+        texts.map(Given).ok_or_else(|| D::Error::custom(expected))
+    }
+}
+
+/// Shapes of blocks or folds: one or a list of them.
+#[derive(Debug, Clone, Default)]
+pub struct ShapeList(Vec<[i64; 3]>);
+
+impl ShapeList {
+    /// All of them.
+    pub(super) fn all(&self) -> &[[i64; 3]] {
+        &self.0
+    }
+
+    /// The only one, if any was given.
+    pub(super) fn only(&self, option: &str) -> Choice<Option<[i64; 3]>> {
+        match self.0.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            many => {
+                let message = format!("`options.{option}` has {} shapes; predict takes one", many.len());
+                Err(ErrorDocument::of("request", message, Some("use rank for several".to_owned())))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ShapeList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let shapes = match &value {
+            Value::Null => Some(Vec::new()),
+            Value::Array(items) if items.iter().any(Value::is_array) => items.iter().map(shape).collect(),
+            one => shape(one).map(|s| vec![s]),
+        };
+        let expected =
+            "expected a shape such as [256, 1, 2], its numbers from 1 to 65536, or a list of shapes";
+        shapes.map(ShapeList).ok_or_else(|| D::Error::custom(expected))
+    }
+}
+
+/// Up to three numbers, missing ones being 1.
+fn shape(value: &Value) -> Option<[i64; 3]> {
+    let mut shape = [1; 3];
+    let numbers = match value {
+        Value::Array(numbers) if (1..=3).contains(&numbers.len()) => numbers.as_slice(),
+        Value::Number(_) => std::slice::from_ref(value),
+        _ => return None,
+    };
+    for (extent, number) in shape.iter_mut().zip(numbers) {
+        *extent = number.as_i64().filter(|n| (1..=MOST).contains(n))?;
+    }
+    Some(shape)
+}
+
+/// A number or a list of numbers.
+#[derive(Debug, Clone, Default)]
+pub struct WholeNumbers(pub(super) Vec<i64>);
+
+impl<'de> Deserialize<'de> for WholeNumbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let numbers = match &value {
+            Value::Null => &[],
+            Value::Array(numbers) => numbers.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let numbers: Option<Vec<i64>> =
+            numbers.iter().map(|n| n.as_i64().filter(|n| (1..=MOST).contains(n))).collect();
+        numbers
+            .map(WholeNumbers)
+            .ok_or_else(|| D::Error::custom("expected a number from 1 to 65536, or a list of them"))
+    }
+}
+
+macro_rules! schema_of {
+    ($type:ty, $name:literal, $schema:tt) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+schema_of!(Given, "Given", {
+    "description": "Names and values: a mapping, or a list of `NAME=VALUE`.",
+    "anyOf": [
+        {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "null"}
+    ]
+});
+schema_of!(ShapeList, "ShapeList", {
+    "description": "A shape, up to three numbers along x, y, z, or a list of shapes.",
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": 65_536},
+        {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}, "maxItems": 3},
+        {"type": "array", "items": {"anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": 65_536},
+            {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}, "maxItems": 3}
+        ]}},
+        {"type": "null"}
+    ]
+});
+schema_of!(WholeNumbers, "WholeNumbers", {
+    "description": "A number or a list of numbers.",
+    "anyOf": [
+        {"type": "integer", "minimum": 1, "maximum": 65_536},
+        {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}},
+        {"type": "null"}
+    ]
+});
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn shapes_may_be_one_or_many() {
+        let read = |value: Value| from_value::<ShapeList>(value).map(|s| s.0).map_err(|e| e.to_string());
+        assert_eq!(read(json!(64)), Ok(vec![[64, 1, 1]]));
+        assert_eq!(read(json!([16, 2])), Ok(vec![[16, 2, 1]]));
+        assert_eq!(read(json!([[16, 2, 32], 64])), Ok(vec![[16, 2, 32], [64, 1, 1]]));
+        assert_eq!(read(json!(null)), Ok(vec![]));
+        for wrong in
+            [json!([1, 2, 3, 4]), json!([0]), json!("16,2"), json!([1.5]), json!([[65_537]]), json!([])]
+        {
+            assert!(read(wrong.clone()).unwrap_err().contains("[256, 1, 2]"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_and_values_may_be_a_mapping_or_texts() {
+        let read = |value: Value| from_value::<Given>(value).map(|g| g.0);
+        assert_eq!(read(json!({"N": 3, "M": "2*N"})).unwrap(), ["N=3", "M=2*N"]);
+        assert_eq!(read(json!(["N=3"])).unwrap(), ["N=3"]);
+        assert!(
+            read(json!({"N": [3]})).is_err() && read(json!(["N", 3])).is_err() && read(json!("N=3")).is_err()
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Requests of programs: JSON in, JSON out. `serve`, the C interface and the Python package ask here.
+//!
+//! ```
+//! use wavecast::service::Session;
+//!
+//! let session = Session::new(None);
+//! let answer = session.ask(r#"{"id": 1, "op": "predict", "device": "a100", "kernel": {
+//!     "wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 1024}, "b": {"like": "a"}},
+//!     "domain": {"x": 1024}, "loads": ["a[x]"], "stores": ["b[x]"]}}"#);
+//! assert!(answer.starts_with(r#"{"id":1,"ok":true,"result":{"schema":"wavecast/prediction/1""#));
+//! ```
+
+mod answer;
+mod given;
+mod job;
+mod lines;
+mod request;
+mod schema;
+mod session;
+
+pub use answer::{Answer, Definition, Document, Documents};
+pub use given::{Given, ShapeList, WholeNumbers};
+pub use lines::serve;
+pub use request::{Op, Options, Request};
+pub use schema::{SCHEMAS, schema};
+pub use session::Session;

@@ -1,0 +1,52 @@
+//! The largest array that fits and the smallest that does not.
+
+use super::super::clusters::Clusters;
+use super::super::log::Run;
+use super::super::marks::{Marks, significant};
+
+/// Misses of a place that are counted one by one; more are counted with them.
+const COUNTED: usize = 6;
+
+/// Whether an array misses when it is warm: more misses than noise makes, or more places with several.
+pub fn overflows(run: &Run, clusters: &Clusters, noise: f64) -> bool {
+    let marks = Marks::of(run, clusters, run.stride.unsigned_abs());
+    let (loads, misses) = marks.sum();
+    // A few places that always miss are more than as many misses here and there.
+    let always = |p: &&(u32, u32)| p.0 >= 3 && p.1 * 4 >= p.0 * 3;
+    let steady = marks.places.iter().filter(always).count();
+    // One round says no more than its sum.
+    let once = marks.rounds() < 3 && significant(loads, misses, noise);
+    steady > 0 || once || significant(loads, misses, 3.0 * noise) || gathered(&marks, noise)
+}
+
+/// Whether misses gather at places: the noise of loads alike is spread evenly.
+fn gathered(marks: &Marks, noise: f64) -> bool {
+    let mut counts = [0.0; COUNTED + 1];
+    let mut expected = [0.0; COUNTED + 1];
+    for &(visits, misses) in &marks.places {
+        let mean = f64::from(visits) * noise;
+        // The chance of k misses and more, by Poisson's distribution.
+        let (mut exactly, mut below) = ((-mean).exp(), 0.0);
+        for (k, (count, expected)) in (0_u32..).zip(counts.iter_mut().zip(&mut expected)) {
+            *count += f64::from(u8::from(misses >= k));
+            *expected += 1.0 - below;
+            below += exactly;
+            exactly *= mean / f64::from(k + 1);
+        }
+    }
+    let mut pairs = counts.iter().zip(&expected).skip(2);
+    pairs.any(|(count, expected)| *count > expected + 6.0 * expected.sqrt() + 3.0)
+}
+
+/// Bytes of the largest array that fits below the smallest that does not, and of that.
+pub(super) fn edge(runs: &[Run], clusters: &Clusters, noise: f64) -> (Option<u64>, Option<u64>) {
+    let mut all: Vec<(u64, bool)> = runs
+        .iter()
+        .filter(|r| r.is_warm_stride())
+        .map(|r| (r.bytes(), overflows(r, clusters, noise)))
+        .collect();
+    all.sort_unstable();
+    let over = all.iter().find(|r| r.1).map(|r| r.0);
+    let fits = all.iter().filter(|r| !r.1 && over.is_none_or(|o| r.0 < o)).map(|r| r.0).max();
+    (fits, over)
+}

@@ -1,0 +1,261 @@
+//! Which lines begin to miss together as the array grows (S stage 2): they are a set.
+
+use std::collections::BTreeMap;
+
+use super::super::clusters::Clusters;
+use super::super::log::Run;
+use super::super::marks::Marks;
+
+/// Lines that began to miss with the same array.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Class {
+    /// Lines that were there before and fitted.
+    pub(super) old: Vec<u64>,
+    /// Lines of the array that are new with it.
+    pub(super) fresh: std::ops::Range<u64>,
+}
+
+/// All sets that overflowed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Flips {
+    /// In the order in which they did.
+    pub(super) classes: Vec<Class>,
+    /// Lines of the largest array that fits, if there is one right before the first that does not.
+    pub(super) fitting: Option<u64>,
+    /// Lines that fit in the largest array.
+    pub(super) steady: Vec<u64>,
+    /// Lines of the largest array.
+    pub(super) lines: u64,
+    /// Whether every array has one line more than the one before.
+    pub(super) single_steps: bool,
+    /// By how much the least certain line is certain: a natural logarithm of likelihoods.
+    pub(super) margin: f64,
+    /// Share of loads that miss, of lines in sets that have just overflowed.
+    pub(super) missing: f64,
+    /// Rounds of the shortest run.
+    pub(super) rounds: u32,
+    /// Whether all lines of all arrays were looked at.
+    pub(super) whole: bool,
+    /// Arrays after the one with which the last set overflowed.
+    pub(super) tail: usize,
+}
+
+impl Flips {
+    /// Most lines side by side that began to miss together.
+    pub(super) fn longest(&self) -> usize {
+        let sets = self.classes.iter().flat_map(|c| c.old.chunk_by(|a, b| a + 1 == *b));
+        sets.map(<[u64]>::len).max().unwrap_or(0)
+    }
+}
+
+/// Rounds and misses of each line in an array of so many lines.
+struct Step {
+    lines: u64,
+    places: Vec<(f64, f64)>,
+}
+
+/// Follows the lines of `bytes` each through growing arrays.
+pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, fits: Option<u64>) -> Flips {
+    let steps = steps(runs, clusters, bytes, fits);
+    let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Flips::default() };
+    let fitting = fits.map(|f| f.div_ceil(bytes)).filter(|&f| f < first.lines);
+    let starts: Vec<u64> =
+        fitting.or(first.lines.checked_sub(1)).into_iter().chain(steps.iter().map(|s| s.lines)).collect();
+    let mut found = Flips {
+        fitting,
+        lines: last.lines,
+        single_steps: fitting.is_some() && starts.windows(2).all(|s| s[0] + 1 == s[1]),
+        margin: f64::INFINITY,
+        rounds: u32::MAX,
+        whole: true,
+        ..Flips::default()
+    };
+    let seen = by_line(&steps, last.lines);
+    found.whole = seen.iter().all(|s| !s.is_empty());
+    let changes = changes(&seen, noise, steps.len());
+    let mut by_step: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    let (mut loads, mut misses) = (0.0, 0.0);
+    for ((line, seen), change) in (0..).zip(&seen).zip(&changes) {
+        let Some(change) = change else { continue };
+        found.margin = found.margin.min(change.margin);
+        let Some(at) = change.at else {
+            found.steady.push(line);
+            continue;
+        };
+        by_step.entry(at).or_default().push(line);
+        // Later, sets have so many lines that any policy misses.
+        let missing = seen.iter().filter(|s| s.step == at);
+        missing.for_each(|s| (loads, misses) = (loads + s.loads, misses + s.misses));
+    }
+    for step in &steps {
+        let rounds = step.places.iter().map(|p| p.0).fold(0.0, f64::max);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rounds")]
+        let rounds = rounds as u32;
+        found.rounds = found.rounds.min(rounds);
+    }
+    found.missing = if loads > 0.0 { misses / loads } else { 0.0 };
+    for (step, lines) in by_step {
+        let before = lines.iter().any(|&l| l < starts[step]);
+        if before {
+            found.tail = steps.len() - 1 - step;
+        }
+        let fresh = starts[step]..starts[step + 1];
+        let old: Vec<u64> = lines.into_iter().filter(|l| *l < fresh.start).collect();
+        if !old.is_empty() {
+            found.classes.push(Class { old, fresh });
+        }
+    }
+    found
+}
+
+/// Warm chases that do not step over lines, by lines of the array; of arrays of the same size, all.
+fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Vec<Step> {
+    let mut by_lines: BTreeMap<u64, Step> = BTreeMap::new();
+    let wanted = runs.iter().filter(|r| {
+        r.is_warm_stride()
+            && r.step() <= bytes
+            && bytes.is_multiple_of(r.step())
+            && fits.is_none_or(|f| r.bytes() > f)
+    });
+    for run in wanted {
+        let lines = run.bytes().div_ceil(bytes);
+        let marks = Marks::of(run, clusters, bytes / u64::from(run.element));
+        // Only the first load of a line in a round can miss.
+        let share = run.step() as f64 / bytes as f64;
+        let step = by_lines.entry(lines).or_insert_with(|| Step { lines, places: Vec::new() });
+        step.places.resize(step.places.len().max(marks.places.len()), (0.0, 0.0));
+        for (place, counts) in step.places.iter_mut().zip(&marks.places) {
+            place.0 += f64::from(counts.0) * share;
+            place.1 += f64::from(counts.1);
+        }
+    }
+    by_lines.into_values().collect()
+}
+
+/// A line in an array.
+#[derive(Debug, Clone, Copy)]
+struct Sight {
+    step: usize,
+    loads: f64,
+    misses: f64,
+}
+
+/// What was seen of each line.
+fn by_line(steps: &[Step], lines: u64) -> Vec<Vec<Sight>> {
+    let sight = |line: usize, (step, s): (usize, &Step)| {
+        let &(loads, misses) = s.places.get(line)?;
+        (loads > 0.0).then_some(Sight { step, loads, misses: misses.min(loads) })
+    };
+    let lines = usize::try_from(lines).unwrap_or(0);
+    (0..lines).map(|l| steps.iter().enumerate().filter_map(|s| sight(l, s)).collect()).collect()
+}
+
+/// Where a line begins to miss.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    at: Option<usize>,
+    margin: f64,
+}
+
+/// How often lines are moved to the set that they fit best.
+const ROUNDS: usize = 4;
+/// Loads that the share of all sets weighs against those of one.
+const WEIGHT: f64 = 2.0;
+/// Neighbouring sets among which a line is moved.
+const NEAR: usize = 8;
+
+/// The logarithm of the likelihood of so many misses.
+fn likelihood(seen: &Sight, share: f64) -> f64 {
+    seen.misses * share.ln() + (seen.loads - seen.misses) * (1.0 - share).ln()
+}
+
+/// Finds for each line with which array it began to miss: first each line by itself, then all lines that
+/// began together share how often they miss in each array, as lines of a set do.
+fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>> {
+    let least = (5.0 * noise).max(0.01);
+    let mut changes: Vec<Option<Change>> = seen.iter().map(|s| alone(s, noise, least)).collect();
+    for _ in 0..ROUNDS {
+        let sets = Sets::of(seen, &changes, steps);
+        let starts: Vec<usize> = sets.sums.keys().copied().collect();
+        for (seen, change) in seen.iter().zip(&mut changes) {
+            let (Some(known), Some(first)) = (change.as_mut(), seen.first()) else { continue };
+            let place = known.at.map_or(starts.len(), |at| starts.partition_point(|&s| s < at));
+            let near = starts.iter().skip(place.saturating_sub(NEAR)).take(2 * NEAR + 1);
+            let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
+            let score = |start: usize| sets.score(start, seen, known.at, noise, least);
+            let mut scores: Vec<(f64, Option<usize>)> = vec![(never, None)];
+            scores.extend(near.filter(|n| **n > first.step).map(|&n| (score(n), Some(n))));
+            // A line that was not there before joined the set that began with it, or any before.
+            let before = starts.iter().take_while(|n| **n < first.step).copied().chain([first.step]);
+            let joined = before.map(score).fold(f64::NEG_INFINITY, f64::max);
+            scores.push((joined, Some(first.step)));
+            scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+            if let [best, second, ..] = scores.as_slice() {
+                *known = Change { at: best.1, margin: best.0 - second.0 };
+            }
+        }
+    }
+    changes
+}
+
+/// Loads and misses of lines that began together, in the array with which they did and in each after it.
+struct Sets {
+    sums: BTreeMap<usize, Vec<(f64, f64)>>,
+    /// The share of misses of all of them.
+    share: f64,
+}
+
+impl Sets {
+    fn of(seen: &[Vec<Sight>], changes: &[Option<Change>], steps: usize) -> Self {
+        let mut sums: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut total = (1.0, 0.5);
+        for (seen, change) in seen.iter().zip(changes) {
+            let Some(at) = change.and_then(|c| c.at) else { continue };
+            let sums = sums.entry(at).or_insert_with(|| vec![(0.0, 0.0); steps - at]);
+            for s in seen.iter().filter(|s| s.step >= at) {
+                let sum = &mut sums[s.step - at];
+                *sum = (sum.0 + s.loads, sum.1 + s.misses);
+                total = (total.0 + s.loads, total.1 + s.misses);
+            }
+        }
+        Self { sums, share: total.1 / total.0 }
+    }
+
+    /// The likelihood that a line misses from `start` on, as the others do that began then. `own` is where it
+    /// is counted now: a line says nothing for itself.
+    fn score(&self, start: usize, seen: &[Sight], own: Option<usize>, noise: f64, least: f64) -> f64 {
+        let sums = self.sums.get(&start);
+        let share = |s: &Sight| {
+            let Some(at) = s.step.checked_sub(start) else { return noise };
+            let sum = sums.and_then(|sums| sums.get(at)).copied().unwrap_or_default();
+            let mine = if own == Some(start) { (s.loads, s.misses) } else { (0.0, 0.0) };
+            let (loads, misses) = (sum.0 - mine.0 + WEIGHT, sum.1 - mine.1 + WEIGHT * self.share);
+            (misses / loads).clamp(least, 0.98)
+        };
+        seen.iter().map(|s| likelihood(s, share(s))).sum()
+    }
+}
+
+/// The most likely array from which on a line misses with some share, before it only by noise; none if it
+/// never does.
+fn alone(seen: &[Sight], noise: f64, least: f64) -> Option<Change> {
+    if seen.is_empty() {
+        return None;
+    }
+    let all = seen.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.loads, sum.1 + s.misses));
+    let whole =
+        |(loads, misses): (f64, f64), share: f64| likelihood(&Sight { step: 0, loads, misses }, share);
+    let mut best = Change { at: None, margin: 0.0 };
+    let mut most = whole(all, noise);
+    let mut after = (0.0, 0.0);
+    for s in seen.iter().rev() {
+        after = (after.0 + s.loads, after.1 + s.misses);
+        let share = (after.1 / after.0).clamp(least, 0.98);
+        let score = whole((all.0 - after.0, all.1 - after.1), noise) + whole(after, share);
+        if score > most {
+            best.margin = score - most;
+            (most, best.at) = (score, Some(s.step));
+        }
+    }
+    Some(best)
+}

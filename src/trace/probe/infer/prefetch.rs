@@ -1,0 +1,97 @@
+//! Lines that come without being asked for: loads that are new and hit (S 4.6).
+
+use super::super::clusters::Clusters;
+use super::super::finding::{Confidence, Finding, PrefetchFound};
+use super::super::log::{Order, Run};
+
+/// From cold chases in ascending order.
+pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<PrefetchFound> {
+    let cold: Vec<&Run> =
+        runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride > 0).collect();
+    let fine =
+        cold.iter().filter(|r| r.step() <= line && line.is_multiple_of(r.step()) && lines(r, line) >= 8);
+    let Some(run) = fine.max_by_key(|r| r.bytes()) else {
+        return Finding::open("no chase was timed from its first load on")
+            .next(format!("a cold chase of some KiB with s of at most {line} B, in ascending order"));
+    };
+    let missed = missed(run, clusters, line);
+    let total: usize = missed.iter().map(|&m| usize::from(m)).sum();
+    let at = |what: &str| format!("cold, n={} s={}: {what}", run.n, run.stride);
+    if total * 10 >= missed.len() * 8 {
+        let what = at("every new line misses");
+        return Finding::new(PrefetchFound::None, Confidence::High, what);
+    }
+    if let Some(distance) = distance(&missed) {
+        let what = at(&format!("one new line misses, the next {distance} hit"));
+        return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
+    }
+    if total * 5 > missed.len() {
+        return Finding::open(at("new lines miss without a rule"))
+            .next("the same run again: noise may hide it");
+    }
+    let (distance, why) = stream(&cold, clusters, line);
+    let what = at("no cold miss after the first");
+    // A few more are lines that were put out before their use, or noise.
+    let confidence = if total * 20 > missed.len() { Confidence::Medium } else { Confidence::High };
+    let mut found = Finding::new(PrefetchFound::Stream { distance }, confidence, what);
+    match distance {
+        Some(_) => found.because(why),
+        None => {
+            found.next.push(format!("cold chases with s of 2, 3, … lines of {line} B show how far ahead"));
+        }
+    }
+    found
+}
+
+/// How far ahead: the largest stride in lines at which new lines still hit.
+fn stream(cold: &[&Run], clusters: &Clusters, line: u64) -> (Option<u32>, String) {
+    let mut all: Vec<(u64, bool)> = cold
+        .iter()
+        .filter(|r| r.step() % line == 0 && r.loads.len() >= 8)
+        .map(|r| {
+            let level = |l: &&super::super::log::Load| clusters.missed(l.latency) == Some(true);
+            (r.step() / line, r.loads.iter().filter(level).count() * 2 > r.loads.len())
+        })
+        .collect();
+    all.sort_unstable();
+    let misses = all.iter().find(|a| a.1).map(|a| a.0);
+    let hits = all.iter().filter(|a| !a.1 && misses.is_none_or(|m| a.0 < m)).map(|a| a.0).max().unwrap_or(1);
+    let distance = misses.filter(|m| *m == hits + 1).and_then(|_| u32::try_from(hits).ok());
+    (distance, format!("strides of up to {hits} lines hit, {} lines miss", hits + 1))
+}
+
+fn lines(run: &Run, line: u64) -> u64 {
+    run.bytes().div_ceil(line)
+}
+
+/// Whether the first load of each line missed, in their order.
+fn missed(run: &Run, clusters: &Clusters, line: u64) -> Vec<bool> {
+    let of = |index: u32| u64::from(index) * u64::from(run.element) / line;
+    let mut seen: Vec<bool> = Vec::new();
+    let mut last = None;
+    for load in &run.loads {
+        let line = of(load.index);
+        // A second round is warm.
+        if last.is_some_and(|l| line < l) {
+            break;
+        }
+        if last != Some(line) {
+            // A latency that says nothing is taken for what is more likely to hide a rule least.
+            seen.push(clusters.missed(load.latency).unwrap_or(false));
+        }
+        last = Some(line);
+    }
+    seen
+}
+
+/// Lines that hit between two that miss, if they are mostly as many. Where a prefetched line was put out
+/// before its use, the rule begins anew.
+fn distance(missed: &[bool]) -> Option<u32> {
+    let places: Vec<usize> = missed.iter().enumerate().filter(|m| *m.1).map(|m| m.0).collect();
+    let mut gaps: Vec<usize> = places.windows(2).map(|p| p[1] - p[0]).collect();
+    gaps.sort_unstable();
+    let middle = gaps.get(gaps.len() / 2).copied().filter(|&m| m > 1)?;
+    let same = gaps.iter().filter(|&&g| g == middle).count();
+    let enough = gaps.len() >= 6 && gaps.len() * middle * 2 >= missed.len();
+    (same * 4 >= gaps.len() * 3 && enough).then(|| u32::try_from(middle - 1).unwrap_or(u32::MAX))
+}

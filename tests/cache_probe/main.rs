@@ -1,0 +1,58 @@
+//! Structures of caches found again from simulated latencies: those of the papers, and random ones; and the
+//! command as scripts meet it. `tests/probe_specs.yaml` says which structures; it was written before the
+//! inference.
+
+mod command;
+mod figures;
+mod specs;
+mod truth;
+
+use rayon::prelude::*;
+use wavecast::trace::probe::simulate::{Lines, ProbeSpec, explore};
+use wavecast::trace::probe::{Confidence, infer};
+
+/// What is wrong or missing of a structure.
+fn differences(spec: &ProbeSpec) -> Vec<(&'static str, Confidence)> {
+    let lines = if spec.levels[0].line > 4096 { Lines::TLB } else { Lines::CACHE };
+    truth::differences(spec, &infer(&explore(spec, lines)))
+}
+
+#[test]
+fn named_structures_are_found_whole() {
+    specs::named().par_iter().for_each(|spec| {
+        let wrong = differences(spec);
+        assert!(wrong.is_empty(), "{}: {wrong:?}", spec.name);
+    });
+}
+
+/// How many structures are found whole; none may be wrong with high confidence.
+fn whole(specs: &[ProbeSpec]) -> usize {
+    let all: Vec<Vec<(&str, Confidence)>> = specs.par_iter().map(differences).collect();
+    for (spec, wrong) in specs.iter().zip(&all).filter(|a| !a.1.is_empty()) {
+        println!("{}: {wrong:?} of {:?}", spec.name, spec.levels[0]);
+        assert!(
+            wrong.iter().all(|w| w.1 < Confidence::High),
+            "{}: wrong and sure of it: {wrong:?}",
+            spec.name
+        );
+    }
+    all.iter().filter(|w| w.is_empty()).count()
+}
+
+#[test]
+fn small_random_structures_are_found_whole() {
+    let small = |s: &ProbeSpec| s.levels[0].lines() <= 40;
+    let specs: Vec<ProbeSpec> = specs::random().into_iter().filter(small).collect();
+    let found = whole(&specs);
+    assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
+}
+
+/// All 200: a minute with `cargo test --release --test cache_probe -- --ignored`.
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn random_structures_are_found_whole() {
+    let specs = specs::random();
+    let found = whole(&specs);
+    println!("{found} of {} are found whole", specs.len());
+    assert!(found * 100 >= specs.len() * 95, "{found} of {}", specs.len());
+}

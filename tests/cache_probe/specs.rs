@@ -1,0 +1,155 @@
+//! The structures of `tests/probe_specs.yaml`.
+
+use serde_yaml::Value;
+use wavecast::trace::probe::simulate::{ProbeSpec, read_spec};
+
+fn file() -> Value {
+    serde_yaml::from_str(include_str!("../probe_specs.yaml")).unwrap()
+}
+
+fn with_noise(file: &Value, name: &str, spec: &Value, seed: u64) -> ProbeSpec {
+    let mut spec = spec.as_mapping().unwrap().clone();
+    for (key, value) in file["noise"].as_mapping().unwrap() {
+        spec.insert(key.clone(), value.clone());
+    }
+    spec.insert("name".into(), name.into());
+    spec.insert("seed".into(), seed.into());
+    let text = serde_yaml::to_string(&spec).unwrap();
+    read_spec(name, &text).unwrap_or_else(|fault| panic!("{text}\n{fault}"))
+}
+
+/// The structures of the papers.
+pub fn named() -> Vec<ProbeSpec> {
+    let file = file();
+    let all = file["named"].as_sequence().unwrap().clone();
+    let one = |entry: &Value| with_noise(&file, entry["name"].as_str().unwrap(), &entry["spec"], 1);
+    all.iter().map(one).collect()
+}
+
+/// Numbers for the random structures: Splitmix64.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n.max(1)
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn percent(&mut self, percent: &Value) -> bool {
+        self.below(100) < percent.as_u64().unwrap()
+    }
+
+    /// One of a list.
+    fn of(&mut self, list: &Value) -> Value {
+        let list = list.as_sequence().unwrap();
+        let at = usize::try_from(self.below(list.len() as u64)).unwrap();
+        list[at].clone()
+    }
+
+    /// A whole number of a range.
+    fn whole(&mut self, range: &Value) -> u64 {
+        let (low, high) = (range[0].as_u64().unwrap(), range[1].as_u64().unwrap());
+        low + self.below(high - low + 1)
+    }
+
+    /// A number of a range.
+    fn real(&mut self, range: &Value) -> f64 {
+        let (low, high) = (range[0].as_f64().unwrap(), range[1].as_f64().unwrap());
+        low + (high - low) * self.unit()
+    }
+
+    /// A whole number whose logarithm is spread evenly.
+    fn logarithmic(&mut self, low: u64, high: u64) -> u64 {
+        let (low, high) = (low as f64, high as f64 + 0.999);
+        (low * (high / low).powf(self.unit())) as u64
+    }
+
+    /// A key of a mapping from keys to weights.
+    fn weighted(&mut self, weights: &Value) -> String {
+        let weights = weights.as_mapping().unwrap();
+        let mut ticket = self.below(weights.values().map(|w| w.as_u64().unwrap()).sum());
+        for (key, weight) in weights {
+            let weight = weight.as_u64().unwrap();
+            if ticket < weight {
+                return key.as_str().unwrap().to_owned();
+            }
+            ticket -= weight;
+        }
+        unreachable!("the ticket is less than the sum")
+    }
+}
+
+/// The random structures.
+pub fn random() -> Vec<ProbeSpec> {
+    let file = file();
+    let ranges = &file["random"];
+    let mut draw = Draw(ranges["seed"].as_u64().unwrap());
+    (0..ranges["count"].as_u64().unwrap()).map(|i| one(&file, ranges, &mut draw, i)).collect()
+}
+
+fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec {
+    let mut spec = serde_yaml::Mapping::new();
+    let mut put = |key: &str, value: Value| {
+        spec.insert(key.into(), value);
+    };
+    let (least, most_sets) = (ranges["sets"][0].as_u64().unwrap(), ranges["sets"][1].as_u64().unwrap());
+    let mapping = draw.of(&ranges["mapping"]).as_str().unwrap().to_owned();
+    let mut sets = 1 << draw.logarithmic(1, 256).ilog2().min(most_sets.ilog2());
+    if matches!(mapping.as_str(), "bits" | "table") && draw.below(4) == 0 {
+        sets = draw.logarithmic(least, most_sets);
+    }
+    let replacement = draw.weighted(&ranges["replacement"]);
+    let most_ways = ranges["ways"][1].as_u64().unwrap().min(ranges["most_lines"].as_u64().unwrap() / sets);
+    let mut ways = draw.logarithmic(ranges["ways"][0].as_u64().unwrap(), most_ways);
+    let unequal = draw.percent(&ranges["unequal_percent"]) && replacement != "plru";
+    if replacement == "plru" {
+        ways = 1 << ways.ilog2();
+    }
+    let mut most = ways;
+    if unequal {
+        let all: Vec<u64> = (0..sets).map(|_| (ways + draw.below(ways + 1)).min(most_ways)).collect();
+        most = all.iter().copied().max().unwrap();
+        put("ways", serde_yaml::to_value(all).unwrap());
+    } else {
+        put("ways", ways.into());
+        put("sets", sets.into());
+    }
+    if replacement == "weighted" {
+        let weights: Vec<u64> = (0..most).map(|_| draw.whole(&ranges["weights"])).collect();
+        put("weights", serde_yaml::to_value(weights).unwrap());
+    }
+    match mapping.as_str() {
+        "spatial" => put("run", draw.of(&ranges["spatial_runs"])),
+        "xor" => {
+            // A low bit of its own for each bit of the set, and higher bits at random, up to bit 15.
+            let bits = u64::from(sets.ilog2());
+            let high = 0xffff & !((1 << bits) - 1);
+            let masks: Vec<String> =
+                (0..bits).map(|b| format!("{:#x}", 1 << b | draw.next() & draw.next() & high)).collect();
+            put("masks", serde_yaml::to_value(masks).unwrap());
+        }
+        _ => {}
+    }
+    put("line", draw.of(&ranges["line"]));
+    put("mapping", mapping.into());
+    put("replacement", replacement.into());
+    if draw.percent(&ranges["prefetch_percent"]) {
+        put("prefetch", draw.whole(&ranges["prefetch"]).into());
+        put("trigger", draw.of(&ranges["trigger"]));
+    }
+    let hit = draw.real(&ranges["hit"]);
+    put("hit", hit.into());
+    put("miss", (hit * draw.real(&ranges["miss_factor"])).into());
+    with_noise(file, &format!("random-{number}"), &Value::Mapping(spec), number + 1)
+}

@@ -1,0 +1,55 @@
+//! The OpenCL pointer chase compiles, goes through its array as it should, and writes what `cache-probe` reads.
+//! Skipped with a message where there is no C compiler, no OpenCL or no Oclgrind.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use wavecast::trace::probe::{Given, Logs, Order, read_logs};
+
+fn run(program: &str, arguments: &[&str], folder: &Path) -> Option<Output> {
+    Command::new(program).args(arguments).current_dir(folder).output().ok()
+}
+
+#[test]
+fn the_chase_goes_through_its_array() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tracer/pchase");
+    let binary = std::env::temp_dir().join(format!("wavecast-pchase-{}", std::process::id()));
+    let binary = binary.to_str().unwrap();
+    if run("oclgrind", &["--version"], &folder).is_none_or(|o| !o.status.success()) {
+        println!("skipped: there is no oclgrind (apt-get install oclgrind ocl-icd-opencl-dev)");
+        return;
+    }
+    let built = run("cc", &["-O2", "-Wall", "-o", binary, "pchase_cl.c", "-lOpenCL"], &folder);
+    let Some(built) = built.filter(|b| b.status.success()) else {
+        println!("skipped: pchase_cl.c needs a C compiler and ocl-icd-opencl-dev to be built");
+        return;
+    };
+    assert!(built.stderr.is_empty(), "{}", String::from_utf8_lossy(&built.stderr));
+    let log = |arguments: &[&str]| -> String {
+        let output = run("oclgrind", &[&[binary][..], arguments].concat(), &folder).unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut logs = Logs::default();
+    for arguments in [&["--n", "96", "--stride", "8", "--rounds", "3"][..], &["--n", "96", "--stride", "-8"]]
+    {
+        read_logs("log", log(arguments).as_bytes(), Given::default(), &mut logs).unwrap();
+    }
+    let indices = |logs: &Logs, run: usize| logs.runs[run].loads.iter().map(|l| l.index).collect::<Vec<_>>();
+    assert_eq!(indices(&logs, 0), (0..36).map(|i| i % 12 * 8).collect::<Vec<_>>());
+    assert_eq!(indices(&logs, 1)[..3], [95, 87, 79]);
+    read_logs(
+        "log",
+        log(&["--n", "64", "--stride", "8", "--shuffled"]).as_bytes(),
+        Given::default(),
+        &mut logs,
+    )
+    .unwrap();
+    assert_eq!(logs.runs[2].order, Order::Shuffled);
+    let mut round = indices(&logs, 2)[..16].to_vec();
+    round.sort_unstable();
+    assert_eq!(round, (0..16).map(|i| i * 4).collect::<Vec<_>>(), "both halves of each line, once");
+    read_logs("sizes", log(&["--sizes", "2"]).as_bytes(), Given::default(), &mut logs).unwrap();
+    assert_eq!(logs.sizes.len(), 2);
+    let _ = std::fs::remove_file(binary);
+}
