@@ -42,12 +42,12 @@ fn whole(specs: &[ProbeSpec]) -> usize {
 #[test]
 fn small_random_structures_are_found_whole() {
     let small = |s: &ProbeSpec| s.levels[0].lines() <= 40;
-    let specs: Vec<ProbeSpec> = specs::random().into_iter().filter(small).collect();
+    let specs: Vec<ProbeSpec> = specs::random().into_iter().filter(small).take(24).collect();
     let found = whole(&specs);
     assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
 }
 
-/// All 200: a minute with `cargo test --release --test cache_probe -- --ignored`.
+/// All 200: minutes with `cargo test --release --test cache_probe -- --ignored`.
 #[test]
 #[ignore = "takes minutes without optimisation"]
 fn random_structures_are_found_whole() {
