@@ -1,7 +1,9 @@
 //! The supplement's printed excerpts, N's set hash and registers, latency over size.
 
-use wavecast::trace::probe::simulate::{mshr_points, read_spec, set_hash_runs};
-use wavecast::trace::probe::{Clusters, Confidence, Given, Logs, infer, mshrs, read_logs, set_hash};
+use wavecast::trace::probe::simulate::{Chase, chase, mshr_points, read_spec, set_hash_runs};
+use wavecast::trace::probe::{
+    Clusters, Confidence, Given, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs, set_hash,
+};
 
 /// The rows of the supplement (4.3), with the blanks that its text lost: index of the next load, latency.
 const EXCERPTS: [(&str, &str); 3] = [
@@ -85,11 +87,26 @@ fn the_supplements_excerpts_give_lines_and_sets_and_leave_the_rest_open() {
     let found = infer(&logs.runs);
     assert_eq!(found.line.value, Some(32), "{found:#?}");
     let mapping = found.mapping.value.as_ref().unwrap();
-    assert_eq!(*mapping, wavecast::trace::probe::MappingFound::Spatial { run: 4, sets: 4 });
+    assert_eq!(*mapping, MappingFound::Spatial { run: 4, sets: 4 });
     assert!(found.mapping.confidence < Confidence::High);
     assert_eq!((found.capacity.value, found.replacement.value), (None, None));
     assert!(found.capacity.next[0].contains("n=3072 s=1"), "{:?}", found.capacity.next);
     assert!(!found.replacement.next.is_empty());
+}
+
+/// The runs that the supplement describes, whole: they give all five of its findings.
+#[test]
+fn the_supplements_runs_give_all_five_findings() {
+    let text = "{line: 32, sets: 4, ways: 96, mapping: spatial, run: 4, hit: 250, miss: 480, noise: 0.03, \
+                outliers: 0.01}";
+    let spec = read_spec("texture", text).unwrap();
+    let mut runs: Vec<_> = [3072, 3073].map(|n| chase(&spec, &Chase::warm(n, 1, 4))).into();
+    runs.extend([3080, 3112, 3144, 3176].map(|n| chase(&spec, &Chase::warm(n, 8, 10))));
+    let found = infer(&runs);
+    assert_eq!((found.line.value, found.capacity.value), (Some(32), Some(12 << 10)), "{found:#?}");
+    assert_eq!(found.ways.value, Some(vec![96; 4]));
+    assert_eq!(found.mapping.value, Some(MappingFound::Spatial { run: 4, sets: 4 }));
+    assert_eq!(found.replacement.value, Some(ReplacementFound::Lru));
 }
 
 #[test]

@@ -55,6 +55,7 @@ pub fn infer(runs: &[Run]) -> Structure {
         ways.value = Some(known.ways.to_vec());
     }
     let mut capacity = capacity;
+    capacity.at_most(steady);
     if replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
         capacity.at_most(Confidence::Medium);
     }
