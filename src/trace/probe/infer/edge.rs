@@ -4,8 +4,9 @@ use super::super::clusters::Clusters;
 use super::super::log::Run;
 use super::super::marks::{Marks, significant};
 
-/// Misses of a place that are counted one by one; more are counted with them.
-const COUNTED: usize = 6;
+/// Misses of a place that are counted one by one; more are counted with them. With many rounds noise alone
+/// makes several.
+const COUNTED: usize = 200;
 
 /// Whether an array misses when it is warm: more misses than noise makes, or more places with several.
 pub fn overflows(run: &Run, clusters: &Clusters, noise: f64) -> bool {

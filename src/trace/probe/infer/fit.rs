@@ -51,7 +51,8 @@ fn linear(known: &[(u64, u32)], sets: u32) -> Option<MappingFound> {
     (complete && follows(known, &rule)).then_some(rule)
 }
 
-fn table(known: &[(u64, u32)]) -> MappingFound {
+/// What is known, line by line.
+pub(super) fn table(known: &[(u64, u32)]) -> MappingFound {
     let most = known.iter().map(|k| k.0).max().map_or(0, |m| usize::try_from(m).unwrap_or(0) + 1);
     let mut sets = vec![None; most];
     for &(line, set) in known {

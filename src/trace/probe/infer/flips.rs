@@ -74,8 +74,7 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
     found.whole = seen.iter().all(|s| !s.is_empty());
     let changes = changes(&seen, noise, steps.len());
     let mut by_step: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    let (mut loads, mut misses) = (0.0, 0.0);
-    for ((line, seen), change) in (0..).zip(&seen).zip(&changes) {
+    for ((line, _), change) in (0..).zip(&seen).zip(&changes) {
         let Some(change) = change else { continue };
         found.margin = found.margin.min(change.margin);
         let Some(at) = change.at else {
@@ -83,9 +82,6 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
             continue;
         };
         by_step.entry(at).or_default().push(line);
-        // Later, sets have so many lines that any policy misses.
-        let missing = seen.iter().filter(|s| s.step == at);
-        missing.for_each(|s| (loads, misses) = (loads + s.loads, misses + s.misses));
     }
     for step in &steps {
         let rounds = step.places.iter().map(|p| p.0).fold(0.0, f64::max);
@@ -93,7 +89,7 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
         let rounds = rounds as u32;
         found.rounds = found.rounds.min(rounds);
     }
-    found.missing = if loads > 0.0 { misses / loads } else { 0.0 };
+    found.missing = missing(&seen, &by_step, &starts);
     for (step, lines) in by_step {
         let before = lines.iter().any(|&l| l < starts[step]);
         if before {
@@ -106,6 +102,22 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
         }
     }
     found
+}
+
+/// How often lines miss in the array with which their set overflowed: later, sets have so many lines that any
+/// policy misses. Sets of one line have no choice, and count only if there are no others.
+fn missing(seen: &[Vec<Sight>], by_step: &BTreeMap<usize, Vec<u64>>, starts: &[u64]) -> f64 {
+    let share = |least: usize| {
+        let mut sum = (0.0, 0.0);
+        for (&step, lines) in by_step {
+            let old: Vec<u64> = lines.iter().copied().filter(|l| *l < starts[step]).collect();
+            let lines = old.iter().filter(|_| old.len() >= least).filter_map(|&l| usize::try_from(l).ok());
+            let sights = lines.filter_map(|l| seen.get(l)).flatten().filter(|s| s.step == step);
+            sum = sights.fold(sum, |sum, s| (sum.0 + s.loads, sum.1 + s.misses));
+        }
+        (sum.0 > 0.0).then(|| sum.1 / sum.0)
+    };
+    share(2).or_else(|| share(1)).unwrap_or(0.0)
 }
 
 /// Warm chases that do not step over lines, by lines of the array; of arrays of the same size, all.

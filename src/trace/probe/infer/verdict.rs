@@ -4,7 +4,7 @@ use super::super::clusters::Clusters;
 use super::super::finding::{Confidence, Finding, MappingFound, ReplacementFound, Structure};
 use super::super::log::Run;
 use super::super::sethash::{self, Evictions};
-use super::fit::fit;
+use super::fit::{self, fit};
 use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
@@ -127,7 +127,14 @@ type Parts = (Finding<Vec<u32>>, Finding<MappingFound>, Finding<u64>);
 /// With all sets seen to overflow.
 fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let count = u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
-    let rule = fit(&sets.known, &sets.beside, count);
+    let mut rule = fit(&sets.known, &sets.beside, count);
+    let tried = sets.known.len() + sets.beside.len();
+    if let MappingFound::Xor { bits, .. } = &rule
+        && tried < 2 * sets.ways.len() + 8 + *bits as usize
+    {
+        // So few lines lie as some bits or others say, whatever the mapping is.
+        rule = fit::table(&sets.known);
+    }
     let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_RANDOM };
     let mut confidence = if flips.margin >= certain { Confidence::High } else { Confidence::Low };
     let rule_known = !matches!(rule, MappingFound::Table { .. });
@@ -160,9 +167,7 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let capacity = Finding::new(lines * bytes, confidence, format!("{lines} lines of {bytes} B in all sets"));
     let highest = sets.known.iter().map(|k| k.0).max().unwrap_or(0);
     // A few lines follow many rules.
-    let tried = sets.known.len() + sets.beside.len();
-    let free = if let MappingFound::Xor { bits, .. } = &rule { *bits as usize } else { 0 };
-    let few = rule_known && count > 1 && tried < 2 * sets.ways.len() + 8 + free;
+    let few = rule_known && count > 1 && tried < 2 * sets.ways.len() + 8;
     let sure = if few { confidence.min(Confidence::Medium) } else { confidence };
     let mut mapping = Finding::new(rule, sure, why);
     mapping.because(format!("{} lines up to line {highest} lie as the rule says", sets.known.len()));

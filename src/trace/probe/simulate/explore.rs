@@ -234,8 +234,14 @@ impl Probe<'_> {
         let most =
             self.runs.iter().filter(|r| r.is_warm_stride()).map(|r| r.bytes() / line).max().unwrap_or(0);
         let lines = (0..most).take_while(|&l| mapping.set(l).is_some()).count() as u64;
-        // With many lines too many every policy misses always.
-        let n = self.elements(line * lines.min(fits + fits / 8 + 2));
+        // With many lines too many every policy misses always; with few, only the smallest sets are full.
+        for lines in [lines.min(fits + fits / 8 + 2), lines] {
+            self.shuffled(line, lines);
+        }
+    }
+
+    fn shuffled(&mut self, line: u64, lines: u64) {
+        let n = self.elements(line * lines);
         let wanted = Chase { n, stride: self.stride(line), order: Order::Shuffled, cold: false, rounds: 24 };
         self.runs.push(self.run(&wanted));
     }
