@@ -129,11 +129,11 @@ fn braces(text: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             (Some('"'), '\\') => escaped = true,
             (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, '{') => depth += 1,
             (None, '}') if depth == 1 => return Some(at + 1),
             (None, '}') => depth -= 1,
+            // The rest of a quotation, or of the group.
             _ => {}
         }
     }
