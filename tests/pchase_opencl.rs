@@ -1,5 +1,5 @@
-//! The OpenCL pointer chase compiles, goes through its array as it should, and writes what `cache-probe` reads.
-//! Skipped with a message where there is no C compiler, no OpenCL or no Oclgrind.
+//! The `OpenCL` pointer chase compiles, goes through its array as it should, and writes what `cache-probe` reads.
+//! Skipped with a message where there is no C compiler, no `OpenCL` or no Oclgrind.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -111,12 +111,33 @@ fn on_one_line(text: &str, span: Span) -> bool {
     text.get(span.start as usize..).is_some_and(|rest| rest.starts_with('{'))
 }
 
-/// The text of `{…}` at a span.
+/// The text of a value at a span, which may reach over the remark behind it.
 fn flow(text: &str, span: Span) -> std::ops::Range<usize> {
     let start = (span.start as usize).min(text.len());
     let end = (span.end as usize).clamp(start, text.len());
     let shown = text.get(start..end).unwrap_or_default();
+    let length = if shown.starts_with('{') { braces(shown) } else { shown.find(" #") };
+    let shown = shown.get(..length.unwrap_or(shown.len())).unwrap_or_default();
     start..start + shown.trim_end().len()
+}
+
+/// Bytes from a brace to the one that closes it.
+fn braces(text: &str) -> Option<usize> {
+    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
+            (Some(open), _) if c == open => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{') => depth += 1,
+            (None, '}') if depth == 1 => return Some(at + 1),
+            (None, '}') => depth -= 1,
+            // The rest of a quotation, or of the group.
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Right under the head of a section, if it is there.

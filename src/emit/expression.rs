@@ -146,3 +146,29 @@ impl Writer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_negative_is_not_cut_towards_zero() {
+        let words = Words { loops: vec!["k".to_owned()], ..Words::default() };
+        let writer = Writer { words: &words };
+        let x = Form::<Scale>::coord(Coord::Thread(Dim::X));
+        let k = Form::coord(Coord::Loop(LoopId(0)));
+        let block = Scale::atom(LaunchAtom::BlockDim(Dim::Y));
+        let shifted = x.minus(&Form::int(3)).unwrap();
+        let show = |form: &Form<Scale>| writer.form(form);
+        assert_eq!(show(&x.floor_div(&Scale::int(4)).unwrap()), "(tidx/4)");
+        assert_eq!(show(&shifted.times(&Scale::int(2)).unwrap()), "2*tidx - 6");
+        // Whole parts of the quotient come out of it, so that the rest is not negative.
+        assert_eq!(show(&shifted.floor_div(&Scale::int(4)).unwrap()), "((tidx + 1)/4) - 1");
+        assert_eq!(show(&k.floor_div(&Scale::int(4)).unwrap()), "floor_div(k, 4)");
+        assert_eq!(show(&k.remainder(&Scale::int(4)).unwrap()), "floor_mod(k, 4)");
+        assert_eq!(show(&x.times(&block).unwrap().plus(&k).unwrap()), "bdimy*tidx + k");
+        assert_eq!(show(&x.smaller(&k).unwrap()), "lesser(tidx, k)");
+        let cond = Cond::all(vec![Cond::non_negative(shifted), Cond::zero(k)]);
+        assert_eq!(writer.cond(&cond), "(tidx - 3 >= 0 && k == 0)");
+    }
+}

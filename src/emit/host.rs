@@ -17,7 +17,7 @@ const CUDA: &str = include_str!("templates/cuda.txt");
 const OPENCL: &str = include_str!("templates/opencl.txt");
 
 /// Accesses of a thread beyond which counting stops.
-const MOST: usize = 1 << 24;
+const MOST: usize = 1 << 20;
 
 /// The arrays of the host, as variables and as a table.
 pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<String, Unemitted> {

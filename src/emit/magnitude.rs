@@ -9,7 +9,7 @@ pub(super) fn fits(program: &Program<i64>, launch: &Launch) -> bool {
     for range in &program.loops {
         let of = |form: &Form<i64>| magnitude(form, launch, &loops);
         // One step beyond the end is computed, too.
-        let most = of(&range.from).max(of(&range.to)) + i128::from(range.step).abs();
+        let most = of(&range.from).max(of(&range.to)).saturating_add(i128::from(range.step).abs());
         loops.push(most);
     }
     let most = program.instructions.iter().map(|i| magnitude(&i.element, launch, &loops)).max().unwrap_or(0);

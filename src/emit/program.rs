@@ -226,12 +226,14 @@ impl Making<'_> {
 
     fn head(&self, considered: usize) -> String {
         let k = self.kernel;
-        let mut out = format!("// {}", k.name);
+        // A comment ends with its line, unless that ends with a backslash.
+        let plain = |text: &str| text.replace(|c: char| c.is_control() || c == '\\', " ");
+        let mut out = format!("// {}", plain(&k.name));
         if let Some(variant) = &k.variant {
-            let _ = write!(out, ", variant {variant}");
+            let _ = write!(out, ", variant {}", plain(variant));
         }
         if let Some(about) = &k.about {
-            let _ = write!(out, ": {}", about.replace('\n', " "));
+            let _ = write!(out, ": {}", plain(about));
         }
         let sizes: Vec<String> = k.axes.iter().map(|a| format!("{} {}", a.name, a.extent)).collect();
         let build = match self.language {
@@ -259,7 +261,12 @@ impl Making<'_> {
 
     fn descriptions(&self) -> String {
         let k = self.kernel;
-        let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+        // As a cell of the measurements, in a string of C.
+        let cell = |text: &str| {
+            let special = text.contains([',', '"', '\n']);
+            let cell = if special { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() };
+            cell.replace('\\', "\\\\").replace('"', "\\\"").replace(|c: char| c.is_control(), " ")
+        };
         let heads = k.params.iter().fold(String::new(), |all, p| all + "param." + &p.0 + ",");
         let values = k.params.iter().fold(String::new(), |all, p| all + &p.1.to_string() + ",");
         let compiler = match self.language {
@@ -272,8 +279,8 @@ impl Making<'_> {
              static const char PARAM_HEAD[] = \"{heads}\", PARAM_VALUES[] = \"{values}\";\n\
              #define TEXT_OF(a) #a\n#define TEXT(a) TEXT_OF(a)\n\
              static const char COMPILER[] = {compiler};\n",
-            quoted(&k.name),
-            quoted(k.variant.as_deref().unwrap_or(""))
+            cell(&k.name),
+            cell(k.variant.as_deref().unwrap_or(""))
         )
     }
 }

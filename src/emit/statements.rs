@@ -122,7 +122,7 @@ impl Statements<'_> {
         let element = Element::of(field, instruction.width)?;
         let names = self.writer.words.fields.get(usize::from(instruction.field.0));
         for (copy, name) in names.into_iter().flatten().enumerate() {
-            let place = self.place_of(instruction, name, element);
+            let place = self.place_of(instruction, name, element)?;
             match instruction.kind {
                 AccessKind::Load => self.load(u, copy, &place, element, &condition, text),
                 AccessKind::Store => {
@@ -185,11 +185,15 @@ impl Statements<'_> {
     }
 
     /// What an instruction accesses.
-    fn place_of(&self, instruction: &Instruction<Scale>, name: &str, element: Element) -> Accessed {
+    fn place_of(
+        &self,
+        instruction: &Instruction<Scale>,
+        name: &str,
+        element: Element,
+    ) -> Result<Accessed, Unemitted> {
         let field = self.kernel.field(instruction.field);
         let shift = crate::expr::Form::int(field.offset);
-        let form = instruction.element.plus(&shift).unwrap_or_else(|_| instruction.element.clone());
-        let index = self.writer.form(&form);
+        let index = self.writer.form(&instruction.element.plus(&shift)?);
         let whole = Element::whole(field);
         let space =
             if matches!(field.space, Space::Shared) { self.place.shared() } else { self.place.global() };
@@ -203,7 +207,7 @@ impl Statements<'_> {
             };
             format!("*({space}{} *)&{name}[{scaled}]", element.name)
         };
-        Accessed { target, index }
+        Ok(Accessed { target, index })
     }
 
     /// A value that was loaded, as a number.

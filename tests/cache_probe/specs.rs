@@ -70,6 +70,7 @@ impl Draw {
     }
 
     /// A whole number whose logarithm is spread evenly.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between low and high")]
     fn logarithmic(&mut self, low: u64, high: u64) -> u64 {
         let (low, high) = (low as f64, high as f64 + 0.999);
         (low * (high / low).powf(self.unit())) as u64

@@ -18,6 +18,7 @@ use wavecast::report::probe::{
 use wavecast::report::probe_picture;
 use wavecast::trace::probe::{Given, Logs, Order, read_logs};
 
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Debug, Args)]
 #[command(after_help = "LOGS are pointer chases (index,latency; Next_id Latency), latency over size \
     (buffer_kB,cycles_per_load), times of independent loads (warps,loads,cycles), or tables of throughput. \

@@ -1,0 +1,274 @@
+//! What was understood of a kernel, for people.
+
+use std::fmt::Write;
+
+use super::document::{Check, ConfigSummary, FieldSummary, FoldSummary, KernelSummary, StatementSummary};
+use crate::report::table::{Align, Table, fit};
+use crate::report::units::{bytes, counted, extents, grouped};
+
+/// Most accesses and candidates that a person is shown without asking for all.
+const SHOWN: usize = 40;
+
+/// What a person is shown; `all` shows every access and candidate.
+pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
+    let mut out = String::new();
+    let k = &check.kernel;
+    let variant = k.variant.as_ref().map(|v| format!(" ({v})")).unwrap_or_default();
+    let about = k.about.as_ref().map(|a| format!(": {a}")).unwrap_or_default();
+    let _ = writeln!(out, "{}{variant}{about}", k.name);
+    let flops = k.flops.map(|f| format!(", {f} {} flops each", k.precision.word())).unwrap_or_default();
+    let axes: Vec<String> =
+        k.axes.iter().zip(&k.domain).map(|(a, n)| format!("{a} {}", grouped(*n))).collect();
+    let total = if axes.len() > 1 { format!(" = {}", grouped(k.work_items)) } else { String::new() };
+    let _ = writeln!(out, "domain  {}{total} {}{flops}", axes.join(" x "), k.unit);
+    if !k.params.is_empty() {
+        let params: Vec<String> = k.params.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        let _ = writeln!(out, "params  {}", params.join(", "));
+    }
+    let _ = writeln!(out, "\nfields");
+    out.push_str(&fields_table(&check.fields).text(2, width));
+    let _ = writeln!(out, "\none work item");
+    if let Some(guard) = &check.guard {
+        let _ = writeln!(out, "  only where {guard}");
+    }
+    let mut lines = Vec::new();
+    program_lines(&check.program, 0, &mut lines);
+    let shown = if all { lines.len() } else { lines.len().min(SHOWN) };
+    let with_address = lines[..shown].iter().filter(|l| !l.1.is_empty());
+    let longest = with_address.map(|l| l.0.chars().count()).max().unwrap_or(0);
+    for (what, address) in &lines[..shown] {
+        let pad = " ".repeat(longest.saturating_sub(what.chars().count()));
+        let _ = writeln!(out, "{}", fit(format!("  {what}{pad}  {address}").trim_end(), width));
+    }
+    if shown < lines.len() {
+        let _ = writeln!(out, "  ... {} more lines; --all shows them", lines.len() - shown);
+    }
+    let _ = writeln!(out, "\none thread");
+    for fold in &check.folds {
+        let _ = writeln!(out, "  {}", fold_line(fold));
+    }
+    out.push_str(&launch_text(check, all, width));
+    if let Some(sets) = &check.sets {
+        let (block, fold) = (extents(&sets.config.block), extents(&sets.config.fold));
+        let _ = writeln!(
+            out,
+            "\nsets    block {block} fold {fold}; bx by bz is the block, tx ty tz the thread in it"
+        );
+        let _ = writeln!(out, "  threads {}", sets.threads);
+        for access in &sets.accesses {
+            let _ = writeln!(out, "  {:<7} {}", access.kind, access.map);
+        }
+    }
+    for warning in &check.warnings {
+        let place = warning.place.as_ref().map(|p| format!(" ({p})")).unwrap_or_default();
+        let _ = writeln!(out, "warning: {}{place}", warning.message);
+    }
+    out
+}
+
+fn fields_table(fields: &[FieldSummary]) -> Table {
+    let left = ["field", "type", "shape", "space", "interior starts at"];
+    let columns = ["field", "type", "shape", "halo", "size", "align", "space", "interior starts at"];
+    let mut table =
+        Table::new(columns.map(|c| (c, if left.contains(&c) { Align::Left } else { Align::Right })));
+    for f in fields {
+        let times = if f.multiplicity > 1 { format!("{} x ", f.multiplicity) } else { String::new() };
+        let halo = match f.halo.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|h| h == first) => first.to_string(),
+            widths => extents(widths),
+        };
+        let interior = f.first_interior_byte.map(|at| {
+            let rest = at.rem_euclid(128);
+            let line = if rest == 0 {
+                "on a 128-byte line".to_owned()
+            } else {
+                format!("{rest} past a 128-byte line")
+            };
+            format!("byte {}, {line}", grouped(at))
+        });
+        table.row([
+            f.name.clone(),
+            f.dtype.clone(),
+            extents(&f.shape),
+            halo,
+            f.bytes.map_or_else(|| "by block".to_owned(), |n| format!("{times}{}", bytes(n))),
+            bytes(f.align),
+            f.space.word().to_owned(),
+            interior.unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+/// Each statement and, for accesses in array form, the address it comes to.
+fn program_lines(program: &[StatementSummary], depth: usize, out: &mut Vec<(String, String)>) {
+    let indent = "  ".repeat(depth);
+    for statement in program {
+        match statement {
+            StatementSummary::Sync => out.push((format!("{indent}sync"), String::new())),
+            StatementSummary::Access(a) => {
+                let when = a.when.as_ref().map(|w| format!(" when {w}")).unwrap_or_default();
+                let address =
+                    if a.at.ends_with(']') { format!("= {} + {}{when}", a.field, a.element) } else { when };
+                out.push((format!("{indent}{:<6} {}", a.kind, a.at), address));
+            }
+            StatementSummary::Loop(l) => {
+                let step = if l.step == "1" { String::new() } else { format!(" step {}", l.step) };
+                let sample = l.sample.map(|n| format!(", {n} iterations evaluated")).unwrap_or_default();
+                out.push((
+                    format!("{indent}for {} in {}..{}{step}{sample}", l.variable, l.from, l.to),
+                    String::new(),
+                ));
+                program_lines(&l.body, depth + 1, out);
+            }
+        }
+    }
+}
+
+fn fold_line(fold: &FoldSummary) -> String {
+    let mut parts = vec![counted(fold.loads, "load"), counted(fold.stores, "store")];
+    if fold.atomics > 0 {
+        parts.push(counted(fold.atomics, "atomic"));
+    }
+    let merged = if fold.merged_loads > 0 {
+        format!(" ({} merged)", counted(fold.merged_loads, "load"))
+    } else {
+        String::new()
+    };
+    format!("fold {}: {}{merged}", extents(&fold.fold), parts.join(", "))
+}
+
+fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
+    let l = &check.launch;
+    let mut out = format!(
+        "\nlaunch  {}: {} x {}\n",
+        counted(l.candidates, "candidate"),
+        counted(l.blocks, "block"),
+        counted(l.folds, "fold")
+    );
+    if let (Some(device), Some(feasible)) = (&check.device, l.feasible) {
+        let cannot = l.candidates - feasible;
+        let _ = write!(
+            out,
+            "        {} of them can run on {} ({})",
+            grouped(i64::try_from(feasible).unwrap_or(i64::MAX)),
+            device.name,
+            device.id
+        );
+        out.push_str(if cannot > 0 { ", these cannot:\n" } else { "\n" });
+    }
+    let limit = if all { usize::MAX } else { SHOWN };
+    for i in l.infeasible.iter().take(limit) {
+        let _ = writeln!(
+            out,
+            "        block {} fold {}: {}",
+            extents(&i.config.block),
+            extents(&i.config.fold),
+            i.reason
+        );
+    }
+    if l.infeasible.len() > limit {
+        let _ = writeln!(out, "        ... {} more; --all shows them", l.infeasible.len() - limit);
+    }
+    if let Some(configs) = &l.configs {
+        let shown = configs.len().min(limit);
+        out.push_str(&configs_table(&configs[..shown]).text(2, width));
+        if shown < configs.len() {
+            let _ = writeln!(out, "  ... {} more; --all shows them", configs.len() - shown);
+        }
+    }
+    out
+}
+
+const KERNEL_COLUMNS: [(&str, Align); 2] = [("kernel", Align::Left), ("variant", Align::Left)];
+
+const CONFIG_COLUMNS: [(&str, Align); 11] = [
+    ("block", Align::Right),
+    ("fold", Align::Right),
+    ("grid", Align::Right),
+    ("threads", Align::Right),
+    ("registers", Align::Right),
+    ("shared", Align::Right),
+    ("blocks/SM", Align::Right),
+    ("warps/SM", Align::Right),
+    ("occupancy", Align::Right),
+    ("limited by", Align::Left),
+    ("waves", Align::Right),
+];
+
+fn configs_table(configs: &[ConfigSummary]) -> Table {
+    let mut table = Table::new(CONFIG_COLUMNS);
+    for config in configs {
+        table.row(config_cells(config));
+    }
+    table
+}
+
+fn config_cells(c: &ConfigSummary) -> [String; 11] {
+    let o = c.occupancy.as_ref();
+    let text = |value: Option<String>| value.unwrap_or_default();
+    [
+        extents(&c.block),
+        extents(&c.fold),
+        extents(&c.grid),
+        c.block.iter().product::<i64>().to_string(),
+        c.registers.to_string(),
+        c.shared_bytes.to_string(),
+        text(o.map(|o| o.blocks_per_sm.to_string())),
+        text(o.map(|o| o.warps_per_sm.to_string())),
+        text(o.map(|o| format!("{:.3}", o.fraction))),
+        text(o.map(|o| o.limited_by.to_owned())),
+        text(o.map(|o| format!("{:.2}", o.waves))),
+    ]
+}
+
+/// The candidates of several kernels as one table if they were asked for, otherwise the accesses.
+pub fn check_table(checks: &[Check]) -> Table {
+    if checks.iter().any(|c| c.launch.configs.is_some()) {
+        let mut table = Table::new([KERNEL_COLUMNS.as_slice(), CONFIG_COLUMNS.as_slice()].concat());
+        for check in checks {
+            let variant = check.kernel.variant.clone().unwrap_or_default();
+            for config in check.launch.configs.iter().flatten() {
+                table.row(
+                    [check.kernel.name.clone(), variant.clone()].into_iter().chain(config_cells(config)),
+                );
+            }
+        }
+        return table;
+    }
+    let columns = ["kernel", "variant", "kind", "field", "at", "element", "width", "when", "loops"];
+    let mut table = Table::new(columns.map(|c| (c, if c == "width" { Align::Right } else { Align::Left })));
+    for check in checks {
+        accesses_into(&mut table, &check.kernel, &check.program, &mut Vec::new());
+    }
+    table
+}
+
+fn accesses_into(
+    table: &mut Table,
+    kernel: &KernelSummary,
+    program: &[StatementSummary],
+    loops: &mut Vec<String>,
+) {
+    for statement in program {
+        match statement {
+            StatementSummary::Sync => {}
+            StatementSummary::Access(a) => table.row([
+                kernel.name.clone(),
+                kernel.variant.clone().unwrap_or_default(),
+                a.kind.to_owned(),
+                a.field.clone(),
+                a.at.clone(),
+                a.element.clone(),
+                a.width.to_string(),
+                a.when.clone().unwrap_or_default(),
+                loops.join(" "),
+            ]),
+            StatementSummary::Loop(l) => {
+                loops.push(l.variable.clone());
+                accesses_into(table, kernel, &l.body, loops);
+                loops.pop();
+            }
+        }
+    }
+}
