@@ -41,7 +41,8 @@ fn whole(specs: &[ProbeSpec]) -> usize {
 
 #[test]
 fn small_random_structures_are_found_whole() {
-    // A prefetch that throws out what is being loaded takes millions of loads to be given up.
+    // A prefetch that throws out what is being loaded takes millions of loads to be given up, and is mostly not
+    // found: the test of all 200 has these too.
     let drowned = |s: &ProbeSpec| {
         let ways = s.levels[0].ways.iter().min().copied().unwrap_or(0);
         s.levels[0].prefetch.is_some_and(|p| p.distance >= ways)
@@ -52,12 +53,13 @@ fn small_random_structures_are_found_whole() {
     assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
 }
 
-/// All 200; issue 7 asks for 95 %, docs/cache-probe.md says what is reached and which are missing. Minutes with `cargo test --release --test cache_probe -- --ignored`.
+/// All 200, minutes with `cargo test --release --test cache_probe -- --ignored`. At least 95 % are wanted, and
+/// 94.5 % were reached last: this fails by one structure; docs/cache-probe.md says which are missing.
 #[test]
 #[ignore = "takes minutes without optimisation"]
 fn random_structures_are_found_whole() {
     let specs = specs::random();
     let found = whole(&specs);
     println!("{found} of {} are found whole", specs.len());
-    assert!(found * 100 >= specs.len() * 94, "{found} of {}", specs.len());
+    assert!(found * 100 >= specs.len() * 95, "{found} of {}", specs.len());
 }
