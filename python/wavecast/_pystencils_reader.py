@@ -12,7 +12,7 @@ from pystencils.backend.memory import BufferBasePtr
 from pystencils.codegen.properties import FieldShape, FieldStride
 from pystencils.types import PsIntegerType
 
-from ._document import access, dtype
+from ._document import Namespace, access, dtype
 from ._symbolic import DIMENSIONS, Names, Poly, Unsupported, as_axes, indices
 
 _ARITHMETIC = (ex.PsAdd, ex.PsSub, ex.PsMul, ex.PsDiv, ex.PsNeg)
@@ -20,6 +20,8 @@ _RELATIONS = {ex.PsLt: "<", ex.PsLe: "<=", ex.PsGt: ">", ex.PsGe: ">=", ex.PsEq:
 #: How work items and, where a thread has several, threads are written.
 _ITEMS = dict(zip(DIMENSIONS, DIMENSIONS))
 _THREADS = {d: f"tid{d}" for d in DIMENSIONS}
+#: Threads of a block, on every device that pystencils knows.
+MOST_THREADS = 1024
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Reader:
         self.sizes = shape
         self.index_layout = index_layout
         self.names = Names()
+        self.namespace = Namespace()
         self.symbols: dict[str, Poly] = {n: Poly.of(v) for n, v in parameters.items()}
         self.fields: dict[str, Buffer] = {}
         self.domain: list[tuple[str, int]] = []
@@ -49,6 +52,8 @@ class Reader:
         self.start: int | None = None
         self.first_store: int | None = None
         self.steps = [1, 1, 1]
+        #: Dimensions whose threads some counter is made of.
+        self.counted: set[str] = set()
         self.fixed_block: list[int] | None = None
         self.has_loops = False
         self.body: list[Any] = []
@@ -57,11 +62,22 @@ class Reader:
         self.widest = 4
         #: How threads are written by dimension; raw ones until the launch is known.
         self.axes: dict[str, str] = {}
+        for dimension in DIMENSIONS:
+            self.names.bounds[f"threadIdx.{dimension}"] = (0, MOST_THREADS - 1)
+            self.names.bounds[f"blockDim.{dimension}"] = (1, MOST_THREADS)
 
     def read(self) -> None:
         """Reads the launch, then the statements."""
+        for field in self.kernel.get_fields():
+            if field.field_type == pystencils.FieldType.INDEXED:
+                raise Unsupported(
+                    f"a sparse kernel: its cells are data, in the index field `{field.name}`; describe one over as"
+                    " many cells that lie as they do"
+                )
         self._sizes()
         self._launch()
+        if any(isinstance(n, ex.PsCall) and n.function.name.startswith("atomic") for n in _nodes(self.kernel.body)):
+            raise Unsupported("a reduction: leave it out, what it adds to the traffic is little")
         self.has_loops = any(isinstance(n, st.PsLoop) for n in _nodes(self.kernel.body))
         # Loops and fixed blocks are not made of work items: threads and blocks stay as they are.
         if not self.has_loops and not self.fixed_block:
@@ -114,21 +130,26 @@ class Reader:
         if items is None:
             self._fixed_launch(configuration)
             return
-        extents = [int(item(**self._arguments(item))) for item in items]
-        rank = max([i + 1 for i, n in enumerate(extents) if n > 1], default=1)
+        extents = [self._extent(item) for item in items]
         self._starts()
+        used = [i + 1 for i, n in enumerate(extents) if n > 1 or DIMENSIONS[i] in self.counted]
+        rank = max(used, default=1)
         for dimension, extent, step in zip(DIMENSIONS[:rank], extents, self.steps):
             self.domain.append((dimension, extent * step))
-            for name in (dimension, f"tid{dimension}"):
+            for name in (dimension, f"tid{dimension}", f"blockIdx.{dimension}"):
                 self.names.bounds[name] = (0, extent - 1)
 
     def _fixed_launch(self, configuration: Any) -> None:
         arguments = {p.name: self.symbols[p.name].constant for p in configuration.parameters}
         try:
             block, grid = configuration.evaluate(**arguments)
+        except NotImplementedError as error:
+            # pystencils cannot launch such a kernel either.
+            raise Unsupported(f"the launch grid has no value ({error}): give the fields fixed sizes") from error
         except (ValueError, AttributeError, pystencils.codegen.errors.CodegenError) as error:
             raise Unsupported(
-                f"the launch grid is left open ({error}): set block and grid, or choose Linear3D"
+                f"the launch grid is left open ({error}): create the kernel without manual_launch_grid, and with the"
+                " indexing scheme Linear3D where blocks become too large"
             ) from error
         self.fixed_block = [int(n) for n in block]
         for dimension, threads, blocks in zip(DIMENSIONS, self.fixed_block, grid):
@@ -136,11 +157,18 @@ class Reader:
             self.names.bounds[f"threadIdx.{dimension}"] = (0, threads - 1)
             self.names.bounds[f"blockIdx.{dimension}"] = (0, int(blocks) - 1)
 
-    def _arguments(self, item: Any) -> dict[str, int]:
+    def _extent(self, item: Any) -> int:
         missing = [p.name for p in item.parameters if p.name not in self.symbols]
         if missing:
             raise Unsupported(f"the iteration space depends on {', '.join(missing)}: give parameters={{...}}")
-        return {p.name: self.symbols[p.name].constant for p in item.parameters}
+        try:
+            return int(item(**{p.name: self.symbols[p.name].constant for p in item.parameters}))
+        except NotImplementedError:
+            # pystencils evaluates no choice, as it writes for slices with steps in symbolic sizes.
+            size = self._poly(item._expr, self.symbols)
+            if size is None or size.constant is None:
+                raise Unsupported(f"the iteration space `{item}` has no value: give the fields fixed sizes") from None
+            return size.constant
 
     def _starts(self) -> None:
         """Where the counters start and by how much they step: from their declarations."""
@@ -150,6 +178,8 @@ class Reader:
             counter = self._poly(node.rhs, dict(self.symbols))
             for position, dimension in enumerate(DIMENSIONS):
                 step = counter.coefficient(f"threadIdx.{dimension}") if counter is not None else 0
+                if step > 0:
+                    self.counted.add(dimension)
                 if step > 0 and counter.coefficient(f"blockIdx.{dimension}", f"blockDim.{dimension}") == step:
                     self.steps[position] = step
                     if position == 0:
@@ -176,6 +206,9 @@ class Reader:
                 self.symbols[node.lhs.symbol.name] = value
             return steps
         if isinstance(node, st.PsAssignment):
+            if isinstance(node.lhs, ex.PsSymbolExpr):
+                # No longer what it was declared as.
+                self.symbols.pop(node.lhs.symbol.name, None)
             return self._loads(node.rhs, conditions) + self._store(node.lhs, conditions)
         if isinstance(node, st.PsConditional):
             return self._conditional(node, conditions, top)
@@ -206,8 +239,15 @@ class Reader:
         start, stop, step = (self._poly(e, self.symbols) for e in (node.start, node.stop, node.step))
         if start is None or stop is None or step is None:
             raise Unsupported(f"a loop over {node.counter.symbol.name} whose bounds are no index expressions")
-        name = node.counter.symbol.name
-        self.symbols[name] = Poly.of(name)
+        for dimension in DIMENSIONS:
+            if step.coefficient(f"blockDim.{dimension}", f"gridDim.{dimension}") > 1:
+                # Its blocks begin where those of another step would: cells are left out, threads overlap.
+                raise Unsupported("a grid-strided loop over a slice with steps: choose the indexing scheme Linear3D")
+        name = self.namespace.name("loop", node.counter.symbol.name)
+        self.symbols[node.counter.symbol.name] = Poly.of(name)
+        low, high = self.names.between(start), self.names.between(stop - 1)
+        if low is not None and high is not None:
+            self.names.bounds[name] = (low[0], max(low[0], high[1]))
         range_ = {"from": str(start), "to": str(stop - 1), "step": str(step)}
         return {"loop": {name: range_}, "body": self._block(node.body, conditions)}
 
@@ -224,7 +264,7 @@ class Reader:
         relation = _RELATIONS.get(type(node))
         sides = [self._poly(o, self.symbols) for o in (node.operand1, node.operand2)] if relation else [None]
         if None in sides:
-            raise Unsupported(f"the condition `{node}` depends on data, as in a reduction: name a representative case in its place")
+            raise Unsupported(f"the condition `{node}` depends on data: name a representative case in its place")
         bounds = self.names.between(sides[1] - sides[0])
         if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
             return []
@@ -236,11 +276,33 @@ class Reader:
         found: list[Any] = []
         if isinstance(expression, ex.PsMemAcc):
             return self._loads(expression.offset, conditions) + [self._access("load", expression, conditions)]
+        if isinstance(expression, ex.PsTernary):
+            return self._choice(expression, conditions)
         for child in expression.children:
             found += self._loads(child, conditions)
         if isinstance(expression, _ARITHMETIC) and not isinstance(expression.dtype, PsIntegerType):
             self.flops += not isinstance(expression, ex.PsNeg)
         return found
+
+    def _choice(self, node: Any, conditions: list[str]) -> list[Any]:
+        """What both sides load: under the condition if it is one of indices. If it is one of data, warps have
+        threads of both kinds, and both sides count for all."""
+        found = self._loads(node.condition, conditions)
+        parts = self._of_indices(node.condition)
+        if parts is None:
+            return found + self._loads(node.case_then, conditions) + self._loads(node.case_else, conditions)
+        negation = [f"!({' && '.join(parts)})"] if parts else ["0 > 1"]
+        return (
+            found
+            + self._loads(node.case_then, conditions + parts)
+            + self._loads(node.case_else, conditions + negation)
+        )
+
+    def _of_indices(self, condition: Any) -> list[str] | None:
+        try:
+            return self._condition(condition)
+        except Unsupported:
+            return None
 
     def _store(self, target: Any, conditions: list[str]) -> list[Any]:
         if isinstance(target, ex.PsMemAcc):
@@ -251,7 +313,7 @@ class Reader:
         buffer = self._buffer(node.pointer)
         offset = self._poly(node.offset, self.symbols)
         if offset is None:
-            raise Unsupported(f"the address `{node}` depends on data: give a representative address in its place")
+            self._explain(node)
         field = self.fields[buffer]
         found = indices(offset, field.strides, field.shape)
         if verb == "store" and found is not None and self.first_store is None:
@@ -261,11 +323,24 @@ class Reader:
         step = f"{verb} {text}"
         return {"when": " && ".join(conditions), "at": [step]} if conditions else step
 
+    def _explain(self, node: Any) -> None:
+        """Says why an address is no index expression."""
+        names = {n.symbol.name for n in _nodes(node.offset) if isinstance(n, ex.PsSymbolExpr)}
+        numbers = {p.name for p in self.kernel.parameters if isinstance(p.dtype, PsIntegerType)}
+        unknown = sorted(names & numbers - set(self.symbols))
+        if unknown:
+            raise Unsupported(f"the address `{node}` depends on {', '.join(unknown)}: give parameters={{...}}")
+        raise Unsupported(
+            f"the address `{node}` depends on data or is no sum of products, quotients and remainders of indices:"
+            " give a representative address in its place"
+        )
+
     def _buffer(self, pointer: Any) -> str:
         properties = pointer.symbol.get_properties(BufferBasePtr) if isinstance(pointer, ex.PsSymbolExpr) else ()
         for found in properties:
             buffer = found.buffer
-            if buffer.name not in self.fields:
+            name = self.namespace.name("field", buffer.name)
+            if name not in self.fields:
                 itemsize = buffer.element_type.itemsize
                 if not hasattr(buffer.element_type, "numpy_dtype") or itemsize is None:
                     raise Unsupported(f"field `{buffer.name}` has elements of type {buffer.element_type}")
@@ -274,8 +349,8 @@ class Reader:
                 if len(shape) > 1 and shape[-1] == 1:
                     # pystencils gives a field without index dimensions one of size 1.
                     shape, strides = shape[:-1], strides[:-1]
-                self.fields[buffer.name] = Buffer(dtype(buffer.element_type.numpy_dtype), itemsize, shape, strides)
-            return buffer.name
+                self.fields[name] = Buffer(dtype(buffer.element_type.numpy_dtype), itemsize, shape, strides)
+            return name
         raise Unsupported(f"an access through the pointer `{pointer}`, which is no field")
 
     def _number(self, size: Any) -> int:
@@ -303,6 +378,8 @@ class Reader:
         if isinstance(node, ex.PsNeg):
             inner = self._poly(node.operand, symbols)
             return None if inner is None else -inner
+        if isinstance(node, ex.PsTernary):
+            return self._constant_choice(node, symbols)
         if not isinstance(node, ex.PsBinOp):
             return None
         one, two = self._poly(node.operand1, symbols), self._poly(node.operand2, symbols)
@@ -314,10 +391,38 @@ class Reader:
             return as_axes(one - two, self.axes)
         if isinstance(node, ex.PsMul):
             return one * two
-        if isinstance(node, (ex.PsDiv, ex.PsIntDiv, ex.PsRem)) and two.constant is not None:
-            divide = self.names.remainder if isinstance(node, ex.PsRem) else self.names.quotient
-            return divide(as_axes(one, self.axes), two.constant)
+        return None if two.constant is None else self._by_constant(node, as_axes(one, self.axes), two.constant)
+
+    def _constant_choice(self, node: Any, symbols: Mapping[str, Poly]) -> Poly | None:
+        condition = node.condition
+        if not isinstance(condition, ex.PsEq):
+            return None
+        sides = [self._poly(side, symbols) for side in (condition.operand1, condition.operand2)]
+        if None in sides or (sides[0] - sides[1]).constant is None:
+            return None
+        return self._poly(node.case_then if sides[0] == sides[1] else node.case_else, symbols)
+
+    def _by_constant(self, node: Any, one: Poly, two: int) -> Poly | None:
+        if isinstance(node, (ex.PsDiv, ex.PsIntDiv)):
+            return self._rounded_to_zero(self.names.quotient, one, two)
+        if isinstance(node, ex.PsRem):
+            return self._rounded_to_zero(self.names.remainder, one, two)
+        if isinstance(node, ex.PsLeftShift) and two >= 0:
+            return one * (1 << two)
+        if isinstance(node, ex.PsRightShift) and two >= 0:
+            return self.names.quotient(one, 1 << two)
+        if isinstance(node, ex.PsBitwiseAnd) and two >= 0 and two & (two + 1) == 0:
+            return self.names.remainder(one, two + 1)
         return None
+
+    def _rounded_to_zero(self, divide: Any, one: Poly, two: int) -> Poly:
+        """As C divides; documents round down, which differs below zero."""
+        known = self.names.between(one)
+        if known is None or known[0] >= 0:
+            return divide(one, two)
+        if known[1] <= 0:
+            return -divide(-one, two)
+        raise Unsupported(f"a division of `{one}`, which has both signs: shift it above zero")
 
 
 def _same_condition(one: Any, other: Any) -> bool:
