@@ -293,9 +293,7 @@ class Reader:
             return found + self._loads(node.case_then, conditions) + self._loads(node.case_else, conditions)
         negation = [f"!({' && '.join(parts)})"] if parts else ["0 > 1"]
         return (
-            found
-            + self._loads(node.case_then, conditions + parts)
-            + self._loads(node.case_else, conditions + negation)
+            found + self._loads(node.case_then, conditions + parts) + self._loads(node.case_else, conditions + negation)
         )
 
     def _of_indices(self, condition: Any) -> list[str] | None:

@@ -4,9 +4,10 @@
 >>> ranking = rank(operator, "a100")                       # of the loop nest that does most work
 >>> Operator(eqs, opt=opt(ranking), platform="nvidiaX", language="openacc")
 
-Covers parallel loop nests of up to three loops over functions, time functions and temporary arrays of
-compile-time size, with sub-domains, reductions and serial loops inside. `documents` gives one document per
-nest. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
+Covers parallel loop nests of up to three loops, as the pragmas name them, over functions, time functions (buffered,
+saved, snapshots) and temporary arrays of compile-time size, with sub-domains, reductions and serial loops inside.
+`documents` gives one document per nest. Functions whose names mean something in a document (`min`, ...) get an
+underscore. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
 warning. Nothing is allocated and nothing compiled.
 """
 
