@@ -6,22 +6,28 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 import pystencils
-from pystencils.backend.ast import expressions as ex
-from pystencils.backend.ast import structural as st
-from pystencils.backend.memory import BufferBasePtr
-from pystencils.codegen.properties import FieldShape, FieldStride
-from pystencils.types import PsIntegerType
+
+try:
+    from pystencils.backend.ast import expressions as ex
+    from pystencils.backend.ast import structural as st
+    from pystencils.backend.memory import BufferBasePtr
+    from pystencils.codegen.properties import FieldShape, FieldStride
+    from pystencils.types import PsIntegerType
+except ImportError as error:
+    # Releases before 2.0 have other syntax trees altogether.
+    raise ImportError(
+        f"wavecast reads kernels of pystencils 2.0, and {pystencils.__version__} is installed ({error}):"
+        " pip install --upgrade pystencils lbmpy"
+    ) from error
 
 from ._document import Namespace, access, dtype
-from ._symbolic import DIMENSIONS, Names, Poly, Unsupported, as_axes, indices
+from ._pystencils_index import Indices
+from ._symbolic import DIMENSIONS, Poly, Unsupported, indices
 
 _ARITHMETIC = (ex.PsAdd, ex.PsSub, ex.PsMul, ex.PsDiv, ex.PsNeg)
-_RELATIONS = {ex.PsLt: "<", ex.PsLe: "<=", ex.PsGt: ">", ex.PsGe: ">=", ex.PsEq: "==", ex.PsNe: "!="}
 #: How work items and, where a thread has several, threads are written.
 _ITEMS = dict(zip(DIMENSIONS, DIMENSIONS))
 _THREADS = {d: f"tid{d}" for d in DIMENSIONS}
-#: Threads of a block, on every device that pystencils knows.
-MOST_THREADS = 1024
 
 
 @dataclass
@@ -43,9 +49,9 @@ class Reader:
         self.kernel = kernel
         self.sizes = shape
         self.index_layout = index_layout
-        self.names = Names()
+        self.indices = Indices(parameters)
+        self.names, self.symbols = self.indices.names, self.indices.symbols
         self.namespace = Namespace()
-        self.symbols: dict[str, Poly] = {n: Poly.of(v) for n, v in parameters.items()}
         self.fields: dict[str, Buffer] = {}
         self.domain: list[tuple[str, int]] = []
         self.guard: list[str] = []
@@ -60,11 +66,6 @@ class Reader:
         self.accesses: list[tuple[str, str, list[str]]] = []
         self.flops = 0
         self.widest = 4
-        #: How threads are written by dimension; raw ones until the launch is known.
-        self.axes: dict[str, str] = {}
-        for dimension in DIMENSIONS:
-            self.names.bounds[f"threadIdx.{dimension}"] = (0, MOST_THREADS - 1)
-            self.names.bounds[f"blockDim.{dimension}"] = (1, MOST_THREADS)
 
     def read(self) -> None:
         """Reads the launch, then the statements."""
@@ -81,7 +82,7 @@ class Reader:
         self.has_loops = any(isinstance(n, st.PsLoop) for n in _nodes(self.kernel.body))
         # Loops and fixed blocks are not made of work items: threads and blocks stay as they are.
         if not self.has_loops and not self.fixed_block:
-            self.axes = dict(_THREADS if any(step > 1 for step in self.steps) else _ITEMS)
+            self.indices.axes = dict(_THREADS if any(step > 1 for step in self.steps) else _ITEMS)
         self.body = self._block(self.kernel.body, [], top=True)
 
     @property
@@ -165,7 +166,7 @@ class Reader:
             return int(item(**{p.name: self.symbols[p.name].constant for p in item.parameters}))
         except NotImplementedError:
             # pystencils evaluates no choice, as it writes for slices with steps in symbolic sizes.
-            size = self._poly(item._expr, self.symbols)
+            size = self.indices.poly(item._expr)
             if size is None or size.constant is None:
                 raise Unsupported(f"the iteration space `{item}` has no value: give the fields fixed sizes") from None
             return size.constant
@@ -175,7 +176,7 @@ class Reader:
         for node in _nodes(self.kernel.body):
             if not isinstance(node, st.PsDeclaration) or not _is_integer(node.lhs):
                 continue
-            counter = self._poly(node.rhs, dict(self.symbols))
+            counter = self.indices.poly(node.rhs)
             for position, dimension in enumerate(DIMENSIONS):
                 step = counter.coefficient(f"threadIdx.{dimension}") if counter is not None else 0
                 if step > 0:
@@ -201,7 +202,7 @@ class Reader:
     def _statement(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
         if isinstance(node, st.PsDeclaration):
             steps = self._loads(node.rhs, conditions)
-            value = self._poly(node.rhs, self.symbols) if _is_integer(node.lhs) else None
+            value = self.indices.poly(node.rhs) if _is_integer(node.lhs) else None
             if value is not None:
                 self.symbols[node.lhs.symbol.name] = value
             return steps
@@ -223,7 +224,7 @@ class Reader:
         raise Unsupported(f"a statement of type {type(node).__name__}: it has no counterpart in a kernel document")
 
     def _conditional(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
-        parts = self._condition(node.condition)
+        parts = self.indices.conditions(node.condition)
         whole = top and node.branch_false is None and not self.has_loops and not self.accesses
         if whole:
             # The guard of the whole kernel, of which what the domain says already is left out.
@@ -236,7 +237,7 @@ class Reader:
         return found
 
     def _loop(self, node: Any, conditions: list[str]) -> Any:
-        start, stop, step = (self._poly(e, self.symbols) for e in (node.start, node.stop, node.step))
+        start, stop, step = (self.indices.poly(e) for e in (node.start, node.stop, node.step))
         if start is None or stop is None or step is None:
             raise Unsupported(f"a loop over {node.counter.symbol.name} whose bounds are no index expressions")
         for dimension in DIMENSIONS:
@@ -250,25 +251,6 @@ class Reader:
             self.names.bounds[name] = (low[0], max(low[0], high[1]))
         range_ = {"from": str(start), "to": str(stop - 1), "step": str(step)}
         return {"loop": {name: range_}, "body": self._block(node.body, conditions)}
-
-    def _condition(self, node: Any) -> list[str]:
-        """The parts of a condition that may be false."""
-        if isinstance(node, ex.PsAnd):
-            return self._condition(node.operand1) + self._condition(node.operand2)
-        if isinstance(node, ex.PsOr):
-            sides = [" && ".join(self._condition(o)) for o in (node.operand1, node.operand2)]
-            return [f"({sides[0]} || {sides[1]})"] if all(sides) else []
-        if isinstance(node, ex.PsNot):
-            inner = " && ".join(self._condition(node.operand))
-            return [f"!({inner})"] if inner else ["0 > 1"]
-        relation = _RELATIONS.get(type(node))
-        sides = [self._poly(o, self.symbols) for o in (node.operand1, node.operand2)] if relation else [None]
-        if None in sides:
-            raise Unsupported(f"the condition `{node}` depends on data: name a representative case in its place")
-        bounds = self.names.between(sides[1] - sides[0])
-        if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
-            return []
-        return [f"{sides[0]} {relation} {sides[1]}"]
 
     # Accesses
 
@@ -288,19 +270,13 @@ class Reader:
         """What both sides load: under the condition if it is one of indices. If it is one of data, warps have
         threads of both kinds, and both sides count for all."""
         found = self._loads(node.condition, conditions)
-        parts = self._of_indices(node.condition)
+        parts = self.indices.of_indices(node.condition)
         if parts is None:
             return found + self._loads(node.case_then, conditions) + self._loads(node.case_else, conditions)
         negation = [f"!({' && '.join(parts)})"] if parts else ["0 > 1"]
         return (
             found + self._loads(node.case_then, conditions + parts) + self._loads(node.case_else, conditions + negation)
         )
-
-    def _of_indices(self, condition: Any) -> list[str] | None:
-        try:
-            return self._condition(condition)
-        except Unsupported:
-            return None
 
     def _store(self, target: Any, conditions: list[str]) -> list[Any]:
         if isinstance(target, ex.PsMemAcc):
@@ -309,7 +285,7 @@ class Reader:
 
     def _access(self, verb: str, node: Any, conditions: list[str]) -> Any:
         buffer = self._buffer(node.pointer)
-        offset = self._poly(node.offset, self.symbols)
+        offset = self.indices.poly(node.offset)
         if offset is None:
             self._explain(node)
         field = self.fields[buffer]
@@ -360,67 +336,6 @@ class Reader:
         if number is None:
             raise Unsupported(f"the size `{size.name}` is not known: give shape=(...) or parameters={{...}}")
         return number
-
-    # Index expressions
-
-    def _poly(self, node: Any, symbols: Mapping[str, Poly]) -> Poly | None:
-        """An index expression; ``None`` for anything else."""
-        if isinstance(node, ex.PsCast):
-            return self._poly(node.operand, symbols)
-        if isinstance(node, ex.PsConstantExpr):
-            return Poly.of(int(node.constant.value)) if isinstance(node.dtype, PsIntegerType) else None
-        if isinstance(node, ex.PsLiteralExpr):
-            return Poly.of(node.literal.text)
-        if isinstance(node, ex.PsSymbolExpr):
-            return symbols.get(node.symbol.name)
-        if isinstance(node, ex.PsNeg):
-            inner = self._poly(node.operand, symbols)
-            return None if inner is None else -inner
-        if isinstance(node, ex.PsTernary):
-            return self._constant_choice(node, symbols)
-        if not isinstance(node, ex.PsBinOp):
-            return None
-        one, two = self._poly(node.operand1, symbols), self._poly(node.operand2, symbols)
-        if one is None or two is None:
-            return None
-        if isinstance(node, ex.PsAdd):
-            return as_axes(one + two, self.axes)
-        if isinstance(node, ex.PsSub):
-            return as_axes(one - two, self.axes)
-        if isinstance(node, ex.PsMul):
-            return one * two
-        return None if two.constant is None else self._by_constant(node, as_axes(one, self.axes), two.constant)
-
-    def _constant_choice(self, node: Any, symbols: Mapping[str, Poly]) -> Poly | None:
-        condition = node.condition
-        if not isinstance(condition, ex.PsEq):
-            return None
-        sides = [self._poly(side, symbols) for side in (condition.operand1, condition.operand2)]
-        if None in sides or (sides[0] - sides[1]).constant is None:
-            return None
-        return self._poly(node.case_then if sides[0] == sides[1] else node.case_else, symbols)
-
-    def _by_constant(self, node: Any, one: Poly, two: int) -> Poly | None:
-        if isinstance(node, (ex.PsDiv, ex.PsIntDiv)):
-            return self._rounded_to_zero(self.names.quotient, one, two)
-        if isinstance(node, ex.PsRem):
-            return self._rounded_to_zero(self.names.remainder, one, two)
-        if isinstance(node, ex.PsLeftShift) and two >= 0:
-            return one * (1 << two)
-        if isinstance(node, ex.PsRightShift) and two >= 0:
-            return self.names.quotient(one, 1 << two)
-        if isinstance(node, ex.PsBitwiseAnd) and two >= 0 and two & (two + 1) == 0:
-            return self.names.remainder(one, two + 1)
-        return None
-
-    def _rounded_to_zero(self, divide: Any, one: Poly, two: int) -> Poly:
-        """As C divides; documents round down, which differs below zero."""
-        known = self.names.between(one)
-        if known is None or known[0] >= 0:
-            return divide(one, two)
-        if known[1] <= 0:
-            return -divide(-one, two)
-        raise Unsupported(f"a division of `{one}`, which has both signs: shift it above zero")
 
 
 def _same_condition(one: Any, other: Any) -> bool:
