@@ -142,6 +142,20 @@ fn bad_lines_are_answered_and_the_server_goes_on() {
 }
 
 #[test]
+fn ids_come_back_as_they_were_written() {
+    let session = Session::new(None);
+    for id in ["123456789012345678901234567890", "1.10", "1e400", "-0", r#"{"a": [1,  2]}"#, r#""\u00e9""#] {
+        let sound = session.ask(&format!(r#"{{"id": {id}, "op": "check", "kernel": {}}}"#, copy(512)));
+        let unsound = session.ask(&format!(r#"{{"id": {id}, "op": "dance"}}"#));
+        assert!(sound.starts_with(&format!(r#"{{"id":{id},"ok":true"#)), "{sound}");
+        assert!(unsound.starts_with(&format!(r#"{{"id":{id},"ok":false"#)), "{unsound}");
+    }
+    // A byte-order mark, as some shells send one.
+    let marked = format!("\u{feff}{}\n", json!({"id": 1, "op": "check", "kernel": copy(512)}));
+    assert_eq!(answers(marked.as_bytes(), 1)[0]["ok"], true);
+}
+
+#[test]
 fn wrong_options_say_what_is_right() {
     for (options, says) in [
         (json!({"engine": "abacus"}), "linear, runs, enumeration"),

@@ -1,12 +1,15 @@
 //! What a program can ask.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::Error as _;
+use serde::de::{Error as _, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::given::{Choice, Given, ShapeList, WholeNumbers};
+use super::id::Id;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::{KernelDoc, Limits, Options as KernelOptions};
 use crate::predict::Model;
@@ -18,7 +21,8 @@ use crate::report::ErrorDocument;
 pub struct Request {
     /// Any JSON value that tells this request from others; the answer carries it.
     #[serde(default)]
-    pub id: Value,
+    #[schemars(with = "Value")]
+    pub id: Id,
     /// What to do.
     pub op: Op,
     /// `define`: how later requests refer to the kernel; by default the name in its document.
@@ -102,18 +106,18 @@ pub struct Options {
 impl Request {
     /// A request about the kernel of a text.
     pub fn of_text(op: Op, text: String, options: Options) -> Self {
-        let (id, name, kernel, kernel_ref, device) = (Value::Null, None, None, None, None);
+        let (id, name, kernel, kernel_ref, device) = (Id::default(), None, None, None, None);
         Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, options }
     }
 
     /// A request about a kernel that was defined.
     pub fn of_defined(op: Op, name: String, device: Option<String>, options: Options) -> Self {
-        let (id, kernel) = (Value::Null, None);
+        let (id, kernel) = (Id::default(), None);
         Self { id, op, name: None, kernel, kernel_text: None, kernel_ref: Some(name), device, options }
     }
 
     /// Reads a request. A mistake keeps the id, where there is one.
-    pub fn read(text: &str) -> Result<Self, (Value, ErrorDocument)> {
+    pub fn read(text: &str) -> Result<Self, (Id, ErrorDocument)> {
         // A list of values in the order of the keys would do for serde.
         let is_list = text.trim_start().starts_with('[');
         let read = if is_list {
@@ -122,9 +126,9 @@ impl Request {
             serde_json::from_str(text)
         };
         read.map_err(|e| {
-            let whole: Option<Value> = serde_json::from_str(text).ok();
-            let id = whole.as_ref().and_then(|w| w.get("id")).cloned().unwrap_or_default();
-            (id, not_a_request(&e, whole.is_some()))
+            let object: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(text).ok();
+            let id = object.and_then(|mut o| o.remove("id")).map(Id::of).unwrap_or_default();
+            (id, not_a_request(&e, serde_json::from_str::<IgnoredAny>(text).is_ok()))
         })
     }
 }
