@@ -129,6 +129,12 @@ fn bad_lines_are_answered_and_the_server_goes_on() {
             "65536",
         ),
         (br#"{"id": 1, "op": "check", "kernel": {}, "options": {"set": 3}}"#, json!(1), "request", "mapping"),
+        (
+            br#"{"id": 1, "op": "check", "kernel": {}, "options": []}"#,
+            json!(1),
+            "request",
+            "expected an object",
+        ),
     ] {
         let input = [line, b"\n\n", good.as_bytes()].concat();
         let all = answers(&input, 2);

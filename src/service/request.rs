@@ -1,10 +1,12 @@
 //! What a program can ask.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::de::{Error as _, IgnoredAny};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -42,7 +44,7 @@ pub struct Request {
     #[serde(default)]
     pub device: Option<String>,
     /// The rest.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub options: Options,
 }
 
@@ -136,9 +138,26 @@ impl Request {
 impl Options {
     /// Reads the options alone.
     pub fn read(text: &str) -> Result<Self, ErrorDocument> {
-        let is_json = || serde_json::from_str::<Value>(text).is_ok();
-        serde_json::from_str(text).map_err(|e| not_a_request(&e, is_json()))
+        let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let read = object(&mut reader).and_then(|options| reader.end().map(|()| options));
+        read.map_err(|e| not_a_request(&e, is_json()))
     }
+}
+
+/// Options by name: serde would take a list, too, as values in the order of the keys.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
+    struct Named;
+    impl<'de> Visitor<'de> for Named {
+        type Value = Options;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Options, A::Error> {
+            Options::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(Named)
 }
 
 fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
