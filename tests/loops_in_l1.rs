@@ -60,3 +60,19 @@ fn rows_of_many_threads_push_each_other_out() {
     let (many, few) = (row("sm.max_blocks=32"), row("sm.max_blocks=4"));
     assert!(few < 4150.0 && many > 4500.0, "{few} {many}");
 }
+
+#[test]
+fn blocks_that_the_domain_cuts_store_each_element_once() {
+    // The bound of the loop depends on the block, so that lanes are run one by one, those of the last block too.
+    for n in [1000, 1024, 1032, 1148] {
+        let kernel = format!(
+            "wavecast: 1\nkernel: cut\nparams: {{N: {n}}}\nfields:\n  a: {{dtype: f64, shape: [N, 64]}}\n  \
+             b: {{dtype: f64, shape: [N]}}\ndomain: {{x: N}}\nbody:\n  - loop: {{k: '0..(31*32+blockIdx.x)/32'}}\n    \
+             body: ['load a[x, (3*k) % 64]']\n  - store b[x]\nlaunch: {{block: [[128]], registers: 16}}\n"
+        );
+        let document = json(&wavecast(&["rank", "-", "-d", "a100", "--format", "json"], &kernel));
+        let l1 = |name: &str| number(&results(&document)[0], &format!("volumes.l1.{name}"));
+        assert!((l1("store_bytes") - 8.0).abs() < 1e-9, "N={n}: {} bytes stored", l1("store_bytes"));
+        assert!((l1("load_bytes") - 32.0 * 8.0).abs() < 1e-9, "N={n}: {} bytes loaded", l1("load_bytes"));
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use program::{answer, json, number, results, stderr, stdout, unsound, wavecast};
 use serde_json::Value;
 use wavecast::kernel::{Kernel, load};
-use wavecast::launch::candidates;
+use wavecast::launch::{Candidate, candidates};
 use wavecast::predict::{Choice, Estimator, rank};
 use wavecast::{device, report};
 

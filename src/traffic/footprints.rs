@@ -2,6 +2,7 @@
 //! blocks, of a wave and of what ran before it.
 
 use super::fields::{Sizes, TouchedField, touched_fields};
+use super::l1::L1Counts;
 use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
@@ -59,6 +60,10 @@ pub struct Footprints {
     pub block_items: f64,
     /// Work items of a block that the domain does not cut.
     pub whole_items: f64,
+    /// Work items of the launch for each one that is done and looked at: those of blocks without work
+    /// count too, and iterations that are left out. `None` where work items are no points of the domain,
+    /// as in grid-stride loops.
+    pub stands_for: Option<f64>,
     /// Engines that counted, each once.
     pub engines: Vec<Engine>,
     /// Whether a count is an estimate.
@@ -67,6 +72,15 @@ pub struct Footprints {
     pub counts: usize,
     /// See `counts`.
     pub verified: usize,
+}
+
+impl Footprints {
+    /// Work items of the block that was counted in L1: the mean of several, of which the domain may cut
+    /// some.
+    pub fn items_in_l1(&self, l1: &L1Counts) -> f64 {
+        let counted = self.stands_for.map(|n| n * l1.work_items).filter(|&items| items > 0.0);
+        counted.unwrap_or(self.whole_items).max(1e-9)
+    }
 }
 
 /// Distinct bytes of one field, per work item.
@@ -150,6 +164,7 @@ pub(super) fn of_fields(
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
+        stands_for: program.instructions.iter().all(|i| i.clipped).then_some(factor),
         engines: Vec::new(),
         sampled: false,
         counts: 0,

@@ -156,7 +156,7 @@ pub fn volumes(
     footprints: &Footprints,
 ) -> Volumes {
     let sector = device.l1.sector.value.0 as f64;
-    let items = footprints.whole_items.max(1e-9);
+    let items = footprints.items_in_l1(l1);
     let capacity = l1_capacity(device, launch, occupancy);
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let l1_loops = Loops::new(fit, footprints, blocks / capacity.max(1.0));

@@ -82,7 +82,7 @@ fn share(
     let instruction = program.instructions.get(position)?;
     let counts = prediction.l1.instructions.get(position)?;
     let copies = estimator.kernel.field(instruction.field).multiplicity as f64;
-    let per_item = copies / prediction.footprints.whole_items.max(1e-9);
+    let per_item = copies / prediction.footprints.items_in_l1(&prediction.l1);
     let sector = estimator.device.l1.sector.value.0 as f64;
     // Stores are written through without looking for their line.
     let cycles = if instruction.kind == AccessKind::Store { counts.data } else { counts.cycles };
