@@ -173,6 +173,8 @@ struct Change {
 const ROUNDS: usize = 4;
 /// Loads that the share of all sets weighs against those of one.
 const WEIGHT: f64 = 2.0;
+/// By how much lines must be likelier to have begun earlier: a natural logarithm.
+const CLEARLY: f64 = 4.0;
 /// Neighbouring sets among which a line is moved.
 const NEAR: usize = 8;
 
@@ -187,6 +189,7 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
     let least = (5.0 * noise).max(0.01);
     let mut changes: Vec<Option<Change>> = seen.iter().map(|s| alone(s, noise, least)).collect();
     for _ in 0..ROUNDS {
+        together(seen, &mut changes, noise, least);
         let sets = Sets::of(seen, &changes, steps);
         let starts: Vec<usize> = sets.sums.keys().copied().collect();
         for (seen, change) in seen.iter().zip(&mut changes) {
@@ -208,6 +211,67 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
         }
     }
     changes
+}
+
+/// Lets all lines that began together begin earlier, if together they miss before: each by itself may miss too
+/// seldom to tell.
+fn together(seen: &[Vec<Sight>], changes: &mut [Option<Change>], noise: f64, least: f64) {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (line, change) in changes.iter().enumerate() {
+        if let Some(at) = change.and_then(|c| c.at)
+            && seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < at)
+        {
+            groups.entry(at).or_default().push(line);
+        }
+    }
+    let mut before = 0;
+    for (&start, lines) in &groups {
+        if let Some(earlier) = earlier(seen, lines, before..start, noise, least) {
+            for &line in lines {
+                let known = seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < earlier.max(1));
+                if let Some(Some(change)) = changes.get_mut(line).filter(|_| known) {
+                    change.at = Some(earlier);
+                }
+            }
+        }
+        before = start + 1;
+    }
+}
+
+/// The array of a range with which lines that are thought to begin after it most likely began.
+fn earlier(
+    seen: &[Vec<Sight>],
+    lines: &[usize],
+    range: std::ops::Range<usize>,
+    noise: f64,
+    least: f64,
+) -> Option<usize> {
+    let (mut gain, mut best) = (0.0, (CLEARLY, None));
+    // Misses of each line from the step on.
+    let mut misses = vec![0.0_f64; lines.len()];
+    for step in range.rev() {
+        let mut sum = Sight { step, loads: 0.0, misses: 0.0 };
+        for (&line, misses) in lines.iter().zip(&mut misses) {
+            let sights = seen.get(line).map_or(&[][..], Vec::as_slice);
+            if let Ok(at) = sights.binary_search_by_key(&step, |s| s.step)
+                && let Some(s) = sights.get(at)
+            {
+                (sum.loads, sum.misses) = (sum.loads + s.loads, sum.misses + s.misses);
+                *misses += s.misses;
+            }
+        }
+        if sum.loads > 0.0 {
+            let share = (sum.misses / sum.loads).clamp(least.min(2.0 * noise), 0.98);
+            gain += likelihood(&sum, share) - likelihood(&sum, noise);
+        }
+        // A single line that began earlier belongs to other lines.
+        let total: f64 = misses.iter().sum();
+        let most = misses.iter().copied().fold(0.0, f64::max);
+        if gain > best.0 && (most * 2.0 <= total || lines.len() == 1) {
+            best = (gain, Some(step));
+        }
+    }
+    best.1
 }
 
 /// Loads and misses of lines that began together, in the array with which they did and in each after it.

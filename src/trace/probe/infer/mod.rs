@@ -14,4 +14,5 @@ pub use verdict::infer;
 
 pub(in crate::trace::probe) use edge::overflows;
 pub(in crate::trace::probe) use noise::of_runs as noise_of;
+pub(in crate::trace::probe) use prefetch::ahead;
 pub(in crate::trace::probe) use verdict::BESIDE;
