@@ -38,6 +38,10 @@ pub(super) struct Flips {
     pub(super) whole: bool,
     /// Arrays after the one with which the last set overflowed.
     pub(super) tail: usize,
+    /// What was seen of each line.
+    pub(super) seen: Vec<Vec<Sight>>,
+    /// Lines before the first array, and of each.
+    pub(super) starts: Vec<u64>,
 }
 
 impl Flips {
@@ -101,6 +105,7 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
             found.classes.push(Class { old, fresh });
         }
     }
+    (found.seen, found.starts) = (seen, starts);
     found
 }
 
@@ -145,11 +150,12 @@ fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Ve
 }
 
 /// A line in an array.
-#[derive(Debug, Clone, Copy)]
-struct Sight {
-    step: usize,
-    loads: f64,
-    misses: f64,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Sight {
+    /// The number of the array.
+    pub(super) step: usize,
+    pub(super) loads: f64,
+    pub(super) misses: f64,
 }
 
 /// What was seen of each line.
@@ -175,11 +181,15 @@ const ROUNDS: usize = 4;
 const WEIGHT: f64 = 2.0;
 /// By how much lines must be likelier to have begun earlier: a natural logarithm.
 const CLEARLY: f64 = 4.0;
+/// Arrays beyond those with which any of them begins that are looked at.
+const BEYOND: usize = 48;
+/// Sets that began before a line came, of which those that it may have joined are tried.
+const MOST_BEFORE: usize = 24;
 /// Neighbouring sets among which a line is moved.
 const NEAR: usize = 8;
 
 /// The logarithm of the likelihood of so many misses.
-fn likelihood(seen: &Sight, share: f64) -> f64 {
+pub(super) fn likelihood(seen: &Sight, share: f64) -> f64 {
     seen.misses * share.ln() + (seen.loads - seen.misses) * (1.0 - share).ln()
 }
 
@@ -195,14 +205,19 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
         for (seen, change) in seen.iter().zip(&mut changes) {
             let (Some(known), Some(first)) = (change.as_mut(), seen.first()) else { continue };
             let place = known.at.map_or(starts.len(), |at| starts.partition_point(|&s| s < at));
-            let near = starts.iter().skip(place.saturating_sub(NEAR)).take(2 * NEAR + 1);
+            let from = place.saturating_sub(NEAR).min(starts.len().saturating_sub(2 * NEAR + 1));
+            let near = starts.iter().skip(from).take(2 * NEAR + 1);
+            // Long after all of these have begun, no array tells them apart.
+            let last = near.clone().last().copied().unwrap_or(0).max(first.step) + BEYOND;
+            let seen = seen.get(..seen.partition_point(|s| s.step <= last)).unwrap_or(seen);
             let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
             let score = |start: usize| sets.score(start, seen, known.at, noise, least);
             let mut scores: Vec<(f64, Option<usize>)> = vec![(never, None)];
             scores.extend(near.filter(|n| **n > first.step).map(|&n| (score(n), Some(n))));
             // A line that was not there before joined the set that began with it, or any before.
-            let before = starts.iter().take_while(|n| **n < first.step).copied().chain([first.step]);
-            let joined = before.map(score).fold(f64::NEG_INFINITY, f64::max);
+            let before = starts.partition_point(|n| *n < first.step);
+            let before = starts.iter().take(before).skip(before.saturating_sub(MOST_BEFORE)).copied();
+            let joined = before.chain([first.step]).map(score).fold(f64::NEG_INFINITY, f64::max);
             scores.push((joined, Some(first.step)));
             scores.sort_by(|a, b| b.0.total_cmp(&a.0));
             if let [best, second, ..] = scores.as_slice() {

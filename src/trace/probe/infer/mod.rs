@@ -8,6 +8,7 @@ mod noise;
 mod pattern;
 mod prefetch;
 mod replay;
+mod rules;
 mod verdict;
 
 pub use verdict::infer;

@@ -1,14 +1,14 @@
 //! All steps in their order, and how sure the whole is.
 
 use super::super::clusters::Clusters;
-use super::super::finding::{Confidence, Finding, MappingFound, ReplacementFound, Structure};
+use super::super::finding::{Confidence, Finding, MappingFound, PrefetchFound, ReplacementFound, Structure};
 use super::super::log::Run;
 use super::super::sethash::{self, Evictions};
 use super::fit::{self, fit};
 use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
-use super::{edge, line, noise, prefetch, replay};
+use super::{edge, line, noise, prefetch, replay, rules};
 
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
@@ -30,7 +30,7 @@ pub fn infer(runs: &[Run]) -> Structure {
     let prefetch = prefetch::prefetch(runs, &clusters, bytes);
     let flips = flips(runs, &clusters, noise, bytes, edges.0);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
-    let sets = sets(&flips, &evictions);
+    let sets = known_sets(&flips, &evictions, prefetch.value, noise);
     let (mut ways, mut mapping, capacity) = match &sets {
         Some(sets) => whole(&flips, sets, bytes),
         None => parts(runs, &clusters, &flips, edges, bytes),
@@ -50,6 +50,10 @@ pub fn infer(runs: &[Run]) -> Structure {
         replay::replacement(runs, &clusters, noise, known.as_ref(), (flips.missing, flips.rounds));
     if ways.value.is_none() {
         replacement.at_most(Confidence::Medium);
+    }
+    if prefetch.value != Some(PrefetchFound::None) {
+        // What it brings throws lines out, which only a known structure tells from a policy that is not LRU.
+        replacement.at_most(ways.confidence.max(Confidence::Low));
     }
     if let Some(known) = &known {
         ways.value = Some(known.ways.to_vec());
@@ -84,6 +88,40 @@ struct Sets {
     beside: Vec<(u64, u32)>,
     /// Lines of each set.
     ways: Vec<u32>,
+    /// How sure they are, if a rule explains most lines and not all.
+    ruled: Option<Confidence>,
+}
+
+/// Sets as their lines begin to miss, or as a rule says that explains most of it better.
+fn known_sets(
+    flips: &Flips,
+    evictions: &Evictions,
+    prefetch: Option<PrefetchFound>,
+    noise: f64,
+) -> Option<Sets> {
+    let mut exact = sets(flips, evictions);
+    let plain = matches!(prefetch, None | Some(PrefetchFound::None));
+    let count = |sets: &Sets| u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let fitted = exact.as_ref().map(|s| fit(&s.known, &s.beside, count(s)));
+    if plain && fitted.as_ref().is_some_and(|f| !matches!(f, MappingFound::Table { .. })) {
+        return exact;
+    }
+    let Some((ruled, margin)) = rules::likeliest(flips, noise) else {
+        if let Some(exact) = exact.as_mut().filter(|_| !plain) {
+            exact.ruled = Some(Confidence::Low);
+        }
+        return exact;
+    };
+    // Numbered alike, or not.
+    let same =
+        |s: &Sets| s.ways.len() == ruled.ways.len() && reordered(&s.ways, s, &ruled.rule) == ruled.ways;
+    if fitted == Some(ruled.rule.clone()) && exact.as_ref().is_some_and(same) {
+        return exact;
+    }
+    let known: Vec<(u64, u32)> = (0..flips.lines).filter_map(|l| Some((l, ruled.rule.set(l)?))).collect();
+    let sure = if margin >= CERTAIN { Confidence::Medium } else { Confidence::Low };
+    let beside = beside(&known, evictions);
+    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure) })
 }
 
 /// Numbers the sets, if all lines of the first array that is too large belong to one that overflowed.
@@ -102,12 +140,15 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
         }
         ways.push(u32::try_from(class.old.len()).unwrap_or(u32::MAX));
     }
-    // A line that put others out lies where they do.
-    let set_of = |line: u64| known.iter().find(|k| k.0 == line).map(|k| k.1);
-    let beside = evictions.pairs.iter().filter_map(|&(extra, line)| Some((extra, set_of(line)?)));
-    let beside = beside.collect();
     known.sort_unstable();
-    Some(Sets { known, beside, ways })
+    let beside = beside(&known, evictions);
+    Some(Sets { known, beside, ways, ruled: None })
+}
+
+/// Lines beside the array: one that put others out lies where they do.
+fn beside(known: &[(u64, u32)], evictions: &Evictions) -> Vec<(u64, u32)> {
+    let set_of = |line: u64| known.iter().find(|k| k.0 == line).map(|k| k.1);
+    evictions.pairs.iter().filter_map(|&(extra, line)| Some((extra, set_of(line)?))).collect()
 }
 
 /// Ways in the order in which the mapping numbers sets.
@@ -143,6 +184,9 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let late = flips.classes.iter().flat_map(|c| &c.old).filter(|&&l| l >= fitting).count();
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
+    }
+    if let Some(sure) = sets.ruled {
+        confidence = sure;
     }
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
     if !rule_known && flips.missing <= 0.9 {

@@ -267,7 +267,8 @@ impl Probe<'_> {
         }
         // One order may be served alike by several policies: others, of the same lines, until one is left.
         for more in 1..ORDERS {
-            if infer(&self.runs).replacement.confidence == Confidence::High {
+            let found = infer(&self.runs);
+            if found.replacement.confidence >= found.ways.confidence {
                 return;
             }
             let between = fits + 1 + more % 4 * (lines.saturating_sub(fits) / 4);
