@@ -18,10 +18,10 @@ const BITS: u32 = 11;
 
 /// Lines beyond which rules are not tried.
 const MOST_LINES: u64 = 4096;
-/// Share of what the lines tell that a rule may leave unexplained.
-const UNEXPLAINED: f64 = 0.002;
-/// Unexplained in any case, a natural logarithm: what some misses in few loads make.
-const LEAST: f64 = 25.0;
+/// Share of what the lines tell that a rule may leave unexplained, and what in any case: a natural logarithm.
+const UNEXPLAINED: (f64, f64) = (0.002, 25.0);
+/// The same where a prefetch hides misses.
+const HIDDEN: (f64, f64) = (0.02, 60.0);
 /// By how much a set must be likelier to have begun earlier, and what each array more costs.
 const CLEARLY: f64 = 4.0;
 const EACH: f64 = 1.0;
@@ -67,9 +67,9 @@ impl Line {
     }
 }
 
-/// The likeliest rule under which every set begins to miss with a line of its own, and by how much it is likelier
+/// The likeliest rule (`plain` without a prefetch) under which every set begins to miss with a line of its own, and by how much it is likelier
 /// than the next; none if there is none that explains nearly all.
-pub(super) fn likeliest(flips: &Flips, noise: f64) -> Option<(Ruled, f64)> {
+pub(super) fn likeliest(flips: &Flips, noise: f64, plain: bool) -> Option<(Ruled, f64)> {
     let steps = flips.starts.len().checked_sub(1).filter(|&s| s > 0)?;
     if !flips.whole || !flips.single_steps || flips.lines > MOST_LINES {
         return None;
@@ -77,7 +77,8 @@ pub(super) fn likeliest(flips: &Flips, noise: f64) -> Option<(Ruled, f64)> {
     let least = (5.0 * noise).max(0.01);
     let lines: Vec<Line> = flips.seen.iter().map(|s| Line::of(s, steps, noise, least)).collect();
     let explained: f64 = lines.iter().map(|l| l.best - l.at(steps)).sum();
-    let limit = (explained * UNEXPLAINED).max(LEAST);
+    let (share, least) = if plain { UNEXPLAINED } else { HIDDEN };
+    let limit = (explained * share).max(least);
     let most = u32::try_from(flips.lines / 2).unwrap_or(u32::MAX).min(MOST_SETS);
     let bits = (2..=most).map(|sets| MappingFound::Bits { sets });
     let runs = RUNS.iter().flat_map(|&run| (2..=most).map(move |sets| MappingFound::Spatial { run, sets }));
@@ -147,7 +148,8 @@ fn settle(found: &mut Ruled, flips: &Flips, noise: f64) {
         let sums = sums(&flips.seen, &places, first..now.0);
         let gain = |from: usize| -> f64 {
             let part = sums.iter().filter(|s| s.step >= from && s.loads > 0.0);
-            let share = |s: &Sight| (s.misses / s.loads).clamp(noise, 0.98);
+            // Noise is not known so well that a little more of it in many loads says anything.
+            let share = |s: &Sight| (s.misses / s.loads).clamp(3.0 * noise, 0.98);
             part.map(|s| likelihood(s, share(s)) - likelihood(s, noise) - EACH).sum()
         };
         let best = begins.iter().filter(|b| b.0 < now.0).map(|b| (gain(b.0), b.1));

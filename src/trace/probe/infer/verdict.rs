@@ -90,6 +90,8 @@ struct Sets {
     ways: Vec<u32>,
     /// How sure they are, if a rule explains most lines and not all.
     ruled: Option<Confidence>,
+    /// How sure they are at most.
+    most: Confidence,
 }
 
 /// Sets as their lines begin to miss, or as a rule says that explains most of it better.
@@ -106,9 +108,10 @@ fn known_sets(
     if plain && fitted.as_ref().is_some_and(|f| !matches!(f, MappingFound::Table { .. })) {
         return exact;
     }
-    let Some((ruled, margin)) = rules::likeliest(flips, noise) else {
+    let Some((ruled, margin)) = rules::likeliest(flips, noise, plain) else {
+        // A prefetch may hide when lines begin to miss, and nothing confirms it.
         if let Some(exact) = exact.as_mut().filter(|_| !plain) {
-            exact.ruled = Some(Confidence::Low);
+            exact.most = Confidence::Medium;
         }
         return exact;
     };
@@ -121,7 +124,7 @@ fn known_sets(
     let known: Vec<(u64, u32)> = (0..flips.lines).filter_map(|l| Some((l, ruled.rule.set(l)?))).collect();
     let sure = if margin >= CERTAIN { Confidence::Medium } else { Confidence::Low };
     let beside = beside(&known, evictions);
-    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure) })
+    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure), most: Confidence::High })
 }
 
 /// Numbers the sets, if all lines of the first array that is too large belong to one that overflowed.
@@ -142,7 +145,7 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
     }
     known.sort_unstable();
     let beside = beside(&known, evictions);
-    Some(Sets { known, beside, ways, ruled: None })
+    Some(Sets { known, beside, ways, ruled: None, most: Confidence::High })
 }
 
 /// Lines beside the array: one that put others out lies where they do.
@@ -185,9 +188,7 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
     }
-    if let Some(sure) = sets.ruled {
-        confidence = sure;
-    }
+    confidence = sets.ruled.unwrap_or(confidence).min(sets.most);
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
     if !rule_known && flips.missing <= 0.9 {
         confidence = confidence.min(Confidence::Medium);

@@ -27,6 +27,9 @@ impl Lines {
 
 /// Loads of one run beyond which nothing more is learned.
 const MOST_LOADS: u64 = 4_000_000;
+/// Loads and rounds of the largest array that fits, so that a line that misses now and then is seen.
+const SURE_LOADS: u64 = 200_000;
+const SURE: u64 = 512;
 /// Loads of all runs beyond which the search is given up.
 const MOST_IN_ALL: usize = 100_000_000;
 /// Lines ahead up to which a prefetch is followed.
@@ -203,7 +206,10 @@ impl Probe<'_> {
     fn misses_after_all(&mut self, line: u64, lines: u64, rounds: u64) -> bool {
         let clusters = Clusters::of(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
-        let run = self.backwards(line, lines, (rounds * 4).min((MOST_LOADS / lines).max(3)));
+        // Each line of a set that is too full by one misses in a share of rounds, that of its ways; many more rounds
+        // show little but how well noise is known.
+        let rounds = (rounds * 4).max((SURE_LOADS / lines).min(SURE)).min(2 * SURE);
+        let run = self.backwards(line, lines, rounds);
         let over = overflows(&run, &clusters, noise);
         self.runs.push(run);
         over
