@@ -208,7 +208,7 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
             let from = place.saturating_sub(NEAR).min(starts.len().saturating_sub(2 * NEAR + 1));
             let near = starts.iter().skip(from).take(2 * NEAR + 1);
             // Long after all of these have begun, no array tells them apart.
-            let last = near.clone().last().copied().unwrap_or(0).max(first.step) + BEYOND;
+            let last = near.clone().next_back().copied().unwrap_or(0).max(first.step) + BEYOND;
             let seen = seen.get(..seen.partition_point(|s| s.step <= last)).unwrap_or(seen);
             let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
             let score = |start: usize| sets.score(start, seen, known.at, noise, least);

@@ -50,7 +50,11 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
 }
 
 /// How many lines beyond the first come with it, if arrays of up to one line more were tried.
-pub fn ahead<'r>(runs: impl Iterator<Item = &'r Run> + Clone, clusters: &Clusters, line: u64) -> Option<u32> {
+pub fn ahead<'r>(
+    runs: &(impl Iterator<Item = &'r Run> + Clone),
+    clusters: &Clusters,
+    line: u64,
+) -> Option<u32> {
     let mut distance = 0;
     while last_hits(runs.clone(), clusters, line, (u64::from(distance) + 1, 2))? {
         distance += 1;
@@ -79,7 +83,7 @@ fn last_hits<'r>(
 /// From arrays of a few lines of which only the first and the last are loaded, of several times each: the last
 /// line that a prefetch brings is not thrown out by others of it, however small sets are.
 fn few_lines(cold: &[&Run], clusters: &Clusters, line: u64) -> Option<Finding<PrefetchFound>> {
-    let distance = ahead(cold.iter().copied(), clusters, line)?;
+    let distance = ahead(&cold.iter().copied(), clusters, line)?;
     let why = |what: String| format!("cold, arrays of which the first and the last line are loaded: {what}");
     if distance == 0 {
         let what = why("two lines miss both".to_owned());

@@ -21,11 +21,7 @@ const MOST_LINES: u64 = 4096;
 /// Share of what the lines tell that a rule may leave unexplained, and what in any case: a natural logarithm.
 const UNEXPLAINED: (f64, f64) = (0.002, 25.0);
 /// The same where a prefetch hides misses.
-const HIDDEN: (f64, f64) = (0.02, 60.0);
-/// By how much a set must be likelier to have begun earlier, and what each array more costs.
-const CLEARLY: f64 = 4.0;
-const EACH: f64 = 1.0;
-
+const HIDDEN: (f64, f64) = (0.004, 40.0);
 /// A rule, and how well it does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ruled {
@@ -90,7 +86,7 @@ pub(super) fn likeliest(flips: &Flips, noise: f64, plain: bool) -> Option<(Ruled
     let mut best = found.next()?;
     let other = found.find(|f| (0..flips.lines).any(|l| f.rule.set(l) != best.rule.set(l)));
     let margin = other.map_or(limit, |o| o.loss) - best.loss;
-    settle(&mut best, flips, noise);
+    let margin = margin.min(settle(&mut best, flips, noise));
     Some((best, margin))
 }
 
@@ -133,33 +129,33 @@ fn begins(all: &[u64], flips: &Flips) -> Vec<(usize, usize)> {
     all.iter().enumerate().filter_map(begin).collect()
 }
 
-/// Lets sets begin earlier, if all their lines together miss before: in the first arrays that are too large
-/// they miss seldom.
-fn settle(found: &mut Ruled, flips: &Flips, noise: f64) {
-    let Some(sets) = members(&found.rule, flips.lines) else { return };
+/// Lets each set begin with the array from which on all its lines together most likely miss: in the first arrays
+/// that are too large each of them misses seldom. By how much the least certain is likelier than any other.
+fn settle(found: &mut Ruled, flips: &Flips, noise: f64) -> f64 {
+    let mut least = f64::INFINITY;
+    let Some(sets) = members(&found.rule, flips.lines) else { return 0.0 };
     for (ways, all) in found.ways.iter_mut().zip(&sets) {
         let places: Vec<usize> = all.iter().filter_map(|&l| usize::try_from(l).ok()).collect();
         let begins = begins(all, flips);
-        let Some(now) = begins.iter().find(|b| u32::try_from(b.1).is_ok_and(|b| b == *ways)) else {
-            continue;
-        };
-        let first = begins.first().map_or(0, |b| b.0);
-        // Noise alone may make a step or two look likelier: only arrays that can be the first count.
-        let sums = sums(&flips.seen, &places, first..now.0);
-        let gain = |from: usize| -> f64 {
-            let part = sums.iter().filter(|s| s.step >= from && s.loads > 0.0);
+        let (Some(first), Some(last)) = (begins.first(), begins.last()) else { continue };
+        let sums = sums(&flips.seen, &places, first.0..last.0);
+        // What an array tells if the set is too full in it.
+        let tells = |s: &Sight| {
             // Noise is not known so well that a little more of it in many loads says anything.
-            let share = |s: &Sight| (s.misses / s.loads).clamp(3.0 * noise, 0.98);
-            part.map(|s| likelihood(s, share(s)) - likelihood(s, noise) - EACH).sum()
+            let share = (s.misses / s.loads.max(1.0)).clamp(3.0 * noise, 0.98);
+            likelihood(s, share) - likelihood(s, noise)
         };
-        let best = begins.iter().filter(|b| b.0 < now.0).map(|b| (gain(b.0), b.1));
-        if let Some((gain, old)) = best.max_by(|a, b| a.0.total_cmp(&b.0))
-            && gain > CLEARLY
-            && let Ok(old) = u32::try_from(old)
-        {
+        let from = |step: usize| sums.iter().filter(|s| s.step >= step).map(tells).sum::<f64>();
+        let mut scores: Vec<(f64, usize)> = begins.iter().map(|b| (from(b.0), b.1)).collect();
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if let Some(old) = scores.first().and_then(|s| u32::try_from(s.1).ok()) {
             *ways = old;
         }
+        if let [one, other, ..] = scores.as_slice() {
+            least = least.min(one.0 - other.0);
+        }
     }
+    least
 }
 
 /// Loads and misses of lines together in each array of a range.

@@ -15,6 +15,8 @@ const CERTAIN: f64 = 8.0;
 
 /// The same where lines miss now and then: those of a set are not quite alike.
 const CERTAIN_RANDOM: f64 = 60.0;
+/// The same where a rule puts many lines together.
+const CERTAIN_BY_RULE: f64 = 16.0;
 /// Lines that begin to miss long after they came, which sets of unequal size would have more of.
 const FEW: usize = 3;
 /// Lines of a set side by side that are thought possible, if there is no sign of more.
@@ -90,8 +92,6 @@ struct Sets {
     ways: Vec<u32>,
     /// How sure they are, if a rule explains most lines and not all.
     ruled: Option<Confidence>,
-    /// How sure they are at most.
-    most: Confidence,
 }
 
 /// Sets as their lines begin to miss, or as a rule says that explains most of it better.
@@ -111,7 +111,7 @@ fn known_sets(
     let Some((ruled, margin)) = rules::likeliest(flips, noise, plain) else {
         // A prefetch may hide when lines begin to miss, and nothing confirms it.
         if let Some(exact) = exact.as_mut().filter(|_| !plain) {
-            exact.most = Confidence::Medium;
+            exact.ruled = Some(Confidence::Low);
         }
         return exact;
     };
@@ -122,9 +122,10 @@ fn known_sets(
         return exact;
     }
     let known: Vec<(u64, u32)> = (0..flips.lines).filter_map(|l| Some((l, ruled.rule.set(l)?))).collect();
-    let sure = if margin >= CERTAIN { Confidence::Medium } else { Confidence::Low };
+    let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_BY_RULE };
+    let sure = if margin >= certain { Confidence::Medium } else { Confidence::Low };
     let beside = beside(&known, evictions);
-    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure), most: Confidence::High })
+    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure) })
 }
 
 /// Numbers the sets, if all lines of the first array that is too large belong to one that overflowed.
@@ -145,7 +146,7 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
     }
     known.sort_unstable();
     let beside = beside(&known, evictions);
-    Some(Sets { known, beside, ways, ruled: None, most: Confidence::High })
+    Some(Sets { known, beside, ways, ruled: None })
 }
 
 /// Lines beside the array: one that put others out lies where they do.
@@ -188,7 +189,7 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
     }
-    confidence = sets.ruled.unwrap_or(confidence).min(sets.most);
+    confidence = sets.ruled.unwrap_or(confidence);
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
     if !rule_known && flips.missing <= 0.9 {
         confidence = confidence.min(Confidence::Medium);

@@ -113,7 +113,7 @@ impl Probe<'_> {
         for lines in 1..=MOST_AHEAD {
             self.ends(line, lines, 1);
             let clusters = Clusters::of(&self.runs);
-            if let Some(distance) = ahead(self.runs.iter(), &clusters, line) {
+            if let Some(distance) = ahead(&self.runs.iter(), &clusters, line) {
                 if distance > 0 {
                     self.ends(line, distance.into(), 2);
                 }
@@ -208,7 +208,8 @@ impl Probe<'_> {
         let noise = noise_of(&self.runs, &clusters);
         // Each line of a set that is too full by one misses in a share of rounds, that of its ways; many more rounds
         // show little but how well noise is known.
-        let rounds = (rounds * 4).max((SURE_LOADS / lines).min(SURE)).min(2 * SURE);
+        let rounds =
+            (rounds * 4).max((SURE_LOADS / lines).min(SURE)).min(8 * SURE).min((MOST_LOADS / lines).max(3));
         let run = self.backwards(line, lines, rounds);
         let over = overflows(&run, &clusters, noise);
         self.runs.push(run);
