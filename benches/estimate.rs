@@ -58,7 +58,7 @@ fn ranked(c: &mut Criterion) {
         let choices: Vec<Choice> = candidates(&kernel).map(|c| Choice { kernel: 0, candidate: c }).collect();
         group.throughput(Throughput::Elements(choices.len() as u64));
         group.bench_with_input(BenchmarkId::new(name, choices.len()), &choices, |b, choices| {
-            b.iter(|| one.install(|| rank(&estimators, choices, 0.04, &AtomicUsize::new(0))));
+            b.iter(|| one.install(|| rank(&estimators, choices, 0.04, usize::MAX, &AtomicUsize::new(0))));
         });
     }
     group.finish();

@@ -55,6 +55,9 @@ int main(void) {
     EXPECT(wavecast_rank(kernel, "a100", "{\"blok\": 1", &text) == WAVECAST_ERROR);
     EXPECT(strstr(text, "not JSON") != NULL);
     wavecast_free(text);
+    EXPECT(wavecast_rank(kernel, "a100", "[]", &text) == WAVECAST_ERROR);
+    EXPECT(strstr(text, "expected an object") != NULL);
+    wavecast_free(text);
     EXPECT(wavecast_rank(kernel, "\xff", NULL, &text) == WAVECAST_ERROR);
     EXPECT(strstr(text, "UTF-8") != NULL);
     wavecast_free(text);

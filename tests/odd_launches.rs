@@ -230,6 +230,42 @@ fn loops_are_counted_over_all_iterations() {
     result(&kernel(long), &[]);
 }
 
+/// A row of 50 in pieces: whatever way the loops are cut, each element of it is loaded once.
+#[test]
+fn bounds_may_depend_on_the_loops_around() {
+    let sized =
+        "params: {N: 4096}\nfields: {a: {dtype: f64, shape: [50, N]}, b: {dtype: f64, size: N}}\nbody:\n";
+    let row = |loops: &str| kernel(&format!("{sized}{loops}  - store b[x]\n"));
+    let plain = row("  - loop: {i: 0..49}\n    body: ['load a[i, x]']\n");
+    let nested = |outer: &str, inner: &str, at: &str| {
+        row(&format!("  - loop: {{{outer}}}\n    body: [{{loop: {{{inner}}}, body: ['load a[{at}, x]']}}]\n"))
+    };
+    // What is lost between iterations depends on them; what is asked for and touched does not.
+    let touched = |result: &Value| {
+        ["l1.load_bytes", "l2.load.compulsory", "dram.store.total"]
+            .map(|v| number(result, &format!("volumes.{v}")))
+    };
+    let expected = touched(&result(&plain, &["--verify"]));
+    for (outer, inner, at) in [
+        ("i: 0..15", "k: {from: 0, to: (49-i)/16}", "i + 16*k"),
+        ("k: 0..3", "i: {from: 0, to: 'min(15, 49 - 16*k)'}", "i + 16*k"),
+        ("k: 0..48 step 16", "i: {from: k, to: 'min(k + 15, 49)'}", "i"),
+        ("k: 0..48 step 16", "i: {from: 'min(k + 15, 49)', to: k, step: -1}", "i"),
+    ] {
+        let found = touched(&result(&nested(outer, inner, at), &["--verify"]));
+        for (one, other) in found.iter().zip(expected) {
+            assert!(
+                (one - other).abs() < 1e-6 * other.max(1.0),
+                "{outer}, {inner}: {found:?}, not {expected:?}"
+            );
+        }
+    }
+    // A triangle: half of the square.
+    let triangle = "params: {N: 4096}\nfields: {a: {dtype: f64, shape: [64, 64]}, b: {dtype: f64, size: N}}\nbody:\n  \
+                    - loop: {i: 0..63}\n    body: [{loop: {k: {from: 0, to: i}}, body: ['load a[k, i]']}]\n  - store b[x]\n";
+    result(&kernel(triangle), &["--verify"]);
+}
+
 #[test]
 fn silly_devices_have_answers_or_reasons() {
     for set in ["sm.count=0", "dram.bandwidth=0 GB/s", "clock=0 GHz", "sm.warp_size=0", "nosuch.key=3"] {

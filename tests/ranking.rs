@@ -48,8 +48,8 @@ fn shipped_kernels_have_sound_results_on_every_kind_of_device() {
             let estimators: Vec<_> = loaded.kernels.iter().map(|k| Estimator::new(k, &device)).collect();
             let all: Vec<_> =
                 loaded.kernels.iter().enumerate().flat_map(|(i, k)| choices(k, i, most)).collect();
-            let ranking = rank(&estimators, &all, 0.04, &AtomicUsize::new(0));
-            let document = report::ranking_document(&estimators, &ranking, 0.04, None, Vec::new());
+            let ranking = rank(&estimators, &all, 0.04, usize::MAX, &AtomicUsize::new(0));
+            let document = report::ranking_document(&estimators, ranking.clone(), 0.04, Vec::new());
             let document = serde_json::to_value(document.unwrap()).unwrap();
             for result in results(&document) {
                 let wrong = unsound(result);
@@ -65,6 +65,27 @@ fn shipped_kernels_have_sound_results_on_every_kind_of_device() {
         }
     }
     assert!(seen > 800, "only {seen} results");
+}
+
+#[test]
+fn those_that_are_kept_are_the_best_of_all() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/stream-copy.yaml")).unwrap();
+    let kernel = load("copy", &text, &Default::default()).unwrap().kernels.remove(0);
+    let device = device::find("a100", &[]).unwrap();
+    let estimators = [Estimator::new(&kernel, &device)];
+    // More than are predicted at a time, the best of them not among the first; some cannot run.
+    let of = |x: i64, fold: i64| Candidate { block: [x, 1, 1], fold: [fold, 1, 1] };
+    let all: Vec<Choice> = (1..=1030)
+        .flat_map(|x| (1..=4).map(move |fold| Choice { kernel: 0, candidate: of(x, fold) }))
+        .collect();
+    let of_most = |most: usize| rank(&estimators, &all, 0.04, most, &AtomicUsize::new(0));
+    let (whole, some) = (of_most(usize::MAX), of_most(7));
+    assert_eq!(some.results, whole.results[..7]);
+    assert_eq!((some.feasible, some.registers_assumed), (whole.feasible, whole.registers_assumed));
+    assert_eq!(whole.feasible, whole.results.len());
+    assert_eq!(whole.feasible + whole.rejected.len(), all.len());
+    assert_eq!((some.rejected.len(), whole.rejected.len()), (24, 24));
 }
 
 #[test]

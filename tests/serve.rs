@@ -129,6 +129,12 @@ fn bad_lines_are_answered_and_the_server_goes_on() {
             "65536",
         ),
         (br#"{"id": 1, "op": "check", "kernel": {}, "options": {"set": 3}}"#, json!(1), "request", "mapping"),
+        (
+            br#"{"id": 1, "op": "check", "kernel": {}, "options": []}"#,
+            json!(1),
+            "request",
+            "expected an object",
+        ),
     ] {
         let input = [line, b"\n\n", good.as_bytes()].concat();
         let all = answers(&input, 2);
@@ -139,6 +145,20 @@ fn bad_lines_are_answered_and_the_server_goes_on() {
         assert!(found == code && message.contains(says), "{refused}");
         assert_eq!(all.iter().find(|a| a["ok"] == true).unwrap()["id"], "last");
     }
+}
+
+#[test]
+fn ids_come_back_as_they_were_written() {
+    let session = Session::new(None);
+    for id in ["123456789012345678901234567890", "1.10", "1e400", "-0", r#"{"a": [1,  2]}"#, r#""\u00e9""#] {
+        let sound = session.ask(&format!(r#"{{"id": {id}, "op": "check", "kernel": {}}}"#, copy(512)));
+        let unsound = session.ask(&format!(r#"{{"id": {id}, "op": "dance"}}"#));
+        assert!(sound.starts_with(&format!(r#"{{"id":{id},"ok":true"#)), "{sound}");
+        assert!(unsound.starts_with(&format!(r#"{{"id":{id},"ok":false"#)), "{unsound}");
+    }
+    // A byte-order mark, as some shells send one.
+    let marked = format!("\u{feff}{}\n", json!({"id": 1, "op": "check", "kernel": copy(512)}));
+    assert_eq!(answers(marked.as_bytes(), 1)[0]["ok"], true);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn rankings_and_predictions_agree() {
             let estimator = Estimator::new(&kernel, &device);
             let choices = candidates(&kernel).take(most).map(|candidate| Choice { kernel: 0, candidate });
             let choices: Vec<Choice> = choices.collect();
-            let ranking = rank(&[estimator], &choices, 0.04, &AtomicUsize::new(0));
+            let ranking = rank(&[estimator], &choices, 0.04, usize::MAX, &AtomicUsize::new(0));
             assert!(!ranking.results.is_empty(), "{name}");
             for ranked in ranking.results {
                 let candidate = ranked.prediction.launch.candidate;

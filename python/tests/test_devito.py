@@ -78,12 +78,16 @@ def test_temporaries_are_fields_of_several_nests():
                 assert 0 <= elements[0] and elements[-1] < sizes[field], (document["kernel"], field)
 
 
-def test_reductions_are_atomic():
-    grid = devito.Grid(shape=(96, 96), dtype=np.float32)
+@pytest.mark.parametrize(("kept", "extents", "key"), [(0, [96], "body"), (1, [64, 96], "atomics")])
+def test_reductions(kept, extents, key):
+    grid = devito.Grid(shape=(96, 64), dtype=np.float32)
     u = devito.TimeFunction(name="u", grid=grid, space_order=4)
-    sums = devito.Function(name="sums", grid=grid, dimensions=(grid.dimensions[0],), shape=(96,))
+    dimension = grid.dimensions[kept]
+    sums = devito.Function(name="sums", grid=grid, dimensions=(dimension,), shape=(grid.shape[kept],))
     document = adapter.document(operator(devito.Inc(sums, u)))
-    assert len(document["atomics"]) == 1 and document["atomics"][0].startswith("sums[")
+    # Devito runs the loop over what is summed up inside if it is the inner one, and all in parallel otherwise.
+    assert [next(iter(a.values())) for a in document["domain"]] == extents
+    assert "sums[" in str(document[key])
 
 
 def test_sub_domains_are_smaller():

@@ -42,6 +42,32 @@ def test_the_search_space_shrinks_and_keeps_the_best():
     assert not pruner.restriction({"block_size_x": 1024, "block_size_y": 64, "tile_size_y": 1, "use_ldg": 0})
 
 
+def test_other_restrictions_may_stand_beside_it():
+    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1.2)
+    alone = {tuple(c) for c in Searchspace(PARAMETERS, pruner.restriction, 1024).list}
+    in_a_list = {tuple(c) for c in Searchspace(PARAMETERS, [pruner.restriction], 1024).list}
+    both = Searchspace(PARAMETERS, [pruner.restriction, "block_size_x*block_size_y <= 128"], 1024)
+    assert in_a_list == alone and {tuple(c) for c in both.list} == {c for c in alone if c[0] * c[1] <= 128}
+    # Restrictions get values in the order of the parameters, or by name.
+    assert all(pruner.restriction(*c) and pruner.restriction(**dict(zip(PARAMETERS, c))) for c in alone)
+    with pytest.raises(ValueError, match="2 values for the parameters block_size_x"):
+        pruner.restriction(1, 2)
+    with pytest.raises(ValueError, match="without block_size_y"):
+        pruner.restriction({"block_size_x": 1})
+
+
+def test_mistakes_in_a_search_space():
+    for parameters, why in [
+        ({"block_size_x": []}, "no values"),
+        ({"block_size_x": [0, 16]}, "block_size_x=.*from 1 to 65536"),
+        ({"block_size_x": [16], "tile_size_x": [-1]}, "tile_size_x=.*from 1 to 65536"),
+    ]:
+        with pytest.raises(ValueError, match=why):
+            Pruner(KERNEL, parameters, "a100")
+    with pytest.raises(ValueError, match="several kernels"):
+        Pruner([KERNEL, KERNEL], PARAMETERS, "a100")
+
+
 def test_a_share_is_kept():
     all_of_them = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1e9)
     half = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1e9, keep=0.5)

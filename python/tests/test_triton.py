@@ -49,6 +49,8 @@ def test_a_tile_is_shared_by_its_threads(tile, warps, itemsize, block, fold):
     assert all(b * f == n for b, f, n in zip(block, fold, (*tile, 1, 1)))
     with pytest.raises(ValueError, match="powers of two"):
         block_and_fold((48,), 4)
+    with pytest.raises(ValueError, match="num_warps=0"):
+        block_and_fold((64,), 0)
 
 
 def check(functions, configs):
@@ -67,6 +69,10 @@ def check(functions, configs):
 
 def test_prune_as_triton_does():
     check(prune_configs_by(describe, "a100", top_k=3), [Config(*c) for c in CONFIGS])
+
+
+def test_no_configurations_stay_none():
+    assert prune_configs_by(describe, "a100")["early_config_prune"]([], {"n": 1024}) == []
 
 
 def test_mistakes_in_a_document_are_not_taken_for_launches_that_cannot_run():

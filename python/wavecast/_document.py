@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Iterable, Sequence
 
 #: Element types by the names that numpy gives them.
@@ -15,12 +16,38 @@ DTYPES = {
     **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
     "bool": "u8",
 }
+#: Words of the grammar, which can name nothing else.
+RESERVED = (
+    *("tidx", "tidy", "tidz", "threadIdx", "blockIdx", "blockDim", "gridDim"),
+    *("min", "max", "pow2", "step", "sync"),
+)
 #: Blocks that are tried where nobody says which: by number of axes.
 BLOCKS: dict[int, dict[str, Any]] = {
     1: {"x": "pow2(32..1024)"},
     2: {"x": "pow2(1..1024)", "y": "pow2(1..1024)", "threads": [64, 128, 256, 512, 1024]},
     3: {"x": "pow2(1..1024)", "y": "pow2(1..1024)", "z": "pow2(1..64)", "threads": [64, 128, 256, 512, 1024]},
 }
+
+
+class Namespace:
+    """Names of a document, in which axes, fields and loops share one namespace, for those of a generator, in
+    which they do not. A name stays as it is where it can."""
+
+    def __init__(self, axes: Iterable[str] = ("x", "y", "z")):
+        self._taken = {*RESERVED, *axes}
+        self._names: dict[tuple[str, str], str] = {}
+
+    def name(self, kind: str, original: str) -> str:
+        """The name of a thing of this kind, the same each time."""
+        if (kind, original) not in self._names:
+            name = re.sub(r"[^A-Za-z0-9_]", "_", original)
+            if name[:1].isdigit() or name.startswith("get_") or not name:
+                name = f"_{name}"
+            while name in self._taken:
+                name += "_"
+            self._taken.add(name)
+            self._names[kind, original] = name
+        return self._names[kind, original]
 
 
 def dtype(name: Any) -> str | int:

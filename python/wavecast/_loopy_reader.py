@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Mapping
 
-import islpy as isl
 import loopy as lp
 import pymbolic.primitives as prim
 from loopy.kernel.array import FixedStrideArrayDimTag
@@ -12,8 +11,12 @@ from loopy.kernel.data import AddressSpace, GroupInameTag, LocalInameTag, Unroll
 from loopy.schedule import Barrier, CallKernel, EnterLoop, LeaveLoop, ReturnFromKernel, RunInstruction
 from loopy.symbolic import TypeCast
 
-from ._document import access, dtype
+from ._document import Namespace, access, dtype
+from ._loopy_bounds import Domains
 from ._symbolic import DIMENSIONS, Names, Poly, Unsupported
+
+#: An access and the conditions under which it is done.
+Step = tuple[str, list[str]]
 
 
 class Reader:
@@ -31,7 +34,12 @@ class Reader:
         self.callables = program.callables_table
         self.kernel = lp.get_one_linearized_kernel(program[name], self.callables)
         self.names = Names()
+        self.namespace = Namespace()
         self.inames: dict[str, str] = {}
+        self.domains = Domains(self.kernel, self._name_of, self.names)
+        #: Constraints that hold where the reader is: of the launch, of guards, of the loops around.
+        self.known: list[Poly] = []
+        self.around: list[str] = []
         self.fields: dict[str, Any] = {}
         self.domain: list[tuple[str, int]] = []
         self.block: list[int] = []
@@ -73,6 +81,8 @@ class Reader:
             self.domain.append((dimension, size * count))
             self.names.bounds[f"threadIdx.{dimension}"] = (0, size - 1)
             self.names.bounds[f"blockIdx.{dimension}"] = (0, count - 1)
+            for name, last in ((f"threadIdx.{dimension}", size - 1), (f"blockIdx.{dimension}", count - 1)):
+                self.known += [Poly.of(name), -Poly.of(name) + last]
 
     def _number(self, size: Any) -> int:
         poly = self._poly(size)
@@ -82,7 +92,7 @@ class Reader:
 
     def _cut(self) -> None:
         """Where the last block is used in part, the domain ends with what all instructions have in common."""
-        per_instruction = [self._conditions(i.within_inames) for i in self.kernel.instructions if self._writes(i)]
+        per_instruction = [self._conditions(i.within_inames) for i in self.kernel.instructions if self._touches(i)]
         common = (
             [c for c in per_instruction[0] if all(c in other for other in per_instruction)] if per_instruction else []
         )
@@ -94,38 +104,20 @@ class Reader:
                     break
             else:
                 self.guard.append(f"{poly} >= 0")
-        self.common = common
+        self.known += common
 
-    def _writes(self, instruction: Any) -> bool:
-        return any(isinstance(a, prim.Subscript) for a in getattr(instruction, "assignees", ()))
+    def _touches(self, instruction: Any) -> bool:
+        arrays = set(self.kernel.arg_dict) | set(self.kernel.temporary_variables)
+        reads = instruction.read_dependency_names() & arrays
+        return bool(reads) or any(isinstance(a, prim.Subscript) for a in getattr(instruction, "assignees", ()))
 
     def _conditions(self, inames: Iterable[str]) -> list[Poly]:
         """What the bounds say of threads and blocks, of which what the launch says already is left out."""
         parallel = [i for i in inames if i in self.inames]
-        if not parallel:
-            return []
-        found = []
-        for low, poly in self._constraints(parallel):
-            if low is None or low < 0:
-                found.append(poly)
-        return sorted(found, key=str)
+        return self.domains.conditions(parallel, self.known) if parallel else []
 
-    def _constraints(self, inames: Iterable[str]) -> Iterable[tuple[int | None, Poly]]:
-        inames = list(inames)
-        domain = self.kernel.get_inames_domain(frozenset(inames))
-        domain = domain.project_out_except(inames, [isl.dim_type.set])
-        for basic in domain.get_basic_sets() if isinstance(domain, isl.Set) else [domain]:
-            for constraint in basic.get_constraints():
-                poly = self._of_constraint(constraint)
-                bounds = self.names.between(poly)
-                yield None if bounds is None else bounds[0], poly
-
-    def _of_constraint(self, constraint: Any) -> Poly:
-        poly = Poly()
-        for name, value in constraint.get_coefficients_by_name().items():
-            number = int(value.to_python())
-            poly = poly + (Poly.of(number) if name == 1 else Poly({(self.inames.get(name, name),): number}))
-        return poly
+    def _name_of(self, iname: str) -> str:
+        return self.inames.get(iname) or self.namespace.name("loop", iname)
 
     # Schedule
 
@@ -135,10 +127,8 @@ class Reader:
             item = items[at]
             at += 1
             if isinstance(item, EnterLoop):
-                range_ = self._range(item.iname)
-                body, at = self._steps(items, at)
-                self.trips.pop()
-                found.append({"loop": {item.iname: range_}, "body": body})
+                loop, at = self._loop(items, at, item.iname)
+                found.append(loop)
             elif isinstance(item, LeaveLoop):
                 return found, at
             elif isinstance(item, RunInstruction):
@@ -151,45 +141,59 @@ class Reader:
                 raise Unsupported(f"a schedule item of type {type(item).__name__}")
         return found, at
 
-    def _range(self, iname: str) -> Any:
-        """The bounds of a serial loop, which may depend on the loops and threads around it."""
-        lower, upper = [], []
-        domain = self.kernel.get_inames_domain(iname)
-        for constraint in domain.get_constraints():
-            poly = self._of_constraint(constraint)
-            factor = poly.coefficient(iname)
-            rest = poly - Poly({(iname,): factor})
-            if abs(factor) > 1:
-                raise Unsupported(f"a bound `{poly}` of loop `{iname}`: split the iname so that its bounds are whole")
-            if factor == 1 or (factor and constraint.is_equality()):
-                lower.append(-rest if factor == 1 else rest)
-            if factor == -1 or (factor and constraint.is_equality()):
-                upper.append(rest if factor == -1 else -rest)
-        if not lower or not upper:
-            raise Unsupported(f"loop `{iname}` has no bounds")
+    def _loop(self, items: list[Any], at: int, iname: str) -> tuple[Any, int]:
+        lower, upper, within = self.domains.range(iname, [*self.around, *self._threads_of(items, at, iname)])
+        name = self._name_of(iname)
         trip = None
         if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).constant is not None:
             trip = (upper[0] - lower[0]).constant + 1
         self.trips.append(trip)
-        return {"from": _extreme("max", lower), "to": _extreme("min", upper)}
+        self.around.append(iname)
+        before = len(self.known)
+        self.known += within
+        ends = [self.names.between(p) for p in (lower[0], upper[0])]
+        if None not in ends:
+            self.names.bounds[name] = (ends[0][0], max(ends[0][0], ends[1][1]))
+        body, at = self._steps(items, at)
+        del self.known[before:]
+        self.around.pop()
+        self.trips.pop()
+        return {"loop": {name: {"from": _extreme("max", lower), "to": _extreme("min", upper)}}, "body": body}, at
+
+    def _threads_of(self, items: list[Any], at: int, iname: str) -> set[str]:
+        """Threads and blocks on which the bounds of a loop may depend: those that all its instructions have, and
+        no threads where they meet at a barrier inside."""
+        common: set[str] | None = None
+        barrier, depth = False, 1
+        while depth:
+            item = items[at]
+            at += 1
+            depth += isinstance(item, EnterLoop) - isinstance(item, LeaveLoop)
+            barrier = barrier or isinstance(item, Barrier)
+            if isinstance(item, RunInstruction):
+                within = {i for i in self.kernel.id_to_insn[item.insn_id].within_inames if i in self.inames}
+                common = within if common is None else common & within
+        return {i for i in common or () if not (barrier and self.inames[i].startswith("threadIdx"))}
 
     def _instruction(self, instruction: Any) -> list[Any]:
         if isinstance(instruction, lp.NoOpInstruction):
             return []
         if not isinstance(instruction, lp.Assignment):
             raise Unsupported(f"instruction `{instruction.id}` is a {type(instruction).__name__}, not an assignment")
-        steps = self._loads(instruction.expression)
+        conditions = [f"{c} >= 0" for c in self.domains.conditions(instruction.within_inames, self.known)]
+        conditions = sorted(conditions + [self._condition(p) for p in instruction.predicates])
+        steps = self._loads(instruction.expression, conditions)
         target = instruction.assignee
         if isinstance(target, prim.Subscript):
             for index in target.index_tuple:
-                steps += self._loads(index)
-            steps += self._access("atomic" if instruction.atomicity else "store", target)
+                steps += self._loads(index, conditions)
+            if instruction.atomicity:
+                # What it reads of its target is part of the atomic operation.
+                own = self._access("load", target, conditions)
+                steps = [step for step in steps if step not in own]
+            steps += self._access("atomic" if instruction.atomicity else "store", target, conditions)
         self._count(instruction.expression)
-        conditions = [f"{c} >= 0" for c in self._conditions(instruction.within_inames) if c not in self.common]
-        conditions += [self._condition(p) for p in instruction.predicates]
-        if conditions and steps:
-            return [{"when": " && ".join(sorted(conditions)), "at": steps}]
-        return steps
+        return _together(steps)
 
     def _condition(self, node: Any) -> str:
         if isinstance(node, prim.LogicalAnd):
@@ -206,25 +210,38 @@ class Reader:
 
     # Accesses
 
-    def _loads(self, node: Any) -> list[Any]:
-        steps: list[Any] = []
+    def _loads(self, node: Any, conditions: list[str]) -> list[Step]:
+        if isinstance(node, prim.If):
+            return self._choice(node, conditions)
+        steps: list[Step] = []
         for child in _children(node):
-            steps += self._loads(child)
+            steps += self._loads(child, conditions)
         if isinstance(node, prim.Subscript):
-            steps += self._access("load", node)
+            steps += self._access("load", node, conditions)
         return steps
 
-    def _access(self, verb: str, node: Any) -> list[Any]:
+    def _choice(self, node: Any, conditions: list[str]) -> list[Step]:
+        """What both sides load: under the condition if it is one of indices. If it is one of data, warps have
+        threads of both kinds, and both sides count for all."""
+        found = self._loads(node.condition, conditions)
+        try:
+            condition = self._condition(node.condition)
+        except Unsupported:
+            return found + self._loads(node.then, conditions) + self._loads(node.else_, conditions)
+        then, otherwise = [*conditions, f"({condition})"], [*conditions, f"!({condition})"]
+        return found + self._loads(node.then, then) + self._loads(node.else_, otherwise)
+
+    def _access(self, verb: str, node: Any, conditions: list[str]) -> list[Step]:
         name = node.aggregate.name
         array = self.kernel.arg_dict.get(name) or self.kernel.temporary_variables[name]
         if array.address_space == AddressSpace.PRIVATE:
             return []
-        if name not in self.fields:
+        if self.namespace.name("field", name) not in self.fields:
             self._field(name, array)
         found = [self._poly(i) for i in node.index_tuple]
         if None in found:
             raise Unsupported(f"the address `{node}` depends on data: give a representative address in its place")
-        return [f"{verb} {access(name, found, None)}"]
+        return [(f"{verb} {access(self.namespace.name('field', name), found, None)}", conditions)]
 
     def _field(self, name: str, array: Any) -> None:
         kind = array.dtype.numpy_dtype
@@ -234,11 +251,14 @@ class Reader:
                 raise Unsupported(f"array `{name}` is laid out as {tag}: only strides are covered")
             strides.append(self._number(tag.stride))
         shape = [self._number(n) for n in array.shape]
-        self.fields[name] = {"dtype": dtype(kind), "shape": shape, "strides": strides}
+        field = {"dtype": dtype(kind), "shape": shape, "strides": strides}
+        if isinstance(getattr(array, "offset", None), int) and array.offset:
+            field["offset"] = array.offset
+        self.fields[self.namespace.name("field", name)] = field
         if kind.kind == "f":
             self.widest = max(self.widest, kind.itemsize)
         if array.address_space == AddressSpace.LOCAL:
-            self.fields[name]["space"] = "shared"
+            field["space"] = "shared"
             last = sum((n - 1) * s for n, s in zip(shape, strides))
             self.shared += kind.itemsize * (last + 1)
 
@@ -257,7 +277,7 @@ class Reader:
             return self._poly(node.child)
         if isinstance(node, prim.Variable):
             known = self.kernel.all_inames()
-            return Poly.of(self.inames.get(node.name, node.name)) if node.name in known else None
+            return Poly.of(self._name_of(node.name)) if node.name in known else None
         if isinstance(node, (prim.Sum, prim.Product)):
             total = Poly.of(0 if isinstance(node, prim.Sum) else 1)
             for child in node.children:
@@ -276,6 +296,20 @@ class Reader:
             return Poly.of(int(node)) if int(node) == node else None
         except (TypeError, ValueError):
             return None
+
+
+def _together(steps: list[Step]) -> list[Any]:
+    """Steps as a document has them, those under one condition together."""
+    found: list[Any] = []
+    for step, conditions in steps:
+        when = " && ".join(conditions)
+        if not when:
+            found.append(step)
+        elif found and isinstance(found[-1], dict) and found[-1]["when"] == when:
+            found[-1]["at"].append(step)
+        else:
+            found.append({"when": when, "at": [step]})
+    return found
 
 
 def _extreme(which: str, bounds: list[Poly]) -> str:

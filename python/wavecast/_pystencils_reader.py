@@ -6,17 +6,25 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 import pystencils
-from pystencils.backend.ast import expressions as ex
-from pystencils.backend.ast import structural as st
-from pystencils.backend.memory import BufferBasePtr
-from pystencils.codegen.properties import FieldShape, FieldStride
-from pystencils.types import PsIntegerType
 
-from ._document import access, dtype
-from ._symbolic import DIMENSIONS, Names, Poly, Unsupported, as_axes, indices
+try:
+    from pystencils.backend.ast import expressions as ex
+    from pystencils.backend.ast import structural as st
+    from pystencils.backend.memory import BufferBasePtr
+    from pystencils.codegen.properties import FieldShape, FieldStride
+    from pystencils.types import PsIntegerType
+except ImportError as error:
+    # Releases before 2.0 have other syntax trees altogether.
+    raise ImportError(
+        f"wavecast reads kernels of pystencils 2.0, and {pystencils.__version__} is installed ({error}):"
+        " pip install --upgrade pystencils lbmpy"
+    ) from error
+
+from ._document import Namespace, access, dtype
+from ._pystencils_index import Indices
+from ._symbolic import DIMENSIONS, Poly, Unsupported, indices
 
 _ARITHMETIC = (ex.PsAdd, ex.PsSub, ex.PsMul, ex.PsDiv, ex.PsNeg)
-_RELATIONS = {ex.PsLt: "<", ex.PsLe: "<=", ex.PsGt: ">", ex.PsGe: ">=", ex.PsEq: "==", ex.PsNe: "!="}
 #: How work items and, where a thread has several, threads are written.
 _ITEMS = dict(zip(DIMENSIONS, DIMENSIONS))
 _THREADS = {d: f"tid{d}" for d in DIMENSIONS}
@@ -41,31 +49,40 @@ class Reader:
         self.kernel = kernel
         self.sizes = shape
         self.index_layout = index_layout
-        self.names = Names()
-        self.symbols: dict[str, Poly] = {n: Poly.of(v) for n, v in parameters.items()}
+        self.indices = Indices(parameters)
+        self.names, self.symbols = self.indices.names, self.indices.symbols
+        self.namespace = Namespace()
         self.fields: dict[str, Buffer] = {}
         self.domain: list[tuple[str, int]] = []
         self.guard: list[str] = []
         self.start: int | None = None
         self.first_store: int | None = None
         self.steps = [1, 1, 1]
+        #: Dimensions whose threads some counter is made of.
+        self.counted: set[str] = set()
         self.fixed_block: list[int] | None = None
         self.has_loops = False
         self.body: list[Any] = []
         self.accesses: list[tuple[str, str, list[str]]] = []
         self.flops = 0
         self.widest = 4
-        #: How threads are written by dimension; raw ones until the launch is known.
-        self.axes: dict[str, str] = {}
 
     def read(self) -> None:
         """Reads the launch, then the statements."""
+        for field in self.kernel.get_fields():
+            if field.field_type == pystencils.FieldType.INDEXED:
+                raise Unsupported(
+                    f"a sparse kernel: its cells are data, in the index field `{field.name}`; describe one over as"
+                    " many cells that lie as they do"
+                )
         self._sizes()
         self._launch()
+        if any(isinstance(n, ex.PsCall) and n.function.name.startswith("atomic") for n in _nodes(self.kernel.body)):
+            raise Unsupported("a reduction: leave it out, what it adds to the traffic is little")
         self.has_loops = any(isinstance(n, st.PsLoop) for n in _nodes(self.kernel.body))
         # Loops and fixed blocks are not made of work items: threads and blocks stay as they are.
         if not self.has_loops and not self.fixed_block:
-            self.axes = dict(_THREADS if any(step > 1 for step in self.steps) else _ITEMS)
+            self.indices.axes = dict(_THREADS if any(step > 1 for step in self.steps) else _ITEMS)
         self.body = self._block(self.kernel.body, [], top=True)
 
     @property
@@ -114,21 +131,26 @@ class Reader:
         if items is None:
             self._fixed_launch(configuration)
             return
-        extents = [int(item(**self._arguments(item))) for item in items]
-        rank = max([i + 1 for i, n in enumerate(extents) if n > 1], default=1)
+        extents = [self._extent(item) for item in items]
         self._starts()
+        used = [i + 1 for i, n in enumerate(extents) if n > 1 or DIMENSIONS[i] in self.counted]
+        rank = max(used, default=1)
         for dimension, extent, step in zip(DIMENSIONS[:rank], extents, self.steps):
             self.domain.append((dimension, extent * step))
-            for name in (dimension, f"tid{dimension}"):
+            for name in (dimension, f"tid{dimension}", f"blockIdx.{dimension}"):
                 self.names.bounds[name] = (0, extent - 1)
 
     def _fixed_launch(self, configuration: Any) -> None:
         arguments = {p.name: self.symbols[p.name].constant for p in configuration.parameters}
         try:
             block, grid = configuration.evaluate(**arguments)
+        except NotImplementedError as error:
+            # pystencils cannot launch such a kernel either.
+            raise Unsupported(f"the launch grid has no value ({error}): give the fields fixed sizes") from error
         except (ValueError, AttributeError, pystencils.codegen.errors.CodegenError) as error:
             raise Unsupported(
-                f"the launch grid is left open ({error}): set block and grid, or choose Linear3D"
+                f"the launch grid is left open ({error}): create the kernel without manual_launch_grid, and with the"
+                " indexing scheme Linear3D where blocks become too large"
             ) from error
         self.fixed_block = [int(n) for n in block]
         for dimension, threads, blocks in zip(DIMENSIONS, self.fixed_block, grid):
@@ -136,20 +158,29 @@ class Reader:
             self.names.bounds[f"threadIdx.{dimension}"] = (0, threads - 1)
             self.names.bounds[f"blockIdx.{dimension}"] = (0, int(blocks) - 1)
 
-    def _arguments(self, item: Any) -> dict[str, int]:
+    def _extent(self, item: Any) -> int:
         missing = [p.name for p in item.parameters if p.name not in self.symbols]
         if missing:
             raise Unsupported(f"the iteration space depends on {', '.join(missing)}: give parameters={{...}}")
-        return {p.name: self.symbols[p.name].constant for p in item.parameters}
+        try:
+            return int(item(**{p.name: self.symbols[p.name].constant for p in item.parameters}))
+        except NotImplementedError:
+            # pystencils evaluates no choice, as it writes for slices with steps in symbolic sizes.
+            size = self.indices.poly(item._expr)
+            if size is None or size.constant is None:
+                raise Unsupported(f"the iteration space `{item}` has no value: give the fields fixed sizes") from None
+            return size.constant
 
     def _starts(self) -> None:
         """Where the counters start and by how much they step: from their declarations."""
         for node in _nodes(self.kernel.body):
             if not isinstance(node, st.PsDeclaration) or not _is_integer(node.lhs):
                 continue
-            counter = self._poly(node.rhs, dict(self.symbols))
+            counter = self.indices.poly(node.rhs)
             for position, dimension in enumerate(DIMENSIONS):
                 step = counter.coefficient(f"threadIdx.{dimension}") if counter is not None else 0
+                if step > 0:
+                    self.counted.add(dimension)
                 if step > 0 and counter.coefficient(f"blockIdx.{dimension}", f"blockDim.{dimension}") == step:
                     self.steps[position] = step
                     if position == 0:
@@ -171,11 +202,14 @@ class Reader:
     def _statement(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
         if isinstance(node, st.PsDeclaration):
             steps = self._loads(node.rhs, conditions)
-            value = self._poly(node.rhs, self.symbols) if _is_integer(node.lhs) else None
+            value = self.indices.poly(node.rhs) if _is_integer(node.lhs) else None
             if value is not None:
                 self.symbols[node.lhs.symbol.name] = value
             return steps
         if isinstance(node, st.PsAssignment):
+            if isinstance(node.lhs, ex.PsSymbolExpr):
+                # No longer what it was declared as.
+                self.symbols.pop(node.lhs.symbol.name, None)
             return self._loads(node.rhs, conditions) + self._store(node.lhs, conditions)
         if isinstance(node, st.PsConditional):
             return self._conditional(node, conditions, top)
@@ -190,7 +224,7 @@ class Reader:
         raise Unsupported(f"a statement of type {type(node).__name__}: it has no counterpart in a kernel document")
 
     def _conditional(self, node: Any, conditions: list[str], top: bool) -> list[Any]:
-        parts = self._condition(node.condition)
+        parts = self.indices.conditions(node.condition)
         whole = top and node.branch_false is None and not self.has_loops and not self.accesses
         if whole:
             # The guard of the whole kernel, of which what the domain says already is left out.
@@ -203,32 +237,20 @@ class Reader:
         return found
 
     def _loop(self, node: Any, conditions: list[str]) -> Any:
-        start, stop, step = (self._poly(e, self.symbols) for e in (node.start, node.stop, node.step))
+        start, stop, step = (self.indices.poly(e) for e in (node.start, node.stop, node.step))
         if start is None or stop is None or step is None:
             raise Unsupported(f"a loop over {node.counter.symbol.name} whose bounds are no index expressions")
-        name = node.counter.symbol.name
-        self.symbols[name] = Poly.of(name)
+        for dimension in DIMENSIONS:
+            if step.coefficient(f"blockDim.{dimension}", f"gridDim.{dimension}") > 1:
+                # Its blocks begin where those of another step would: cells are left out, threads overlap.
+                raise Unsupported("a grid-strided loop over a slice with steps: choose the indexing scheme Linear3D")
+        name = self.namespace.name("loop", node.counter.symbol.name)
+        self.symbols[node.counter.symbol.name] = Poly.of(name)
+        low, high = self.names.between(start), self.names.between(stop - 1)
+        if low is not None and high is not None:
+            self.names.bounds[name] = (low[0], max(low[0], high[1]))
         range_ = {"from": str(start), "to": str(stop - 1), "step": str(step)}
         return {"loop": {name: range_}, "body": self._block(node.body, conditions)}
-
-    def _condition(self, node: Any) -> list[str]:
-        """The parts of a condition that may be false."""
-        if isinstance(node, ex.PsAnd):
-            return self._condition(node.operand1) + self._condition(node.operand2)
-        if isinstance(node, ex.PsOr):
-            sides = [" && ".join(self._condition(o)) for o in (node.operand1, node.operand2)]
-            return [f"({sides[0]} || {sides[1]})"] if all(sides) else []
-        if isinstance(node, ex.PsNot):
-            inner = " && ".join(self._condition(node.operand))
-            return [f"!({inner})"] if inner else ["0 > 1"]
-        relation = _RELATIONS.get(type(node))
-        sides = [self._poly(o, self.symbols) for o in (node.operand1, node.operand2)] if relation else [None]
-        if None in sides:
-            raise Unsupported(f"the condition `{node}` depends on data, as in a reduction: name a representative case in its place")
-        bounds = self.names.between(sides[1] - sides[0])
-        if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
-            return []
-        return [f"{sides[0]} {relation} {sides[1]}"]
 
     # Accesses
 
@@ -236,11 +258,25 @@ class Reader:
         found: list[Any] = []
         if isinstance(expression, ex.PsMemAcc):
             return self._loads(expression.offset, conditions) + [self._access("load", expression, conditions)]
+        if isinstance(expression, ex.PsTernary):
+            return self._choice(expression, conditions)
         for child in expression.children:
             found += self._loads(child, conditions)
         if isinstance(expression, _ARITHMETIC) and not isinstance(expression.dtype, PsIntegerType):
             self.flops += not isinstance(expression, ex.PsNeg)
         return found
+
+    def _choice(self, node: Any, conditions: list[str]) -> list[Any]:
+        """What both sides load: under the condition if it is one of indices. If it is one of data, warps have
+        threads of both kinds, and both sides count for all."""
+        found = self._loads(node.condition, conditions)
+        parts = self.indices.of_indices(node.condition)
+        if parts is None:
+            return found + self._loads(node.case_then, conditions) + self._loads(node.case_else, conditions)
+        negation = [f"!({' && '.join(parts)})"] if parts else ["0 > 1"]
+        return (
+            found + self._loads(node.case_then, conditions + parts) + self._loads(node.case_else, conditions + negation)
+        )
 
     def _store(self, target: Any, conditions: list[str]) -> list[Any]:
         if isinstance(target, ex.PsMemAcc):
@@ -249,9 +285,9 @@ class Reader:
 
     def _access(self, verb: str, node: Any, conditions: list[str]) -> Any:
         buffer = self._buffer(node.pointer)
-        offset = self._poly(node.offset, self.symbols)
+        offset = self.indices.poly(node.offset)
         if offset is None:
-            raise Unsupported(f"the address `{node}` depends on data: give a representative address in its place")
+            self._explain(node)
         field = self.fields[buffer]
         found = indices(offset, field.strides, field.shape)
         if verb == "store" and found is not None and self.first_store is None:
@@ -261,11 +297,24 @@ class Reader:
         step = f"{verb} {text}"
         return {"when": " && ".join(conditions), "at": [step]} if conditions else step
 
+    def _explain(self, node: Any) -> None:
+        """Says why an address is no index expression."""
+        names = {n.symbol.name for n in _nodes(node.offset) if isinstance(n, ex.PsSymbolExpr)}
+        numbers = {p.name for p in self.kernel.parameters if isinstance(p.dtype, PsIntegerType)}
+        unknown = sorted(names & numbers - set(self.symbols))
+        if unknown:
+            raise Unsupported(f"the address `{node}` depends on {', '.join(unknown)}: give parameters={{...}}")
+        raise Unsupported(
+            f"the address `{node}` depends on data or is no sum of products, quotients and remainders of indices:"
+            " give a representative address in its place"
+        )
+
     def _buffer(self, pointer: Any) -> str:
         properties = pointer.symbol.get_properties(BufferBasePtr) if isinstance(pointer, ex.PsSymbolExpr) else ()
         for found in properties:
             buffer = found.buffer
-            if buffer.name not in self.fields:
+            name = self.namespace.name("field", buffer.name)
+            if name not in self.fields:
                 itemsize = buffer.element_type.itemsize
                 if not hasattr(buffer.element_type, "numpy_dtype") or itemsize is None:
                     raise Unsupported(f"field `{buffer.name}` has elements of type {buffer.element_type}")
@@ -274,8 +323,8 @@ class Reader:
                 if len(shape) > 1 and shape[-1] == 1:
                     # pystencils gives a field without index dimensions one of size 1.
                     shape, strides = shape[:-1], strides[:-1]
-                self.fields[buffer.name] = Buffer(dtype(buffer.element_type.numpy_dtype), itemsize, shape, strides)
-            return buffer.name
+                self.fields[name] = Buffer(dtype(buffer.element_type.numpy_dtype), itemsize, shape, strides)
+            return name
         raise Unsupported(f"an access through the pointer `{pointer}`, which is no field")
 
     def _number(self, size: Any) -> int:
@@ -287,37 +336,6 @@ class Reader:
         if number is None:
             raise Unsupported(f"the size `{size.name}` is not known: give shape=(...) or parameters={{...}}")
         return number
-
-    # Index expressions
-
-    def _poly(self, node: Any, symbols: Mapping[str, Poly]) -> Poly | None:
-        """An index expression; ``None`` for anything else."""
-        if isinstance(node, ex.PsCast):
-            return self._poly(node.operand, symbols)
-        if isinstance(node, ex.PsConstantExpr):
-            return Poly.of(int(node.constant.value)) if isinstance(node.dtype, PsIntegerType) else None
-        if isinstance(node, ex.PsLiteralExpr):
-            return Poly.of(node.literal.text)
-        if isinstance(node, ex.PsSymbolExpr):
-            return symbols.get(node.symbol.name)
-        if isinstance(node, ex.PsNeg):
-            inner = self._poly(node.operand, symbols)
-            return None if inner is None else -inner
-        if not isinstance(node, ex.PsBinOp):
-            return None
-        one, two = self._poly(node.operand1, symbols), self._poly(node.operand2, symbols)
-        if one is None or two is None:
-            return None
-        if isinstance(node, ex.PsAdd):
-            return as_axes(one + two, self.axes)
-        if isinstance(node, ex.PsSub):
-            return as_axes(one - two, self.axes)
-        if isinstance(node, ex.PsMul):
-            return one * two
-        if isinstance(node, (ex.PsDiv, ex.PsIntDiv, ex.PsRem)) and two.constant is not None:
-            divide = self.names.remainder if isinstance(node, ex.PsRem) else self.names.quotient
-            return divide(as_axes(one, self.axes), two.constant)
-        return None
 
 
 def _same_condition(one: Any, other: Any) -> bool:

@@ -4,9 +4,10 @@
 >>> ranking = rank(operator, "a100")                       # of the loop nest that does most work
 >>> Operator(eqs, opt=opt(ranking), platform="nvidiaX", language="openacc")
 
-Covers parallel loop nests of up to three loops over functions, time functions and temporary arrays of
-compile-time size, with sub-domains, reductions and serial loops inside. `documents` gives one document per
-nest. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
+Covers parallel loop nests of up to three loops, as the pragmas name them, over functions, time functions (buffered,
+saved, snapshots) and temporary arrays of compile-time size, with sub-domains, reductions and serial loops inside.
+`documents` gives one document per nest. Functions whose names mean something in a document (`min`, ...) get an
+underscore. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
 warning. Nothing is allocated and nothing compiled.
 """
 
@@ -33,16 +34,22 @@ def documents(
 ) -> list[dict[str, Any]]:
     """A kernel document for each parallel loop nest of an operator, in the order in which they run.
     ``sizes`` gives the sizes of dimensions that no function of the operator has."""
-    found = []
+    found, reasons = [], []
     for nest in nests(operator, sizes or {}):
         try:
             nest.read()
         except Unsupported as why:
-            warnings.warn(f"the loop nest over {', '.join(nest.axes)} is left out: {why}", stacklevel=2)
+            reasons.append(f"the loop nest over {', '.join(nest.axes)} is left out: {why}")
         else:
             found.append(_document(operator, nest, blocks, registers))
     if not found:
-        raise Unsupported("this operator has no parallel loop nest that can be described: create it for a GPU platform")
+        why = "; ".join(reasons) or "it has none that is parallel"
+        raise Unsupported(
+            f"no loop nest of this operator can be described ({why}): create it for a GPU platform, as with"
+            ' platform="nvidiaX", language="openacc"'
+        )
+    for reason in reasons:
+        warnings.warn(reason, stacklevel=2)
     return found
 
 

@@ -20,6 +20,8 @@ from ._errors import KernelError
 
 __all__ = ["Pruner"]
 
+#: Threads and work items along a dimension that Wavecast takes, far more than any device.
+MOST = 1 << 16
 BLOCK_NAMES = ("block_size_x", "block_size_y", "block_size_z")
 FOLD_NAMES = ("tile_size_x", "tile_size_y", "tile_size_z")
 
@@ -52,10 +54,13 @@ class Pruner:
         if build is None and kernel is None:
             raise ValueError("give a kernel, or `build` to make one for each configuration")
         self.tune_params = {name: list(values) for name, values in tune_params.items()}
+        _check(self.tune_params, (*block_names, *fold_names))
         self.device = device
         self.options = options
         self._block_names, self._fold_names = tuple(block_names), tuple(fold_names)
         self._build, self._kernel = build, None if kernel is None else Kernel(kernel)
+        if self._kernel is not None and isinstance(self._kernel.document, list):
+            raise ValueError("several kernels: give one, with `build` one for each configuration")
         self._names = [n for n in (*self._block_names, *self._fold_names, *names) if n in self.tune_params]
         if not any(n in self.tune_params for n in (*self._block_names, *names)):
             raise ValueError(f"no parameter is called {', '.join(self._block_names)}: give block_names=(...)")
@@ -67,13 +72,21 @@ class Pruner:
         self._order = order
         self._kept = {key for key in order[:most] if self.times[key] <= slowdown * best}
 
-    def restriction(self, config: Mapping[str, Any]) -> bool:
-        """Whether a configuration is worth a measurement; for the argument `restrictions`."""
+    def restriction(self, *values: Any, **config: Any) -> bool:
+        """Whether a configuration is worth a measurement; for the argument `restrictions`, alone or in a list with
+        others. Kernel Tuner gives a configuration as a dict, as values in the order of `tune_params`, or by name."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            config = dict(values[0])
+        elif values:
+            if len(values) != len(self.tune_params):
+                raise ValueError(f"{len(values)} values for the parameters {', '.join(self.tune_params)}")
+            config = dict(zip(self.tune_params, values))
         return self._key(config) in self._kept
 
     @property
     def seed(self) -> list[Any]:
-        """The best configuration as a list of values, for `strategy_options={"x0": ...}`."""
+        """The best configuration as a list of values, for `strategy_options={"x0": ...}`. With restrictions of
+        your own, take the first of :meth:`order` that meets them: Kernel Tuner starts from no other."""
         best = self.order(1)
         if not best:
             raise ValueError("no configuration of this search space can run")
@@ -86,6 +99,9 @@ class Pruner:
         return [{**first, **dict(zip(self._names, key))} for key in kept]
 
     def _key(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
+        missing = [name for name in self._names if name not in config]
+        if missing:
+            raise ValueError(f"a configuration without {', '.join(missing)}")
         return tuple(config[name] for name in self._names)
 
     def _shape(self, config: Mapping[str, Any], names: Sequence[str]) -> tuple[int, ...]:
@@ -122,3 +138,11 @@ class Pruner:
             else:
                 times[self._key(config)] = found["result"]["time_s"]
         return times
+
+
+def _check(tune_params: Mapping[str, Sequence[Any]], shapes: Sequence[str]) -> None:
+    for name, values in tune_params.items():
+        if not values:
+            raise ValueError(f"parameter {name} has no values")
+        if name in shapes and not all(n == int(n) and 0 < n <= MOST for n in values):
+            raise ValueError(f"{name}={values}: numbers from 1 to {MOST}")

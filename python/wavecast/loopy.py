@@ -7,9 +7,10 @@
 
 loopy writes its block size into the addresses, so that a program is one candidate; `rank_variants` builds a
 program for each choice and ranks them as variants of one document. Covers group and local tags on any axes,
-serial and unrolled loops, prefetches into local memory with their barriers, predicates, bounds that cut the
-last block, atomics, C and Fortran order and padding. Does not cover ILP and vector tags, programs of several
-kernels (global barriers), calls of other kernels and C instructions; data-dependent addresses neither.
+serial and unrolled loops, prefetches into local memory with their barriers, predicates, choices, bounds that cut
+the last block or depend on other loops, atomics, C and Fortran order, offsets and padding. Arrays and inames whose
+names mean something in a document (`x`, `min`, ...) get an underscore. Does not cover ILP and vector tags, programs
+of several kernels (global barriers), calls of other kernels and C instructions; data-dependent addresses neither.
 """
 
 from __future__ import annotations

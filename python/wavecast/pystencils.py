@@ -4,9 +4,11 @@
 >>> rank(kernel, device="a100")                      # a kernel that `pystencils.create_kernel` made
 
 Covers every GPU indexing scheme: ``Linear3D`` and ``Linear1D``, both also grid-strided, and ``Blockwise4D``;
-fields of fixed and of symbolic size, any layout, index dimensions, iteration slices with steps (foldings),
-casts, branches, serial loops. Block sizes stay symbols, so that one kernel is asked about all blocks.
-Does not cover reductions, sparse iteration (index fields), buffers packed by other kernels, and vector types.
+fields of fixed and of symbolic size, any layout, index dimensions, buffers, iteration slices with steps
+(foldings; not in grid-strided loops), casts, branches, serial loops. Block sizes stay symbols, so that one kernel
+is asked about all blocks. Of a choice by indices only the side that is taken counts; of one by data, both do.
+Does not cover reductions, sparse iteration (index fields) and vector types. A field whose name means something in
+a document (`x`, `min`, ...) gets an underscore.
 """
 
 from __future__ import annotations

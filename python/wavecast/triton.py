@@ -30,8 +30,10 @@ def block_and_fold(
     contiguous extent first. Extents are powers of two, as in Triton."""
     threads = num_warps * warp_size
     extents = [*(int(n) for n in tile), 1, 1, 1][:3]
-    if any(n < 1 or n & (n - 1) for n in extents):
-        raise ValueError(f"tile {tuple(tile)}: extents must be powers of two")
+    if len(tile) > 3 or any(n < 1 or n & (n - 1) for n in extents):
+        raise ValueError(f"tile {tuple(tile)}: up to three extents, powers of two")
+    if num_warps < 1 or itemsize < 1:
+        raise ValueError(f"num_warps={num_warps}, itemsize={itemsize}: both are 1 at least")
     items = extents[0] * extents[1] * extents[2]
     vector = max(1, min(WIDEST // itemsize, items // threads, extents[0]))
     block, fold = [], []
@@ -65,7 +67,7 @@ def prune_configs_by(
 
     def early_config_prune(configs: Sequence[Any], named_args: Mapping[str, Any], **arguments: Any) -> list[Any]:
         times = [perf_model(**{**named_args, **arguments, **_values(config)}) for config in configs]
-        limit = slowdown * min(times)
+        limit = slowdown * min(times, default=0.0)
         kept = [config for config, time in zip(configs, times) if time <= limit and time != float("inf")]
         return kept or list(configs)
 

@@ -1,6 +1,7 @@
 //! Writing results and failures.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -62,7 +63,7 @@ impl OutputArguments {
 
     /// Columns of the terminal, if the result goes to one.
     pub(super) fn width(&self) -> Option<usize> {
-        if self.output.is_some() || !std::io::stdout().is_terminal() {
+        if self.output.is_some() || !io::stdout().is_terminal() {
             return None;
         }
         let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
@@ -82,8 +83,27 @@ impl OutputArguments {
     /// Writes a picture, or anything else, to where it belongs.
     pub(super) fn write_picture(&self, text: &str) -> Result<(), Failure> {
         let Some(path) = &self.output else { return print(text) };
-        let written = std::fs::write(path, text);
-        written.map_err(|e| Failure::file("cannot-write", path, "write", &e).for_json(self.is_json()))
+        std::fs::write(path, text).map_err(|e| self.unwritten(path, &e))
+    }
+
+    /// Writes documents one after the other to where they belong, without a text of all in between.
+    pub(super) fn write_json(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.output else {
+            let mut out = BufWriter::new(io::stdout().lock());
+            return printed(write(&mut out).and_then(|()| out.flush()));
+        };
+        let written = File::create(path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write(&mut out).and_then(|()| out.flush())
+        });
+        written.map_err(|e| self.unwritten(path, &e))
+    }
+
+    fn unwritten(&self, path: &Path, error: &io::Error) -> Failure {
+        Failure::file("cannot-write", path, "write", error).for_json(self.is_json())
     }
 }
 
@@ -96,10 +116,24 @@ pub(super) fn json_documents<T: serde::Serialize>(documents: &[T]) -> Result<Str
     text.map(|t| t + "\n").map_err(|e| Failure::json(&e))
 }
 
-/// Writes to standard output. A reader that has seen enough is no error.
+/// Writes one document alone, several as an array; an empty list is an empty array.
+pub(super) fn write_documents<T: serde::Serialize>(documents: &[T], out: &mut dyn Write) -> io::Result<()> {
+    match documents {
+        [one] => serde_json::to_writer_pretty(&mut *out, one)?,
+        many => serde_json::to_writer_pretty(&mut *out, many)?,
+    }
+    out.write_all(b"\n")
+}
+
+/// Writes to standard output.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output. A reader that has seen enough is no error.
+fn printed(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::message("cannot-write", e.to_string(), None))
         }
@@ -132,7 +166,7 @@ impl Failure {
     }
 
     /// A file that cannot be read or written.
-    pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &std::io::Error) -> Self {
+    pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
         let help = match error.kind() {
             ErrorKind::NotFound => Some("check the path; `-` reads standard input"),
             ErrorKind::InvalidData => Some("the file must be UTF-8 text"),

@@ -1,5 +1,6 @@
 //! `wavecast rank`.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
@@ -10,7 +11,7 @@ use super::Outcome;
 use super::choices::ShapeArguments;
 use super::input::KernelArguments;
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Failure, Format, OutputArguments, write_documents};
 use super::progress::{self, Progress};
 use super::registers::RegisterArguments;
 use wavecast::kernel::{Kernel, Loaded};
@@ -80,11 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             document.elapsed_s = Some(seconds);
         }
     }
-    if arguments.output.is_picture() {
-        arguments.output.write_picture(&picture(&documents)?)?;
-    } else {
-        arguments.output.write(&render(arguments, &documents)?)?;
-    }
+    write(arguments, &documents)?;
     if arguments.model.verbose {
         progress::say(&format!("{} candidates in {:.1?}", outcome.candidates, started.elapsed()));
     }
@@ -101,8 +98,8 @@ struct Summary {
 
 impl Summary {
     fn add(&mut self, ranking: &Ranking) {
-        self.candidates += ranking.results.len() + ranking.rejected.len();
-        self.empty |= ranking.results.is_empty();
+        self.candidates += ranking.feasible + ranking.rejected.len();
+        self.empty |= ranking.feasible == 0;
         for (_, why) in ranking.rejected.iter().filter(|r| r.1.code() == "engines-disagree") {
             self.disagree = true;
             progress::say(&format!("error: {why}"));
@@ -131,13 +128,13 @@ fn one(
     let error = arguments.tie / 100.0;
     let done = AtomicUsize::new(0);
     let progress = Progress::start(&done, choices.len(), arguments.model.quiet);
+    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
+    let most = arguments.top.or(is_table.then_some(SHOWN)).unwrap_or(usize::MAX);
     let ranking =
-        progress.during(|| arguments.model.in_pool(|| rank(&estimators, &choices, error, &done)))?;
+        progress.during(|| arguments.model.in_pool(|| rank(&estimators, &choices, error, most, &done)))?;
     outcome.add(&ranking);
     let warnings = arguments.model.warnings(kernels, loaded);
-    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
-    let top = arguments.top.or(is_table.then_some(SHOWN));
-    ranking_document(&estimators, &ranking, error, top, warnings)
+    ranking_document(&estimators, ranking, error, warnings)
         .ok_or_else(|| Failure::message("no-kernel", "there is no kernel to rank".to_owned(), None))
 }
 
@@ -151,26 +148,31 @@ fn picture(documents: &[RankingDocument]) -> Result<String, Failure> {
     }
 }
 
-fn render(arguments: &Arguments, documents: &[RankingDocument]) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(documents)?,
-        Format::Jsonl => {
-            let mut lines = String::new();
-            for document in documents {
-                for line in document.lines() {
-                    lines.push_str(&serde_json::to_string(&line).map_err(|e| Failure::json(&e))?);
-                    lines.push('\n');
-                }
-            }
-            lines
-        }
-        Format::Csv => ranking_table(documents).csv(),
-        Format::Md => ranking_table(documents).markdown(),
+fn write(arguments: &Arguments, documents: &[RankingDocument]) -> Result<(), Failure> {
+    let output = &arguments.output;
+    if output.is_picture() {
+        return output.write_picture(&picture(documents)?);
+    }
+    match output.format() {
+        Format::Json => output.write_json(|out| write_documents(documents, out)),
+        Format::Jsonl => output.write_json(|out| write_lines(documents, out)),
+        Format::Csv => output.write(&ranking_table(documents).csv()),
+        Format::Md => output.write(&ranking_table(documents).markdown()),
         Format::Table => {
-            let width = arguments.output.width();
-            documents.iter().map(|d| ranking_text(d, width)).collect::<Vec<_>>().join("\n")
+            let width = output.width();
+            let texts: Vec<String> = documents.iter().map(|d| ranking_text(d, width)).collect();
+            output.write(&texts.join("\n"))
         }
-    })
+    }
+}
+
+/// One line per result.
+fn write_lines(documents: &[RankingDocument], out: &mut dyn Write) -> io::Result<()> {
+    for line in documents.iter().flat_map(RankingDocument::lines) {
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -182,7 +184,7 @@ mod tests {
 
     fn rejected(why: Unpredicted) -> Ranking {
         let choice = Choice { kernel: 0, candidate: Candidate { block: [1; 3], fold: [1; 3] } };
-        Ranking { results: Vec::new(), rejected: vec![(choice, why)] }
+        Ranking { results: Vec::new(), feasible: 0, registers_assumed: false, rejected: vec![(choice, why)] }
     }
 
     #[test]

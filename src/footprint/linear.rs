@@ -8,6 +8,7 @@
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
 use super::cover::uncovered;
+use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
 use super::split::affine_pieces;
@@ -154,11 +155,11 @@ pub(super) fn count_progressions(progressions: &mut [Progression], line: i64) ->
         Clusters { line, counted: Vec::with_capacity(8), total: 0, buffers: Buffers::default() };
     let (mut from, mut end) = (0, i64::MIN);
     for (i, p) in progressions.iter().enumerate() {
-        if i > from && p.base.div_euclid(line) > end {
+        if i > from && quotient(p.base, line) > end {
             clusters.add(&progressions[from..i])?;
             from = i;
         }
-        end = end.max(p.last.div_euclid(line));
+        end = end.max(quotient(p.last, line));
     }
     if from < progressions.len() {
         clusters.add(&progressions[from..])?;
@@ -196,7 +197,7 @@ fn alike(a: &[Progression], b: &[Progression], line: i64) -> bool {
     let same = |(p, q): (&Progression, &Progression)| {
         q.base - p.base == distance && p.run == q.run && p.steps.as_slice() == q.steps.as_slice()
     };
-    a.len() == b.len() && distance % line == 0 && a.iter().zip(b).all(same)
+    a.len() == b.len() && remainder(distance, line) == 0 && a.iter().zip(b).all(same)
 }
 
 fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers) -> Counted<u128> {

@@ -8,6 +8,7 @@ mod along;
 mod boxes;
 mod counter;
 mod cover;
+mod division;
 mod engine;
 mod enumerate;
 mod grid;
@@ -27,6 +28,7 @@ mod split;
 mod threads;
 
 pub use counter::{Count, Counter, Uncounted};
+pub(crate) use division::{gcd, quotient, remainder};
 pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};

@@ -106,12 +106,16 @@ impl Draft {
         launch: &Launch,
         loops: &[LoopId],
     ) -> Result<bool, Refusal> {
+        let mut around: Vec<(Coord, Form<i64>)> = Vec::new();
         for &id in loops {
             let l = &program.loops[usize::from(id.0)];
             let variable = Coord::Loop(id);
+            // Bounds may name the loops around, outermost first, whose variables are iterations by now.
+            let outer = |c: Coord| around.iter().find(|o| o.0 == c).map(|o| o.1.clone());
+            let (from, to) = (l.from.substitute(&outer)?, l.to.substitute(&outer)?);
             // Iterations that some thread does; those that this thread does not are cut by a condition.
-            let span = if l.step > 0 { l.to.minus(&l.from)? } else { l.from.minus(&l.to)? };
-            let (low, high) = span.interval(&|c| whole(c, launch)).ok_or(Refusal::Overflow)?;
+            let span = if l.step > 0 { to.minus(&from)? } else { from.minus(&to)? };
+            let (low, high) = span.interval(&|c| self.whole(c, launch)).ok_or(Refusal::Overflow)?;
             let distance = l.step.checked_abs().ok_or(Refusal::Overflow)?;
             let sampled = |n: i64| l.sample.map_or(n, |s| n.min(s));
             let most = sampled(high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?);
@@ -120,14 +124,25 @@ impl Draft {
             }
             let least = sampled(low.div_euclid(distance) + 1);
             self.loops.push((variable, 0, most - 1));
-            let iteration = Form::coord(variable).times(&l.step)?.plus(&l.from)?;
+            let iteration = Form::coord(variable).times(&l.step)?.plus(&from)?;
             self.substitute(variable, &iteration)?;
+            around.push((variable, iteration));
             if least < most {
                 let reached = span.minus(&Form::coord(variable).times(&distance)?)?;
                 self.when.push(Cond::non_negative(reached));
             }
         }
         Ok(true)
+    }
+
+    /// The interval of a coordinate over the whole launch.
+    fn whole(&self, coord: Coord, launch: &Launch) -> Option<(i64, i64)> {
+        match coord {
+            Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
+            Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),
+            Coord::Loop(_) => self.loops.iter().find(|r| r.0 == coord).map(|r| (r.1, r.2)),
+            _ => None,
+        }
     }
 
     fn substitute(&mut self, variable: Coord, by: &Form<i64>) -> Result<(), Refusal> {
@@ -166,15 +181,6 @@ impl Draft {
             *cond = cond.rename(&rename)?;
         }
         Ok(joined)
-    }
-}
-
-/// The interval of a coordinate over the whole launch.
-fn whole(coord: Coord, launch: &Launch) -> Option<(i64, i64)> {
-    match coord {
-        Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
-        Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),
-        _ => None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Lines of a union of rectangles of rows, each touching an interval of its bytes.
 
+use super::division::{gcd, quotient, remainder};
+
 /// Rows `y` of the planes `z` (from, to excluded), each touching `bytes` (first, last) of itself.
 /// Every line between the first and the last byte is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +36,9 @@ pub(super) fn count_rows(
         rectangles.sort_unstable_by_key(|r| r.z[0]);
     }
     let plane = rows_per_plane.unwrap_or(0) * row.unwrap_or(0);
-    let lattice = Lattice { row: row.unwrap_or(0), plane: plane % line, line };
+    let lattice = Lattice { row: row.unwrap_or(0), plane: remainder(plane, line), line };
     // A line is shared by rows only where their boundary lies inside one.
-    let sharing = row.is_some_and(|r| r % line != 0);
+    let sharing = row.is_some_and(|r| remainder(r, line) != 0);
     let mut sweep = Sweep { lattice, sharing, height: rows_per_plane, segments, merged };
     levels.clear();
     levels.extend(rectangles.iter().flat_map(|r| r.z));
@@ -108,8 +110,8 @@ struct Lattice {
 impl Lattice {
     /// Bytes from the start of a line to the start of a row.
     fn residue(&self, y: i64, z: i64) -> i64 {
-        let of_row = y.rem_euclid(self.line) * (self.row % self.line);
-        (of_row + z.rem_euclid(self.line) * self.plane) % self.line
+        let of_row = remainder(y, self.line) * remainder(self.row, self.line);
+        remainder(of_row + remainder(z, self.line) * self.plane, self.line)
     }
 
     /// Sums `f(residue)` over the rows of a rectangle: each residue once, times its rows.
@@ -117,7 +119,7 @@ impl Lattice {
         if y[0] >= y[1] || z[0] >= z[1] {
             return 0;
         }
-        if self.row % self.line == 0 && self.plane == 0 {
+        if remainder(self.row, self.line) == 0 && self.plane == 0 {
             let rows = (y[1] - y[0]).unsigned_abs();
             return u128::from(f(0).unsigned_abs()) * u128::from(rows) * u128::from(z[0].abs_diff(z[1]));
         }
@@ -141,7 +143,7 @@ struct Classes {
 
 impl Classes {
     fn new(range: [i64; 2], stride: i64, line: i64) -> Self {
-        let step = stride.rem_euclid(line);
+        let step = remainder(stride, line);
         let period = if step == 0 { 1 } else { line / gcd(step, line) };
         Self { next: 0, period, count: range[1] - range[0] }
     }
@@ -158,13 +160,6 @@ impl Iterator for Classes {
         self.next += 1;
         Some((self.next - 1, members.unsigned_abs()))
     }
-}
-
-fn gcd(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// The outermost bytes of a row at the edge of a plane.
@@ -244,7 +239,7 @@ impl Sweep<'_> {
             let mut lines = 0;
             let mut reached = i64::MIN;
             for &[from, to] in &*self.merged {
-                let (from, to) = ((residue + from).div_euclid(line), (residue + to).div_euclid(line));
+                let (from, to) = (quotient(residue + from, line), quotient(residue + to, line));
                 lines += to - from.max(reached.saturating_add(1)) + 1;
                 reached = to;
             }
@@ -256,9 +251,7 @@ impl Sweep<'_> {
     fn shared_between_rows(&self, y: [i64; 2], z: [i64; 2], lower: Edge, upper: Edge) -> u128 {
         let Lattice { row, line, .. } = self.lattice;
         self.lattice.sum(y, z, |residue| {
-            i64::from(
-                (residue + lower.last).div_euclid(line) == (residue + row + upper.first).div_euclid(line),
-            )
+            i64::from(quotient(residue + lower.last, line) == quotient(residue + row + upper.first, line))
         })
     }
 

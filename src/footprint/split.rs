@@ -2,6 +2,7 @@
 //! divisor of m is affine in q for each r. A quasi-affine piece becomes m affine ones. Conditions are
 //! treated alike; those that then join several variables are decided for each value of one that has few.
 
+use super::division::gcd;
 use super::query::{Piece, Range};
 use super::region::Region;
 use crate::expr::{Cond, Coord, Form, Term};
@@ -158,17 +159,13 @@ fn modulus_of(form: &Form<i64>, coord: Coord, mut modulus: i64, most: i64) -> Op
         match term {
             Term::Coord(_) => {}
             Term::Floor(inner, divisor) if inner.is_affine() => {
-                let needed = divisor / gcd(*divisor, factor(inner, coord).abs());
+                let needed = divisor / gcd(factor(inner, coord), *divisor);
                 modulus = (modulus / gcd(modulus, needed)).checked_mul(needed).filter(|&m| m <= most)?;
             }
             _ => return None,
         }
     }
     Some(modulus)
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The piece for each residue of a variable, which from then on counts the quotient.

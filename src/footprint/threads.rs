@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::boxes::{self, Group, groups};
 use super::counter::{Count, Counter, Uncounted};
+use super::division::gcd;
 use super::engine::Engine;
 use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
@@ -271,10 +272,6 @@ impl Touched {
         }
         Ok(())
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// Which loops stand around each instruction, outermost first.

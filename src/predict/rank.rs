@@ -20,8 +20,12 @@ pub struct Choice {
 /// Candidates in the order of their predicted rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Those that can run, best first.
+    /// Those that can run, best first, as many as were to be kept.
     pub results: Vec<Ranked>,
+    /// How many can run.
+    pub feasible: usize,
+    /// Whether registers had to be assumed for any of them.
+    pub registers_assumed: bool,
     /// Those that cannot, in the order in which they came.
     pub rejected: Vec<(Choice, Unpredicted)>,
 }
@@ -38,42 +42,81 @@ pub struct Ranked {
     /// Position of its kernel.
     pub kernel: usize,
     /// What is predicted of it, without what was counted of single instructions.
-    pub prediction: Prediction,
+    pub prediction: Box<Prediction>,
 }
 
+/// Candidates that are predicted before those that are not kept are forgotten.
+const AT_A_TIME: usize = 1 << 12;
+
 /// Ranks candidates. Candidates whose rate differs from the best of their group by less than `error`,
-/// a share of it, are one group. The result does not depend on the number of threads. `done` counts
-/// the candidates that are finished.
-pub fn rank(estimators: &[Estimator<'_>], choices: &[Choice], error: f64, done: &AtomicUsize) -> Ranking {
+/// a share of it, are one group. The best `most` are kept. The result does not depend on the number of
+/// threads. `done` counts the candidates that are finished.
+pub fn rank(
+    estimators: &[Estimator<'_>],
+    choices: &[Choice],
+    error: f64,
+    most: usize,
+    done: &AtomicUsize,
+) -> Ranking {
     let mut shared: Vec<Shared<'_>> = estimators.iter().map(|&e| Shared::new(e)).collect();
     let (mut admitted, mut rejected) = (Vec::with_capacity(choices.len()), Vec::new());
     for (i, choice) in choices.iter().enumerate() {
         match shared[choice.kernel].admit(choice.candidate) {
-            Ok(runnable) => admitted.push((i, choice, runnable)),
+            Ok(runnable) => admitted.push((i, runnable)),
             Err(why) => rejected.push((i, why)),
         }
     }
     done.fetch_add(rejected.len(), Ordering::Relaxed);
-    let all: Vec<Result<Prediction, Unpredicted>> = admitted
-        .par_iter()
-        .map(|(_, choice, runnable)| {
-            let outcome = one(&estimators[choice.kernel], &shared[choice.kernel], runnable);
-            done.fetch_add(1, Ordering::Relaxed);
-            outcome
-        })
-        .collect();
-    let mut found = Vec::with_capacity(all.len());
-    for ((i, choice, _), outcome) in admitted.into_iter().zip(all) {
-        match outcome {
-            Ok(prediction) => found.push((choice.kernel, prediction)),
-            Err(why) => rejected.push((i, why)),
+    let mut best = Best { most, found: Vec::new(), feasible: 0, registers_assumed: false };
+    for part in admitted.chunks(AT_A_TIME) {
+        let predicted: Vec<Result<Box<Prediction>, Unpredicted>> = part
+            .par_iter()
+            .map(|(i, runnable)| {
+                let kernel = choices[*i].kernel;
+                let outcome = one(&estimators[kernel], &shared[kernel], runnable);
+                done.fetch_add(1, Ordering::Relaxed);
+                outcome.map(Box::new)
+            })
+            .collect();
+        for ((i, _), outcome) in part.iter().zip(predicted) {
+            match outcome {
+                Ok(prediction) => best.add(choices[*i].kernel, prediction),
+                Err(why) => rejected.push((*i, why)),
+            }
         }
+        best.cut();
     }
     rejected.sort_by_key(|r| r.0);
-    let rejected = rejected.into_iter().map(|(i, why)| (choices[i], why)).collect();
-    // A stable sort: equal rates stay in the order in which they came.
-    found.sort_by(|a, b| b.1.rate().total_cmp(&a.1.rate()));
-    Ranking { results: placed(found, error), rejected }
+    Ranking {
+        feasible: best.feasible,
+        registers_assumed: best.registers_assumed,
+        results: placed(best.found, error),
+        rejected: rejected.into_iter().map(|(i, why)| (choices[i], why)).collect(),
+    }
+}
+
+/// The best so far.
+struct Best {
+    most: usize,
+    /// Kernel and prediction.
+    found: Vec<(usize, Box<Prediction>)>,
+    feasible: usize,
+    registers_assumed: bool,
+}
+
+impl Best {
+    fn add(&mut self, kernel: usize, prediction: Box<Prediction>) {
+        self.feasible += 1;
+        self.registers_assumed |= prediction.launch.registers_assumed;
+        self.found.push((kernel, prediction));
+    }
+
+    /// Sorts, and forgets all but the best.
+    fn cut(&mut self) {
+        // A stable sort: equal rates stay in the order in which they came.
+        self.found.sort_by(|a, b| b.1.rate().total_cmp(&a.1.rate()));
+        self.found.truncate(self.most);
+    }
 }
 
 fn one(
@@ -92,7 +135,7 @@ fn one(
     Ok(prediction)
 }
 
-fn placed(found: Vec<(usize, Prediction)>, error: f64) -> Vec<Ranked> {
+fn placed(found: Vec<(usize, Box<Prediction>)>, error: f64) -> Vec<Ranked> {
     let best = found.first().map_or(0.0, |f| f.1.rate());
     let (mut tie_group, mut group_best) = (0, f64::INFINITY);
     let mut results = Vec::with_capacity(found.len());

@@ -4,13 +4,15 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::id::Id;
 use crate::report::{Check, ErrorDocument, PredictionDocument, RankingDocument};
 
 /// The answer to a request.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Answer {
     /// That of the request; null where a line was not readable.
-    pub id: Value,
+    #[schemars(with = "Value")]
+    pub id: Id,
     /// Whether there is a result.
     pub ok: bool,
     /// One document, or a list of them if the request had several kernels.
@@ -69,7 +71,7 @@ pub struct Definition {
 
 impl Answer {
     /// What came of a request.
-    pub fn new(id: Value, outcome: Result<Documents, ErrorDocument>) -> Self {
+    pub fn new(id: Id, outcome: Result<Documents, ErrorDocument>) -> Self {
         let (result, error) = match outcome {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),

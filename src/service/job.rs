@@ -95,9 +95,10 @@ impl Job {
                 let candidates = shapes.candidates(of);
                 choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
             }
-            let ranking = rank(&estimators, &choices, tie, &AtomicUsize::new(0));
+            let most = self.options.top.unwrap_or(usize::MAX);
+            let ranking = rank(&estimators, &choices, tie, most, &AtomicUsize::new(0));
             let warnings = self.warnings(kernels, loaded);
-            let document = ranking_document(&estimators, &ranking, tie, self.options.top, warnings);
+            let document = ranking_document(&estimators, ranking, tie, warnings);
             documents.extend(document.map(|d| Document::Ranking(Box::new(d))));
         }
         Ok(Documents::of(documents))

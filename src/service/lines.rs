@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
+use super::id::Id;
 
 use super::answer::Answer;
 use super::job::Job;
@@ -65,7 +65,7 @@ fn write(output: &Mutex<Output<impl Write>>, answer: &Answer) -> bool {
     output.failed.is_none()
 }
 
-fn work(session: &Session, jobs: &Mutex<Receiver<(Value, Job)>>, output: &Mutex<Output<impl Write>>) {
+fn work(session: &Session, jobs: &Mutex<Receiver<(Id, Job)>>, output: &Mutex<Output<impl Write>>) {
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((id, job)) = next else { return };
@@ -78,7 +78,7 @@ fn work(session: &Session, jobs: &Mutex<Receiver<(Value, Job)>>, output: &Mutex<
 fn read_all(
     session: &Session,
     input: &mut impl BufRead,
-    jobs: &SyncSender<(Value, Job)>,
+    jobs: &SyncSender<(Id, Job)>,
     output: &Mutex<Output<impl Write>>,
 ) -> io::Result<()> {
     let mut line = Vec::new();
@@ -92,7 +92,7 @@ fn read_all(
                 let message = format!("this line has more than {MOST_BYTES} bytes");
                 let help = Some("send the kernel in several requests".to_owned());
                 let error = ErrorDocument::of("document-too-large", message, help);
-                go_on = write(output, &Answer::new(Value::Null, Err(error)));
+                go_on = write(output, &Answer::new(Id::default(), Err(error)));
             }
             Read::Line if line.iter().all(u8::is_ascii_whitespace) => {}
             Read::Line => match understood(session, &line) {
@@ -114,13 +114,15 @@ fn read_all(
     }
 }
 
-fn understood(session: &Session, line: &[u8]) -> Result<(Value, Job), Box<Answer>> {
-    let refuse = |id: Value, error| Box::new(Answer::new(id, Err(error)));
+fn understood(session: &Session, line: &[u8]) -> Result<(Id, Job), Box<Answer>> {
+    let refuse = |id: Id, error| Box::new(Answer::new(id, Err(error)));
     let text = std::str::from_utf8(line).map_err(|e| {
         let message = format!("this line is not UTF-8 text (byte {})", e.valid_up_to());
-        refuse(Value::Null, ErrorDocument::of("not-text", message, Some("send UTF-8".to_owned())))
+        refuse(Id::default(), ErrorDocument::of("not-text", message, Some("send UTF-8".to_owned())))
     })?;
-    let request = Request::read(text).map_err(|(id, error)| refuse(id, error))?;
+    // Some shells put a byte-order mark before what they send.
+    let request = Request::read(text.strip_prefix('\u{feff}').unwrap_or(text))
+        .map_err(|(id, error)| refuse(id, error))?;
     let id = request.id.clone();
     if id.is_null() {
         let message = "the request has no id, so that its answer could not be told from others".to_owned();

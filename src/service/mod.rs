@@ -12,6 +12,7 @@
 
 mod answer;
 mod given;
+mod id;
 mod job;
 mod lines;
 mod request;
@@ -20,6 +21,7 @@ mod session;
 
 pub use answer::{Answer, Definition, Document, Documents};
 pub use given::{Given, ShapeList, WholeNumbers};
+pub use id::Id;
 pub use lines::serve;
 pub use request::{Op, Options, Request};
 pub use schema::{SCHEMAS, schema};

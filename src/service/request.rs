@@ -1,12 +1,17 @@
 //! What a program can ask.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::given::{Choice, Given, ShapeList, WholeNumbers};
+use super::id::Id;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::{KernelDoc, Limits, Options as KernelOptions};
 use crate::predict::Model;
@@ -18,7 +23,8 @@ use crate::report::ErrorDocument;
 pub struct Request {
     /// Any JSON value that tells this request from others; the answer carries it.
     #[serde(default)]
-    pub id: Value,
+    #[schemars(with = "Value")]
+    pub id: Id,
     /// What to do.
     pub op: Op,
     /// `define`: how later requests refer to the kernel; by default the name in its document.
@@ -38,7 +44,7 @@ pub struct Request {
     #[serde(default)]
     pub device: Option<String>,
     /// The rest.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub options: Options,
 }
 
@@ -102,18 +108,18 @@ pub struct Options {
 impl Request {
     /// A request about the kernel of a text.
     pub fn of_text(op: Op, text: String, options: Options) -> Self {
-        let (id, name, kernel, kernel_ref, device) = (Value::Null, None, None, None, None);
+        let (id, name, kernel, kernel_ref, device) = (Id::default(), None, None, None, None);
         Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, options }
     }
 
     /// A request about a kernel that was defined.
     pub fn of_defined(op: Op, name: String, device: Option<String>, options: Options) -> Self {
-        let (id, kernel) = (Value::Null, None);
+        let (id, kernel) = (Id::default(), None);
         Self { id, op, name: None, kernel, kernel_text: None, kernel_ref: Some(name), device, options }
     }
 
     /// Reads a request. A mistake keeps the id, where there is one.
-    pub fn read(text: &str) -> Result<Self, (Value, ErrorDocument)> {
+    pub fn read(text: &str) -> Result<Self, (Id, ErrorDocument)> {
         // A list of values in the order of the keys would do for serde.
         let is_list = text.trim_start().starts_with('[');
         let read = if is_list {
@@ -122,9 +128,9 @@ impl Request {
             serde_json::from_str(text)
         };
         read.map_err(|e| {
-            let whole: Option<Value> = serde_json::from_str(text).ok();
-            let id = whole.as_ref().and_then(|w| w.get("id")).cloned().unwrap_or_default();
-            (id, not_a_request(&e, whole.is_some()))
+            let object: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(text).ok();
+            let id = object.and_then(|mut o| o.remove("id")).map(Id::of).unwrap_or_default();
+            (id, not_a_request(&e, serde_json::from_str::<IgnoredAny>(text).is_ok()))
         })
     }
 }
@@ -132,9 +138,26 @@ impl Request {
 impl Options {
     /// Reads the options alone.
     pub fn read(text: &str) -> Result<Self, ErrorDocument> {
-        let is_json = || serde_json::from_str::<Value>(text).is_ok();
-        serde_json::from_str(text).map_err(|e| not_a_request(&e, is_json()))
+        let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let read = object(&mut reader).and_then(|options| reader.end().map(|()| options));
+        read.map_err(|e| not_a_request(&e, is_json()))
     }
+}
+
+/// Options by name: serde would take a list, too, as values in the order of the keys.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
+    struct Named;
+    impl<'de> Visitor<'de> for Named {
+        type Value = Options;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Options, A::Error> {
+            Options::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(Named)
 }
 
 fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {

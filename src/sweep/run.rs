@@ -214,7 +214,7 @@ impl Request<'_> {
             let launches = (self.launches)(estimator.kernel).into_iter();
             choices.extend(launches.map(|candidate| Choice { kernel, candidate }));
         }
-        let ranking = rank(estimators, &choices, 0.0, &AtomicUsize::new(0));
+        let ranking = rank(estimators, &choices, 0.0, 1, &AtomicUsize::new(0));
         let disagree = ranking.rejected.iter().find(|r| r.1.code() == "engines-disagree");
         if let (Some(best), None) = (ranking.results.first(), disagree) {
             let estimator = estimators.get(best.kernel)?;

@@ -47,13 +47,13 @@ pub(super) fn neighbours(
     let mut all = near.clone();
     all.extend(others.iter().filter(|c| **c != candidate && !near.contains(c)));
     let choices: Vec<Choice> = all.iter().map(|&candidate| Choice { kernel: 0, candidate }).collect();
-    let ranking = rank(std::slice::from_ref(estimator), &choices, 0.0, done);
+    let ranking = rank(std::slice::from_ref(estimator), &choices, 0.0, usize::MAX, done);
     let rejected = ranking.rejected.len();
     let mut found = Neighbours { near: Vec::new(), best: None, compared: all.len(), rejected };
     for ranked in ranking.results {
         let candidate = ranked.prediction.launch.candidate;
         let neighbour =
-            Neighbour { candidate, listed: others.contains(&candidate), prediction: ranked.prediction };
+            Neighbour { candidate, listed: others.contains(&candidate), prediction: *ranked.prediction };
         if found.best.is_none() {
             found.best = Some(neighbour.clone());
         }

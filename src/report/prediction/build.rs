@@ -38,16 +38,22 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
     }
 }
 
-/// A ranking as a document; at most `top` results.
+/// A ranking as a document.
 pub fn ranking_document(
     estimators: &[Estimator<'_>],
-    ranking: &Ranking,
+    ranking: Ranking,
     tie_error: f64,
-    top: Option<usize>,
     warnings: Vec<Warning>,
 ) -> Option<RankingDocument> {
-    let results = ranking.results.iter().take(top.unwrap_or(usize::MAX));
-    let results = results.map(|r| RankedResult {
+    let summary = RankingSummary {
+        candidates: ranking.feasible + ranking.rejected.len(),
+        feasible: ranking.feasible,
+        tie_error,
+    };
+    // The document's rules may leave out launches that are no candidates.
+    let warnings = about_registers(warnings, ranking.registers_assumed || ranking.feasible == 0);
+    // One after the other: a prediction that was written down is forgotten.
+    let results = ranking.results.into_iter().map(|r| RankedResult {
         rank: r.rank,
         tie_group: r.tie_group,
         result: ResultDocument {
@@ -59,14 +65,6 @@ pub fn ranking_document(
         config: RejectedConfig { variant: estimators[kernel].kernel.variant.clone(), block, fold },
         reason: why.to_string(),
         code: why.code(),
-    };
-    // The document's rules may leave out launches that are no candidates.
-    let assumed = ranking.results.iter().any(|r| r.prediction.launch.registers_assumed);
-    let warnings = about_registers(warnings, assumed || ranking.results.is_empty());
-    let summary = RankingSummary {
-        candidates: ranking.results.len() + ranking.rejected.len(),
-        feasible: ranking.results.len(),
-        tie_error,
     };
     Some(RankingDocument {
         schema: "wavecast/ranking/1",

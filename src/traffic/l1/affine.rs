@@ -1,10 +1,12 @@
 //! Counting for affine addresses: instructions, warps and blocks by shape and alignment.
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
-use super::pipe::{Pipe, low_half, quotient};
+use super::pipe::{Pipe, low_half};
 use super::plan::{Access, Plan, Stream};
-use super::shapes::{Group, Shapes, Starts};
+use super::shapes::{Passes, Shapes};
+use super::starts::{Groups, Starts};
 use super::unions;
+use crate::footprint::{quotient, remainder};
 use crate::launch::Fault;
 
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
@@ -29,9 +31,11 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
         let mut of_stream = Shapes::new(plan, stream.pattern, pipe);
         let affordable = affordable(stream, &starts, &mut of_stream);
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
-        counts.sampled |= affordable < starts.all.len() || stream.accesses.iter().any(|a| a.cut);
+        let some = of_stream.by_set() && affordable < starts.all.len();
+        counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
+        let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known: Vec::new() };
         for access in &stream.accesses {
-            let sum = add_up(access, &groups, &mut of_stream);
+            let sum = sums.of(access);
             if let Some(of_instruction) = counts.instructions.get_mut(access.position) {
                 of_instruction.add(&sum, 1.0 / number as f64);
             }
@@ -39,32 +43,73 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
         shapes.push((of_stream, starts));
     }
     counts.add_up(plan.kernel, plan.program);
-    unions::count(plan, pipe, &mut shapes, &mut counts)?;
+    unions::count(plan, pipe, &shapes, &mut counts)?;
     Ok(counts)
 }
 
 /// Warps whose tags can be looked up within the budget.
 fn affordable(stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> usize {
     let of_warp: usize = stream.accesses.iter().map(|a| a.iterations.len()).sum();
-    let lines = starts.all.first().map_or(1, |&(class, address)| shapes.at(class, address).lines.len());
-    (MOST_LINES / (of_warp * lines.max(1)).max(1)).max(1)
+    let lines = starts.all.first().map_or(1, |&(class, address)| {
+        let shape = shapes.at(class, address);
+        shapes.lines(shape)
+    });
+    (MOST_LINES / of_warp.saturating_mul(lines).max(1)).max(1)
 }
 
-/// Adds up what an instruction does in all blocks.
-fn add_up(access: &Access, groups: &[Group], shapes: &mut Shapes) -> InstructionCounts {
-    let (pattern, pipe) = (shapes.pattern, shapes.pipe);
-    let mut sum = InstructionCounts::default();
-    for iteration in &access.iterations {
-        for group in groups {
-            let address = group.alignment.wrapping_add(iteration.address);
-            let shape = shapes.at(group.class, address);
-            let from = low_half(quotient(address, pipe.line));
-            let passes = shape.passes(from, &group.lines, pattern, pipe);
-            let share = 1.0 / group.lines.len().max(1) as f64;
-            let mut one = shape.counts();
-            (one.tag, one.cycles) = (passes.tag * share, passes.cycles * share);
-            sum.add(&one, iteration.weight * group.warps);
+/// What instructions of a stream do in all blocks.
+struct Sums<'s, 'a> {
+    groups: &'s Groups,
+    shapes: &'s mut Shapes<'a>,
+    /// What follows from alignments alone, by the remainder of the address by the step of the groups.
+    known: Vec<(i64, InstructionCounts)>,
+}
+
+impl Sums<'_, '_> {
+    /// Adds up what an instruction does in all blocks.
+    fn of(&mut self, access: &Access) -> InstructionCounts {
+        let mut sum = InstructionCounts::default();
+        for iteration in &access.iterations {
+            sum.add(&self.aligned(iteration.address), iteration.weight);
+            if self.shapes.by_set() {
+                let passes = self.passes(iteration.address);
+                sum.tag += iteration.weight * passes.tag;
+                sum.cycles += iteration.weight * passes.cycles;
+            }
         }
+        sum
     }
-    sum
+
+    /// What follows from shapes.
+    fn aligned(&mut self, address: i64) -> InstructionCounts {
+        let remainder = remainder(address, self.groups.step);
+        if let Some((_, sum)) = self.known.iter().find(|k| k.0 == remainder) {
+            return *sum;
+        }
+        let mut sum = InstructionCounts::default();
+        for group in &self.groups.all {
+            let shape = self.shapes.at(group.class, group.alignment.wrapping_add(address));
+            sum.add(&self.shapes.counts(shape), group.warps);
+        }
+        self.known.push((remainder, sum));
+        sum
+    }
+
+    /// What follows from lines.
+    fn passes(&mut self, address: i64) -> Passes {
+        let mut sum = Passes::default();
+        for group in &self.groups.all {
+            let lines = self.groups.lines(group);
+            if lines.is_empty() {
+                continue;
+            }
+            let address = group.alignment.wrapping_add(address);
+            let from = low_half(quotient(address, self.shapes.pipe.line));
+            let shape = self.shapes.at(group.class, address);
+            let passes = self.shapes.passes(shape, from, lines);
+            sum.tag += group.each * passes.tag;
+            sum.cycles += group.each * passes.cycles;
+        }
+        sum
+    }
 }

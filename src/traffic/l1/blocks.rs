@@ -1,5 +1,6 @@
 //! Which blocks stand for all blocks of a grid.
 
+use crate::footprint::gcd;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, Working};
 
@@ -87,15 +88,6 @@ impl Phases {
         let ([nx, ny, nz], [x, y, z]) = (self.count, self.from);
         (0..nx * ny * nz).map(|i| [x + i % nx, y + i / nx % ny, z + i / nx / ny]).collect()
     }
-}
-
-/// Greatest common divisor of a number and a positive one.
-pub fn gcd(a: i64, positive: i64) -> i64 {
-    let (mut a, mut b) = (a.rem_euclid(positive), positive);
-    while a != 0 {
-        (a, b) = (b % a, a);
-    }
-    b
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::pipe::{Lanes, MOST_LANES, Pipe};
-use super::shapes::runs;
 use super::warps;
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
@@ -390,4 +389,10 @@ impl<'a> Warp<'a> {
 /// The lanes of a mask.
 fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
     (0..MOST_LANES).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+/// Runs of adjacent sectors; sectors ascend.
+fn runs(sectors: &[i64]) -> f64 {
+    let gaps = sectors.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+    if sectors.is_empty() { 0.0 } else { gaps as f64 + 1.0 }
 }

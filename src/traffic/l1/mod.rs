@@ -12,6 +12,8 @@ mod pipe;
 mod plan;
 mod sets;
 mod shapes;
+mod spans;
+mod starts;
 mod unions;
 mod warps;
 

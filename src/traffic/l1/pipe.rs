@@ -1,7 +1,9 @@
 //! The rules for one warp-wide instruction.
 
-use super::sets;
+use super::sets::{self, Lines};
+use super::spans;
 use crate::device::{Device, Rules};
+use crate::footprint::quotient;
 
 /// Bytes of a bank.
 const BANK: i64 = 4;
@@ -45,9 +47,17 @@ impl<'a> Lanes<'a> {
         (self.active & mask).count_ones()
     }
 
-    /// Addresses of the active lanes of a group of `size` lanes.
-    fn group(&self, number: usize, size: usize) -> impl Iterator<Item = i64> + '_ {
-        let lanes = self.addresses.iter().take(MOST_LANES).enumerate().skip(number * size).take(size);
+    /// A group of `size` lanes.
+    fn part(&self, number: usize, size: usize) -> Self {
+        let there = self.addresses.len().min(MOST_LANES);
+        let from = (number * size).min(there);
+        let addresses = self.addresses.get(from..there.min(from + size)).unwrap_or_default();
+        Self { addresses, active: self.active.checked_shr(u32::try_from(from).unwrap_or(64)).unwrap_or(0) }
+    }
+
+    /// Addresses of the active lanes.
+    fn there(&self) -> impl Iterator<Item = i64> + '_ {
+        let lanes = self.addresses.iter().take(MOST_LANES).enumerate();
         lanes.filter(|(i, _)| self.active >> i & 1 == 1).map(|(_, &a)| a)
     }
 
@@ -57,18 +67,8 @@ impl<'a> Lanes<'a> {
 
     /// Distinct units of `unit` bytes that active lanes touch, ascending.
     pub fn touched(&self, width: i64, unit: i64) -> Vec<i64> {
-        distinct(self.group(0, MOST_LANES), width, unit)
+        distinct(self.there(), width, unit)
     }
-}
-
-/// Quotient by a positive unit, rounded down; without division where it is a power of two.
-pub fn quotient(address: i64, unit: i64) -> i64 {
-    if unit.count_ones() == 1 { address >> unit.trailing_zeros() } else { address.div_euclid(unit) }
-}
-
-/// Remainder by a positive unit.
-pub fn remainder(address: i64, unit: i64) -> i64 {
-    if unit.count_ones() == 1 { address & (unit - 1) } else { address.rem_euclid(unit) }
 }
 
 /// Distinct units of `unit` bytes, ascending.
@@ -170,8 +170,14 @@ impl Pipe {
     fn tag(&self, lanes: Lanes, width: i64) -> u32 {
         match self.rules {
             Rules::Volta => {
-                let lines: Vec<u32> = lanes.touched(width, self.line).into_iter().map(low_half).collect();
-                sets::conflicts(0, &lines)
+                let mut chunks = Vec::new();
+                let bytes = spans::of_lanes(lanes, width, self.line);
+                let mut place = 0;
+                let (number, _) = spans::units(bytes.into_iter(), self.line, |line| {
+                    sets::put(low_half(line), place, &mut chunks);
+                    place += 1;
+                });
+                sets::conflicts(0, Lines { chunks: &chunks, number })
             }
             Rules::Fermi | Rules::Rdna => lines_by_group(lanes, width, lanes_together(width), self.line),
             // Addresses are processed by quarter waves; one tag per cycle is assumed.
@@ -217,11 +223,12 @@ fn bank_conflicts(lanes: Lanes, width: i64) -> u32 {
     let size = lanes_together(width);
     let one = |number| {
         let mut banks = [0_u32; 32];
-        for word in distinct(lanes.group(number, size), width, BANK) {
-            if let Some(bank) = usize::try_from(word.rem_euclid(BANKS)).ok().and_then(|b| banks.get_mut(b)) {
+        let bytes = spans::of_lanes(lanes.part(number, size), width, BANK);
+        spans::units(bytes.into_iter(), BANK, |word| {
+            if let Some(bank) = usize::try_from(word & (BANKS - 1)).ok().and_then(|b| banks.get_mut(b)) {
                 *bank += 1;
             }
-        }
+        });
         banks.into_iter().max().unwrap_or(0)
     };
     (0..lanes.groups(size)).map(one).sum()
@@ -229,6 +236,9 @@ fn bank_conflicts(lanes: Lanes, width: i64) -> u32 {
 
 /// Distinct lines of each group of `size` lanes, added up.
 fn lines_by_group(lanes: Lanes, width: i64, size: usize, line: i64) -> u32 {
-    let one = |number| distinct(lanes.group(number, size), width, line).len();
-    u32::try_from((0..lanes.groups(size)).map(one).sum::<usize>()).unwrap_or(u32::MAX)
+    let one = |number| {
+        let bytes = spans::of_lanes(lanes.part(number, size), width, line);
+        spans::units(bytes.into_iter(), line, |_| {}).0
+    };
+    (0..lanes.groups(size)).map(one).fold(0, u32::saturating_add)
 }

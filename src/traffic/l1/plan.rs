@@ -1,9 +1,10 @@
 //! Programs whose addresses are affine and whose lanes are all active: what they come down to.
 
-use super::blocks::{Interior, Phases, gcd};
+use super::blocks::{Interior, Phases};
 use super::pipe::Pipe;
 use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
+use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Instruction, Launch, Program, Step};
 

@@ -22,51 +22,68 @@ pub fn set_of(line: u32) -> u32 {
     x % SETS
 }
 
-/// Warps that are looked up at once, so that compilers use vector instructions.
+/// Lines that are looked up at once, so that compilers use vector instructions.
 pub const TOGETHER: usize = 8;
 
-/// Lines in the fullest set for a warp that touches `lines` from a line on; they are distinct.
-pub fn conflicts(first: u32, lines: &[u32]) -> u32 {
-    let (mut low, mut high, mut both) = (0_u32, 0_u32, 0_u32);
-    for line in lines {
-        let set = set_of(line.wrapping_add(first));
-        low = low.wrapping_add(set & 1);
-        high = high.wrapping_add(set >> 1);
-        both = both.wrapping_add(set & (set >> 1));
-    }
-    fullest(lines.len(), low, high, both)
+/// The distinct lines of a warp.
+#[derive(Debug, Clone, Copy)]
+pub struct Lines<'a> {
+    /// The lines, and zeros up to a whole chunk.
+    pub chunks: &'a [[u32; TOGETHER]],
+    /// How many there are.
+    pub number: u32,
 }
 
-/// Lines in the fullest of the sets 0 to 3, from how many lines there are, how many in an odd set, in
-/// an upper set, and in the last.
-fn fullest(lines: usize, low: u32, high: u32, both: u32) -> u32 {
-    let all = u32::try_from(lines).unwrap_or(u32::MAX);
-    let none = all.wrapping_add(both).wrapping_sub(low).wrapping_sub(high);
-    none.max(low.wrapping_sub(both)).max(high.wrapping_sub(both)).max(both)
-}
-
-/// Lines in the fullest set for warps that touch `lines` from each of several lines on.
-pub fn conflicts_of(firsts: [u32; TOGETHER], lines: &[u32]) -> [u32; TOGETHER] {
-    // Sums of bits instead of tables of counters: no branches.
-    let (mut low, mut high, mut both) = ([0_u32; TOGETHER], [0_u32; TOGETHER], [0_u32; TOGETHER]);
-    for &line in lines {
-        for i in 0..TOGETHER {
-            let set = set_of(line.wrapping_add(firsts[i]));
-            low[i] = low[i].wrapping_add(set & 1);
-            high[i] = high[i].wrapping_add(set >> 1);
-            both[i] = both[i].wrapping_add(set & (set >> 1));
+/// Adds the next line to those of a warp, of which there are `number` already.
+pub fn put(line: u32, number: usize, chunks: &mut Vec<[u32; TOGETHER]>) {
+    let place = number % TOGETHER;
+    match chunks.last_mut() {
+        Some(chunk) if place > 0 => chunk[place] = line,
+        _ => {
+            let mut chunk = [0; TOGETHER];
+            chunk[0] = line;
+            chunks.push(chunk);
         }
     }
-    let mut tags = [0; TOGETHER];
-    for i in 0..TOGETHER {
-        tags[i] = fullest(lines.len(), low[i], high[i], both[i]);
+}
+
+/// Lines in the fullest set for a warp that touches `lines` from line `first` on; at most 1023 lines.
+pub fn conflicts(first: u32, lines: Lines) -> u32 {
+    // Sums of bits instead of tables of counters, so that there are no branches: lines in an odd set, in
+    // an upper set, and in the last one, ten bits each.
+    let mut sums = [0_u32; TOGETHER];
+    for chunk in lines.chunks {
+        for (sum, line) in sums.iter_mut().zip(chunk) {
+            let set = set_of(line.wrapping_add(first));
+            let (odd, upper) = (set & 1, set >> 1);
+            *sum = sum.wrapping_add(odd | upper << 10 | (odd & upper) << 20);
+        }
     }
-    tags
+    let sum = sums.into_iter().fold(0_u32, u32::wrapping_add);
+    let (odd, upper, last) = (sum & 0x3ff, sum >> 10 & 0x3ff, sum >> 20);
+    let all = u32::try_from(lines.chunks.len() * TOGETHER).unwrap_or(u32::MAX);
+    let mut counts = [
+        all.wrapping_add(last).wrapping_sub(odd).wrapping_sub(upper),
+        odd.wrapping_sub(last),
+        upper.wrapping_sub(last),
+        last,
+    ];
+    // What fills the last chunk was counted in the set of the first line.
+    if let Some(filled) = counts.get_mut(set_of(first) as usize) {
+        *filled = filled.wrapping_sub(all.wrapping_sub(lines.number));
+    }
+    counts.into_iter().max().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(first: u32, lines: &[u32]) -> u32 {
+        let mut chunks = Vec::new();
+        lines.iter().enumerate().for_each(|(i, &line)| put(line, i, &mut chunks));
+        conflicts(first, Lines { chunks: &chunks, number: u32::try_from(lines.len()).unwrap() })
+    }
 
     #[test]
     fn sets_are_pairs_of_bits_together() {
@@ -76,13 +93,27 @@ mod tests {
 
     #[test]
     fn the_fullest_set_counts() {
-        assert_eq!(conflicts(5, &[]), 0);
-        assert_eq!(conflicts(0, &[0, 1, 2, 3]), 1);
+        assert_eq!(of(5, &[]), 0);
+        assert_eq!(of(0, &[0, 1, 2, 3]), 1);
         // Lines 0 and 5 share a set.
-        assert_eq!(conflicts(0, &[0, 1, 2, 5]), 2);
+        assert_eq!(of(0, &[0, 1, 2, 5]), 2);
         // 3 | 4, 5, 6, 7: set 3 twice.
-        assert_eq!(conflicts_of([3; TOGETHER], &[0, 1, 2, 3, 4]), [2; TOGETHER]);
+        assert_eq!(of(3, &[0, 1, 2, 3, 4]), 2);
         let all: Vec<u32> = (0..32).collect();
-        assert_eq!(conflicts(0, &all), 8);
+        assert_eq!(of(0, &all), 8);
+    }
+
+    #[test]
+    fn chunks_count_as_single_lines_do() {
+        for first in [0, 1, 77, 250, 1000, 0x1234_5678, u32::MAX - 3] {
+            for number in [1, 2, 7, 8, 9, 16, 31, 64] {
+                let lines: Vec<u32> = (0..number).map(|i: u32| i * i * 7 % 1013).collect();
+                let mut sizes = [0_u32; 4];
+                for line in &lines {
+                    sizes[set_of(line.wrapping_add(first)) as usize] += 1;
+                }
+                assert_eq!(Some(of(first, &lines)), sizes.into_iter().max(), "{first} {number}");
+            }
+        }
     }
 }

@@ -1,18 +1,20 @@
 //! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
-use super::pipe::{Pipe, quotient, remainder};
+use super::pipe::Pipe;
 use super::plan::{Access, Iteration, Plan, Stream};
-use super::shapes::{Shapes, Starts};
+use super::shapes::Shapes;
+use super::spans::{self, Span};
+use super::starts::Starts;
 use crate::expr::{Coord, Dim, Form, LoopId};
-use crate::footprint::{self, Piece, Query};
+use crate::footprint::{self, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
 
-/// Most sectors that are put into a set one by one for one warp.
-const MOST_SECTORS: usize = 1 << 12;
-/// Most sectors that are put into sets for all warps of a field.
-const MOST_IN_ALL: usize = 1 << 15;
+/// Most spans of sectors that are laid side by side for one warp.
+const MOST_SPANS: usize = 1 << 12;
+/// Most spans that are looked at for all warps of a field.
+const MOST_IN_ALL: usize = 1 << 16;
 
 /// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
@@ -24,7 +26,7 @@ struct Part<'p, 'a> {
 pub fn count(
     plan: &Plan,
     pipe: &Pipe,
-    shapes: &mut [(Shapes, Starts)],
+    shapes: &[(Shapes, Starts)],
     counts: &mut L1Counts,
 ) -> Result<(), Fault> {
     for number in 0..plan.kernel.fields.len() {
@@ -93,7 +95,7 @@ fn by_iteration(
     plan: &Plan,
     pipe: &Pipe,
     parts: &[Part],
-    shapes: &mut [(Shapes, Starts)],
+    shapes: &[(Shapes, Starts)],
     counts: &L1Counts,
 ) -> Result<Option<f64>, Fault> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
@@ -148,6 +150,12 @@ fn middle<'a>(access: &Access<'a>) -> Access<'a> {
 /// from there in the others. Warps that agree in this touch equally many sectors.
 type Key = (usize, i64, Vec<i64>);
 
+/// Accesses that lie so close together that each lane touches all sectors from the first to the last.
+struct Chain {
+    first: i64,
+    last: i64,
+}
+
 struct Union<'u, 'p, 'a> {
     plan: &'u Plan<'a>,
     pipe: &'u Pipe,
@@ -156,25 +164,50 @@ struct Union<'u, 'p, 'a> {
 
 impl Union<'_, '_, '_> {
     /// The sum over all warps of all blocks, and whether some warps stand for others.
-    fn mean(&self, shapes: &mut [(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
+    fn mean(&self, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
         let groups = self.groups(shapes);
+        let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
+        let mut buffers = [Vec::new(), Vec::new()];
         let warps: usize = groups.iter().map(|g| g.1).sum();
         let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
-        let (mut sectors, mut done, mut spent) = (0.0, 0_usize, 0);
-        for (_, count, warp) in &groups {
-            if spent > MOST_IN_ALL {
-                break;
+        let mut count = |warp: usize| {
+            let known = if long { None } else { self.by_spans(warp, &chains, shapes, &mut buffers) };
+            known.map_or_else(|| self.by_engine(warp, shapes).map(|n| (n, MOST_SPANS)), Ok)
+        };
+        let (mut sectors, mut done) = (0.0, 0_usize);
+        // Where all cost too much, groups from first to last stand for the others.
+        let mut share = 1;
+        let mut i = 0;
+        while let Some((_, of_group, warp)) = groups.get(i) {
+            let (of_warp, cost) = count(*warp)?;
+            if i == 0 {
+                share = (cost * groups.len()).div_ceil(MOST_IN_ALL) | 1;
             }
-            let (of_warp, cost) = match (long, self.by_set(*warp, shapes)) {
-                (false, Some(found)) => found,
-                _ => (self.by_engine(*warp, shapes)?, MOST_SECTORS),
-            };
-            spent += cost;
-            done += count;
-            sectors += of_warp * *count as f64;
+            done += of_group;
+            sectors += of_warp * *of_group as f64;
+            i += share;
         }
         let some = done < warps;
         Ok((if some { sectors * warps as f64 / done.max(1) as f64 } else { sectors }, some))
+    }
+
+    /// The accesses of a part, where those that lie close together are one.
+    fn chains(&self, part: &Part, shapes: &[(Shapes, Starts)]) -> Vec<Chain> {
+        let mut addresses: Vec<i64> =
+            part.loads.iter().flat_map(|l| l.iterations.iter().map(|i| i.address)).collect();
+        addresses.sort_unstable();
+        // What lies further apart may leave out a sector between what a lane touches.
+        let width = shapes.get(part.stream).map_or(0, |s| s.0.pattern.width);
+        let mut chains: Vec<Chain> = Vec::new();
+        for address in addresses {
+            match chains.last_mut() {
+                Some(chain) if address.saturating_sub(chain.last) < width + self.pipe.sector => {
+                    chain.last = address;
+                }
+                _ => chains.push(Chain { first: address, last: address }),
+            }
+        }
+        chains
     }
 
     /// Groups of like warps: how many, and one of them as its place among the starts.
@@ -185,7 +218,8 @@ impl Union<'_, '_, '_> {
         for (i, &(class, address)) in first.all.iter().enumerate() {
             let alignment = remainder(address, self.pipe.sector);
             let away = |s: &&Starts| s.all.get(i).map_or(0, |o| o.1.wrapping_sub(address));
-            let like = groups.iter_mut().find(|((c, a, rest), ..)| {
+            // Starts of a class follow each other.
+            let like = groups.iter_mut().rev().find(|((c, a, rest), ..)| {
                 *c == class && *a == alignment && rest.iter().copied().eq(others.iter().map(away))
             });
             match like {
@@ -196,28 +230,32 @@ impl Union<'_, '_, '_> {
         groups
     }
 
-    /// Puts all sectors of a warp into a set; `None` if they are too many. Also says how many were put.
-    fn by_set(&self, warp: usize, shapes: &mut [(Shapes, Starts)]) -> Option<(f64, usize)> {
-        let of_warp: usize = self.parts.iter().flat_map(|p| &p.loads).map(|l| l.iterations.len()).sum();
-        let mut set = Set::new(of_warp.saturating_mul(8));
-        let mut put = 0;
-        for part in self.parts {
-            let (of_stream, starts) = shapes.get_mut(part.stream)?;
+    /// Unites the spans of sectors of a warp; `None` if they are too many. Also says how many they were.
+    fn by_spans(
+        &self,
+        warp: usize,
+        chains: &[Vec<Chain>],
+        shapes: &[(Shapes, Starts)],
+        [union, scratch]: &mut [Vec<Span>; 2],
+    ) -> Option<(f64, usize)> {
+        let sector = self.pipe.sector;
+        union.clear();
+        let mut put = 0_usize;
+        for (part, chains) in self.parts.iter().zip(chains) {
+            let (of_stream, starts) = shapes.get(part.stream)?;
             let &(class, start) = starts.all.get(warp)?;
-            for iteration in part.loads.iter().flat_map(|l| &l.iterations) {
-                let address = start.wrapping_add(iteration.address);
-                let first = quotient(address, self.pipe.sector);
-                let shape = of_stream.at(class, address);
-                put += shape.sectors.len();
-                if put > MOST_SECTORS {
-                    return None;
-                }
-                for sector in &shape.sectors {
-                    set.insert(first.wrapping_add(*sector));
-                }
+            let bytes = of_stream.bytes(class);
+            put = bytes.len().checked_mul(chains.len())?.checked_add(put).filter(|&n| n <= MOST_SPANS)?;
+            for chain in chains {
+                let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
+                let sectors = bytes.iter().map(|span| Span {
+                    first: quotient(span.first.wrapping_add(first), sector),
+                    last: quotient(span.last.wrapping_add(last), sector),
+                });
+                spans::unite(union, sectors, scratch);
             }
         }
-        Some((set.len as f64, put))
+        Some((spans::sum(union) as f64, put))
     }
 
     /// Counts with the footprint engines.
@@ -287,64 +325,5 @@ impl Union<'_, '_, '_> {
             warp -= of_class;
         }
         None
-    }
-}
-
-/// A set of numbers with open addressing.
-struct Set {
-    slots: Vec<i64>,
-    len: usize,
-}
-
-/// No sector: addresses have 62 bits.
-const EMPTY: i64 = i64::MIN;
-
-impl Set {
-    /// A set for about so many numbers.
-    fn new(numbers: usize) -> Self {
-        let slots = numbers.saturating_mul(2).clamp(64, MOST_SECTORS).next_power_of_two();
-        Self { slots: vec![EMPTY; slots], len: 0 }
-    }
-
-    fn insert(&mut self, value: i64) {
-        if 2 * self.len >= self.slots.len() {
-            let larger = vec![EMPTY; 4 * self.slots.len()];
-            let old = std::mem::replace(&mut self.slots, larger);
-            self.len = 0;
-            old.into_iter().filter(|&v| v != EMPTY).for_each(|v| self.insert(v));
-        }
-        // Neighbouring sectors go to neighbouring slots, rows of a field to places far apart.
-        let mixed =
-            value.cast_unsigned() ^ (value.cast_unsigned() >> 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        let mut slot = usize::try_from(mixed).unwrap_or(0) & (self.slots.len() - 1);
-        loop {
-            let Some(there) = self.slots.get_mut(slot) else { return };
-            if *there == value {
-                return;
-            }
-            if *there == EMPTY {
-                *there = value;
-                self.len += 1;
-                return;
-            }
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_set_counts_distinct_numbers() {
-        let mut set = Set::new(0);
-        for i in 0..3000_i64 {
-            set.insert(i * 640 % 7000 - 100);
-            set.insert(i % 5);
-        }
-        let expected: std::collections::BTreeSet<i64> =
-            (0..3000).flat_map(|i: i64| [i * 640 % 7000 - 100, i % 5]).collect();
-        assert_eq!(set.len, expected.len());
     }
 }

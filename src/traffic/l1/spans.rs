@@ -1,0 +1,145 @@
+//! What lanes cover: adjacent bytes, sectors or lines as one span each.
+
+use super::pipe::{Lanes, MOST_LANES};
+use crate::footprint::quotient;
+
+/// Adjacent units of memory, by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The first.
+    pub first: i64,
+    /// The last.
+    pub last: i64,
+}
+
+impl Span {
+    /// All of them elsewhere.
+    pub fn moved(self, by: i64) -> Self {
+        Self { first: self.first.wrapping_add(by), last: self.last.wrapping_add(by) }
+    }
+}
+
+/// The bytes of active lanes, `width` each, ascending. Gaps in which no `unit` has room are part of a
+/// span, so that the spans touch the same units as the lanes do, and units that are larger.
+pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> Vec<Span> {
+    let active =
+        lanes.addresses.iter().take(MOST_LANES).enumerate().filter(|(i, _)| lanes.active >> i & 1 == 1);
+    let mut all: Vec<Span> =
+        active.map(|(_, &first)| Span { first, last: first.saturating_add(width - 1) }).collect();
+    if !all.is_sorted() {
+        all.sort_unstable();
+    }
+    // The next one begins where a whole unit does not fit before it.
+    all.dedup_by(|next, span| {
+        let near = next.first.saturating_sub(span.last) <= unit;
+        if near {
+            span.last = span.last.max(next.last);
+        }
+        near
+    });
+    all
+}
+
+/// How many units of `unit` bytes spans of bytes touch, and in how many runs of adjacent ones. Calls `each`
+/// with all of them, ascending.
+pub fn units(bytes: impl Iterator<Item = Span>, unit: i64, mut each: impl FnMut(i64)) -> (u32, u32) {
+    let (mut units, mut runs) = (0, 0);
+    let mut end = i64::MIN;
+    for span in bytes {
+        let (first, last) = (quotient(span.first, unit), quotient(span.last, unit));
+        runs += u32::from(first > end.saturating_add(1));
+        let from = if first > end { first } else { end + 1 };
+        for number in from..=last {
+            units += 1;
+            each(number);
+        }
+        end = end.max(last);
+    }
+    (units, runs)
+}
+
+/// Adds further spans to a union; both ascend, and the spans of the union do not touch each other.
+/// `scratch` is for the next time.
+pub fn unite(union: &mut Vec<Span>, further: impl Iterator<Item = Span>, scratch: &mut Vec<Span>) {
+    std::mem::swap(union, scratch);
+    union.clear();
+    let mut known = scratch.iter().copied();
+    let mut next = known.next();
+    let mut last: Option<Span> = None;
+    let mut append = |span: Span| match &mut last {
+        Some(last) if span.first <= last.last.saturating_add(1) => last.last = last.last.max(span.last),
+        _ => union.extend(last.replace(span)),
+    };
+    for span in further {
+        while let Some(earlier) = next
+            && earlier.first <= span.first
+        {
+            append(earlier);
+            next = known.next();
+        }
+        append(span);
+    }
+    next.into_iter().chain(known).for_each(&mut append);
+    union.extend(last);
+}
+
+/// How many units spans contain that do not touch each other.
+pub fn sum(union: &[Span]) -> i64 {
+    union.iter().map(|span| span.last - span.first + 1).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_touch_what_lanes_touch() {
+        // Rows of all kinds of length, ascending and not, overlapping, with gaps around a unit.
+        for (width, unit) in [(1, 32), (4, 32), (8, 32), (16, 32), (40, 32), (8, 128), (3, 7)] {
+            for stride in [-136, -16, -8, 0, 1, 5, 8, 24, 31, 32, 33, 39, 40, 41, 64, 100, 128, 1000] {
+                for row in [1, 3, 7, 32] {
+                    for first in [0, 1, 8, 20, 120, -5] {
+                        let at = |i: i64| i % row * stride + i / row * 1304 + first;
+                        let addresses: Vec<i64> = (0..32).map(at).collect();
+                        for active in [u64::MAX, 0, 1 << 31, 0x00ff_0ff1] {
+                            let lanes = Lanes { addresses: &addresses, active };
+                            let spans = of_lanes(lanes, width, unit);
+                            let mut found = Vec::new();
+                            let (number, runs) = units(spans.into_iter(), unit, |u| found.push(u));
+                            let expected = lanes.touched(width, unit);
+                            assert_eq!(found, expected, "{width} {unit} {stride} {row} {first}");
+                            assert_eq!(number as usize, expected.len());
+                            let starts = expected.iter().filter(|u| !expected.contains(&(*u - 1))).count();
+                            assert_eq!(runs as usize, starts);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn units_in_several_spans_count_once() {
+        let lists: [&[(i64, i64)]; 6] = [
+            &[(0, 3), (9, 9)],
+            &[(-4, -4), (-4, -4)],
+            &[],
+            &[(2, 5), (2, 3), (11, 12)],
+            &[(10, 20)],
+            &[(30, 31)],
+        ];
+        // All orders of three lists.
+        for i in 0..216 {
+            let chosen = [i % 6, i / 6 % 6, i / 36].map(|list| lists[list]);
+            let (mut union, mut scratch) = (Vec::new(), Vec::new());
+            for list in chosen {
+                let spans = list.iter().map(|&(first, last)| Span { first, last });
+                unite(&mut union, spans, &mut scratch);
+            }
+            let all = chosen.iter().flat_map(|list| list.iter());
+            let expected: std::collections::BTreeSet<i64> = all.flat_map(|&(a, b)| a..=b).collect();
+            assert_eq!(usize::try_from(sum(&union)).ok(), Some(expected.len()), "{chosen:?}");
+            assert!(union.windows(2).all(|w| w[1].first > w[0].last + 1), "{union:?}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Where the warps of the blocks that are looked at begin.
+
+use std::ops::Range;
+
+use super::pipe::low_half;
+use super::plan::{Pattern, Plan};
+use super::shapes::{dot, index};
+use crate::footprint::{gcd, quotient, remainder};
+
+/// First lanes of all warps of all blocks that are looked at.
+pub struct Starts {
+    /// Class of the warp and address of its first lane, for an access with address 0 at thread 0 of
+    /// block 0; class after class, and of each warp the blocks one after the other.
+    pub all: Vec<(usize, i64)>,
+    blocks: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Starts {
+    /// The starts of a pattern.
+    pub fn of(plan: &Plan, pattern: Pattern) -> Self {
+        let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(b, pattern.block)).collect();
+        let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
+        let mut all = Vec::with_capacity(warps * blocks.len());
+        for (class, warps) in plan.classes.iter().enumerate() {
+            for first in &warps.firsts {
+                let warp = dot(*first, pattern.thread);
+                all.extend(blocks.iter().map(|b| (class, warp.wrapping_add(*b))));
+            }
+        }
+        Self { all, blocks: blocks.len() }
+    }
+
+    /// The starts by class and alignment. About `most` of them, and of each class at least one, stand for
+    /// all where lines matter.
+    pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> Groups {
+        let width = index(-1, period) + 1;
+        let mut numbers = vec![NONE; classes * width];
+        let mut all: Vec<Group> = Vec::new();
+        for &(class, address) in &self.all {
+            let Some(number) = numbers.get_mut(class * width + index(address, period)) else { continue };
+            if *number == NONE {
+                *number = u32::try_from(all.len()).unwrap_or(NONE);
+                all.push(Group {
+                    class,
+                    alignment: remainder(address, period),
+                    warps: 0.0,
+                    lines: 0..0,
+                    each: 1.0,
+                });
+            }
+            if let Some(group) = all.get_mut(*number as usize) {
+                group.warps += 1.0;
+            }
+        }
+        let number_of = |&(class, address): &(usize, i64)| -> usize {
+            numbers.get(class * width + index(address, period)).map_or(0, |&n| n as usize)
+        };
+        let share = self.share(most);
+        let chosen = || self.all.chunk_by(|a, b| a.0 == b.0).flat_map(|class| some_of(class, share));
+        for (start, each) in chosen() {
+            if let Some(group) = all.get_mut(number_of(start)) {
+                group.lines.end += 1;
+                group.each = each;
+            }
+        }
+        let mut from = 0;
+        for group in &mut all {
+            (group.lines, from) = (from..from, from + group.lines.end);
+        }
+        let mut lines = vec![0; from];
+        for (start, _) in chosen() {
+            let Some(group) = all.get_mut(number_of(start)) else { continue };
+            if let Some(entry) = lines.get_mut(group.lines.end) {
+                *entry = low_half(quotient(start.1.wrapping_sub(group.alignment), line));
+                group.lines.end += 1;
+            }
+        }
+        let step = step(&all, period);
+        Groups { all, lines, step }
+    }
+
+    /// One of how many starts to look at. No common divisor with the number of blocks, so that all blocks
+    /// are among them.
+    fn share(&self, most: usize) -> usize {
+        let positive = |n: usize| i64::try_from(n).unwrap_or(1).max(1);
+        let mut share = self.all.len().div_ceil(most.max(1)).max(1);
+        while gcd(positive(share), positive(self.blocks)) > 1 {
+            share += 1;
+        }
+        share
+    }
+}
+
+/// Of the starts of a class one of each `share`, and for how many each stands.
+fn some_of(class: &[(usize, i64)], share: usize) -> impl Iterator<Item = (&(usize, i64), f64)> {
+    let from = class.len().saturating_sub(1).min(share - 1) / 2;
+    let chosen = (class.len() - from).div_ceil(share);
+    let each = class.len() as f64 / chosen.max(1) as f64;
+    class.iter().skip(from).step_by(share).map(move |start| (start, each))
+}
+
+/// Warps by class and alignment.
+pub struct Groups {
+    /// Class after class.
+    pub all: Vec<Group>,
+    lines: Vec<u32>,
+    /// If all warps begin a multiple of so many bytes further on, as many of each class are aligned in
+    /// each way as before.
+    pub step: i64,
+}
+
+/// Warps of one class that begin at one alignment.
+pub struct Group {
+    /// The class.
+    pub class: usize,
+    /// The alignment.
+    pub alignment: i64,
+    /// How many there are.
+    pub warps: f64,
+    /// For how many warps of the class each of those stands whose lines are known.
+    pub each: f64,
+    lines: Range<usize>,
+}
+
+impl Groups {
+    /// Lines in which those warps of a group begin that are looked at; relative to the line of the
+    /// alignment.
+    pub fn lines(&self, group: &Group) -> &[u32] {
+        self.lines.get(group.lines.clone()).unwrap_or_default()
+    }
+}
+
+/// The step of groups: the whole period unless the warps of every class take all alignments of a coset
+/// equally often.
+fn step(groups: &[Group], period: i64) -> i64 {
+    let mut step = 1;
+    for of_class in groups.chunk_by(|a, b| a.class == b.class) {
+        let apart =
+            i64::try_from(of_class.len()).ok().filter(|n| period % n == 0).map_or(period, |n| period / n);
+        let alike = |pair: &[Group]| {
+            (pair[1].alignment - pair[0].alignment) % apart == 0
+                && (pair[1].warps - pair[0].warps).abs() < f64::EPSILON
+        };
+        if !of_class.windows(2).all(alike) {
+            return period;
+        }
+        // The least common multiple; both divide the period.
+        step *= apart / gcd(step, apart);
+    }
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(all: &[(usize, i64)], most: usize) -> Groups {
+        Starts { all: all.to_vec(), blocks: 1 }.groups(2, 128, 128, most)
+    }
+
+    #[test]
+    fn groups_are_of_one_class_and_alignment() {
+        let found = groups(&[(0, 8), (0, 136), (0, 16), (1, 8), (1, -120)], 100);
+        let all: Vec<_> =
+            found.all.iter().map(|g| (g.class, g.alignment, g.warps, found.lines(g).to_vec())).collect();
+        let minus_one = u32::MAX;
+        assert_eq!(all, [(0, 8, 2.0, vec![0, 1]), (0, 16, 1.0, vec![0]), (1, 8, 2.0, vec![0, minus_one])]);
+        assert_eq!(found.step, 128);
+    }
+
+    #[test]
+    fn some_stand_for_all_of_a_class() {
+        // 6 warps of one class in 2 blocks, at most 3 wanted: every third, as every second were one block.
+        let all: Vec<(usize, i64)> = (0..6).map(|i| (0, i * 128)).chain([(1, 64)]).collect();
+        let found = Starts { all, blocks: 2 }.groups(2, 128, 128, 3);
+        let of = |i: usize| (found.all[i].each, found.lines(&found.all[i]).to_vec());
+        assert_eq!(of(0), (3.0, vec![1, 4]));
+        assert_eq!(of(1), (1.0, vec![0]));
+        assert!((found.all[0].warps - 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn full_cosets_may_be_moved() {
+        let every = |step: i64, class: usize| (0..128 / step).map(move |i| (class, 5 + 128 * 7 - i * step));
+        let of = |all: Vec<(usize, i64)>| groups(&all, 1000).step;
+        assert_eq!(of(every(8, 0).collect()), 8);
+        assert_eq!(of(every(8, 0).chain(every(32, 1)).collect()), 32);
+        // One alignment twice, or one that is missing.
+        assert_eq!(of(every(8, 0).chain([(0, 5)]).collect()), 128);
+        assert_eq!(of(every(8, 0).skip(1).collect()), 128);
+    }
+}
