@@ -39,26 +39,33 @@ fn whole(specs: &[ProbeSpec]) -> usize {
     all.iter().filter(|w| w.is_empty()).count()
 }
 
+/// Whether a prefetch throws out the line that is being loaded.
+fn drowned(spec: &ProbeSpec) -> bool {
+    let ways = spec.levels[0].ways.iter().min().copied().unwrap_or(0);
+    spec.levels[0].prefetch.is_some_and(|p| p.distance >= ways)
+}
+
 #[test]
 fn small_random_structures_are_found_whole() {
-    // A prefetch that throws out what is being loaded takes millions of loads to be given up, and is mostly not
-    // found: the test of all 200 has these too.
-    let drowned = |s: &ProbeSpec| {
-        let ways = s.levels[0].ways.iter().min().copied().unwrap_or(0);
-        s.levels[0].prefetch.is_some_and(|p| p.distance >= ways)
-    };
-    let small = |s: &ProbeSpec| s.levels[0].lines() <= 40 && !drowned(s);
-    let specs: Vec<ProbeSpec> = specs::random().into_iter().filter(small).take(16).collect();
+    let small = |s: &ProbeSpec| s.levels[0].lines() <= 40;
+    let all = specs::random(None);
+    let plain = all.iter().filter(|s| small(s) && !drowned(s)).take(16);
+    let specs: Vec<ProbeSpec> =
+        plain.chain(all.iter().filter(|s| small(s) && drowned(s)).take(4)).cloned().collect();
     let found = whole(&specs);
     assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
 }
 
-/// All 200, minutes with `cargo test --release --test cache_probe -- --ignored`. At least 95 % are wanted, and
-/// 94.5 % were reached last: this fails by one structure; docs/cache-probe.md says which are missing.
+/// All 200, ten minutes of one core with `cargo test --release --test cache_probe -- --ignored`: 191 were found last;
+/// docs/cache-probe.md says which are missing. `WAVECAST_PROBE_SEED` draws others, `WAVECAST_PROBE_ONLY=8,25` takes some.
 #[test]
 #[ignore = "takes minutes without optimisation"]
 fn random_structures_are_found_whole() {
-    let specs = specs::random();
+    let seed = std::env::var("WAVECAST_PROBE_SEED").ok().map(|s| s.parse().unwrap());
+    let mut specs = specs::random(seed);
+    if let Ok(only) = std::env::var("WAVECAST_PROBE_ONLY") {
+        specs.retain(|s| only.split(',').any(|n| s.name == format!("random-{n}")));
+    }
     let found = whole(&specs);
     println!("{found} of {} are found whole", specs.len());
     assert!(found * 100 >= specs.len() * 95, "{found} of {}", specs.len());

@@ -91,11 +91,11 @@ impl Draw {
     }
 }
 
-/// The random structures.
-pub fn random() -> Vec<ProbeSpec> {
+/// The random structures, with the seed of the file or another.
+pub fn random(seed: Option<u64>) -> Vec<ProbeSpec> {
     let file = file();
     let ranges = &file["random"];
-    let mut draw = Draw(ranges["seed"].as_u64().unwrap());
+    let mut draw = Draw(seed.unwrap_or_else(|| ranges["seed"].as_u64().unwrap()));
     (0..ranges["count"].as_u64().unwrap()).map(|i| one(&file, ranges, &mut draw, i)).collect()
 }
 

@@ -4,6 +4,10 @@
 //   nvcc -O2 -o pchase pchase.cu            (L1: -Xptxas -dlcm=ca, L2: -Xptxas -dlcm=cg)
 //   ./pchase --n 3080 --stride 8 > log.csv
 
+// calibration/wavecast-nvcc compiles the kernels alone, to check them where there is no CUDA.
+#ifdef __CUDACC_RTC__
+using uint32_t = unsigned int;
+#else
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +23,7 @@
             exit(1);                                                                                             \
         }                                                                                                        \
     } while (0)
+#endif
 
 // Times lie in shared memory, so that they do not disturb the cache.
 constexpr uint32_t KEPT = 4096;
@@ -34,7 +39,9 @@ __device__ __forceinline__ uint32_t load(const uint32_t *p) {
 
 __global__ void chase(const uint32_t *next, uint32_t start, uint32_t warm, uint32_t loads, uint32_t *index,
                       uint32_t *cycles) {
-    __shared__ uint32_t seen[KEPT], took[KEPT];
+    // Volatile: the clock is read after the store, which waits for the load.
+    __shared__ volatile uint32_t seen[KEPT];
+    __shared__ uint32_t took[KEPT];
     uint32_t at = start;
     for (uint32_t i = 0; i < warm; i++) {
         at = load(next + at);
@@ -44,7 +51,7 @@ __global__ void chase(const uint32_t *next, uint32_t start, uint32_t warm, uint3
         for (uint32_t i = 0; i < part; i++) {
             uint32_t from = clock();
             uint32_t to = load(next + at);
-            seen[i] = to; // waits for the load
+            seen[i] = to;
             took[i] = clock() - from;
             at = to;
         }
@@ -58,6 +65,7 @@ __global__ void chase(const uint32_t *next, uint32_t start, uint32_t warm, uint3
 // N 5.1: the array, then one element beside it, then the array again with times.
 __global__ void evict(const uint32_t *next, uint32_t start, uint32_t round, uint32_t extra, uint32_t *index,
                       uint32_t *cycles) {
+    __shared__ volatile uint32_t seen;
     uint32_t at = start;
     for (uint32_t i = 0; i < 2 * round; i++) {
         at = load(next + at);
@@ -67,12 +75,14 @@ __global__ void evict(const uint32_t *next, uint32_t start, uint32_t round, uint
     for (uint32_t i = 0; i < round; i++) {
         uint32_t from = clock();
         uint32_t to = load(next + at);
+        seen = to; // the clock waits for it
+        cycles[i] = clock() - from;
         index[i] = at;
-        cycles[i] = clock() - from + (to == 0xffffffffu);
         at = to;
     }
 }
 
+#ifndef __CUDACC_RTC__
 int main(int count, char **words) {
     uint32_t n = 4096, rounds = 10, most_bit = 0;
     int64_t stride = 1;
@@ -149,3 +159,4 @@ int main(int count, char **words) {
     }
     return 0;
 }
+#endif

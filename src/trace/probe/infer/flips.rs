@@ -38,6 +38,10 @@ pub(super) struct Flips {
     pub(super) whole: bool,
     /// Arrays after the one with which the last set overflowed.
     pub(super) tail: usize,
+    /// What was seen of each line.
+    pub(super) seen: Vec<Vec<Sight>>,
+    /// Lines before the first array, and of each.
+    pub(super) starts: Vec<u64>,
 }
 
 impl Flips {
@@ -101,6 +105,7 @@ pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, f
             found.classes.push(Class { old, fresh });
         }
     }
+    (found.seen, found.starts) = (seen, starts);
     found
 }
 
@@ -145,11 +150,12 @@ fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Ve
 }
 
 /// A line in an array.
-#[derive(Debug, Clone, Copy)]
-struct Sight {
-    step: usize,
-    loads: f64,
-    misses: f64,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Sight {
+    /// The number of the array.
+    pub(super) step: usize,
+    pub(super) loads: f64,
+    pub(super) misses: f64,
 }
 
 /// What was seen of each line.
@@ -173,11 +179,17 @@ struct Change {
 const ROUNDS: usize = 4;
 /// Loads that the share of all sets weighs against those of one.
 const WEIGHT: f64 = 2.0;
+/// By how much lines must be likelier to have begun earlier: a natural logarithm.
+const CLEARLY: f64 = 4.0;
+/// Arrays beyond those with which any of them begins that are looked at.
+const BEYOND: usize = 48;
+/// Sets that began before a line came, of which those that it may have joined are tried.
+const MOST_BEFORE: usize = 24;
 /// Neighbouring sets among which a line is moved.
 const NEAR: usize = 8;
 
 /// The logarithm of the likelihood of so many misses.
-fn likelihood(seen: &Sight, share: f64) -> f64 {
+pub(super) fn likelihood(seen: &Sight, share: f64) -> f64 {
     seen.misses * share.ln() + (seen.loads - seen.misses) * (1.0 - share).ln()
 }
 
@@ -187,19 +199,25 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
     let least = (5.0 * noise).max(0.01);
     let mut changes: Vec<Option<Change>> = seen.iter().map(|s| alone(s, noise, least)).collect();
     for _ in 0..ROUNDS {
+        together(seen, &mut changes, noise, least);
         let sets = Sets::of(seen, &changes, steps);
         let starts: Vec<usize> = sets.sums.keys().copied().collect();
         for (seen, change) in seen.iter().zip(&mut changes) {
             let (Some(known), Some(first)) = (change.as_mut(), seen.first()) else { continue };
             let place = known.at.map_or(starts.len(), |at| starts.partition_point(|&s| s < at));
-            let near = starts.iter().skip(place.saturating_sub(NEAR)).take(2 * NEAR + 1);
+            let from = place.saturating_sub(NEAR).min(starts.len().saturating_sub(2 * NEAR + 1));
+            let near = starts.iter().skip(from).take(2 * NEAR + 1);
+            // Long after all of these have begun, no array tells them apart.
+            let last = near.clone().next_back().copied().unwrap_or(0).max(first.step) + BEYOND;
+            let seen = seen.get(..seen.partition_point(|s| s.step <= last)).unwrap_or(seen);
             let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
             let score = |start: usize| sets.score(start, seen, known.at, noise, least);
             let mut scores: Vec<(f64, Option<usize>)> = vec![(never, None)];
             scores.extend(near.filter(|n| **n > first.step).map(|&n| (score(n), Some(n))));
             // A line that was not there before joined the set that began with it, or any before.
-            let before = starts.iter().take_while(|n| **n < first.step).copied().chain([first.step]);
-            let joined = before.map(score).fold(f64::NEG_INFINITY, f64::max);
+            let before = starts.partition_point(|n| *n < first.step);
+            let before = starts.iter().take(before).skip(before.saturating_sub(MOST_BEFORE)).copied();
+            let joined = before.chain([first.step]).map(score).fold(f64::NEG_INFINITY, f64::max);
             scores.push((joined, Some(first.step)));
             scores.sort_by(|a, b| b.0.total_cmp(&a.0));
             if let [best, second, ..] = scores.as_slice() {
@@ -208,6 +226,67 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
         }
     }
     changes
+}
+
+/// Lets all lines that began together begin earlier, if together they miss before: each by itself may miss too
+/// seldom to tell.
+fn together(seen: &[Vec<Sight>], changes: &mut [Option<Change>], noise: f64, least: f64) {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (line, change) in changes.iter().enumerate() {
+        if let Some(at) = change.and_then(|c| c.at)
+            && seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < at)
+        {
+            groups.entry(at).or_default().push(line);
+        }
+    }
+    let mut before = 0;
+    for (&start, lines) in &groups {
+        if let Some(earlier) = earlier(seen, lines, before..start, noise, least) {
+            for &line in lines {
+                let known = seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < earlier.max(1));
+                if let Some(Some(change)) = changes.get_mut(line).filter(|_| known) {
+                    change.at = Some(earlier);
+                }
+            }
+        }
+        before = start + 1;
+    }
+}
+
+/// The array of a range with which lines that are thought to begin after it most likely began.
+fn earlier(
+    seen: &[Vec<Sight>],
+    lines: &[usize],
+    range: std::ops::Range<usize>,
+    noise: f64,
+    least: f64,
+) -> Option<usize> {
+    let (mut gain, mut best) = (0.0, (CLEARLY, None));
+    // Misses of each line from the step on.
+    let mut misses = vec![0.0_f64; lines.len()];
+    for step in range.rev() {
+        let mut sum = Sight { step, loads: 0.0, misses: 0.0 };
+        for (&line, misses) in lines.iter().zip(&mut misses) {
+            let sights = seen.get(line).map_or(&[][..], Vec::as_slice);
+            if let Ok(at) = sights.binary_search_by_key(&step, |s| s.step)
+                && let Some(s) = sights.get(at)
+            {
+                (sum.loads, sum.misses) = (sum.loads + s.loads, sum.misses + s.misses);
+                *misses += s.misses;
+            }
+        }
+        if sum.loads > 0.0 {
+            let share = (sum.misses / sum.loads).clamp(least.min(2.0 * noise), 0.98);
+            gain += likelihood(&sum, share) - likelihood(&sum, noise);
+        }
+        // A single line that began earlier belongs to other lines.
+        let total: f64 = misses.iter().sum();
+        let most = misses.iter().copied().fold(0.0, f64::max);
+        if gain > best.0 && (most * 2.0 <= total || lines.len() == 1) {
+            best = (gain, Some(step));
+        }
+    }
+    best.1
 }
 
 /// Loads and misses of lines that began together, in the array with which they did and in each after it.

@@ -1,5 +1,7 @@
 //! Line size: how far apart misses are (S stage 1).
 
+use std::collections::BTreeMap;
+
 use super::super::clusters::Clusters;
 use super::super::finding::{Confidence, Finding};
 use super::super::log::{Order, Run};
@@ -21,6 +23,9 @@ pub(super) fn line(
     noise: f64,
     edge: (Option<u64>, Option<u64>),
 ) -> Finding<u64> {
+    if let Some(found) = from_tops(runs, clusters) {
+        return found;
+    }
     let mut hints: Vec<Hint> = runs.iter().filter_map(|r| hint(r, clusters, noise)).collect();
     // Upwards, a prefetch hides misses, and may put out the line that is being loaded.
     if hints.iter().any(|h| h.run.cold && h.run.stride < 0) {
@@ -70,6 +75,39 @@ pub(super) fn line(
             .push(format!("n={n} s={}: lines further apart than they are long would show", fine.run.stride));
     }
     found
+}
+
+/// Arrays whose last lines must agree, at least.
+const TOPS: usize = 5;
+
+/// The last line of arrays that are loaded backwards from an empty cache: nothing is behind it, so that no
+/// prefetch can throw it out again, and its loads hit up to the one that reaches the line before.
+fn from_tops(runs: &[Run], clusters: &Clusters) -> Option<Finding<u64>> {
+    let cold = runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride < 0);
+    let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut steps = 0;
+    for run in cold {
+        if let Some(bytes) = top(run, clusters) {
+            *votes.entry(bytes).or_default() += 1;
+            steps = steps.max(run.step());
+        }
+    }
+    let all: usize = votes.values().sum();
+    let (&bytes, &most) = votes.iter().max_by_key(|v| v.1)?;
+    if most < TOPS || most * 3 < all * 2 || bytes <= steps {
+        return None;
+    }
+    let why = format!("cold, backwards: in {most} of {all} arrays the last {bytes} B are loaded by one miss");
+    Some(Finding::new(bytes, Confidence::High, why))
+}
+
+/// Bytes between the first two misses, if the first load is the first of them.
+fn top(run: &Run, clusters: &Clusters) -> Option<u64> {
+    let missed = |l: &super::super::log::Load| clusters.missed(l.latency) == Some(true);
+    let (first, others) = run.loads.split_first()?;
+    let next = others.iter().find(|l| missed(l))?;
+    let elements = u64::from(first.index.checked_sub(next.index)?);
+    (missed(first)).then_some(elements * u64::from(run.element))
 }
 
 /// Places that miss, as numbers of strides, each with its misses.

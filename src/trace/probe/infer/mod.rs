@@ -8,10 +8,12 @@ mod noise;
 mod pattern;
 mod prefetch;
 mod replay;
+mod rules;
 mod verdict;
 
 pub use verdict::infer;
 
 pub(in crate::trace::probe) use edge::overflows;
 pub(in crate::trace::probe) use noise::of_runs as noise_of;
+pub(in crate::trace::probe) use prefetch::ahead;
 pub(in crate::trace::probe) use verdict::BESIDE;

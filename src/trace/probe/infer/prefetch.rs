@@ -4,6 +4,9 @@ use super::super::clusters::Clusters;
 use super::super::finding::{Confidence, Finding, PrefetchFound};
 use super::super::log::{Order, Run};
 
+/// Arrays of the same number of lines that are needed.
+const ARRAYS: usize = 3;
+
 /// From cold chases in ascending order.
 pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<PrefetchFound> {
     let cold: Vec<&Run> =
@@ -14,6 +17,9 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
         return Finding::open("no chase was timed from its first load on")
             .next(format!("a cold chase of some KiB with s of at most {line} B, in ascending order"));
     };
+    if let Some(found) = few_lines(&cold, clusters, line) {
+        return found;
+    }
     let missed = missed(run, clusters, line);
     let total: usize = missed.iter().map(|&m| usize::from(m)).sum();
     let at = |what: &str| format!("cold, n={} s={}: {what}", run.n, run.stride);
@@ -41,6 +47,60 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
         }
     }
     found
+}
+
+/// How many lines beyond the first come with it, if arrays of up to one line more were tried.
+pub fn ahead<'r>(
+    runs: &(impl Iterator<Item = &'r Run> + Clone),
+    clusters: &Clusters,
+    line: u64,
+) -> Option<u32> {
+    let mut distance = 0;
+    while last_hits(runs.clone(), clusters, line, (u64::from(distance) + 1, 2))? {
+        distance += 1;
+    }
+    Some(distance)
+}
+
+/// Whether the last of so many loads, each so many lines on, hits in an empty cache; none if too few tell.
+fn last_hits<'r>(
+    runs: impl Iterator<Item = &'r Run>,
+    clusters: &Clusters,
+    line: u64,
+    (lines, loads): (u64, usize),
+) -> Option<bool> {
+    let most = (lines * (loads as u64 - 1) + 1) * line;
+    let ends = |r: &&Run| {
+        let up = r.cold && r.order == Order::Stride && r.stride > 0;
+        up && r.step() == lines * line && r.loads.len() == loads && r.bytes() <= most
+    };
+    let last = |r: &Run| r.loads.last().and_then(|l| clusters.missed(l.latency));
+    let votes: Vec<bool> = runs.filter(ends).filter_map(last).collect();
+    let hits = votes.iter().filter(|missed| !**missed).count();
+    (votes.len() >= ARRAYS).then_some(hits * 2 > votes.len())
+}
+
+/// From arrays of a few lines of which only the first and the last are loaded, of several times each: the last
+/// line that a prefetch brings is not thrown out by others of it, however small sets are.
+fn few_lines(cold: &[&Run], clusters: &Clusters, line: u64) -> Option<Finding<PrefetchFound>> {
+    let distance = ahead(&cold.iter().copied(), clusters, line)?;
+    let why = |what: String| format!("cold, arrays of which the first and the last line are loaded: {what}");
+    if distance == 0 {
+        let what = why("two lines miss both".to_owned());
+        return Some(Finding::new(PrefetchFound::None, Confidence::High, what));
+    }
+    let first = why(format!("the last of up to {} lines hits", distance + 1));
+    let (value, then) = if last_hits(cold.iter().copied(), clusters, line, (distance.into(), 3))? {
+        (
+            PrefetchFound::Stream { distance: Some(distance) },
+            "use of a line that came so brings as many again",
+        )
+    } else {
+        (PrefetchFound::AtMiss { distance }, "use of a line that came so brings no more")
+    };
+    let mut found = Finding::new(value, Confidence::High, first);
+    found.because(then);
+    Some(found)
 }
 
 /// How far ahead: the largest stride in lines at which new lines still hit.

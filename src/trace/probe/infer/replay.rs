@@ -61,7 +61,8 @@ pub(super) fn replacement(
     let shuffled = known.and_then(|known| shuffled(runs, clusters, noise, known));
     match (strided.value, shuffled) {
         (_, Some(fitting)) => {
-            let mut found = verdict(&fitting, strided);
+            let pairs = known.is_some_and(|k| k.ways.iter().all(|&w| w <= 2));
+            let mut found = verdict(&fitting, strided, pairs);
             if known.is_none_or(|k| k.prefetch.is_none()) {
                 // A prefetch that nobody looked for would put out lines too.
                 found.at_most(Confidence::Medium);
@@ -77,8 +78,12 @@ pub(super) fn replacement(
     }
 }
 
-/// From the policies that fit a shuffled chase.
-fn verdict(fitting: &[ReplacementFound], strided: Finding<ReplacementFound>) -> Finding<ReplacementFound> {
+/// From the policies that fit a shuffled chase; `pairs` if no set has more than two lines.
+fn verdict(
+    fitting: &[ReplacementFound],
+    strided: Finding<ReplacementFound>,
+    pairs: bool,
+) -> Finding<ReplacementFound> {
     let because = strided.evidence.into_iter();
     let finding = |value, confidence, why: String| {
         let mut found = Finding::new(value, confidence, why);
@@ -90,7 +95,7 @@ fn verdict(fitting: &[ReplacementFound], strided: Finding<ReplacementFound>) -> 
             let why = "no policy of LRU, FIFO and tree-PLRU makes the misses of the shuffled chase";
             finding(ReplacementFound::NotLru, Confidence::High, why.to_owned())
         }
-        [ReplacementFound::Lru, ReplacementFound::TreePlru] => {
+        [ReplacementFound::Lru, ReplacementFound::TreePlru] if pairs => {
             let why = "LRU makes the misses of the shuffled chase; tree-PLRU of two ways is the same";
             finding(ReplacementFound::Lru, Confidence::High, why.to_owned())
         }

@@ -1,20 +1,22 @@
 //! All steps in their order, and how sure the whole is.
 
 use super::super::clusters::Clusters;
-use super::super::finding::{Confidence, Finding, MappingFound, ReplacementFound, Structure};
+use super::super::finding::{Confidence, Finding, MappingFound, PrefetchFound, ReplacementFound, Structure};
 use super::super::log::Run;
 use super::super::sethash::{self, Evictions};
 use super::fit::{self, fit};
 use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
-use super::{edge, line, noise, prefetch, replay};
+use super::{edge, line, noise, prefetch, replay, rules};
 
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
 
 /// The same where lines miss now and then: those of a set are not quite alike.
 const CERTAIN_RANDOM: f64 = 60.0;
+/// The same where a rule puts many lines together.
+const CERTAIN_BY_RULE: f64 = 16.0;
 /// Lines that begin to miss long after they came, which sets of unequal size would have more of.
 const FEW: usize = 3;
 /// Lines of a set side by side that are thought possible, if there is no sign of more.
@@ -30,7 +32,7 @@ pub fn infer(runs: &[Run]) -> Structure {
     let prefetch = prefetch::prefetch(runs, &clusters, bytes);
     let flips = flips(runs, &clusters, noise, bytes, edges.0);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
-    let sets = sets(&flips, &evictions);
+    let sets = known_sets(&flips, &evictions, prefetch.value, noise);
     let (mut ways, mut mapping, capacity) = match &sets {
         Some(sets) => whole(&flips, sets, bytes),
         None => parts(runs, &clusters, &flips, edges, bytes),
@@ -50,6 +52,10 @@ pub fn infer(runs: &[Run]) -> Structure {
         replay::replacement(runs, &clusters, noise, known.as_ref(), (flips.missing, flips.rounds));
     if ways.value.is_none() {
         replacement.at_most(Confidence::Medium);
+    }
+    if prefetch.value != Some(PrefetchFound::None) {
+        // What it brings throws lines out, which only a known structure tells from a policy that is not LRU.
+        replacement.at_most(ways.confidence.max(Confidence::Low));
     }
     if let Some(known) = &known {
         ways.value = Some(known.ways.to_vec());
@@ -84,6 +90,42 @@ struct Sets {
     beside: Vec<(u64, u32)>,
     /// Lines of each set.
     ways: Vec<u32>,
+    /// How sure they are, if a rule explains most lines and not all.
+    ruled: Option<Confidence>,
+}
+
+/// Sets as their lines begin to miss, or as a rule says that explains most of it better.
+fn known_sets(
+    flips: &Flips,
+    evictions: &Evictions,
+    prefetch: Option<PrefetchFound>,
+    noise: f64,
+) -> Option<Sets> {
+    let mut exact = sets(flips, evictions);
+    let plain = matches!(prefetch, None | Some(PrefetchFound::None));
+    let count = |sets: &Sets| u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let fitted = exact.as_ref().map(|s| fit(&s.known, &s.beside, count(s)));
+    if plain && fitted.as_ref().is_some_and(|f| !matches!(f, MappingFound::Table { .. })) {
+        return exact;
+    }
+    let Some((ruled, margin)) = rules::likeliest(flips, noise, plain) else {
+        // A prefetch may hide when lines begin to miss, and nothing confirms it.
+        if let Some(exact) = exact.as_mut().filter(|_| !plain) {
+            exact.ruled = Some(Confidence::Low);
+        }
+        return exact;
+    };
+    // Numbered alike, or not.
+    let same =
+        |s: &Sets| s.ways.len() == ruled.ways.len() && reordered(&s.ways, s, &ruled.rule) == ruled.ways;
+    if fitted == Some(ruled.rule.clone()) && exact.as_ref().is_some_and(same) {
+        return exact;
+    }
+    let known: Vec<(u64, u32)> = (0..flips.lines).filter_map(|l| Some((l, ruled.rule.set(l)?))).collect();
+    let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_BY_RULE };
+    let sure = if margin >= certain { Confidence::Medium } else { Confidence::Low };
+    let beside = beside(&known, evictions);
+    Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure) })
 }
 
 /// Numbers the sets, if all lines of the first array that is too large belong to one that overflowed.
@@ -102,12 +144,15 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
         }
         ways.push(u32::try_from(class.old.len()).unwrap_or(u32::MAX));
     }
-    // A line that put others out lies where they do.
-    let set_of = |line: u64| known.iter().find(|k| k.0 == line).map(|k| k.1);
-    let beside = evictions.pairs.iter().filter_map(|&(extra, line)| Some((extra, set_of(line)?)));
-    let beside = beside.collect();
     known.sort_unstable();
-    Some(Sets { known, beside, ways })
+    let beside = beside(&known, evictions);
+    Some(Sets { known, beside, ways, ruled: None })
+}
+
+/// Lines beside the array: one that put others out lies where they do.
+fn beside(known: &[(u64, u32)], evictions: &Evictions) -> Vec<(u64, u32)> {
+    let set_of = |line: u64| known.iter().find(|k| k.0 == line).map(|k| k.1);
+    evictions.pairs.iter().filter_map(|&(extra, line)| Some((extra, set_of(line)?))).collect()
 }
 
 /// Ways in the order in which the mapping numbers sets.
@@ -144,6 +189,7 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
     }
+    confidence = sets.ruled.unwrap_or(confidence);
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
     if !rule_known && flips.missing <= 0.9 {
         confidence = confidence.min(Confidence::Medium);

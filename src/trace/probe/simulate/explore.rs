@@ -3,9 +3,9 @@
 
 use super::chase::{Chase, chase};
 use super::spec::ProbeSpec;
-use crate::trace::probe::infer::{BESIDE, noise_of, overflows};
+use crate::trace::probe::infer::{BESIDE, ahead, noise_of, overflows};
 use crate::trace::probe::marks::{Marks, significant};
-use crate::trace::probe::{Clusters, Confidence, Order, PrefetchFound, Run, evictions, infer};
+use crate::trace::probe::{Clusters, Confidence, Order, Run, evictions, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,19 @@ impl Lines {
 
 /// Loads of one run beyond which nothing more is learned.
 const MOST_LOADS: u64 = 4_000_000;
+/// Loads and rounds of the largest array that fits, so that a line that misses now and then is seen.
+const SURE_LOADS: u64 = 200_000;
+const SURE: u64 = 512;
 /// Loads of all runs beyond which the search is given up.
 const MOST_IN_ALL: usize = 100_000_000;
+/// Lines ahead up to which a prefetch is followed.
+const MOST_AHEAD: u64 = 32;
+/// How often an array of a few lines is loaded.
+const AGAIN: u64 = 7;
+/// Arrays whose last line is looked at.
+const TOPS: u64 = 16;
+/// Random orders that are tried, at most.
+const ORDERS: u64 = 12;
 /// Line bits that are tried for a set hash.
 const HASH_BITS: u32 = 16;
 /// Lines with the same high bit that are tried for a set hash.
@@ -45,7 +56,7 @@ pub fn explore(spec: &ProbeSpec, lines: Lines) -> Vec<Run> {
     let mut probe = Probe { spec, element: u64::from(spec.element), runs: Vec::new() };
     probe.cold(lines);
     let Some(line) = probe.line() else { return probe.runs };
-    probe.streams(line);
+    probe.ahead(line);
     let Some(fits) = probe.edge(line) else { return probe.runs };
     probe.fine(line, fits, lines);
     let fits = probe.grow(line, fits);
@@ -81,24 +92,43 @@ impl Probe<'_> {
             let wanted = Chase { cold: true, ..Chase::warm(n, stride, 1) };
             self.runs.push(self.run(&wanted));
         }
+        for lines_long in 2..2 + TOPS {
+            let wanted =
+                Chase { cold: true, ..Chase::warm(self.elements(lines.most * lines_long), -step, 1) };
+            self.runs.push(self.run(&wanted));
+        }
+        // An array within a line, so that it is known how hits look.
+        let few = self.elements(lines.least / 2);
+        let rounds = 4096 / few.max(1);
+        self.runs.push(self.run(&Chase::warm(few, -1, rounds.max(1))));
     }
 
     fn line(&self) -> Option<u64> {
         infer(&self.runs).line.value
     }
 
-    /// How far ahead a stream prefetch is.
-    fn streams(&mut self, line: u64) {
-        if !matches!(infer(&self.runs).prefetch.value, Some(PrefetchFound::Stream { .. })) {
-            return;
-        }
-        for lines in 2..=16 {
-            let n = self.elements(line * lines * 64);
-            let wanted = Chase { cold: true, ..Chase::warm(n, self.stride(line * lines), 1) };
-            self.runs.push(self.run(&wanted));
-            if matches!(infer(&self.runs).prefetch.value, Some(PrefetchFound::Stream { distance: Some(_) })) {
+    /// How far ahead a prefetch is, and what sets it off: arrays of a few lines of which the first and the last
+    /// are loaded, then one between them too.
+    fn ahead(&mut self, line: u64) {
+        for lines in 1..=MOST_AHEAD {
+            self.ends(line, lines, 1);
+            let clusters = Clusters::of(&self.runs);
+            if let Some(distance) = ahead(&self.runs.iter(), &clusters, line) {
+                if distance > 0 {
+                    self.ends(line, distance.into(), 2);
+                }
                 return;
             }
+        }
+    }
+
+    /// Empty caches, and loads of the first line of an array and of those `steps` times so many lines on;
+    /// several times, because each can be disturbed.
+    fn ends(&mut self, line: u64, lines: u64, steps: u64) {
+        for more in 1..=AGAIN {
+            let n = self.elements(lines * steps * line) + more;
+            let wanted = Chase { cold: true, ..Chase::warm(n, self.stride(line * lines), 1) };
+            self.runs.push(self.run(&wanted));
         }
     }
 
@@ -176,7 +206,11 @@ impl Probe<'_> {
     fn misses_after_all(&mut self, line: u64, lines: u64, rounds: u64) -> bool {
         let clusters = Clusters::of(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
-        let run = self.backwards(line, lines, (rounds * 4).min((MOST_LOADS / lines).max(3)));
+        // Each line of a set that is too full by one misses in a share of rounds, that of its ways; many more rounds
+        // show little but how well noise is known.
+        let rounds =
+            (rounds * 4).max((SURE_LOADS / lines).min(SURE)).min(8 * SURE).min((MOST_LOADS / lines).max(3));
+        let run = self.backwards(line, lines, rounds);
         let over = overflows(&run, &clusters, noise);
         self.runs.push(run);
         over
@@ -236,12 +270,22 @@ impl Probe<'_> {
         let lines = (0..most).take_while(|&l| mapping.set(l).is_some()).count() as u64;
         // With many lines too many every policy misses always; with few, only the smallest sets are full.
         for lines in [lines.min(fits + fits / 8 + 2), lines] {
-            self.shuffled(line, lines);
+            self.shuffled(line, lines, 0);
+        }
+        // One order may be served alike by several policies: others, of the same lines, until one is left.
+        for more in 1..ORDERS {
+            let found = infer(&self.runs);
+            if found.replacement.confidence >= found.ways.confidence {
+                return;
+            }
+            let between = fits + 1 + more % 4 * (lines.saturating_sub(fits) / 4);
+            self.shuffled(line, between.min(lines), more);
         }
     }
 
-    fn shuffled(&mut self, line: u64, lines: u64) {
-        let n = self.elements(line * lines);
+    /// The last elements are left out, which changes the order and nothing else.
+    fn shuffled(&mut self, line: u64, lines: u64, without: u64) {
+        let n = self.elements(line * lines) - without.min(self.elements(line) / 4);
         let wanted = Chase { n, stride: self.stride(line), order: Order::Shuffled, cold: false, rounds: 24 };
         self.runs.push(self.run(&wanted));
     }
