@@ -10,7 +10,7 @@ use crate::footprint::{quotient, remainder};
 use crate::launch::Fault;
 
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
-const MOST_LINES: usize = 1 << 14;
+const MOST_LINES: usize = 1 << 13;
 
 /// Counts all streams.
 pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
