@@ -22,9 +22,10 @@ pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 pub use fit::{FitDocument, curve_file, fit_document, fit_markdown, fit_table, fit_text};
 pub use prediction::{
-    PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
+    PredictionDocument, RankingDocument, ResultDocument, prediction_document, prediction_text,
+    ranking_document,
 };
-pub use ranking::{prediction_text, ranking_table, ranking_text};
+pub use ranking::{ranking_table, ranking_text};
 pub use schema::{SCHEMAS, schema};
 pub use svg::{
     Place, ablation_picture, experiment_picture, fit_picture, places_picture, probe_picture, ranking_picture,

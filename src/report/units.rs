@@ -23,10 +23,11 @@ pub(super) fn bytes(n: i64) -> String {
         unit += 1;
     }
     let exact = value.fract() == 0.0;
-    if exact { format!("{value} {}", UNITS[unit]) } else { format!("{} {}", significant(value), UNITS[unit]) }
+    if exact { format!("{value} {}", UNITS[unit]) } else { format!("{} {}", four_digits(value), UNITS[unit]) }
 }
 
-fn significant(value: f64) -> String {
+/// Four significant digits of less than a thousand.
+fn four_digits(value: f64) -> String {
     let digits = if value >= 100.0 {
         1
     } else if value >= 10.0 {
@@ -46,6 +47,48 @@ pub(super) fn extents<T: ToString>(values: &[T]) -> String {
 pub(super) fn counted(n: usize, noun: &str) -> String {
     let number = grouped(i64::try_from(n).unwrap_or(i64::MAX));
     format!("{number} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A rate in 10^9 per second with four significant digits.
+pub(super) fn giga(rate: Option<f64>) -> String {
+    let Some(rate) = rate.map(|r| r / 1e9) else { return "-".to_owned() };
+    let digits = if rate >= 1000.0 {
+        0
+    } else if rate >= 100.0 {
+        1
+    } else if rate >= 10.0 {
+        2
+    } else {
+        3
+    };
+    format!("{rate:.digits$}")
+}
+
+/// Extents along x, y, z.
+pub(super) fn shape(extents: [i64; 3]) -> String {
+    let [x, y, z] = extents;
+    format!("{x}x{y}x{z}")
+}
+
+/// Six significant digits, without an exponent where that is short.
+pub(super) fn significant(n: f64) -> String {
+    let rounded: f64 = format!("{n:.5e}").parse().unwrap_or(n);
+    if rounded != 0.0 && !(1e-3..1e6).contains(&rounded.abs()) {
+        format!("{rounded:e}")
+    } else {
+        rounded.to_string()
+    }
+}
+
+/// A time in a unit that suits it.
+pub(super) fn seconds(s: f64) -> String {
+    if s >= 1.0 {
+        format!("{s:.3} s")
+    } else if s >= 1e-3 {
+        format!("{:.3} ms", s * 1e3)
+    } else {
+        format!("{:.2} us", s * 1e6)
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::document::{AccessDocument, ExplanationDocument, LevelDocument, NeighbourDocument};
-use crate::report::ranking::{giga, head_text, limiter_style, seconds, shape, significant, warnings};
+use crate::report::ranking::{head_text, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{bytes, grouped};
+use crate::report::units::{giga, seconds, shape, significant};
 
 /// Columns of the paragraph where the terminal has more, or is none.
 const PARAGRAPH: usize = 100;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::super::ranking::{shape, significant, warnings};
+use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
+use super::super::units::{shape, significant};
 use super::document::FitDocument;
 use crate::measure::measurements::Quantity;
 

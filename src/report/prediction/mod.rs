@@ -1,10 +1,12 @@
-//! Predictions as documents for programs: `wavecast/ranking/1` and `wavecast/prediction/1`.
+//! Predictions as documents for programs, `wavecast/ranking/1` and `wavecast/prediction/1`, and for people.
 
 mod build;
 mod document;
+mod text;
 
 pub use build::{head, prediction_document, ranking_document, result_document};
 pub use document::{
     Head, KernelHead, MemoryLoad, ModelSummary, PredictionDocument, RankedResult, RankingDocument,
     RejectedConfig, ResultDocument,
 };
+pub use text::prediction_text;

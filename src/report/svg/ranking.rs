@@ -7,8 +7,9 @@ use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, TEXT, picture, widt
 use super::colour::of_block;
 use super::frame::{head, shortened};
 use crate::report::prediction::{RankedResult, RankingDocument, ResultDocument};
-use crate::report::ranking::{added, giga, reused, shape};
+use crate::report::ranking::{added, reused};
 use crate::report::units::extents;
+use crate::report::units::{giga, shape};
 
 /// Most bars.
 const BARS: usize = 24;

@@ -7,9 +7,9 @@ use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, TEXT, picture, widt
 use super::colour::of_line;
 use super::frame::{head, shortened};
 use crate::report::prediction::ResultDocument;
-use crate::report::ranking::shape;
 use crate::report::sweep::{Line, SweepDocument, VaryDocument, launch_text, lines};
 use crate::report::units::extents;
+use crate::report::units::shape;
 
 /// Most lines: more cannot be told apart.
 const LINES: usize = 14;

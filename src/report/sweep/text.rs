@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{
-    NUMBERS, added, giga, limiter_style, numbers, reused, shape, significant, warnings,
-};
+use super::super::ranking::{NUMBERS, added, limiter_style, numbers, reused, warnings};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents};
+use super::super::units::{giga, shape, significant};
 use super::document::{PointDocument, SweepDocument};
 use super::lines::{Line, fixed, lines};
 

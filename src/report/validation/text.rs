@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::super::ranking::{shape, significant, warnings};
+use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::counted;
+use super::super::units::{shape, significant};
 use super::document::{GroupDocument, OrderDocument, ScoreDocument, ValidationDocument};
 use crate::measure::measurements::Quantity;
 

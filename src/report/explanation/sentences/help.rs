@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Facts, called, listed, percent, two};
 use crate::report::explanation::document::NeighbourDocument;
-use crate::report::ranking::shape;
+use crate::report::units::shape;
 
 /// Gains below this are no help: the model is no better than a few percent.
 const WORTH: f64 = 1.02;

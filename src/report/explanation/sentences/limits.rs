@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Facts, called, percent};
-use crate::report::ranking::{giga, seconds, shape};
+use crate::report::units::{giga, seconds, shape};
 
 /// A part of the time below this share is not mentioned.
 const SMALL: f64 = 0.05;

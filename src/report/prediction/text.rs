@@ -1,0 +1,138 @@
+//! A prediction for people.
+
+use std::fmt::Write;
+
+use super::{MemoryLoad, PredictionDocument, ResultDocument};
+use crate::report::check::Warning;
+use crate::report::ranking::{head_text, join_warnings, limiter_style, warnings};
+use crate::report::table::{Align, Table};
+use crate::report::units::{giga, seconds, shape};
+
+/// What a person sees of a single prediction.
+pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> String {
+    let r = &document.result;
+    let (unit, c, o) = (&document.head.kernel.unit, &r.config, &r.occupancy);
+    let mut out = head_text(&document.head);
+    let _ = writeln!(
+        out,
+        "\nblock {}, fold {}, grid {}, {} registers, {} B shared",
+        shape(c.block),
+        shape(c.fold),
+        shape(c.grid),
+        c.registers,
+        c.shared_bytes
+    );
+    let _ = writeln!(
+        out,
+        "{} blocks and {} warps per SM ({:.0} %, limited by {}), {} blocks per wave, {:.1} waves\n",
+        o.blocks_per_sm,
+        o.warps_per_sm,
+        o.fraction * 100.0,
+        o.limited_by,
+        o.wave_blocks,
+        o.waves
+    );
+    let style = limiter_style(r.limiter);
+    let _ = writeln!(
+        out,
+        "{} G{unit}/s, {} per launch, limited by {style}{}{style:#}\n",
+        giga(Some(r.rate_per_s)),
+        seconds(r.time_s),
+        r.limiter
+    );
+    out.push_str(&time_table(r).text(1, width));
+    out.push('\n');
+    out.push_str(&volume_table(r, unit).text(1, width));
+    out.push('\n');
+    out.push_str(&field_table(r).text(1, width));
+    let _ = writeln!(out, "\n {}", r.counting.text());
+    let mut all: Vec<&Warning> = document.warnings.iter().collect();
+    join_warnings(&mut all, r.warnings.iter());
+    warnings(&mut out, all);
+    out
+}
+
+fn time_table(r: &ResultDocument) -> Table {
+    let mut table = Table::new([("time", Align::Left), ("", Align::Right), ("alone", Align::Right)]);
+    let (t, limits) = (&r.time_terms_s, &r.limits_per_s);
+    let rows = [
+        ("fp", t.fp, limits.fp),
+        ("l1", t.l1, limits.l1),
+        ("l2", t.l2, limits.l2),
+        ("dram", t.dram, limits.dram),
+        ("latency", t.latency, None),
+        ("tlb", t.tlb, None),
+        ("dispatch", t.dispatch, None),
+        ("+ tail", t.tail, None),
+        ("+ launch", t.launch, None),
+        ("+ combination", t.combination, None),
+    ];
+    // Less than what two digits of a microsecond show is left out.
+    for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs() >= 5e-9) {
+        let rate = limit.map_or_else(String::new, |l| format!("{} G/s", giga(Some(l))));
+        table.row([name.to_owned(), seconds(time), rate]);
+    }
+    table
+}
+
+fn volume_table(r: &ResultDocument, unit: &str) -> Table {
+    let title = format!("bytes per {unit}");
+    let mut table = Table::new([
+        (title.as_str(), Align::Left),
+        ("load", Align::Right),
+        ("store", Align::Right),
+        ("made of", Align::Left),
+    ]);
+    let v = &r.volumes;
+    let two = |n: f64| format!("{n:.2}");
+    table.row([
+        "registers - L1".to_owned(),
+        two(v.l1.load_bytes),
+        two(v.l1.store_bytes),
+        format!(
+            "{:.2} cycles ({:.2} data, {:.2} tag wavefronts)",
+            v.l1.wavefront_cycles, v.l1.data_wavefronts, v.l1.tag_wavefronts
+        ),
+    ]);
+    table.row([
+        "L1 - L2".to_owned(),
+        two(v.l2.load.total),
+        two(v.l2.store.total),
+        format!("{:.2} compulsory + {:.2} capacity", v.l2.load.compulsory, v.l2.load.capacity),
+    ]);
+    let levels = v.llc.iter().map(|m| ("L2 - LLC", m)).chain([("L2 - DRAM", &v.dram)]);
+    for (i, (name, m)) in levels.enumerate() {
+        let name = if i == 1 { "LLC - DRAM" } else { name };
+        table.row([name.to_owned(), two(m.load.total), two(m.store.total), made_of(&m.load)]);
+    }
+    let pages = format!("{} of a wave, {} of a block", v.tlb.pages_per_wave, v.tlb.pages_per_block);
+    table.row(["pages".to_owned(), String::new(), String::new(), pages]);
+    table
+}
+
+fn made_of(load: &MemoryLoad) -> String {
+    let mut text = format!("{:.2} compulsory", load.compulsory);
+    let parts = [
+        (" - ", load.reuse_x, "reuse x"),
+        (" - ", load.reuse_y, "reuse y"),
+        (" - ", load.reuse_z, "reuse z"),
+        (" - ", load.reuse_launch, "from the launch before"),
+        (" + ", load.capacity, "capacity"),
+        (" + ", load.partial_store_fill, "fill"),
+    ];
+    for (sign, bytes, what) in parts.into_iter().filter(|p| p.1.abs() >= 0.005) {
+        let _ = write!(text, "{sign}{bytes:.2} {what}");
+    }
+    text
+}
+
+fn field_table(r: &ResultDocument) -> Table {
+    let names = ["field", "L2 load", "L2 store", "DRAM load", "DRAM store"];
+    let align = |name| if name == "field" { Align::Left } else { Align::Right };
+    let mut table = Table::new(names.map(|n| (n, align(n))));
+    for (name, f) in &r.fields {
+        let two = |n: f64| format!("{n:.2}");
+        table.row([name.clone(), two(f.l2_load), two(f.l2_store), two(f.dram_load), two(f.dram_store)]);
+    }
+    table
+}
