@@ -2,8 +2,51 @@
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
 use super::footprints::{FieldFootprint, Footprints};
-use super::volumes::MemoryVolumes;
 use crate::curve::VolumeFit;
+
+/// Bytes between L2 and memory per work item.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MemoryVolumes {
+    /// Loads that a wave alone cannot avoid.
+    pub load_compulsory: f64,
+    /// Saved by hits on earlier blocks: in the same row, a row back, a plane back.
+    pub reuse: [f64; 3],
+    /// Saved by hits on what an earlier launch left, where arrays fit.
+    pub reuse_launch: f64,
+    /// Loaded again by blocks of one wave.
+    pub load_capacity: f64,
+    /// Loads that complete sectors which were written in part.
+    pub partial_store_fill: f64,
+    /// Stores that cannot be avoided.
+    pub store_compulsory: f64,
+    /// Stores of a sector that was written out before.
+    pub store_redundant: f64,
+}
+
+impl MemoryVolumes {
+    /// All loads.
+    pub fn load(&self) -> f64 {
+        let saved = self.reuse.iter().sum::<f64>() + self.reuse_launch;
+        self.load_compulsory - saved + self.load_capacity + self.partial_store_fill
+    }
+
+    /// All stores.
+    pub fn store(&self) -> f64 {
+        self.store_compulsory + self.store_redundant
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.load_compulsory += other.load_compulsory;
+        for (sum, part) in self.reuse.iter_mut().zip(other.reuse) {
+            *sum += part;
+        }
+        self.reuse_launch += other.reuse_launch;
+        self.load_capacity += other.load_capacity;
+        self.partial_store_fill += other.partial_store_fill;
+        self.store_compulsory += other.store_compulsory;
+        self.store_redundant += other.store_redundant;
+    }
+}
 
 /// A cache shared by all SMs, with the miss rates that its pressure leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]

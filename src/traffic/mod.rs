@@ -10,7 +10,6 @@ mod regions;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
+pub use memory::MemoryVolumes;
 pub use regions::{Region, WorkItems};
-pub use volumes::{
-    FieldVolumes, L1Volumes, L2Volumes, MemoryVolumes, Pressure, Volumes, l1_capacity, volumes,
-};
+pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, Pressure, Volumes, l1_capacity, volumes};

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
-use super::pipe::{Lanes, MOST_LANES, Pipe};
+use super::lanes::{Lanes, MOST_LANES};
+use super::pipe::Pipe;
 use super::warps;
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};

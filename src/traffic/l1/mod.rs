@@ -7,6 +7,7 @@
 mod affine;
 mod blocks;
 mod counts;
+mod lanes;
 mod lockstep;
 mod pipe;
 mod plan;
@@ -18,7 +19,8 @@ mod unions;
 mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
-pub use pipe::{Lanes, Pipe, Wavefronts};
+pub use lanes::Lanes;
+pub use pipe::{Pipe, Wavefronts};
 
 use crate::device::Device;
 use crate::kernel::Kernel;

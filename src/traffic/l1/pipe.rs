@@ -1,9 +1,9 @@
 //! The rules for one warp-wide instruction.
 
+use super::lanes::{Lanes, MOST_LANES};
 use super::sets::{self, Lines};
 use super::spans;
 use crate::device::{Device, Rules};
-use crate::footprint::quotient;
 
 /// Bytes of a bank.
 const BANK: i64 = 4;
@@ -13,8 +13,6 @@ const BANKS: i64 = 32;
 const WIDEST: i64 = 16;
 /// Bytes that the vector memory path of a CDNA compute unit moves per cycle (CDNA whitepapers).
 const CDNA_ROW: i64 = 64;
-/// Most lanes of a warp: one bit each of a mask.
-pub const MOST_LANES: usize = 64;
 
 /// Passes that a warp-wide instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,72 +21,6 @@ pub struct Wavefronts {
     pub data: u32,
     /// Through the tag stage: distinct lines.
     pub tag: u32,
-}
-
-/// The lanes of a warp: the first byte that each touches, and which of them are active.
-#[derive(Debug, Clone, Copy)]
-pub struct Lanes<'a> {
-    /// Byte addresses by lane; at most 64 count. Those of inactive lanes have no meaning.
-    pub addresses: &'a [i64],
-    /// Bit `i` is set if lane `i` is active.
-    pub active: u64,
-}
-
-impl<'a> Lanes<'a> {
-    /// All lanes active.
-    pub fn all(addresses: &'a [i64]) -> Self {
-        Self { addresses, active: u64::MAX }
-    }
-
-    /// Number of active lanes.
-    pub(super) fn count(&self) -> u32 {
-        let there = self.addresses.len().min(MOST_LANES);
-        let mask = if there == MOST_LANES { u64::MAX } else { (1 << there) - 1 };
-        (self.active & mask).count_ones()
-    }
-
-    /// A group of `size` lanes.
-    fn part(&self, number: usize, size: usize) -> Self {
-        let there = self.addresses.len().min(MOST_LANES);
-        let from = (number * size).min(there);
-        let addresses = self.addresses.get(from..there.min(from + size)).unwrap_or_default();
-        Self { addresses, active: self.active.checked_shr(u32::try_from(from).unwrap_or(64)).unwrap_or(0) }
-    }
-
-    /// Addresses of the active lanes.
-    fn there(&self) -> impl Iterator<Item = i64> + '_ {
-        let lanes = self.addresses.iter().take(MOST_LANES).enumerate();
-        lanes.filter(|(i, _)| self.active >> i & 1 == 1).map(|(_, &a)| a)
-    }
-
-    fn groups(&self, size: usize) -> usize {
-        self.addresses.len().min(MOST_LANES).div_ceil(size)
-    }
-
-    /// Distinct units of `unit` bytes that active lanes touch, ascending.
-    pub fn touched(&self, width: i64, unit: i64) -> Vec<i64> {
-        distinct(self.there(), width, unit)
-    }
-}
-
-/// Distinct units of `unit` bytes, ascending.
-fn distinct(addresses: impl Iterator<Item = i64>, width: i64, unit: i64) -> Vec<i64> {
-    let mut units: Vec<i64> = Vec::with_capacity(MOST_LANES);
-    for address in addresses {
-        let last = quotient(address.saturating_add(width - 1), unit);
-        let first = quotient(address, unit);
-        // Neighbouring lanes mostly touch the same unit.
-        if first < last {
-            units.extend(first..=last);
-        } else if units.last() != Some(&first) {
-            units.push(first);
-        }
-    }
-    if !units.is_sorted() {
-        units.sort_unstable();
-    }
-    units.dedup();
-    units
 }
 
 /// What of a device decides about the first-level cache.

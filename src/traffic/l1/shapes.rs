@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::counts::InstructionCounts;
-use super::pipe::{Lanes, Pipe, low_half};
+use super::lanes::Lanes;
+use super::pipe::{Pipe, low_half};
 use super::plan::{Pattern, Plan};
 use super::sets::{self, Lines, TOGETHER};
 use super::spans::{self, Span};

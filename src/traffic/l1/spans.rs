@@ -1,6 +1,6 @@
 //! What lanes cover: adjacent bytes, sectors or lines as one span each.
 
-use super::pipe::{Lanes, MOST_LANES};
+use super::lanes::{Lanes, MOST_LANES};
 use crate::footprint::quotient;
 
 /// Adjacent units of memory, by their numbers.

@@ -1,6 +1,6 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
-use super::pipe::MOST_LANES;
+use super::lanes::MOST_LANES;
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
