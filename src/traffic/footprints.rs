@@ -61,8 +61,8 @@ pub struct Footprints {
     /// Work items of a block that the domain does not cut.
     pub whole_items: f64,
     /// Work items of the launch for each one that is done and looked at: those of blocks without work
-    /// count too, and iterations that are left out. `None` where work items are no points of the domain,
-    /// as in grid-stride loops.
+    /// count too, and iterations that are left out. `None` where the L1 does not
+    /// count points of the domain: in grid-stride loops and under guards.
     pub stands_for: Option<f64>,
     /// Engines that counted, each once.
     pub engines: Vec<Engine>,
@@ -146,6 +146,8 @@ pub(super) fn of_fields(
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
     let blocks = representatives(threads, &working, phases, factor / working.share);
+    let no_guard = program.items.iter().all(|i| i.guard.is_none());
+    let plain = no_guard && program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let depth = fields.iter().map(|f| f.all.depth()).max().unwrap_or(0);
     let mut found = Footprints {
@@ -164,7 +166,7 @@ pub(super) fn of_fields(
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
-        stands_for: program.instructions.iter().all(|i| i.clipped).then_some(factor),
+        stands_for: plain.then_some(factor),
         engines: Vec::new(),
         sampled: false,
         counts: 0,
