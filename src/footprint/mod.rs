@@ -32,7 +32,6 @@ pub(crate) use division::{gcd, quotient, remainder};
 pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
-pub use iterations::Iteration;
 pub use query::{Piece, Query, Range, Ranges, Refusal};
 pub use threads::{Addressing, Threads, Touched};
 

@@ -11,6 +11,10 @@ use crate::launch::{BlockBox, Launch, Program};
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pub(super) kind: AccessKind,
+    /// Which instruction of the program makes it.
+    pub(super) position: usize,
+    /// How many loops stand around the first one of which threads do differently many iterations.
+    pub(super) even: usize,
     /// Number of its [`Frame`].
     pub(super) frame: usize,
     pub(super) when: Vec<Cond<i64>>,
@@ -93,6 +97,8 @@ impl Frame {
 /// An access while it is being made ready.
 pub(super) struct Draft {
     pub(super) loops: Vec<Range>,
+    /// How many of them, from the outermost, have the same iterations in all threads.
+    pub(super) even: usize,
     pub(super) when: Vec<Cond<i64>>,
     pub(super) forms: Vec<Form<i64>>,
 }
@@ -117,17 +123,20 @@ impl Draft {
             let span = if l.step > 0 { to.minus(&from)? } else { from.minus(&to)? };
             let (low, high) = span.interval(&|c| self.whole(c, launch)).ok_or(Refusal::Overflow)?;
             let distance = l.step.checked_abs().ok_or(Refusal::Overflow)?;
-            let sampled = |n: i64| l.sample.map_or(n, |s| n.min(s));
-            let most = sampled(high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?);
+            let most = high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?;
             if most < 1 {
                 return Ok(false);
             }
-            let least = sampled(low.div_euclid(distance) + 1);
+            let least = low.div_euclid(distance) + 1;
             self.loops.push((variable, 0, most - 1));
             let iteration = Form::coord(variable).times(&l.step)?.plus(&from)?;
             self.substitute(variable, &iteration)?;
             around.push((variable, iteration));
-            if least < most {
+            if least >= most {
+                if self.even + 1 == self.loops.len() {
+                    self.even += 1;
+                }
+            } else {
                 let reached = span.minus(&Form::coord(variable).times(&distance)?)?;
                 self.when.push(Cond::non_negative(reached));
             }

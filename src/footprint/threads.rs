@@ -78,12 +78,13 @@ impl Threads<'_> {
         let around = loops_around(self.program);
         let mut frames = Vec::new();
         let mut patterns = Vec::with_capacity(self.program.instructions.len());
-        for (instruction, loops) in self.program.instructions.iter().zip(&around) {
+        for (position, (instruction, loops)) in self.program.instructions.iter().zip(&around).enumerate() {
             if instruction.field == field && kinds.contains(&instruction.kind) {
                 let forms = self.forms(instruction, addressing)?;
-                for position in instruction.items.iter() {
-                    let item = &self.program.items[usize::from(position)];
-                    patterns.extend(self.pattern(instruction, item, loops, forms.clone(), &mut frames)?);
+                for item in instruction.items.iter() {
+                    let item = &self.program.items[usize::from(item)];
+                    let access = (position, instruction, item);
+                    patterns.extend(self.pattern(access, loops, forms.clone(), &mut frames)?);
                 }
             }
         }
@@ -115,14 +116,13 @@ impl Threads<'_> {
     /// An access of one work item; `None` if it stands in a loop that does not run.
     fn pattern(
         &self,
-        instruction: &Instruction<i64>,
-        item: &Item<i64>,
+        (position, instruction, item): (usize, &Instruction<i64>, &Item<i64>),
         loops: &[LoopId],
         forms: Vec<Form<i64>>,
         frames: &mut Vec<Frame>,
     ) -> Result<Option<Pattern>, Refusal> {
         let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
-        let mut draft = Draft { loops: Vec::new(), when: conditions, forms };
+        let mut draft = Draft { loops: Vec::new(), even: 0, when: conditions, forms };
         if !draft.unroll(self.program, self.launch, loops)? {
             return Ok(None);
         }
@@ -136,6 +136,8 @@ impl Threads<'_> {
         });
         Ok(Some(Pattern {
             kind: instruction.kind,
+            position,
+            even: draft.even,
             frame: number,
             when: draft.when,
             forms: draft.forms.into_iter().map(Arc::new).collect(),
@@ -179,6 +181,11 @@ impl Touched {
     pub fn only(&self, kinds: &[AccessKind]) -> Self {
         let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind)).cloned().collect();
         self.with(self.frames.clone(), kept)
+    }
+
+    /// What counts as the same address.
+    pub(super) fn addressing(&self) -> Addressing {
+        self.addressing
     }
 
     /// Other accesses of the same field.

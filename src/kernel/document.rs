@@ -181,7 +181,7 @@ record! {
         to: Formula [required],
         /// Distance; 1.
         step: Formula,
-        /// Evaluate only so many iterations and normalise to their work.
+        /// How many iterations are enough to look at, as the author sees it. Results are those of the whole loop, with it or without.
         sample: Formula,
     }
 }

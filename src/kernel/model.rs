@@ -175,7 +175,8 @@ pub struct Loop {
     pub to: Form<Scale>,
     /// Distance.
     pub step: Scale,
-    /// Only so many iterations are evaluated, and results normalised to their work.
+    /// How many iterations the document says are enough to look at. Counting looks at all of them, so that
+    /// nothing depends on it.
     pub sample: Option<i64>,
 }
 

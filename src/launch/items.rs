@@ -3,7 +3,6 @@
 use super::candidate::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
-use crate::expr::Coord;
 use crate::kernel::Kernel;
 
 /// Work items that the threads of these blocks do.
@@ -36,21 +35,4 @@ fn inside(kernel: &Kernel, launch: &Launch, block: &BlockBox) -> f64 {
         (end(block.to[d]) - end(block.from[d])).max(0) as f64
     };
     (0..3).map(along).product()
-}
-
-/// Which part of the work is evaluated and stands for all of it: sampled iterations over all, for each
-/// sampled loop.
-pub fn evaluated_share(launch: &Launch, program: &Program<i64>) -> f64 {
-    let whole = |coord| match coord {
-        Coord::ThreadIdx(d) => Some((0, launch.sizes.block[d.index()] - 1)),
-        Coord::BlockIdx(d) => Some((0, launch.sizes.grid[d.index()] - 1)),
-        _ => None,
-    };
-    let share = |l: &super::program::ProgramLoop<i64>| {
-        let sample = l.sample?;
-        let span = if l.step > 0 { l.to.minus(&l.from) } else { l.from.minus(&l.to) }.ok()?;
-        let iterations = span.interval(&whole)?.1.div_euclid(l.step.checked_abs()?).checked_add(1)?;
-        (iterations > sample).then(|| sample as f64 / iterations as f64)
-    };
-    program.loops.iter().filter_map(share).product()
 }

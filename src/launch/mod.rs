@@ -3,6 +3,7 @@
 mod candidate;
 mod items;
 mod occupancy;
+mod parts;
 mod program;
 mod shapes;
 mod single;
@@ -12,8 +13,9 @@ mod wave;
 mod working;
 
 pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};
-pub use items::{evaluated_share, work_items};
+pub use items::work_items;
 pub use occupancy::{Limit, Occupancy, occupancy};
+pub use parts::{Part, stretches};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
 pub use shapes::{Shapes, the_candidate};
 pub use thread::{Event, Fault, Touch, visit_events, visit_thread};

@@ -130,8 +130,6 @@ pub struct ProgramLoop<C: Coefficient> {
     pub to: Form<C>,
     /// Distance.
     pub step: C,
-    /// Only so many iterations are evaluated.
-    pub sample: Option<i64>,
 }
 
 /// What one thread does.
@@ -219,7 +217,7 @@ impl Program<Scale> {
             if step == 0 {
                 return Err(Excess::Divisor(step));
             }
-            Ok(ProgramLoop { from, to, step, sample: l.sample })
+            Ok(ProgramLoop { from, to, step })
         });
         Ok(Program {
             fold: self.fold,
@@ -242,7 +240,7 @@ fn length(body: &[Statement]) -> usize {
 }
 
 fn own_loop(l: &Loop) -> ProgramLoop<Scale> {
-    ProgramLoop { from: l.from.clone(), to: l.to.clone(), step: l.step.clone(), sample: l.sample }
+    ProgramLoop { from: l.from.clone(), to: l.to.clone(), step: l.step.clone() }
 }
 
 fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option<Cond<i64>>, Excess> {

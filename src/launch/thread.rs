@@ -189,9 +189,6 @@ impl<'p> Run<'p> {
         let to = range.to.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
         let (mut k, mut done) = (from, 0);
         while if range.step > 0 { k <= to } else { k >= to } {
-            if range.sample.is_some_and(|most| done >= most) {
-                break;
-            }
             self.spend()?;
             self.loops[number] = Some(k);
             self.iterations[number] = u32::try_from(done).ok();

@@ -1,5 +1,6 @@
 //! Everything known about one launch.
 
+use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
 use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
@@ -7,7 +8,7 @@ use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
-use crate::traffic::l1::{self, L1Counts};
+use crate::traffic::l1;
 use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
 
 /// How time follows from volumes.
@@ -59,32 +60,6 @@ impl Unpredicted {
             Unpredicted::Uncounted(_) => "not-countable",
             Unpredicted::Fault(_) => "not-computable",
         }
-    }
-}
-
-/// One launch with all that is predicted of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prediction {
-    /// Block, fold, grid, registers.
-    pub launch: Launch,
-    /// Resident blocks and waves.
-    pub occupancy: Occupancy,
-    /// What was counted in L1.
-    pub l1: L1Counts,
-    /// What was counted of blocks and waves.
-    pub footprints: Footprints,
-    /// Bytes at each boundary.
-    pub volumes: Volumes,
-    /// Seconds and their parts.
-    pub time: Time,
-    /// Work items of the grid.
-    pub items: f64,
-}
-
-impl Prediction {
-    /// Work items per second.
-    pub fn rate(&self) -> f64 {
-        self.items / self.time.seconds
     }
 }
 
@@ -151,17 +126,18 @@ impl<'a> Estimator<'a> {
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
         let l1 = l1::count(kernel, &launch, program, device)?;
-        let items = footprints.items;
+        let (items, counting) = (footprints.items, Counted::of(&footprints, &l1));
         let (volumes, time) = (Volumes::default(), Time::default());
-        let mut prediction = Prediction { launch, occupancy, l1, footprints, volumes, time, items };
+        let summary = Summary { launch, occupancy, volumes, time, items, counting };
+        let mut prediction = Prediction { summary, l1, footprints };
         self.refit(&mut prediction, self.curves.fit);
         Ok(prediction)
     }
 
     /// Volumes and time of a prediction under other coefficients. What was counted stays, so that this
-    /// takes a microsecond: for fitting. Predictions of a ranking have lost a part of their counts.
+    /// takes a microsecond: for fitting.
     pub fn refit(&self, prediction: &mut Prediction, fit: &Fit) {
-        let Prediction { launch, occupancy, l1, footprints, .. } = &*prediction;
+        let Prediction { summary: Summary { launch, occupancy, .. }, l1, footprints } = &*prediction;
         let volumes = volumes(self.device, launch, occupancy, &fit.volumes, l1, footprints);
         let inputs = Inputs {
             device: self.device,
@@ -176,6 +152,6 @@ impl<'a> Estimator<'a> {
             Model::Default => combined(&inputs, &fit.time),
             Model::Roofline => roofline(&inputs),
         };
-        (prediction.volumes, prediction.time) = (volumes, time);
+        (prediction.summary.volumes, prediction.summary.time) = (volumes, time);
     }
 }

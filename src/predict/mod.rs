@@ -2,13 +2,15 @@
 
 mod estimate;
 mod explain;
+mod prediction;
 mod rank;
 mod shared;
 mod time;
 
-pub use estimate::{Estimator, Model, Prediction, Unpredicted};
+pub use estimate::{Estimator, Model, Unpredicted};
 pub use explain::{
     AccessShare, Alone, Explanation, Halo, Layer, Level, Levels, Lost, Neighbour, Neighbours, explain,
 };
+pub use prediction::{Counted, Prediction, Summary};
 pub use rank::{Choice, Ranked, Ranking, rank};
 pub use time::{Limiter, Limits, Terms, Time};

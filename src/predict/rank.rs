@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::estimate::{Estimator, Prediction, Unpredicted};
+use super::estimate::{Estimator, Unpredicted};
+use super::prediction::Summary;
 use super::shared::{Runnable, Shared};
 use crate::launch::Candidate;
 
@@ -41,8 +42,8 @@ pub struct Ranked {
     pub relative: f64,
     /// Position of its kernel.
     pub kernel: usize,
-    /// What is predicted of it, without what was counted of single instructions.
-    pub prediction: Box<Prediction>,
+    /// What is predicted of it.
+    pub prediction: Box<Summary>,
 }
 
 /// Candidates that are predicted before those that are not kept are forgotten.
@@ -69,7 +70,7 @@ pub fn rank(
     done.fetch_add(rejected.len(), Ordering::Relaxed);
     let mut best = Best { most, found: Vec::new(), feasible: 0, registers_assumed: false };
     for part in admitted.chunks(AT_A_TIME) {
-        let predicted: Vec<Result<Box<Prediction>, Unpredicted>> = part
+        let predicted: Vec<Result<Box<Summary>, Unpredicted>> = part
             .par_iter()
             .map(|(i, runnable)| {
                 let kernel = choices[*i].kernel;
@@ -99,13 +100,13 @@ pub fn rank(
 struct Best {
     most: usize,
     /// Kernel and prediction.
-    found: Vec<(usize, Box<Prediction>)>,
+    found: Vec<(usize, Box<Summary>)>,
     feasible: usize,
     registers_assumed: bool,
 }
 
 impl Best {
-    fn add(&mut self, kernel: usize, prediction: Box<Prediction>) {
+    fn add(&mut self, kernel: usize, prediction: Box<Summary>) {
         self.feasible += 1;
         self.registers_assumed |= prediction.launch.registers_assumed;
         self.found.push((kernel, prediction));
@@ -119,23 +120,15 @@ impl Best {
     }
 }
 
-fn one(
-    estimator: &Estimator<'_>,
-    shared: &Shared<'_>,
-    runnable: &Runnable,
-) -> Result<Prediction, Unpredicted> {
+fn one(estimator: &Estimator<'_>, shared: &Shared<'_>, runnable: &Runnable) -> Result<Summary, Unpredicted> {
     let program = shared.program(&runnable.launch)?;
     let footprints = shared.footprints(runnable, &program)?;
     let Runnable { launch, occupancy } = runnable;
-    let mut prediction = estimator.of_counted(launch.clone(), *occupancy, &program, footprints)?;
     // Of many candidates only what a ranking shows is kept.
-    prediction.l1.instructions = Vec::new();
-    prediction.l1.blocks = Vec::new();
-    prediction.footprints.fields = Vec::new();
-    Ok(prediction)
+    Ok(estimator.of_counted(launch.clone(), *occupancy, &program, footprints)?.summary)
 }
 
-fn placed(found: Vec<(usize, Box<Prediction>)>, error: f64) -> Vec<Ranked> {
+fn placed(found: Vec<(usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
     let best = found.first().map_or(0.0, |f| f.1.rate());
     let (mut tie_group, mut group_best) = (0, f64::INFINITY);
     let mut results = Vec::with_capacity(found.len());

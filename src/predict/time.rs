@@ -241,7 +241,7 @@ fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
     }
     let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
     let blocks = of.working_blocks as f64;
-    blocks * fit.translation_cycles.value * of.volumes.pages_in_turn * many / (of.sms() * of.clock())
+    blocks * fit.translation_cycles.value * of.volumes.pages_per_block * many / (of.sms() * of.clock())
 }
 
 fn norm(parts: &[f64], p: f64) -> f64 {

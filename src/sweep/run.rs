@@ -9,7 +9,7 @@ use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
-use crate::predict::{Choice, Estimator, Model, Prediction, Unpredicted, rank};
+use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
 use crate::source::Fault;
 use crate::traffic::Counting;
 
@@ -89,7 +89,7 @@ impl From<&Fault> for Refused {
 /// counts the points that are finished. A value that the device refuses is a fault of the request.
 pub fn run<T: Send>(
     request: &Request<'_>,
-    keep: &(dyn Fn(&Estimator<'_>, &Prediction) -> T + Sync),
+    keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     done: &AtomicUsize,
 ) -> Result<Vec<Point<T>>, Fault> {
     let launches = request.series();
@@ -171,7 +171,7 @@ impl Request<'_> {
         &self,
         values: &[Value],
         series: &[Series],
-        keep: &(dyn Fn(&Estimator<'_>, &Prediction) -> T + Sync),
+        keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     ) -> Result<Vec<Point<T>>, Fault> {
         let device = (self.device)(&self.texts(values, Subject::Device))?;
         let kernels = self.kernels_at(values);
@@ -207,7 +207,7 @@ impl Request<'_> {
         &self,
         values: &[Value],
         estimators: &[Estimator<'_>],
-        keep: &(dyn Fn(&Estimator<'_>, &Prediction) -> T + Sync),
+        keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     ) -> Option<Point<T>> {
         let mut choices = Vec::new();
         for (kernel, estimator) in estimators.iter().enumerate() {

@@ -3,11 +3,12 @@
 
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::l1::L1Counts;
+use super::passes::{Passes, Scene};
 use super::places::{Past, Representative, Wave, middle_wave, representatives};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::{FieldId, Kernel};
-use crate::launch::{BlockBox, Launch, Program, Working, evaluated_share, work_items};
+use crate::launch::{BlockBox, Launch, Part, Program, Working, work_items};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,9 +32,9 @@ pub struct Footprints {
     pub fields: Vec<FieldFootprint>,
     /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
     pub block_alloc: f64,
-    /// The same of single iterations: of the outermost loops, of those in them, and so on. What is used
-    /// again in the next iteration has to stay in the L1 for so long.
-    pub iteration_alloc: Vec<f64>,
+    /// The same of single stretches of the program, in single iterations, on average over what is loaded:
+    /// what competes for the L1 at a time. Without loops and barriers the same number.
+    pub stretch_alloc: f64,
     /// Bytes that the wave loads or stores.
     pub wave: f64,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
@@ -51,17 +52,14 @@ pub struct Footprints {
     pub items: f64,
     /// Blocks that have work: others end at once.
     pub working_blocks: i64,
-    /// Which part of the work was looked at: the sampled iterations of loops that say so.
-    pub evaluated: f64,
-    /// Work items of the wave, as far as they were looked at. Here and below, those of blocks without
-    /// work count for the blocks that have some.
+    /// Work items of the wave. Here and below, those of blocks without work count for the blocks that have
+    /// some.
     pub wave_items: f64,
     /// Work items of a block on average.
     pub block_items: f64,
     /// Work items of a block that the domain does not cut.
     pub whole_items: f64,
-    /// Work items of the launch for each one that is done and looked at: those of blocks without work
-    /// count too, and iterations that are left out. `None` where the L1 does not
+    /// Work items of the launch for each one that is done: those of blocks without work count too. `None` where the L1 does not
     /// count points of the domain: in grid-stride loops and under guards.
     pub stands_for: Option<f64>,
     /// Engines that counted, each once.
@@ -90,14 +88,12 @@ pub struct FieldFootprint {
     pub field: FieldId,
     /// Sectors that a whole block loads (`V_comp` of section 4.3).
     pub block_load: f64,
-    /// The same of single iterations, added up over iterations: of the outermost loops, of those in them,
-    /// and so on.
-    pub iteration_loads: Vec<f64>,
     /// `block_load` on average over all blocks, those that the domain cuts too.
     pub mean_block_load: f64,
     /// The same of what blocks ask of the L2: loads, and atomics, which read what they change there.
     pub mean_block_fetch: f64,
-    /// Sectors that the wave loads (`V_comp` of section 4.4) or changes by atomics.
+    /// Sectors that the wave loads (`V_comp` of section 4.4) or changes by atomics, but for those that it
+    /// stores first.
     pub wave_load: f64,
     /// Sectors that the wave changes by atomics, and those that its blocks do, each by itself.
     pub atomics: [f64; 2],
@@ -108,6 +104,19 @@ pub struct FieldFootprint {
     pub reuse: [f64; 3],
     /// Of `wave_store`, likewise.
     pub store_reuse: [f64; 3],
+    /// What the program touches again, and how much lies in between.
+    pub passes: Passes,
+}
+
+impl FieldFootprint {
+    /// Takes away what the wave stores before it loads it: the L2 has it already, or it is loaded again.
+    fn without_stored(&mut self) {
+        let share = (self.passes.stored_first / self.wave_load.max(1e-9)).clamp(0.0, 1.0);
+        self.wave_load *= 1.0 - share;
+        for reuse in &mut self.reuse {
+            *reuse *= 1.0 - share;
+        }
+    }
 }
 
 /// Counts the footprints of a launch with `resident` blocks at a time.
@@ -139,9 +148,8 @@ pub(super) fn of_fields(
     let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
     let working = Working::of(kernel, launch, program);
     let items = items_of(&[all]);
-    let evaluated = evaluated_share(launch, program);
     // Work items of blocks that do nothing belong to the launch, too.
-    let factor = evaluated * items / items_of(&[working.blocks]).max(1e-9);
+    let factor = items / items_of(&[working.blocks]).max(1e-9);
     let wave = middle_wave(&working, resident);
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
@@ -149,11 +157,10 @@ pub(super) fn of_fields(
     let no_guard = program.items.iter().all(|i| i.guard.is_none());
     let plain = no_guard && program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
-    let depth = fields.iter().map(|f| f.all.depth()).max().unwrap_or(0);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
         block_alloc: 0.0,
-        iteration_alloc: vec![0.0; depth],
+        stretch_alloc: 0.0,
         wave: 0.0,
         past: [0.0; 3],
         wave_pages: 0.0,
@@ -162,7 +169,6 @@ pub(super) fn of_fields(
         iteration_pages: 0.0,
         items,
         working_blocks: working.count(),
-        evaluated,
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
@@ -174,11 +180,10 @@ pub(super) fn of_fields(
     };
     for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
-        let of_loops = counts.iterations(field, depth, blocks.first(), &sizes)?;
-        for (sum, bytes) in found.iteration_alloc.iter_mut().zip(&of_loops.alloc) {
-            *sum += bytes;
-        }
-        found.iteration_pages += if depth > 0 { of_loops.pages } else { of_block.pages };
+        found.iteration_pages += match (blocks.first(), field.all.depth()) {
+            (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
+            _ => of_block.pages,
+        };
         let mut of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
@@ -193,7 +198,6 @@ pub(super) fn of_fields(
         found.fields.push(FieldFootprint {
             field: field.id,
             block_load: of_block.whole_load,
-            iteration_loads: of_loops.loads,
             mean_block_load: of_block.load / block_items,
             mean_block_fetch: of_block.fetch / block_items,
             wave_load: of_wave.load,
@@ -201,13 +205,48 @@ pub(super) fn of_fields(
             wave_store: of_wave.store,
             reuse: of_wave.reuse,
             store_reuse: of_wave.store_reuse,
+            passes: Passes::default(),
         });
     }
+    passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
     (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
     Ok(found)
+}
+
+/// Finds what the program touches again.
+fn passes(
+    found: &mut Footprints,
+    threads: &Threads<'_>,
+    fields: &[TouchedField<'_>],
+    counts: &mut Counts<'_>,
+    blocks: &[Representative],
+    wave: &Wave,
+    sizes: &Sizes,
+) -> Result<(), Uncounted> {
+    let Threads { kernel, program, .. } = *threads;
+    let parts = program.parts(kernel);
+    let (Some(first), false) = (blocks.first(), matches!(parts.as_slice(), [] | [Part::Stretch(_)])) else {
+        // All of it competes at the same time.
+        found.stretch_alloc = found.block_alloc;
+        for field in &mut found.fields {
+            field.passes = Passes::of_one_stretch(field, found.block_alloc, found.wave);
+        }
+        return Ok(());
+    };
+    let (block, block_items) = (first.block, first.items.max(1e-9));
+    let scene = Scene { fields, sizes, block, block_items, wave: &wave.blocks, wave_items: found.wave_items };
+    let (mut alloc, mut loads) = (0.0, 0.0);
+    for (field, passes) in found.fields.iter_mut().zip(counts.passes(&scene, &parts)?) {
+        alloc += passes.in_stretches * passes.stretch_alloc;
+        loads += passes.in_stretches;
+        field.passes = passes;
+        field.without_stored();
+    }
+    found.stretch_alloc = if loads > 0.0 { alloc / loads } else { 0.0 };
+    Ok(())
 }
 
 /// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
@@ -285,7 +324,7 @@ impl Counts<'_> {
     }
 
     /// Bytes in whole lines that are touched in one of several ways.
-    fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
+    pub(super) fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
         if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
             return Ok(0.0);
         }
@@ -395,6 +434,20 @@ impl Counts<'_> {
             here
         };
         Ok(bytes / sizes.page as f64)
+    }
+
+    /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
+    fn pages_of_iteration(
+        &mut self,
+        field: &TouchedField<'_>,
+        block: BlockBox,
+        sizes: &Sizes,
+    ) -> Result<f64, Uncounted> {
+        let mut most = 0.0_f64;
+        for iteration in field.all.innermost() {
+            most = most.max(self.bytes(&iteration, &[block], sizes.page)? / sizes.page as f64);
+        }
+        Ok(most * field.times())
     }
 
     /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are

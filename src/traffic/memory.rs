@@ -2,6 +2,7 @@
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
 use super::footprints::{FieldFootprint, Footprints};
+use super::passes::Again;
 use crate::curve::VolumeFit;
 
 /// Bytes between L2 and memory per work item.
@@ -13,7 +14,7 @@ pub struct MemoryVolumes {
     pub reuse: [f64; 3],
     /// Saved by hits on what an earlier launch left, where arrays fit.
     pub reuse_launch: f64,
-    /// Loaded again by blocks of one wave.
+    /// Loaded again by blocks of one wave: by several of them, or by the same in another pass.
     pub load_capacity: f64,
     /// Loads that complete sectors which were written in part.
     pub partial_store_fill: f64,
@@ -50,7 +51,9 @@ impl MemoryVolumes {
 
 /// A cache shared by all SMs, with the miss rates that its pressure leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cache {
+pub(super) struct Cache<'f> {
+    capacity: f64,
+    fit: &'f VolumeFit,
     /// Bytes between two uses over the capacity: within a wave, and since the last blocks of the row,
     /// the last row and the last plane.
     pub(super) oversubscription: [f64; 4],
@@ -60,8 +63,8 @@ pub(super) struct Cache {
     pub(super) launch_miss: f64,
 }
 
-impl Cache {
-    pub(super) fn new(capacity: f64, fit: &VolumeFit, footprints: &Footprints) -> Self {
+impl<'f> Cache<'f> {
+    pub(super) fn new(capacity: f64, fit: &'f VolumeFit, footprints: &Footprints) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
         let within = fit.wave_share.value * footprints.wave;
         let [_, row, plane] = footprints.past;
@@ -73,14 +76,28 @@ impl Cache {
         };
         let grid = footprints.fields.iter().map(cold).sum::<f64>() * footprints.items;
         Self {
+            capacity,
+            fit,
             oversubscription,
             miss: std::array::from_fn(|d| fit.reuse(d).miss(oversubscription[d])),
             launch_miss: fit.l2_reuse.miss(grid / capacity.max(1.0)),
         }
     }
 
-    /// What one field needs from below.
-    pub(super) fn below(&self, f: &FieldFootprint, stored: Stored) -> MemoryVolumes {
+    /// Bytes that miss of those that come again at some distances.
+    fn lost(&self, again: &[Again], share: f64, asked: &dyn Fn(&Again) -> f64) -> f64 {
+        let miss = |a: &Again| self.fit.reuse(0).miss(share * a.distance / self.capacity.max(1.0));
+        again.iter().map(|a| asked(a) * miss(a)).sum()
+    }
+
+    /// What one field needs from below. `asked` says how much of what comes again in a later pass gets
+    /// past the L1.
+    pub(super) fn below(
+        &self,
+        f: &FieldFootprint,
+        stored: Stored,
+        asked: &dyn Fn(&Again) -> f64,
+    ) -> MemoryVolumes {
         let hit = |d: usize| 1.0 - self.miss[d + 1];
         let reuse: [f64; 3] = std::array::from_fn(|d| f.reuse[d] * hit(d));
         let unavoidable = f.wave_load - f.reuse.iter().sum::<f64>();
@@ -90,14 +107,19 @@ impl Cache {
         // What was changed by atomics and is loaded again was written in between.
         let [of_wave, of_blocks] = f.atomics;
         let changed_again = self.miss[0] * (of_blocks - of_wave).max(0.0);
+        let all = |a: &Again| a.bytes;
+        // Two blocks of the wave use a line at independent times.
+        let shared = self.lost(&f.passes.shared, self.fit.wave_share.value, &all);
+        let load_capacity = shared + self.lost(&f.passes.wave, 1.0, asked);
+        let stored_again = self.lost(&f.passes.stores, 1.0, &all);
         MemoryVolumes {
             load_compulsory: f.wave_load,
             reuse,
             reuse_launch: unavoidable.max(0.0) * (1.0 - self.launch_miss),
-            load_capacity: self.miss[0] * (f.mean_block_fetch - f.wave_load).max(0.0),
+            load_capacity,
             partial_store_fill: fill,
             store_compulsory: first_stores * self.launch_miss,
-            store_redundant: fill + changed_again,
+            store_redundant: fill + changed_again + stored_again,
         }
     }
 }

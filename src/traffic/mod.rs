@@ -3,13 +3,14 @@
 mod fields;
 mod footprints;
 pub mod l1;
-mod loops;
 mod memory;
+mod passes;
 mod places;
 mod regions;
 mod volumes;
 
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
 pub use memory::MemoryVolumes;
+pub use passes::{Again, Passes};
 pub use regions::{Region, WorkItems};
 pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, Pressure, Volumes, l1_capacity, volumes};

@@ -3,6 +3,7 @@
 use super::footprints::{FieldFootprint, Footprints};
 use super::l1::L1Counts;
 use super::memory::{Cache, MemoryVolumes, Stored};
+use super::passes::Again;
 use crate::curve::VolumeFit;
 use crate::device::Device;
 use crate::kernel::FieldId;
@@ -25,8 +26,6 @@ pub struct Volumes {
     pub pages_per_block: f64,
     /// Those of one iteration of its innermost loops: what it uses at a time.
     pub pages_at_a_time: f64,
-    /// Those of all iterations of sampled loops.
-    pub pages_in_turn: f64,
     /// Pages of a wave beyond those of contiguous arrays, per byte of the wave.
     pub scatter: f64,
     /// Loads from memory that no cache could avoid, per work item.
@@ -92,7 +91,7 @@ pub struct FieldVolumes {
 pub struct Pressure {
     /// Capacity of the L1 that is left beside shared memory, in bytes.
     pub l1_capacity: f64,
-    /// L1: lines of all resident blocks of an SM.
+    /// L1: lines of all resident blocks of an SM, of what each does at a time.
     pub l1: f64,
     /// Misses of what warps load again.
     pub l1_miss: f64,
@@ -115,8 +114,8 @@ pub fn volumes(
     let items = footprints.items_in_l1(l1);
     let capacity = l1_capacity(device, launch, occupancy);
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
-    let l1_loops = Loops::new(fit, footprints, blocks / capacity.max(1.0));
-    let (oversubscription, l1_miss) = l1_loops.innermost();
+    let in_l1 = InL1 { fit, blocks_per_byte: blocks / capacity.max(1.0) };
+    let asked = |a: &Again| a.bytes * a.in_block.map_or(1.0, |distance| in_l1.miss(distance));
     let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints);
     let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints));
     let mut out = Volumes {
@@ -129,13 +128,12 @@ pub fn volumes(
         pages_per_wave: footprints.wave_pages,
         pages_per_block: footprints.block_pages,
         pages_at_a_time: footprints.iteration_pages,
-        pages_in_turn: footprints.block_pages / footprints.evaluated,
         scatter: (footprints.wave_pages - footprints.contiguous_pages).max(0.0) / footprints.wave.max(1.0),
-        thread_stores: l1.store_issues / l1.warps.max(1.0) / footprints.evaluated,
+        thread_stores: l1.store_issues / l1.warps.max(1.0),
         pressure: Pressure {
             l1_capacity: capacity,
-            l1: oversubscription,
-            l1_miss,
+            l1: in_l1.oversubscription(footprints.stretch_alloc),
+            l1_miss: in_l1.miss(footprints.stretch_alloc),
             l2: l2.oversubscription,
             l2_miss: l2.miss,
         },
@@ -148,7 +146,7 @@ pub fn volumes(
         out.l1.load += per_item(of_warps.load_sectors);
         let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
         out.l1.store += store_warp;
-        let lost = l1_loops.lost(f, per_item(of_warps.iteration_load_sectors));
+        let lost = in_l1.lost(f, per_item(of_warps.iteration_load_sectors));
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
         let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors), l2.oversubscription[0]);
@@ -162,11 +160,11 @@ pub fn volumes(
             let times = of_warps.atomic_bytes / items / changed;
             out.atomics_per_address = out.atomics_per_address.max(times);
         }
-        let below = l2.below(f, stored);
+        let below = l2.below(f, stored, &asked);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
         out.further_runs += last.launch_miss * of_warps.distinct_store_runs() / items;
-        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored));
+        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored, &asked));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
         out.l2.store += of_l2.store;
@@ -179,36 +177,28 @@ pub fn volumes(
     out
 }
 
-/// How much of what the warps of a block load again the L1 still has. Within an iteration, and from one
-/// to the next, as much as an iteration allocates lies in between.
-struct Loops {
-    /// Oversubscription and misses: of the whole program, of an iteration of the outermost loops, of those
-    /// in them, and so on.
-    levels: Vec<(f64, f64)>,
+/// How much of what a block loads again the L1 still has.
+struct InL1<'f> {
+    fit: &'f VolumeFit,
+    /// Resident blocks over the capacity.
+    blocks_per_byte: f64,
 }
 
-impl Loops {
-    fn new(fit: &VolumeFit, footprints: &Footprints, blocks_per_byte: f64) -> Self {
-        let allocations = std::iter::once(&footprints.block_alloc).chain(&footprints.iteration_alloc);
-        let level = |bytes: &f64| {
-            let oversubscription = bytes * blocks_per_byte;
-            (oversubscription, fit.l1_redundant.miss(oversubscription))
-        };
-        Self { levels: allocations.map(level).collect() }
+impl InL1<'_> {
+    /// Oversubscription by so many bytes of each block (equation 4).
+    fn oversubscription(&self, alloc: f64) -> f64 {
+        alloc * self.blocks_per_byte
     }
 
-    fn innermost(&self) -> (f64, f64) {
-        self.levels.last().copied().unwrap_or_default()
+    fn miss(&self, alloc: f64) -> f64 {
+        self.fit.l1_redundant.miss(self.oversubscription(alloc))
     }
 
-    /// Bytes of a field that miss, of those that warps load in iterations, each by itself.
+    /// Bytes of a field that miss, of those that warps load in stretches, each by itself.
     fn lost(&self, f: &FieldFootprint, by_warps: f64) -> f64 {
-        let innermost = *f.iteration_loads.last().unwrap_or(&f.block_load);
-        let within = (by_warps - innermost).max(0.0) * self.innermost().1;
-        let outer = std::iter::once(&f.block_load).chain(&f.iteration_loads);
-        let again = outer.zip(&f.iteration_loads).map(|(outer, inner)| (inner - outer).max(0.0));
-        let between = again.zip(self.levels.iter().skip(1)).map(|(bytes, (_, miss))| bytes * miss);
-        within + between.sum::<f64>()
+        let passes = &f.passes;
+        let within = (by_warps - passes.in_stretches).max(0.0) * self.miss(passes.stretch_alloc);
+        within + passes.block.iter().map(|a| a.bytes * self.miss(a.distance)).sum::<f64>()
     }
 }
 

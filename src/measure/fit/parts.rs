@@ -29,14 +29,14 @@ fn constant(miss: f64) -> Curve {
 pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volumes {
     let mut prediction = case.prediction.clone();
     estimator.refit(&mut prediction, fit);
-    prediction.volumes
+    prediction.summary.volumes
 }
 
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
 pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
     let measured = case.measured(Quantity::L2Load)?;
     // What a loop loads again lies at several oversubscriptions, of which only one is known here.
-    if case.prediction.footprints.fields.iter().any(|f| !f.iteration_loads.is_empty()) {
+    if case.prediction.footprints.fields.iter().any(|f| !f.passes.block.is_empty()) {
         return None;
     }
     let with = |miss: f64| {

@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::Program;
-use crate::predict::estimate::{Estimator, Prediction};
+use crate::predict::estimate::Estimator;
+use crate::predict::prediction::Prediction;
 
 /// Most instructions that are left out one at a time, the costliest first.
 const MOST_ALONE: usize = 256;

@@ -1,8 +1,8 @@
 //! What moves at each level, what it is made of, and which reuse the caches lose.
 
 use crate::device::Device;
-use crate::predict::estimate::Prediction;
-use crate::traffic::{FieldFootprint, MemoryVolumes};
+use crate::predict::prediction::Prediction;
+use crate::traffic::{Again, FieldFootprint, MemoryVolumes};
 
 /// All levels, from registers to memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +125,8 @@ const EMPTY: Level = Level {
 
 /// What blocks of a wave load again, bytes per work item.
 fn again(fields: &[FieldFootprint]) -> f64 {
-    fields.iter().map(|f| (f.mean_block_fetch - f.wave_load).max(0.0)).sum()
+    let bytes = |list: &[Again]| list.iter().map(|a| a.bytes).sum::<f64>();
+    fields.iter().map(|f| bytes(&f.passes.shared) + bytes(&f.passes.wave)).sum()
 }
 
 /// What blocks that ran before touched of what the wave loads.

@@ -14,7 +14,8 @@ pub use neighbours::{Neighbour, Neighbours};
 
 use std::sync::atomic::AtomicUsize;
 
-use super::estimate::{Estimator, Prediction, Unpredicted};
+use super::estimate::{Estimator, Unpredicted};
+use super::prediction::Prediction;
 use crate::launch::{Candidate, Launch, Program, occupancy};
 
 /// A prediction and what it rests on.

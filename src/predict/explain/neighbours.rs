@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use crate::expr::{Coord, Form, LaunchSizes, Scale};
 use crate::kernel::{Access, Kernel, Space, Statement};
 use crate::launch::Candidate;
-use crate::predict::estimate::{Estimator, Prediction};
+use crate::predict::estimate::Estimator;
+use crate::predict::prediction::Summary;
 use crate::predict::rank::{Choice, rank};
 
 /// Other launches, best first.
@@ -28,8 +29,8 @@ pub struct Neighbour {
     pub candidate: Candidate,
     /// Whether it is one of the kernel's own candidates.
     pub listed: bool,
-    /// What is predicted of it, without what was counted of single instructions.
-    pub prediction: Prediction,
+    /// What is predicted of it.
+    pub prediction: Summary,
 }
 
 /// Compares a launch with its neighbours and with `others`.

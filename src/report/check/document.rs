@@ -165,7 +165,7 @@ pub struct LoopSummary {
     pub to: String,
     /// Distance.
     pub step: String,
-    /// Only so many iterations are evaluated.
+    /// How many iterations the document says are enough to look at; all are counted.
     pub sample: Option<i64>,
     /// What is repeated.
     pub body: Vec<StatementSummary>,

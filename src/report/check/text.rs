@@ -114,7 +114,8 @@ fn program_lines(program: &[StatementSummary], depth: usize, out: &mut Vec<(Stri
             }
             StatementSummary::Loop(l) => {
                 let step = if l.step == "1" { String::new() } else { format!(" step {}", l.step) };
-                let sample = l.sample.map(|n| format!(", {n} iterations evaluated")).unwrap_or_default();
+                let sample =
+                    l.sample.map(|n| format!(", sample of {n}, though all are counted")).unwrap_or_default();
                 out.push((
                     format!("{indent}for {} in {}..{}{step}{sample}", l.variable, l.from, l.to),
                     String::new(),

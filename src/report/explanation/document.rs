@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::sentences::sentences;
 use crate::kernel::Kernel;
 use crate::launch::{Instruction, Launch};
-use crate::predict::{AccessShare, Estimator, Explanation, Layer, Level, Neighbour, Prediction};
+use crate::predict::{AccessShare, Estimator, Explanation, Layer, Level, Neighbour, Summary};
 use crate::report::check::Warning;
 use crate::report::prediction::{Head, ResultDocument, head, result_document};
 
@@ -347,7 +347,7 @@ fn layer((of, along): (&Layer, &'static str)) -> LayerDocument {
     }
 }
 
-fn neighbour(from: &Prediction, to: &Neighbour) -> NeighbourDocument {
+fn neighbour(from: &Summary, to: &Neighbour) -> NeighbourDocument {
     let (a, b) = (&from.volumes, &to.prediction.volumes);
     NeighbourDocument {
         block: to.candidate.block,

@@ -11,7 +11,7 @@ use super::document::{
 use crate::footprint::Addressing;
 use crate::kernel::Kernel;
 use crate::launch::{ASSUMED_REGISTERS, Candidate};
-use crate::predict::{Estimator, Prediction, Ranking, Unpredicted};
+use crate::predict::{Estimator, Ranking, Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 use crate::traffic::MemoryVolumes;
 
@@ -80,7 +80,7 @@ pub fn ranking_document(
 /// A single prediction as a document.
 pub fn prediction_document(
     estimator: &Estimator<'_>,
-    prediction: &Prediction,
+    prediction: &Summary,
     warnings: Vec<Warning>,
 ) -> PredictionDocument {
     PredictionDocument {
@@ -98,7 +98,7 @@ fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
 }
 
 /// A prediction without what it is about.
-pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocument {
+pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument {
     let (kernel, launch) = (estimator.kernel, &p.launch);
     let (limits, t) = (&p.time.limits, &p.time.terms);
     ResultDocument {
@@ -135,7 +135,7 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Prediction) -> ResultDocum
     }
 }
 
-fn volumes_document(p: &Prediction) -> VolumesDocument {
+fn volumes_document(p: &Summary) -> VolumesDocument {
     let v = &p.volumes;
     VolumesDocument {
         l1: L1Document {
@@ -176,7 +176,7 @@ fn memory(v: &MemoryVolumes) -> MemoryDocument {
     }
 }
 
-fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
+fn fields(kernel: &Kernel, p: &Summary) -> BTreeMap<String, FieldDocument> {
     let one = |f: &crate::traffic::FieldVolumes| FieldDocument {
         l2_load: f.l2.load(),
         l2_store: f.l2.store,
@@ -189,7 +189,7 @@ fn fields(kernel: &Kernel, p: &Prediction) -> BTreeMap<String, FieldDocument> {
 /// More atomics on one address than one warp can have: warps wait for each other.
 const MANY_ATOMICS: f64 = 64.0;
 
-fn warnings(estimator: &Estimator<'_>, p: &Prediction) -> Vec<Warning> {
+fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut add = |code, message: String, place: &str| {
         out.push(Warning { code, message, place: Some(place.to_owned()) });
@@ -198,10 +198,10 @@ fn warnings(estimator: &Estimator<'_>, p: &Prediction) -> Vec<Warning> {
         let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
         add("registers-assumed", message, "launch.registers");
     }
-    if p.footprints.sampled {
+    if p.counting.lines_sampled {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
     }
-    let (counts, verified) = (p.footprints.counts, p.footprints.verified);
+    let (counts, verified) = (p.counting.counts, p.counting.verified);
     if estimator.counting.counter.verifies() && verified < counts {
         let message = format!("no second engine could confirm {} of {counts} counts", counts - verified);
         add("counts-unverified", message, "counting");
@@ -214,7 +214,7 @@ fn warnings(estimator: &Estimator<'_>, p: &Prediction) -> Vec<Warning> {
         );
         add("atomics-contended", message, "time_s");
     }
-    if p.l1.sampled {
+    if p.counting.warps_sampled {
         add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
     }
     out

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::predict::Prediction;
+use crate::predict::Summary;
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 
 /// Candidates, best first: `wavecast/ranking/1`.
@@ -258,10 +258,10 @@ pub struct CountingDocument {
 }
 
 impl CountingDocument {
-    pub(super) fn of(p: &Prediction) -> Self {
-        let f = &p.footprints;
+    pub(super) fn of(p: &Summary) -> Self {
+        let f = &p.counting;
         let engines = f.engines.iter().map(|e| e.word()).collect();
-        Self { engines, exact: !f.sampled, counts: f.counts, verified: f.verified }
+        Self { engines, exact: !f.lines_sampled, counts: f.counts, verified: f.verified }
     }
 
     /// In words.

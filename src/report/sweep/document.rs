@@ -9,7 +9,7 @@ use super::super::check::{DeviceSummary, Warning};
 use super::super::prediction::{
     Head, KernelHead, ModelSummary, RejectedConfig, ResultDocument, head, result_document,
 };
-use crate::predict::{Estimator, Prediction};
+use crate::predict::{Estimator, Summary};
 use crate::sweep::{Point, Value, Vary};
 
 /// A series: `wavecast/sweep/1`.
@@ -133,7 +133,7 @@ pub struct PointError {
 pub type PointKept = (ResultDocument, Oversubscription);
 
 /// What a series keeps of a prediction.
-pub fn sweep_point(estimator: &Estimator<'_>, prediction: &Prediction) -> PointKept {
+pub fn sweep_point(estimator: &Estimator<'_>, prediction: &Summary) -> PointKept {
     let pressure = &prediction.volumes.pressure;
     let [l2_wave, _, l2_row, l2_plane] = pressure.l2;
     let oversubscription = Oversubscription { l1: pressure.l1, l2_wave, l2_row, l2_plane };

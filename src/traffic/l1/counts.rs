@@ -46,8 +46,8 @@ pub struct FieldCounts {
     pub load_sectors: f64,
     /// Distinct sectors per warp over all its loads, added up over warps: `V_warp`.
     pub warp_load_sectors: f64,
-    /// The same of the loads of one iteration of the loops around them, added up over iterations: what
-    /// has to hit if nothing stays from one iteration to the next. Without loops the same number.
+    /// The same of the loads of one stretch of the program in one iteration of the loops around it, added
+    /// up: what has to hit if nothing stays from one to the next. Of a single stretch the same number.
     pub iteration_load_sectors: f64,
     /// Distinct lines per warp-wide load, added up.
     pub load_lines: f64,

@@ -308,7 +308,8 @@ impl<'a> Warp<'a> {
     fn steps(&mut self, steps: &'a [Step], active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
         for step in steps {
             match step {
-                Step::Sync => {}
+                // What comes is another stretch of the program.
+                Step::Sync => tally.end_of_iteration(),
                 Step::Access(position) => self.access(*position, active, weight, tally)?,
                 Step::Loop(id, inner) => self.repeat(*id, inner, active, weight, tally)?,
             }
@@ -359,7 +360,7 @@ impl<'a> Warp<'a> {
             let step = range.step.checked_abs().ok_or(Fault::Overflow)?;
             let count = if span < 0 { 0 } else { (span / step).saturating_add(1) };
             if let (Some(value), Some(of_lane)) = (values.get_mut(lane), counts.get_mut(lane)) {
-                (*value, *of_lane) = (from, range.sample.map_or(count, |s| count.min(s)));
+                (*value, *of_lane) = (from, count);
             }
         }
         let most = counts.iter().copied().max().unwrap_or(0);

@@ -6,7 +6,7 @@ use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
-use crate::launch::{Instruction, Launch, Program, Step};
+use crate::launch::{Instruction, Launch, Program, Step, stretches};
 
 /// Most iterations of one loop that are looked at.
 const MOST_ITERATIONS: i64 = 32;
@@ -76,6 +76,8 @@ pub struct Plan<'a> {
     pub streams: Vec<Stream<'a>>,
     /// Threads below such a limit along every dimension are active.
     pub limits: Vec<[i64; 3]>,
+    /// The stretch of the program in which each instruction stands.
+    pub stretches: Vec<u32>,
     /// The warps of a block.
     pub classes: Vec<Class>,
     /// The blocks to look at.
@@ -155,7 +157,20 @@ impl<'a> Plan<'a> {
         }
         let any_active = |c: &&Class| c.active.iter().any(|&lanes| lanes != 0);
         let warps = classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum();
-        Some(Self { kernel, program, launch, streams, limits, classes, phases, period, work_items, warps })
+        let stretches = stretches(&program.parts(kernel), program.instructions.len());
+        Some(Self {
+            kernel,
+            program,
+            launch,
+            streams,
+            limits,
+            stretches,
+            classes,
+            phases,
+            period,
+            work_items,
+            warps,
+        })
     }
 }
 
@@ -187,7 +202,6 @@ fn ranges(program: &Program<i64>) -> Vec<Option<Range>> {
         let (from, to) = (l.from.as_constant()?, l.to.as_constant()?);
         let span = if l.step > 0 { to.checked_sub(from)? } else { from.checked_sub(to)? };
         let count = if span < 0 { 0 } else { span / l.step.checked_abs()? + 1 };
-        let count = l.sample.map_or(count, |s| count.min(s.max(0)));
         // The last value fits, too.
         from.checked_add(l.step.checked_mul((count - 1).max(0))?)?;
         Some(Range { from, step: l.step, count })

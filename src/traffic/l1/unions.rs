@@ -6,7 +6,7 @@ use super::plan::{Access, Iteration, Plan, Stream};
 use super::shapes::Shapes;
 use super::spans::{self, Span};
 use super::starts::Starts;
-use crate::expr::{Coord, Dim, Form, LoopId};
+use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{self, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
@@ -89,8 +89,8 @@ fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Co
     addresses.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= far.unsigned_abs()).then_some(sum)
 }
 
-/// Distinct sectors of the loads of one iteration, added up over iterations, as a mean over blocks. The
-/// middle iteration stands for all. `None` without loops.
+/// Distinct sectors of the loads of each stretch in one iteration, added up over stretches and iterations,
+/// as a mean over blocks. The middle iteration stands for all. `None` if all loads are one stretch.
 fn by_iteration(
     plan: &Plan,
     pipe: &Pipe,
@@ -99,20 +99,20 @@ fn by_iteration(
     counts: &L1Counts,
 ) -> Result<Option<f64>, Fault> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
-    if all().all(|(_, load)| load.loops.is_empty()) {
-        return Ok(None);
-    }
-    let nest = |load: &Access| -> Vec<LoopId> { load.loops.iter().map(|l| l.0).collect() };
-    let mut nests: Vec<Vec<LoopId>> = Vec::new();
+    let stretch = |load: &Access| plan.stretches.get(load.position).copied().unwrap_or_default();
+    let mut stretches: Vec<u32> = Vec::new();
     for (_, load) in all() {
-        let of_load = nest(load);
-        if !nests.contains(&of_load) {
-            nests.push(of_load);
+        let of_load = stretch(load);
+        if !stretches.contains(&of_load) {
+            stretches.push(of_load);
         }
     }
+    if stretches.len() == 1 && all().all(|(_, load)| load.loops.is_empty()) {
+        return Ok(None);
+    }
     let mut sum = 0.0;
-    for of_nest in nests {
-        let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| nest(load) == of_nest).collect();
+    for of_stretch in stretches {
+        let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| stretch(load) == of_stretch).collect();
         if let [(_, load)] = loads.as_slice() {
             // Each iteration has been counted.
             sum += counts.instructions.get(load.position).map_or(0.0, |i| i.sectors);
