@@ -6,7 +6,8 @@
  * All texts are UTF-8 and end with a zero byte. Texts and kernels that a function hands out belong to the
  * caller, who gives them back with wavecast_free and wavecast_kernel_free. Functions may be called from any
  * thread, and one kernel may be asked about by several threads at once; wavecast_kernel_free must be the last
- * call for its kernel. No function exits, prints or keeps a pointer that it was given.
+ * call for its kernel. No function exits, prints or keeps a pointer that it was given. A process that fork() made
+ * may use the kernels of its parent; it works in the thread that calls, while its parent works on all processors.
  */
 #ifndef WAVECAST_H
 #define WAVECAST_H

@@ -9,6 +9,7 @@ pub mod footprint;
 pub mod kernel;
 pub mod launch;
 pub mod measure;
+pub mod parallel;
 pub mod predict;
 mod random;
 pub mod report;

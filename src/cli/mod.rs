@@ -13,6 +13,7 @@ mod fit;
 mod import;
 mod input;
 mod library;
+mod licences;
 mod measured;
 mod model;
 mod output;
@@ -80,6 +81,9 @@ enum Command {
     Schema(schema::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
+    /// Print the licence, and those of the libraries in this program
+    #[command(alias = "licenses")]
+    Licences,
 }
 
 /// Runs a command line: the name of the program and its arguments.
@@ -108,6 +112,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Licences => licences::run(),
     };
     match outcome {
         Ok(code) => code,

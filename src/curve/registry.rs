@@ -1,6 +1,6 @@
 //! The curve files that ship, and which one a device uses.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 use serde_yaml::Value;
 
@@ -18,24 +18,42 @@ const FILES: [&str; 4] = [
 
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
-    whole(text, &FITS).map_err(|message| {
+    whole(text, fits()).map_err(|message| {
         let diagnostic = Diagnostic::global("curves", format!("{name}: {message}"));
         Fault::new(vec![diagnostic.help("see docs/fits.md")], Arc::default())
     })
 }
 
-static FITS: LazyLock<Vec<Fit>> = LazyLock::new(|| {
-    let mut fits = Vec::new();
-    for text in FILES {
-        // That every file reads is a test below.
-        fits.extend(whole(text, &fits));
-    }
-    fits
-});
+/// Those of the binary.
+fn fits() -> &'static [Fit] {
+    static FITS: OnceLock<Vec<Fit>> = OnceLock::new();
+    let all: &Vec<Fit> = once(&FITS, || {
+        let mut fits = Vec::new();
+        for text in FILES {
+            // That every file reads is a test below.
+            fits.extend(whole(text, &fits));
+        }
+        fits
+    });
+    all
+}
 
 /// The curves of devices that have none: those of the device that was measured best, without what
 /// holds for that device alone.
-static RELATIVE: LazyLock<Option<Fit>> = LazyLock::new(|| FITS.first().map(|fit| fit.inherited_by("")));
+fn relative() -> Option<&'static Fit> {
+    static RELATIVE: OnceLock<Option<Fit>> = OnceLock::new();
+    once(&RELATIVE, || fits().first().map(|fit| fit.inherited_by(""))).as_ref()
+}
+
+/// A value that is made where it is missing, before anybody is kept out: a process that is forked off while
+/// another thread makes it would wait for that thread for ever.
+fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
+    if let Some(value) = place.get() {
+        return value;
+    }
+    let value = make();
+    place.get_or_init(|| value)
+}
 
 /// The curve file of a text, with what it inherits from one of `fits`, or what is wrong with it.
 fn whole(text: &str, fits: &[Fit]) -> Result<Fit, String> {
@@ -77,8 +95,7 @@ fn merged(base: &Value, over: &Value) -> Value {
 
 /// Curves that ship, by their id.
 pub fn shipped(id: &str) -> Option<&'static Fit> {
-    let fits: &'static [Fit] = &FITS;
-    fits.iter().find(|f| f.id == id)
+    fits().iter().find(|f| f.id == id)
 }
 
 /// The curves that a device uses.
@@ -114,7 +131,7 @@ impl<'a> Curves<'a> {
 pub fn for_device(device: &Device) -> Curves<'static> {
     let own = shipped(&device.id);
     // A test below shows that the first file reads, and without its own keys too.
-    let relative = || RELATIVE.as_ref().unwrap_or(&FITS[0]);
+    let relative = || relative().unwrap_or(&fits()[0]);
     Curves { fit: own.unwrap_or_else(relative), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
 }
 
@@ -128,10 +145,10 @@ mod tests {
                     time: {dispatch_cycles: {value: 3, source: star}}}";
         let fit = read("mine.yaml", text).unwrap();
         assert!((fit.time.dispatch_cycles.value - 3.0).abs() < 1e-12);
-        assert_eq!(fit.volumes, FITS[0].volumes);
+        assert_eq!(fit.volumes, fits()[0].volumes);
         assert!(fit.time.dram_one_way.is_none(), "the V100's bandwidth is not that of another GPU");
         let again = read("again.yaml", &text.replace("id: mine", "id: v100-pcie-32gb")).unwrap();
-        assert_eq!(again.time.dram_one_way, FITS[0].time.dram_one_way);
+        assert_eq!(again.time.dram_one_way, fits()[0].time.dram_one_way);
         for (wrong, said) in [
             ("{", "mine.yaml"),
             ("{wavecast-curves: 1, id: a, inherit: nothing}", "`nothing`"),
@@ -147,17 +164,17 @@ mod tests {
     fn devices_without_curves_keep_their_own_bandwidth_and_latency() {
         let h200 = for_device(&crate::device::find("h200", &[]).unwrap());
         let time = &h200.fit.time;
-        assert!(!h200.own && h200.fit.id == FITS[0].id);
+        assert!(!h200.own && h200.fit.id == fits()[0].id);
         assert!(time.dram_one_way.is_none() && time.thread_cycles.is_none() && time.launch_seconds.is_none());
-        assert_eq!(time.turnaround, FITS[0].time.turnaround);
+        assert_eq!(time.turnaround, fits()[0].time.turnaround);
         let v100 = for_device(&crate::device::find("v100", &[]).unwrap());
         assert!(v100.own && v100.fit.time.dram_one_way.is_some());
     }
 
     #[test]
     fn every_file_reads_and_names_its_sources() {
-        assert_eq!(FITS.len(), FILES.len());
-        for fit in FITS.iter() {
+        assert_eq!(fits().len(), FILES.len());
+        for fit in fits().iter() {
             let value = serde_yaml::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
                 for (name, coefficient) in value.get(part).unwrap().as_mapping().unwrap() {

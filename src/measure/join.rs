@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::measurements::{Measurements, Per, Quantity, Row, Subject};
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::launch::Candidate;
+use crate::parallel;
 use crate::predict::{Estimator, Prediction};
 use crate::source::Fault;
 
@@ -86,7 +85,7 @@ pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Gr
         let (cases, rejected) = cases(&library.estimator(&kernel, &device), &rows);
         Group { subject: subject.clone(), kernel, device, cases, rejected }
     };
-    Ok(groups.into_par_iter().map(one).collect())
+    Ok(parallel::map_each(groups, one))
 }
 
 fn by_subject(measurements: &Measurements) -> Vec<Vec<&Row>> {
@@ -112,7 +111,7 @@ fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>)
         }
     }
     let outcomes: Vec<Result<Case, Rejected>> =
-        launches.par_iter().map(|(candidate, rows)| case(estimator, *candidate, rows)).collect();
+        parallel::map(&launches, |(candidate, rows)| case(estimator, *candidate, rows));
     let (mut found, mut rejected) = (Vec::with_capacity(outcomes.len()), Vec::new());
     for outcome in outcomes {
         match outcome {

@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::shared::{Runnable, Shared};
 use crate::launch::Candidate;
+use crate::parallel;
 
 /// A candidate of one of several kernels: variants of a document are ranked together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,15 +69,12 @@ pub fn rank(
     done.fetch_add(rejected.len(), Ordering::Relaxed);
     let mut best = Best { most, found: Vec::new(), feasible: 0, registers_assumed: false };
     for part in admitted.chunks(AT_A_TIME) {
-        let predicted: Vec<Result<Box<Summary>, Unpredicted>> = part
-            .par_iter()
-            .map(|(i, runnable)| {
-                let kernel = choices[*i].kernel;
-                let outcome = one(&estimators[kernel], &shared[kernel], runnable);
-                done.fetch_add(1, Ordering::Relaxed);
-                outcome.map(Box::new)
-            })
-            .collect();
+        let predicted: Vec<Result<Box<Summary>, Unpredicted>> = parallel::map(part, |(i, runnable)| {
+            let kernel = choices[*i].kernel;
+            let outcome = one(&estimators[kernel], &shared[kernel], runnable);
+            done.fetch_add(1, Ordering::Relaxed);
+            outcome.map(Box::new)
+        });
         for ((i, _), outcome) in part.iter().zip(predicted) {
             match outcome {
                 Ok(prediction) => best.add(choices[*i].kernel, prediction),

@@ -15,6 +15,7 @@ mod given;
 mod id;
 mod job;
 mod lines;
+mod lock;
 mod request;
 mod schema;
 mod session;

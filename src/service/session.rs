@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::answer::{Answer, Definition, Document, Documents};
 use super::job::{Job, Text};
+use super::lock::Lock;
 use super::request::{Op, Request};
 use crate::device::{self, Device};
 use crate::kernel::{Kernel, Limits, Loaded, Options, load};
@@ -25,9 +26,9 @@ const NAMES: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct Session {
     device: Option<String>,
-    kernels: Mutex<HashMap<String, Arc<Defined>>>,
-    recent: Mutex<Vec<(Text, Arc<Loaded>)>>,
-    devices: Mutex<HashMap<DeviceKey, Arc<Device>>>,
+    kernels: Lock<HashMap<String, Arc<Defined>>>,
+    recent: Lock<Vec<(Text, Arc<Loaded>)>>,
+    devices: Lock<HashMap<DeviceKey, Arc<Device>>>,
 }
 
 /// Name of a device and what was changed of it.
@@ -71,7 +72,7 @@ impl Session {
         if is_definition {
             let loaded = guarded(|| self.kernels_of(&job))?;
             let name = name.or_else(|| loaded.kernels.first().map(|k| k.name.clone())).unwrap_or_default();
-            let mut kernels = locked(&self.kernels);
+            let mut kernels = self.kernels.write().ok_or_else(forked)?;
             if kernels.len() >= NAMES && !kernels.contains_key(&name) {
                 let message = format!("{NAMES} kernels are defined; more are not kept");
                 let help = Some("define some of them anew, or send kernels with their requests".to_owned());
@@ -111,7 +112,7 @@ impl Session {
     }
 
     fn defined(&self, name: &str) -> Result<Arc<Defined>, ErrorDocument> {
-        let kernels = locked(&self.kernels);
+        let kernels = self.kernels.read().ok_or_else(forked)?;
         kernels.get(name).map(Arc::clone).ok_or_else(|| {
             let near = crate::source::nearest(name, kernels.keys().map(String::as_str));
             let near = near.map(|n| format!("did you mean `{n}`? "));
@@ -141,14 +142,16 @@ impl Session {
             return Ok(Arc::clone(loaded));
         }
         let known = |(text, loaded): &(Text, Arc<Loaded>)| (*text == job.text).then(|| Arc::clone(loaded));
-        if let Some(loaded) = locked(&self.recent).iter().find_map(known) {
+        if let Some(loaded) = self.recent.read().and_then(|recent| recent.iter().find_map(known)) {
             return Ok(loaded);
         }
         let Text { name, content, options } = &job.text;
         let loaded = load(name, content, options).map_err(|fault| ErrorDocument::new([&fault]))?;
         let loaded = Arc::new(loaded);
-        if content.len() <= RECENT_BYTES && is_small(&loaded) {
-            let mut recent = locked(&self.recent);
+        if content.len() <= RECENT_BYTES
+            && is_small(&loaded)
+            && let Some(mut recent) = self.recent.write()
+        {
             if recent.len() >= RECENT {
                 recent.remove(0);
             }
@@ -162,16 +165,18 @@ impl Session {
         let key = (name.to_owned(), job.options.device_set.texts().to_vec());
         // Files may change between requests.
         let is_file = device::is_path(name);
-        if let Some(device) = locked(&self.devices).get(&key).filter(|_| !is_file) {
-            return Ok(Arc::clone(device));
+        let known = || self.devices.read()?.get(&key).map(Arc::clone);
+        if let Some(device) = known().filter(|_| !is_file) {
+            return Ok(device);
         }
         let found = if is_file { read_device(name, &key.1)? } else { device::find(name, &key.1) };
         let device = Arc::new(found.map_err(|fault| ErrorDocument::new([&fault]))?);
-        let mut devices = locked(&self.devices);
-        if devices.len() >= DEVICES {
-            devices.clear();
+        if let Some(mut devices) = self.devices.write() {
+            if devices.len() >= DEVICES {
+                devices.clear();
+            }
+            devices.insert(key, Arc::clone(&device));
         }
-        devices.insert(key, Arc::clone(&device));
         Ok(device)
     }
 }
@@ -198,9 +203,11 @@ fn no_kernel(message: &str) -> ErrorDocument {
     ErrorDocument::of("request", message.to_owned(), Some(help.to_owned()))
 }
 
-/// A thread that panicked left nothing half done: values are put in whole.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Where a thread of the parent process was defining a kernel at the moment of the fork.
+fn forked() -> ErrorDocument {
+    let message = "the kernels of the parent process cannot be read after this fork".to_owned();
+    let help = "send the kernel itself, or fork when no kernel is being defined".to_owned();
+    ErrorDocument::of("fork", message, Some(help))
 }
 
 /// A fault of Wavecast itself costs one answer, not the server.
@@ -233,12 +240,12 @@ mod tests {
                 session.ask(&request(64 * size)).starts_with(&format!(r#"{{"id":{},"ok":true"#, 64 * size))
             );
         }
-        assert_eq!(locked(&session.recent).len(), RECENT);
+        assert_eq!(session.recent.read().unwrap().len(), RECENT);
         for count in 1..=2 * DEVICES {
             let change = format!(r#""options": {{"device_set": {{"sm.count": {count}}}}}, "op""#);
             assert!(session.ask(&request(64).replace(r#""op""#, &change)).contains(r#""ok":true"#));
         }
-        assert!(locked(&session.devices).len() <= DEVICES);
+        assert!(session.devices.read().unwrap().len() <= DEVICES);
     }
 
     #[test]

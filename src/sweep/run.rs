@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::vary::{Subject, Value, Vary};
 use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
+use crate::parallel;
 use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
 use crate::source::Fault;
 use crate::traffic::Counting;
@@ -94,14 +93,11 @@ pub fn run<T: Send>(
 ) -> Result<Vec<Point<T>>, Fault> {
     let launches = request.series();
     let settings = settings(request.vary);
-    let found: Vec<Result<Vec<Point<T>>, Fault>> = settings
-        .par_iter()
-        .map(|values| {
-            let points = request.at(values, &launches, keep)?;
-            done.fetch_add(points.len(), Ordering::Relaxed);
-            Ok(points)
-        })
-        .collect();
+    let found: Vec<Result<Vec<Point<T>>, Fault>> = parallel::map(&settings, |values| {
+        let points = request.at(values, &launches, keep)?;
+        done.fetch_add(points.len(), Ordering::Relaxed);
+        Ok(points)
+    });
     // The first fault in order, whichever was found first.
     let mut rows = Vec::with_capacity(found.len());
     for points in found {
@@ -198,7 +194,7 @@ impl Request<'_> {
             let outcome = outcome.map(|p| keep(estimator, &p)).map_err(|why| Refused::from(&why));
             Some(point(values, estimator.kernel, Some(candidate), outcome))
         };
-        let points: Vec<Option<Point<T>>> = series.par_iter().map(one).collect();
+        let points: Vec<Option<Point<T>>> = parallel::map(series, one);
         Ok(points.into_iter().flatten().collect())
     }
 

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use rayon::prelude::*;
 
 use super::super::Outcome;
 use super::super::output::{Failure, print};
+use wavecast::parallel;
 use wavecast::trace::reference::{Comparison, Reference};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let message = format!("{}: {e}", arguments.path.display());
         Failure::message("reference", message, Some("expected a file of reference results"))
     })?;
-    let found: Vec<Comparison> = (0..reference.len()).into_par_iter().map(|i| reference.compare(i)).collect();
+    let found: Vec<Comparison> = parallel::map_each((0..reference.len()).collect(), |i| reference.compare(i));
     let mut out = String::new();
     let mut runs = 0;
     let mut equal = 0;

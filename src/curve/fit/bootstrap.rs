@@ -1,12 +1,11 @@
 //! Intervals by fitting to resampled points (Efron, "Bootstrap methods: another look at the jackknife",
 //! 1979): they need no formula for the noise.
 
-use rayon::prelude::*;
-
 use super::covariance::Interval;
 use super::points::Points;
 use super::robust::{Found, Options, refit};
 use super::starts::quantile;
+use crate::parallel;
 use crate::random::Random;
 
 /// 95 % intervals of the parameters from `resamples` fits; the same seed gives the same ones.
@@ -17,15 +16,12 @@ pub fn bootstrap(
     resamples: usize,
     seed: u64,
 ) -> Vec<Interval> {
-    let all: Vec<Vec<f64>> = (0..resamples)
-        .into_par_iter()
-        .map(|i| {
-            // Each has random numbers of its own, so that the order of threads does not matter.
-            let mut random = Random(seed.wrapping_mul(0x9e37_79b9).wrapping_add(i as u64));
-            let some = points.some((0..points.len()).map(|_| random.below(points.len())));
-            refit(&some, options, found)
-        })
-        .collect();
+    let all: Vec<Vec<f64>> = parallel::map_each((0..resamples).collect(), |i| {
+        // Each has random numbers of its own, so that the order of threads does not matter.
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9).wrapping_add(i as u64));
+        let some = points.some((0..points.len()).map(|_| random.below(points.len())));
+        refit(&some, options, found)
+    });
     let of = |i: usize| {
         let mut values: Vec<f64> = all.iter().filter_map(|v| v.get(i).copied()).collect();
         values.sort_by(f64::total_cmp);

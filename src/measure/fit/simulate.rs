@@ -1,11 +1,10 @@
 //! Measurements of a device that is not there: a simulation runs a designed set of kernels, sizes and
 //! shapes, so that oversubscriptions of both caches go from far below to far above 1.
 
-use rayon::prelude::*;
-
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
+use crate::parallel;
 use crate::measure::join::{Case, Group, Library, Rejected};
 use crate::measure::measurements::{Quantity, Subject};
 use crate::predict::Estimator;
@@ -65,7 +64,7 @@ pub fn simulate(
     let one = |(subject, kernel, launches): Design| {
         let estimator = library.estimator(&kernel, device);
         let outcomes: Vec<Result<Case, Rejected>> =
-            launches.par_iter().map(|&candidate| case(&estimator, candidate, run)).collect();
+            parallel::map(&launches, |&candidate| case(&estimator, candidate, run));
         let (mut cases, mut rejected) = (Vec::new(), Vec::new());
         for outcome in outcomes {
             match outcome {

@@ -1,11 +1,10 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
-use rayon::prelude::*;
-
 use crate::curve::fit::{Bounds, Interval, LeastSquares, Normal, minimise};
 use crate::curve::{Coefficient, Fit};
 use crate::device::Device;
 use crate::measure::join::{Case, Group};
+use crate::parallel;
 use crate::predict::Estimator;
 
 /// What came of one coefficient of the time.
@@ -224,7 +223,7 @@ impl Times<'_> {
             estimator.refit(&mut prediction, &fit);
             row.weight * (prediction.time.seconds.ln() - row.log_seconds)
         };
-        self.rows.par_iter().map(one).collect()
+        parallel::map(&self.rows, one)
     }
 
     /// Residuals and their slopes, coefficient by coefficient.

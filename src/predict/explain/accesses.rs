@@ -1,9 +1,8 @@
 //! What each instruction costs, and what only it needs: the prediction is made again without it.
 
-use rayon::prelude::*;
-
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::Program;
+use crate::parallel;
 use crate::predict::estimate::Estimator;
 use crate::predict::prediction::Prediction;
 
@@ -64,10 +63,9 @@ pub(super) fn shares(
     let mut costly: Vec<usize> = (0..shares.len()).collect();
     costly.sort_by(|&a, &b| shares[b].cycles.total_cmp(&shares[a].cycles));
     costly.truncate(MOST_ALONE);
-    let alone: Vec<(usize, Option<Alone>)> = costly
-        .into_par_iter()
-        .map(|i| (i, alone(estimator, prediction, &program.without(shares[i].position))))
-        .collect();
+    let alone: Vec<(usize, Option<Alone>)> = parallel::map_each(costly, |i| {
+        (i, alone(estimator, prediction, &program.without(shares[i].position)))
+    });
     for (i, alone) in alone {
         shares[i].alone = alone;
     }

@@ -1,0 +1,78 @@
+//! Work on all processors at a time, in an order that does not depend on them.
+//!
+//! A process made by `fork()` has none of the threads of its parent, so that work handed to the pool that the
+//! parent started would wait for ever. Where the pool is another process's, the caller's thread does the work.
+
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+/// The process that uses the pool of this program; 0 before anybody does.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// What comes of each item, in their order.
+pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    if has_threads(&OWNER, process::id()) {
+        items.par_iter().map(one).collect()
+    } else {
+        items.iter().map(one).collect()
+    }
+}
+
+/// What comes of each item that is given away, in their order.
+pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    if has_threads(&OWNER, process::id()) {
+        items.into_par_iter().map(one).collect()
+    } else {
+        items.into_iter().map(one).collect()
+    }
+}
+
+/// Whether threads wait for work in this process, or will as soon as there is some.
+fn has_threads(owner: &AtomicU32, here: u32) -> bool {
+    // A thread of a pool that runs is proof enough: threads do not survive a fork.
+    rayon::current_thread_index().is_some()
+        || match owner.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(owner) => owner == here,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pool_belongs_to_the_process_that_used_it_first() {
+        let owner = AtomicU32::new(0);
+        assert!(has_threads(&owner, 7) && has_threads(&owner, 7));
+        assert!(!has_threads(&owner, 8), "a child of process 7");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert!(pool.install(|| has_threads(&owner, 8)), "a child with a pool of its own");
+    }
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<usize> = (0..1000).collect();
+        assert_eq!(map(&items, |i| i + 1), map_each(items.clone(), |i| i + 1));
+        assert!(map(&items, |i| i + 1).is_sorted());
+    }
+
+    #[test]
+    fn nobody_uses_the_pool_without_asking() {
+        let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if !path.ends_with("src/parallel.rs") {
+                    let text = std::fs::read_to_string(&path).unwrap_or_default();
+                    for call in ["rayon::prelude", "rayon::join", "rayon::scope", "rayon::spawn"] {
+                        assert!(!text.contains(call), "{}: use wavecast::parallel", path.display());
+                    }
+                }
+            }
+        }
+    }
+}
