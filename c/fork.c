@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "wavecast.h"
 
 #define SECONDS 60
-#define FORKS 40
+#define FORKS 20
 
 static int failures = 0;
 static atomic_bool done = false;

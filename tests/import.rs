@@ -87,9 +87,10 @@ fn amd_counters_become_bytes() {
     assert_eq!(long.rows.len(), 2, "two dispatches whose counters are mixed");
     assert_eq!(long.rows[0].block, [256, 1, 1]);
     for (quantity, expected) in [
-        (Quantity::DramLoad, 100.0 * 32.0 + 900.0 * 64.0),
+        // Requests of the MI300 series: 128 bytes from L2, and 300 such from memory.
+        (Quantity::DramLoad, 100.0 * 32.0 + 300.0 * 128.0 + 600.0 * 64.0),
         (Quantity::DramStore, 400.0 * 64.0 + 100.0 * 32.0),
-        (Quantity::L2Load, 2000.0 * 64.0),
+        (Quantity::L2Load, 2000.0 * 128.0),
         (Quantity::Time, 2e-6),
     ] {
         assert!(near(number(&long, 0, quantity), expected), "{quantity:?}");

@@ -118,7 +118,8 @@ fn folder(package: &Value) -> PathBuf {
 
 /// Lines of a text that say whose it is.
 fn copyright(text: &str) -> impl Iterator<Item = String> {
-    let lines = text.lines().map(|l| l.trim_start_matches([' ', '*', '/', '\t']).trim_end_matches([' ', '*', '/']));
+    let lines =
+        text.lines().map(|l| l.trim_start_matches([' ', '*', '/', '\t']).trim_end_matches([' ', '*', '/']));
     lines.filter(|l| l.starts_with("Copyright") && !l.contains(['[', '{'])).map(|l| {
         let words: Vec<&str> = l.split_whitespace().collect();
         words.join(" ")
@@ -185,7 +186,11 @@ fn of_isl(package: &Value) -> String {
     let mut text = String::new();
     for (title, file, folders) in [
         ("isl, the integer set library <https://libisl.sourceforge.io>", "LICENSE", &["", "include/isl"][..]),
-        ("imath, which isl computes with <https://github.com/creachadair/imath>", "imath/LICENSE", &["imath"]),
+        (
+            "imath, which isl computes with <https://github.com/creachadair/imath>",
+            "imath/LICENSE",
+            &["imath"],
+        ),
     ] {
         assert!(read(&isl.join(file)).contains("Permission is hereby granted, free of charge"), "{file}");
         writeln!(text, "{title}\n  MIT\n  in builds with the feature isl only").unwrap();
@@ -254,11 +259,15 @@ fn the_notice_names_everything_that_is_linked() {
         std::fs::write(&path, notice()).unwrap();
     }
     let found = read(&path);
-    let update = "run `WAVECAST_UPDATE=1 cargo test --test third_party`, look at the difference, and commit it";
+    let update =
+        "run `WAVECAST_UPDATE=1 cargo test --test third_party`, look at the difference, and commit it";
     let packages = linked(&host());
     let isl = packages.iter().find(|p| name(p) == "isl-rs").unwrap();
     for expected in packages.iter().map(section).chain([of_isl(isl)]) {
-        assert!(found.contains(&format!("\n{expected}")), "THIRD-PARTY.txt lacks this; {update}:\n{expected}");
+        assert!(
+            found.contains(&format!("\n{expected}")),
+            "THIRD-PARTY.txt lacks this; {update}:\n{expected}"
+        );
     }
     // What is not used any more, on whatever system.
     let lock = read(&root().join("Cargo.lock"));

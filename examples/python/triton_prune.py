@@ -7,7 +7,7 @@ Triton: `Config` stands for `triton.Config`.
 
 from dataclasses import dataclass
 
-from wavecast.triton import block_and_fold, prune_configs_by
+from wavecast.triton import prune_configs_by, tile_access, tile_launch
 
 
 @dataclass
@@ -20,16 +20,29 @@ class Config:
 
 
 def describe(n, TILE_X, TILE_Y, num_warps, **_):
-    block, fold = block_and_fold((TILE_X, TILE_Y), num_warps)
+    """A tile of `a`, whose rows are contiguous along x, becomes one of `b`, whose rows are contiguous along y.
+
+    Triton loads in an order in which threads are side by side along x, hands the values over in shared memory and
+    stores in an order in which they are side by side along y."""
+    x, y = f"{TILE_X}*blockIdx.x", f"{TILE_Y}*blockIdx.y"
     return {
         "wavecast": 1,
         "kernel": "transpose",
-        "fields": {"a": {"dtype": "f32", "shape": [n, n]}, "b": {"like": "a"}},
+        "fields": {
+            "a": {"dtype": "f32", "shape": [n, n]},
+            "b": {"like": "a"},
+            "tile": {"dtype": "f32", "size": TILE_X * TILE_Y, "space": "shared"},
+        },
         "domain": [{"x": n}, {"y": n}],
-        "loads": ["a[x, y]"],
-        "stores": ["b[y, x]"],
+        "body": [
+            tile_access("load", "a", (TILE_X, TILE_Y), num_warps, (x, y)),
+            tile_access("store", "tile", (TILE_X * TILE_Y,), num_warps),
+            "sync",
+            tile_access("load", "tile", (TILE_X * TILE_Y,), num_warps),
+            tile_access("store", "b", (TILE_Y, TILE_X), num_warps, (y, x)),
+        ],
         "work": {"flops": 0, "precision": "f32"},
-        "launch": {"block": [block], "fold": [fold], "registers": 32},
+        "launch": tile_launch((TILE_X, TILE_Y), num_warps, (n // TILE_X, n // TILE_Y), registers=32),
     }
 
 

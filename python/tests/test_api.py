@@ -169,3 +169,35 @@ def test_the_wheel_carries_the_command_line():
     assert command_line("rank", "-", "-d", "a100", "--block", "2048", text=json.dumps(COPY)).returncode == 1
     answered = command_line("serve", "--stdio", text='{"id": 1, "op": "rank"}\n')
     assert json.loads(answered.stdout)["id"] == 1
+
+
+def test_numbers_may_be_numpy_s():
+    numpy = pytest.importorskip("numpy")
+    document = copy.deepcopy(COPY)
+    document["params"] = {"N": numpy.int64(4096)}
+    document["launch"] = {"block": numpy.array([[64], [256]]), "registers": numpy.float64(16.0)}
+    document["work"] = {"flops": numpy.float32(0.5)}
+    plain = {**COPY, "launch": {"block": [[64], [256]], "registers": 16}, "work": {"flops": 0.5}}
+    assert wavecast.rank(document, "a100") == wavecast.rank(plain, "a100")
+    found = wavecast.rank(COPY, "a100", block=(numpy.int32(64),), top=numpy.uint8(1), verify=numpy.bool_(True))
+    assert found == wavecast.rank(COPY, "a100", block=64, top=1, verify=True)
+    assert wavecast.predict(COPY, numpy.array([128, 1]), device="a100") == wavecast.predict(COPY, 128, device="a100")
+    assert wavecast.rank(COPY, "a100", set={"N": numpy.float64(8192)})["kernel"]["domain"] == [8192, 1, 1]
+    with pytest.raises(TypeError, match=r"document\.fields\.a\.size: a complex is nothing"):
+        wavecast.rank({**COPY, "fields": {"a": {"dtype": "f64", "size": 4j}}})
+
+
+def test_a_device_in_the_place_of_the_block_is_the_device():
+    assert wavecast.predict(COPY, "v100") == wavecast.predict(COPY, device="v100")
+    assert wavecast.Kernel(COPY).predict("v100") == wavecast.predict(COPY, device="v100")
+    for arguments in [("v100", [64]), ("v100", None, "a100")]:
+        with pytest.raises(TypeError, match="'v100' is no block; give the device by name"):
+            wavecast.predict(COPY, *arguments)
+
+
+def test_frames_say_what_they_are_of():
+    pandas = pytest.importorskip("pandas")
+    frames = [wavecast.rank(COPY, device).frame() for device in ("a100", "v100")]
+    both = pandas.concat(frames)
+    assert list(both.columns[:2]) == ["kernel", "device"]
+    assert set(both["kernel"]) == {"copy"} and set(both["device"]) == {"a100-40gb", "v100-pcie-32gb"}

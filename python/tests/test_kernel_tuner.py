@@ -130,3 +130,9 @@ def test_strategies_start_from_the_seed(tmp_path, strategy):
     )
     measured = [tuple(r[k] for k in keys) for r in results]
     assert tuple(pruner.seed) in measured
+
+
+def test_a_search_space_without_items_per_thread():
+    whole = Pruner(KERNEL, {"block_size_x": [64, 128]}, "a100", slowdown=9, fold_names=())
+    assert whole.times == Pruner(KERNEL, {"block_size_x": [64, 128]}, "a100", slowdown=9).times
+    assert set(whole.times) == {(64,), (128,)}

@@ -1,10 +1,12 @@
 """Pruning as Triton's autotuner does it; with Triton itself where it is installed (it is large, and CI does
 without it)."""
 
+import re
+
 import pytest
 
 import wavecast
-from wavecast.triton import block_and_fold, prune_configs_by
+from wavecast.triton import block_and_fold, prune_configs_by, tile_access, tile_launch
 
 
 class Config:
@@ -82,6 +84,96 @@ def test_mistakes_in_a_document_are_not_taken_for_launches_that_cannot_run():
     functions = prune_configs_by(describe, "no-such-device")
     with pytest.raises(wavecast.KernelError, match="no-such-device"):
         functions["perf_model"](n=64, TILE_X=16, TILE_Y=16, num_warps=1)
+
+
+def transposed(n, tile, warps):
+    """A transposition as Triton does it."""
+    x, y = (f"{extent}*blockIdx.{axis}" for extent, axis in zip(tile, "xy"))
+    items = tile[0] * tile[1]
+    return {
+        "wavecast": 1,
+        "kernel": "transpose",
+        "fields": {
+            "a": {"dtype": "f32", "shape": [n, n]},
+            "b": {"like": "a"},
+            "tile": {"dtype": "f32", "size": items, "space": "shared"},
+        },
+        "domain": [{"x": n}, {"y": n}],
+        "body": [
+            tile_access("load", "a", tile, warps, (x, y)),
+            tile_access("store", "tile", (items,), warps),
+            "sync",
+            tile_access("load", "tile", (items,), warps),
+            tile_access("store", "b", tile[::-1], warps, (y, x)),
+        ],
+        "work": {"flops": 0, "precision": "f32"},
+        "launch": tile_launch(tile, warps, (n // tile[0], n // tile[1]), registers=32),
+    }
+
+
+@pytest.mark.parametrize(("tile", "warps"), [((32, 32), 4), ((128, 8), 2), ((8, 64), 8), ((16, 4), 4)])
+def test_each_element_of_a_tile_is_touched_by_one_thread(tile, warps):
+    n, found = 256, {"load": [], "store": []}
+    document = transposed(n, tile, warps)
+    threads = 32 * warps
+    for thread in range(threads):
+        place = {"block_index": (1, 2), "thread": (thread, 0, 0)}
+        touched = wavecast.touches(document, (threads,), **place)
+        found["load"] += touched["load", "a"]
+        found["store"] += touched["store", "b"]
+    elements = {(tile[0] + i, 2 * tile[1] + j) for i in range(tile[0]) for j in range(tile[1])}
+    vector = min(4, max(1, tile[0] * tile[1] // threads))
+    # A vector is told by its first element. Where threads outnumber elements, some repeat what others do.
+    repeats = max(1, threads // (tile[0] * tile[1]))
+    assert sorted(found["load"]) == sorted(repeats * [x + n * y for x, y in elements if x % vector == 0])
+    assert sorted(found["store"]) == sorted(repeats * [y + n * x for x, y in elements if y % vector == 0])
+
+
+def test_stores_are_coalesced_like_loads():
+    found = wavecast.predict(transposed(8192, (32, 32), 4), "h100-pcie")["result"]
+    assert found["volumes"]["l2"]["store"]["total"] == pytest.approx(4)
+    assert found["volumes"]["dram"]["load"]["total"] == pytest.approx(4, rel=0.01)
+    copy = {
+        "wavecast": 1,
+        "kernel": "copy",
+        "fields": {"a": {"dtype": "f32", "size": 8192**2}, "b": {"like": "a"}},
+        "domain": [{"x": 8192**2}],
+        "loads": ["a[x]"],
+        "stores": ["b[x]"],
+        "launch": {"block": [[256]], "registers": 32},
+    }
+    assert found["time_s"] < 1.3 * wavecast.predict(copy, "h100-pcie")["result"]["time_s"]
+
+
+def test_triton_emits_what_is_described():
+    triton = pytest.importorskip("triton", reason="triton is not installed (285 MB): pip install triton")
+    tl = pytest.importorskip("triton.language")
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    tile, warps = (32, 32), 4
+    globals()["tl"] = tl
+
+    @triton.jit
+    def transpose(a, b, n, TX: tl.constexpr, TY: tl.constexpr):
+        x = tl.program_id(0) * TX + tl.arange(0, TX)
+        y = tl.program_id(1) * TY + tl.arange(0, TY)
+        tile = tl.load(a + x[None, :] + y[:, None] * n)
+        tl.store(b + y[:, None] + x[None, :] * n, tile)
+
+    source = ASTSource(
+        transpose,
+        signature={"a": "*fp32", "b": "*fp32", "n": "i32", "TX": "constexpr", "TY": "constexpr"},
+        constexprs={"TX": tile[0], "TY": tile[1]},
+        attrs={(i,): [["tt.divisibility", 16]] for i in range(3)},
+    )
+    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": warps})
+    emitted = {verb: re.findall(rf"{verb}\.global\.v4\.b32", compiled.asm["ptx"]) for verb in ("ld", "st")}
+    place = {"block_index": (0, 0), "thread": (0, 0, 0)}
+    touched = wavecast.touches(transposed(256, tile, warps), (32 * warps,), **place)
+    assert len(emitted["ld"]) == len(touched["load", "a"]) == 2
+    assert len(emitted["st"]) == len(touched["store", "b"]) == 2
+    assert compiled.metadata.shared == 4 * tile[0] * tile[1]
 
 
 def test_triton_itself():

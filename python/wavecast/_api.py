@@ -8,6 +8,7 @@ from typing import Any, Mapping, Sequence, Union
 
 from . import _wavecast
 from ._errors import KernelError
+from ._plain import plain
 from ._ranking import Ranking
 
 Shape = Union[int, Sequence[int]]
@@ -102,7 +103,15 @@ def predict(
 ) -> Any:
     """Everything about one launch, as ``wavecast schema prediction`` describes it; a list of such documents
     if the text holds several kernels or variants. Without ``block`` the first launch of the document is
-    meant. Raises :class:`KernelError`, also if the launch cannot run."""
+    meant. A text in the place of the block is the device, as in ``predict(kernel, "a100")``. Raises
+    :class:`KernelError`, also if the launch cannot run."""
+    if isinstance(block, str):
+        if fold is not None or device is not None:
+            raise TypeError(
+                f"predict(kernel, block, fold, device): {block!r} is no block; give the device by name, as in "
+                f"predict(kernel, [256, 1, 1], device='a100')"
+            )
+        block, device = None, block
     options = {
         "block": block,
         "fold": fold,
@@ -177,7 +186,7 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
             with open(kernel, encoding="utf-8") as file:
                 return "kernel_text", file.read()
         return "kernel_text", kernel
-    return "kernel", json.dumps(kernel)
+    return "kernel", json.dumps(plain(kernel))
 
 
 def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any]) -> Any:
@@ -185,7 +194,7 @@ def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any
         options = {**options, "set": kernel.params}
     source, text = _source(kernel)
     given = {name: value for name, value in options.items() if value is not None and value is not False}
-    head = json.dumps({"id": 0, "op": op, "device": device, "options": given}, default=int)
+    head = json.dumps({"id": 0, "op": op, "device": device, "options": plain(given, "options")})
     # A document is in the request already as JSON; a text becomes a JSON string.
     body = text if source == "kernel" else json.dumps(text)
     answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {body}}}'))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from numbers import Integral
 from typing import Any, Iterable, Sequence
 
 #: Element types by the names that numpy gives them.
@@ -79,8 +80,8 @@ def shapes(given: Any) -> Any:
     """A list of shapes; a mapping of ranges stays as it is."""
     if isinstance(given, dict):
         return given
-    given = [given] if isinstance(given, int) or all(isinstance(n, int) for n in given) else given
-    return [[int(n) for n in ([shape] if isinstance(shape, int) else shape)] for shape in given]
+    given = [given] if isinstance(given, Integral) or all(isinstance(n, Integral) for n in given) else given
+    return [[int(n) for n in ([shape] if isinstance(shape, Integral) else shape)] for shape in given]
 
 
 def access(field: str, found: Sequence[Any] | None, offset: Any) -> str:

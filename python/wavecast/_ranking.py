@@ -31,14 +31,15 @@ class Ranking(dict):
         return None
 
     def frame(self) -> pandas.DataFrame:
-        """The results as a pandas DataFrame, one row per launch; nested keys are joined with dots."""
+        """The results as a pandas DataFrame, one row per launch, with kernel and device, so that frames can be
+        put together; nested keys are joined with dots."""
         try:
             import pandas
         except ImportError as error:
             raise ImportError("Ranking.frame() needs pandas: pip install pandas") from error
         rows = []
         for result in self["results"]:
-            row = _flat(result)
+            row = {"kernel": self["kernel"]["name"], "device": self["device"]["id"], **_flat(result)}
             for name in ("block", "fold", "grid"):
                 row.update({f"{name}_{axis}": n for axis, n in zip("xyz", result["config"][name])})
             rows.append(row)

@@ -105,7 +105,7 @@ class Pruner:
         return tuple(config[name] for name in self._names)
 
     def _shape(self, config: Mapping[str, Any], names: Sequence[str]) -> tuple[int, ...]:
-        return tuple(int(config.get(name, 1)) for name in names)
+        return tuple(int(config.get(name, 1)) for name in names) or (1,)
 
     def _predicted(self) -> dict[tuple[Any, ...], float]:
         configs = [dict(zip(self._names, values)) for values in product(*(self.tune_params[n] for n in self._names))]

@@ -5,8 +5,12 @@
 
 ``describe`` is called with the arguments of the kernel and the values of a configuration, by name, and returns
 a kernel document with one launch. Triton's own program is not read: it says nothing of its addresses before
-it is compiled. :func:`block_and_fold` gives the launch of a tile. Works with every tuner that calls its
-functions as Triton (3.x) does; Triton itself is not needed.
+it is compiled. Works with every tuner that calls its functions as Triton (3.x) does; Triton itself is not needed.
+
+Triton coalesces each access by itself: of two that walk a tile in different directions, it hands the values
+from thread to thread in between, through shared memory. Where all accesses have the same contiguous extent,
+:func:`block_and_fold` gives block and fold of a document in work items. Otherwise the body says what each thread
+does: :func:`tile_access` for each access, :func:`tile_launch` for the launch.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import Any, Callable, Mapping, Sequence
 from ._api import KernelLike, predict
 from ._errors import KernelError
 
-__all__ = ["block_and_fold", "prune_configs_by"]
+__all__ = ["block_and_fold", "prune_configs_by", "tile_access", "tile_launch"]
 
 #: Bytes that one instruction of a thread loads or stores at most.
 WIDEST = 16
@@ -45,6 +49,50 @@ def block_and_fold(
         fold.append(extent // along)
     # Threads that have nothing of their own to do repeat what others do: they cost no traffic.
     return tuple(block), tuple(fold)
+
+
+def tile_launch(
+    tile: Sequence[int], num_warps: int, grid: Sequence[int], warp_size: int = 32, **more: Any
+) -> dict[str, Any]:
+    """The key `launch` of a document whose body is made of :func:`tile_access`: programs of ``num_warps`` warps,
+    ``grid`` of them, each of which does a tile. ``more`` are further keys, such as `registers` and `shared`."""
+    threads = num_warps * warp_size
+    items = 1
+    for extent in tile:
+        items *= int(extent)
+    return {"block": [[threads]], "grid": [int(n) for n in grid], "units_per_thread": f"{items}/{threads}", **more}
+
+
+def tile_access(
+    verb: str,
+    field: str,
+    tile: Sequence[int],
+    num_warps: int,
+    origin: Sequence[str] = (),
+    itemsize: int = 4,
+    warp_size: int = 32,
+) -> dict[str, Any]:
+    """A statement of a body: what the threads of a program do to ``load`` or ``store`` a tile of ``field``, coalesced
+    as Triton does it. ``tile`` is the tile in the order of the indices of the field, whose first extent is the
+    contiguous one, ``origin`` where it begins in the field, such as ``("64*blockIdx.x", "32*blockIdx.y")``."""
+    block, fold = block_and_fold(tile, num_warps, itemsize, warp_size)
+    vector = max(1, min(WIDEST // itemsize, fold[0]))
+    # Block and fold of an extent: threads side by side, each with a vector, again and again.
+    thread, indices, loops = "threadIdx.x", [], {}
+    for position, (along, items) in enumerate(zip(block[: len(tile)], fold)):
+        width = vector if position == 0 else 1
+        terms = [origin[position]] if origin else []
+        if along > 1:
+            terms.append(f"{width}*({thread} % {along})")
+        if items > width:
+            loops[f"r{position}"] = f"0..{items // width - 1}"
+            terms.append(f"{width * along}*r{position}")
+        thread = f"({thread} / {along})" if along > 1 else thread
+        indices.append(" + ".join(terms) or "0")
+    statement: dict[str, Any] = {"at": f"{verb} {field}[{', '.join(indices)}]"}
+    if vector > 1:
+        statement["width"] = vector * itemsize
+    return {"for": loops, **statement} if loops else statement
 
 
 def prune_configs_by(

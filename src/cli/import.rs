@@ -1,6 +1,7 @@
 //! `wavecast import`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,9 +12,11 @@ use clap::{Args, ValueEnum};
 
 use super::Outcome;
 use super::input::{Shape, parse_shape};
-use super::output::Failure;
+use super::output::{Failure, print};
 use super::progress;
-use wavecast::measure::import::{Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import};
+use wavecast::measure::import::{
+    Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import, known_metrics,
+};
 use wavecast::measure::measurements::{write_csv, write_json_lines};
 
 #[derive(Debug, Args)]
@@ -23,9 +26,9 @@ use wavecast::measure::measurements::{write_csv, write_json_lines};
     Example: wavecast import ncu.csv --kernel star3d25 -d v100 --param NX=632 -o star.csv"
 )]
 pub(super) struct Arguments {
-    /// What a profiler or tuner wrote; `-` reads standard input
-    #[arg(required = true, value_name = "FILE")]
-    file: String,
+    /// What a profiler or tuner wrote, packed (gzip, xz, zstd) or not; `-` reads standard input
+    #[arg(required_unless_present = "list_metrics", value_name = "FILE")]
+    file: Option<String>,
     /// The format; by default it is found
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FormatName>,
@@ -54,10 +57,13 @@ pub(super) struct Arguments {
     /// Write to a file: .jsonl as JSON lines, anything else as CSV
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Say nothing of what was left out
+    /// List the metrics of profilers that are read, and what each becomes
+    #[arg(long, conflicts_with = "file")]
+    list_metrics: bool,
+    /// Say nothing of what was read and left out; warnings are shown all the same
     #[arg(short, long)]
     quiet: bool,
-    /// Say how long it took
+    /// Say how long it took, and name everything that was not read
     #[arg(short, long)]
     verbose: bool,
 }
@@ -113,25 +119,58 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     let options = options(arguments);
     let format = arguments.from.map(format);
-    let found = if arguments.file == "-" {
+    let Some(file) = &arguments.file else { return list_metrics() };
+    let found = if file == "-" {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
         read.map_err(|e| Failure::file("cannot-read", Path::new("standard input"), "read", &e))?;
         import(&TextSource { name: "<stdin>", bytes: &bytes }, format, &options)
     } else {
-        import(&FileSource::new(&arguments.file), format, &options)
+        import(&FileSource::new(file), format, &options)
     };
     let imported = found.map_err(|fault| Failure::faults(vec![fault], false))?;
     write(arguments, &imported)?;
     if !arguments.quiet {
-        for (what, count) in &imported.left_out {
-            progress::say(&format!("left out: {count} {what}"));
-        }
+        say(&imported, if arguments.verbose { usize::MAX } else { MOST_NAMED });
+    }
+    for warning in &imported.warnings {
+        progress::say(&format!("warning: {warning}"));
     }
     if arguments.verbose {
         let rows = imported.measurements.rows.len();
         progress::say(&format!("{rows} launches in {:.1?}", started.elapsed()));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Names that are listed of what was not read.
+const MOST_NAMED: usize = 6;
+
+/// Says what was read and what was not.
+fn say(imported: &Imported, most: usize) {
+    let metrics = &imported.metrics;
+    let names = |all: &BTreeSet<String>| all.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let read: Vec<String> =
+        metrics.read.iter().map(|(q, from)| format!("{} from {}", q.name(), names(from))).collect();
+    if !read.is_empty() {
+        progress::say(&format!("read: {}", read.join("; ")));
+    }
+    let unread = metrics.unread(most);
+    if !unread.is_empty() {
+        progress::say(&format!("not read: {unread}"));
+    }
+    for (what, count) in &imported.left_out {
+        progress::say(&format!("left out: {count} {what}"));
+    }
+}
+
+fn list_metrics() -> Outcome {
+    let width = known_metrics().map(|m| m.0.len()).max().unwrap_or(0);
+    let mut lines = String::new();
+    for (name, quantity) in known_metrics() {
+        let _ = writeln!(lines, "{name:<width$}  {}", quantity.name());
+    }
+    print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 

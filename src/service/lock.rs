@@ -51,7 +51,9 @@ impl<T> Lock<T> {
             match attempt() {
                 Ok(guard) => return Some(guard),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if i == 0 && self.is_lost.load(Ordering::Relaxed) => return None,
+                Err(TryLockError::WouldBlock) if i == 0 && self.is_lost.load(Ordering::Relaxed) => {
+                    return None;
+                }
                 Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(1)),
             }
         }

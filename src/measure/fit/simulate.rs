@@ -4,9 +4,9 @@
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
-use crate::parallel;
 use crate::measure::join::{Case, Group, Library, Rejected};
 use crate::measure::measurements::{Quantity, Subject};
+use crate::parallel;
 use crate::predict::Estimator;
 use crate::source::Fault;
 

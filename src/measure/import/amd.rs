@@ -4,7 +4,7 @@
 use std::io::BufRead;
 
 use super::launches::Launches;
-use super::metrics::{Counter, counter};
+use super::metrics::{Counter, Meaning, is_counter};
 use super::ncu::is_missing;
 use super::number::{Decimal, number};
 use super::run::{Problem, Problems};
@@ -50,6 +50,14 @@ impl Columns {
         parse_shape(record.cell(self.group?))
     }
 
+    /// Remembers that the time is told.
+    fn met(&self, launches: &mut Launches) {
+        if self.start.is_some() && self.end.is_some() {
+            launches.meaning("Start_Timestamp");
+            launches.meaning("End_Timestamp");
+        }
+    }
+
     /// Nanoseconds between start and end. Both are too large for the fraction of a number to be exact.
     fn seconds(&self, record: &Record) -> Option<f64> {
         let at = |i: Option<usize>| record.cell(i?).trim().parse::<i64>().ok();
@@ -59,7 +67,11 @@ impl Columns {
     }
 }
 
-const DURATION: Counter = Counter::Direct(crate::measure::measurements::Quantity::Time, 0);
+const DURATION: Meaning = Meaning {
+    counter: Counter::Direct(crate::measure::measurements::Quantity::Time, 0),
+    factor: 1.0,
+    is_channel: false,
+};
 
 /// Reads the long form behind its head.
 pub(super) fn long(
@@ -73,9 +85,10 @@ pub(super) fn long(
     else {
         return Ok(launches);
     };
+    columns.met(&mut launches);
     let mut id = String::new();
     while let Some(record) = records.read()? {
-        let Some((counter, factor)) = counter(record.cell(counters)) else { continue };
+        let Some(meaning) = launches.meaning(record.cell(counters)) else { continue };
         let text = record.cell(values);
         if is_missing(text) {
             continue;
@@ -94,10 +107,10 @@ pub(super) fn long(
         if let Some(block) = columns.block(record) {
             launch.set_block(block);
         }
-        if let Some(seconds) = columns.seconds(record).filter(|_| !launch.has(DURATION)) {
+        if let Some(seconds) = columns.seconds(record).filter(|_| !launch.has(DURATION.counter)) {
             launch.count(DURATION, seconds);
         }
-        launch.count(counter, value * factor);
+        launch.count(meaning, value);
     }
     Ok(launches)
 }
@@ -109,15 +122,19 @@ pub(super) fn wide(
     problems: &mut Problems,
 ) -> Result<Launches, Unreadable> {
     let columns = Columns::of(head);
-    let mut counters: Vec<(usize, Counter, f64)> = Vec::new();
-    for i in 0..head.len() {
-        match counter(head.cell(i)) {
-            // Start and end are read as integers.
-            Some((Counter::Start | Counter::End, _)) | None => {}
-            Some((counter, factor)) => counters.push((i, counter, factor)),
-        }
-    }
     let mut launches = Launches::default();
+    let mut counters: Vec<(usize, Meaning)> = Vec::new();
+    for i in 0..head.len() {
+        // Start and end are read as integers, as columns of the launch.
+        let name = head.cell(i);
+        let meaning = is_counter(name).then(|| launches.meaning(name)).flatten();
+        counters.extend(meaning.map(|m| (i, m)));
+    }
+    columns.met(&mut launches);
+    if columns.start.is_none() || columns.end.is_none() {
+        let named = (0..head.len()).find(|&i| head.cell(i).eq_ignore_ascii_case("DurationNs"));
+        counters.extend(named.and_then(|i| Some((i, launches.meaning("DurationNs")?))));
+    }
     while let Some(record) = records.read()? {
         let name = launches.name(columns.kernel.map_or("", |i| record.cell(i)));
         let launch = launches.another(record.line);
@@ -128,13 +145,13 @@ pub(super) fn wide(
         if let Some(seconds) = columns.seconds(record) {
             launch.count(DURATION, seconds);
         }
-        for &(i, counter, factor) in &counters {
+        for &(i, meaning) in &counters {
             let text = record.cell(i);
             if is_missing(text) {
                 continue;
             }
             match number(text, Decimal::Point) {
-                Some(value) => launch.count(counter, value * factor),
+                Some(value) => launch.count(meaning, value),
                 None => problems.add(record, i, Problem::Number(text)),
             }
         }

@@ -19,7 +19,9 @@ pub(super) fn of_head(record: &Record) -> Option<Format> {
         return Some(Format::Rocprof);
     }
     let is_wide = record.cells().any(|c| c == "Kernel_Name" || c == "KernelName");
-    if is_wide && record.cells().any(|c| super::metrics::counter(c).is_some()) {
+    if is_wide
+        && record.cells().any(|c| super::metrics::is_counter(c) || super::metrics::meaning(c).is_some())
+    {
         return Some(Format::RocprofCompute);
     }
     None

@@ -1,10 +1,14 @@
 //! Launches as a profile tells of them, and how they become measurements.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::metrics::{Counter, quantities};
+use super::checks;
+use super::metrics::{Counter, Meaning};
 use super::number::Decimal;
-use crate::measure::measurements::{Measurements, Subject, Value};
+use super::requests::{Count, Found, Generation, quantities};
+use super::tally::{Metrics, Tally};
+use crate::device::{self, Device};
+use crate::measure::measurements::{Measurements, Quantity, Subject, Value};
 
 /// Kernels whose name in the profile has this in it are that kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +45,10 @@ pub struct Imported {
     pub measurements: Measurements,
     /// What was left out, and how often.
     pub left_out: BTreeMap<String, usize>,
+    /// What was made of the metrics of the file.
+    pub metrics: Metrics,
+    /// What deserves a look: assumptions, and numbers that can hardly be right.
+    pub warnings: Vec<String>,
 }
 
 /// A launch that is being read.
@@ -50,7 +58,7 @@ pub(super) struct Launch {
     /// Position of its kernel name.
     name: u32,
     block: Option<[i64; 3]>,
-    counters: Vec<(Counter, f64)>,
+    counts: Vec<Count>,
 }
 
 /// Launches by their ids, in the order in which they come.
@@ -60,6 +68,7 @@ pub(super) struct Launches {
     known: HashMap<String, u32>,
     ids: HashMap<String, usize>,
     all: Vec<Launch>,
+    tally: Tally,
 }
 
 impl Launches {
@@ -108,19 +117,38 @@ impl Launches {
         at
     }
 
+    /// What a metric says; remembers that the file has it.
+    pub(super) fn meaning(&mut self, metric: &str) -> Option<Meaning> {
+        self.tally.meaning(metric)
+    }
+
     /// Turns them into measurements.
     pub(super) fn finish(self, options: &Options) -> Imported {
         let mut imported = Imported::default();
+        let device = options.device();
+        let generation = imported.generation(&self.tally, device.as_ref());
         let subjects: Vec<Option<u32>> = self
             .names
             .iter()
             .map(|name| Some(imported.measurements.subject(&subject(options, name)?)))
             .collect();
+        let (mut found, mut assumptions) = (BTreeSet::new(), BTreeMap::new());
         for mut launch in self.all {
-            let values = quantities(&mut launch.counters);
+            let Found { values, missing, assumed } = quantities(&mut launch.counts, generation);
+            found.extend(values.iter().map(|v| v.quantity));
+            for what in missing {
+                imported.leave_out(what);
+            }
+            for what in assumed {
+                *assumptions.entry(what).or_insert(0_usize) += 1;
+            }
             let subject = usize::try_from(launch.name).ok().and_then(|i| subjects.get(i).copied().flatten());
             imported.add(options, launch.line, subject, launch.block(), values);
         }
+        imported.metrics = self.tally.metrics(&found);
+        let assumed = |(what, n): (&str, usize)| format!("{what} ({n} launches)");
+        imported.warnings.extend(assumptions.into_iter().map(assumed));
+        imported.check(options);
         imported
     }
 }
@@ -139,19 +167,21 @@ impl Launch {
     }
 
     pub(super) fn has(&self, counter: Counter) -> bool {
-        self.counters.iter().any(|c| c.0 == counter)
+        self.counts.iter().any(|c| c.counter == counter)
     }
 
-    /// Adds a counter. A counter that comes twice in a row of its own is that of a channel.
-    pub(super) fn count(&mut self, counter: Counter, amount: f64) {
-        self.counters.push((counter, amount));
+    /// Adds what a metric says.
+    pub(super) fn count(&mut self, meaning: Meaning, amount: f64) {
+        let Meaning { counter, factor, is_channel } = meaning;
+        self.counts.push(Count { counter, is_channel, amount: amount * factor });
     }
 
     fn block(&self) -> Option<[i64; 3]> {
         let axis = |axis: u8| {
-            let found = self.counters.iter().find(|c| c.0 == Counter::Block(axis))?;
+            let found = self.counts.iter().find(|c| c.counter == Counter::Block(axis))?;
             #[expect(clippy::cast_possible_truncation, reason = "checked to be a small whole number")]
-            (found.1.fract() == 0.0 && (1.0..=1e6).contains(&found.1)).then_some(found.1 as i64)
+            (found.amount.fract() == 0.0 && (1.0..=1e6).contains(&found.amount))
+                .then_some(found.amount as i64)
         };
         self.block.or_else(|| Some([axis(0)?, axis(1).unwrap_or(1), axis(2).unwrap_or(1)]))
     }
@@ -168,7 +198,49 @@ pub(super) fn subject(options: &Options, name: &str) -> Option<Subject> {
     Some(Subject { kernel, variant: None, device, params })
 }
 
+impl Options {
+    /// The device, if it is one that is known by its name.
+    fn device(&self) -> Option<Device> {
+        device::find(self.device.as_deref()?, &[]).ok()
+    }
+}
+
 impl Imported {
+    /// The generation of an AMD GPU: as its counters are called, otherwise that of the device.
+    fn generation(&mut self, tally: &Tally, device: Option<&Device>) -> Option<Generation> {
+        let (named, given) = (tally.generation(), device.and_then(Generation::of_device));
+        if let (Some(named), Some(given), Some(device)) = (named, given, device)
+            && named != given
+        {
+            let (named, given) = (named.word(), given.word());
+            self.warnings.push(format!(
+                "the counters have names of {named}, but {} is of {given}: sizes of requests are those of {named}",
+                device.id
+            ));
+        }
+        named.or(given)
+    }
+
+    /// Adds what is strange about the measurements.
+    pub(super) fn check(&mut self, options: &Options) {
+        self.warnings.extend(checks::warnings(&self.measurements, options.device().as_ref()));
+    }
+
+    /// Names tuning parameters that say something, and those that do not.
+    pub(super) fn parameters<'n>(&mut self, all: impl Iterator<Item = &'n str>, used: impl Fn(&str) -> bool) {
+        for name in all.filter(|name| !used(name)) {
+            self.metrics.unread.insert(name.to_owned(), None);
+        }
+        let times = self.measurements.rows.iter().any(|r| r.value(Quantity::Time).is_some());
+        if times {
+            self.metrics
+                .read
+                .entry(Quantity::Time)
+                .or_default()
+                .insert("the times of configurations".to_owned());
+        }
+    }
+
     /// Adds a launch, or counts why it is left out.
     pub(super) fn add(
         &mut self,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::number::{Decimal, Evidence, number};
-use super::run::Source;
+use super::run::{Source, text};
 use crate::measure::records::{Record, Records, Unreadable};
 use crate::source::{Diagnostic, Fault, Sources};
 
@@ -88,7 +88,7 @@ pub fn lookups(source: &dyn Source) -> Result<Vec<Lookups>, Fault> {
 }
 
 fn read(source: &dyn Source) -> Result<Vec<Lookups>, Unreadable> {
-    let mut records = Records::new(source.open()?);
+    let mut records = Records::new(text(source)?);
     let mut columns = None;
     let mut found: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     while let Some(record) = records.read()? {

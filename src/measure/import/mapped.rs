@@ -128,6 +128,7 @@ pub(super) fn table(
             problems.add(record, 0, Problem::Bad(bad));
         }
     }
+    imported.check(options);
     Ok(imported)
 }
 

@@ -1,16 +1,23 @@
-//! Counters of profilers, and the quantities that follow from them.
+//! Metrics of profilers by name, and what each counts.
 
-use crate::measure::measurements::{Per, Quantity, Value};
+use crate::measure::measurements::Quantity;
 
 /// A counter that something follows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Counter {
     /// A quantity of the whole launch by itself; a lower number is preferred where several are there.
     Direct(Quantity, u8),
-    /// Requests of the L2 of AMD to memory, all and by size.
+    /// Bytes between L2 and memory, loads and stores in one.
+    DramTotal,
+    /// Read requests of AMD's vector L1 to its L2.
+    L1Read,
+    /// Requests of AMD's L2 to memory, all and by size.
     Read,
     Read32,
+    Read64,
     Read128,
+    /// Read requests of 128 bytes of the MI300 series; something else elsewhere.
+    Bubble,
     Write,
     Write64,
     /// Extent of the block along an axis.
@@ -20,23 +27,57 @@ pub(super) enum Counter {
     End,
 }
 
+/// What a metric says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Meaning {
+    pub counter: Counter,
+    /// What one of it is worth in base units.
+    pub factor: f64,
+    /// Whether it is of one of several channels, whose sum counts.
+    pub is_channel: bool,
+}
+
+impl Meaning {
+    /// What it becomes by itself.
+    pub(super) fn quantity(&self) -> Option<Quantity> {
+        match self.counter {
+            Counter::Direct(quantity, _) => Some(quantity),
+            Counter::L1Read => Some(L2Load),
+            Counter::Read | Counter::Read32 | Counter::Read64 | Counter::Read128 | Counter::Bubble => {
+                Some(DramLoad)
+            }
+            Counter::Write | Counter::Write64 => Some(DramStore),
+            Counter::Start | Counter::End => Some(Time),
+            Counter::DramTotal | Counter::Block(_) => None,
+        }
+    }
+}
+
 /// Bytes of a sector of NVIDIA's L2 (MODEL section 4; the counters count sectors).
 const SECTOR: f64 = 32.0;
-/// Bytes of a request of AMD's vector L1 to its L2.
-const REQUEST: f64 = 64.0;
+/// Bytes of a write request of AMD's vector L1 to its L2.
+const WRITE_REQUEST: f64 = 64.0;
 
 use Quantity::{Cycles, DramLoad, DramStore, L1TagWavefronts, L1Wavefronts, L2Load, L2Store, Time};
 
-/// Counters by name, with what one of them is worth in base units.
-const KNOWN: [(&str, Counter, f64); 30] = [
+/// Metrics by name, with what one of them is worth in base units.
+const KNOWN: [(&str, Counter, f64); 41] = [
     ("dram__bytes_read.sum", Counter::Direct(DramLoad, 0), 1.0),
     ("dram__bytes_write.sum", Counter::Direct(DramStore, 0), 1.0),
-    ("dram__sectors_read.sum", Counter::Direct(DramLoad, 1), SECTOR),
-    ("dram__sectors_write.sum", Counter::Direct(DramStore, 1), SECTOR),
+    ("dram__bytes_op_read.sum", Counter::Direct(DramLoad, 1), 1.0),
+    ("dram__bytes_op_write.sum", Counter::Direct(DramStore, 1), 1.0),
+    ("dram__sectors_read.sum", Counter::Direct(DramLoad, 2), SECTOR),
+    ("dram__sectors_write.sum", Counter::Direct(DramStore, 2), SECTOR),
+    ("dram__sectors_op_read.sum", Counter::Direct(DramLoad, 3), SECTOR),
+    ("dram__sectors_op_write.sum", Counter::Direct(DramStore, 3), SECTOR),
+    ("dram__bytes.sum", Counter::DramTotal, 1.0),
+    ("dram__sectors.sum", Counter::DramTotal, SECTOR),
     ("lts__t_sectors_srcunit_tex_op_read.sum", Counter::Direct(L2Load, 0), SECTOR),
     ("lts__t_sectors_srcunit_tex_op_write.sum", Counter::Direct(L2Store, 0), SECTOR),
-    ("lts__t_sectors_op_read.sum", Counter::Direct(L2Load, 1), SECTOR),
-    ("lts__t_sectors_op_write.sum", Counter::Direct(L2Store, 1), SECTOR),
+    ("l1tex__m_xbar2l1tex_read_bytes.sum", Counter::Direct(L2Load, 1), 1.0),
+    ("l1tex__m_l1tex2xbar_write_bytes.sum", Counter::Direct(L2Store, 1), 1.0),
+    ("lts__t_sectors_op_read.sum", Counter::Direct(L2Load, 2), SECTOR),
+    ("lts__t_sectors_op_write.sum", Counter::Direct(L2Store, 2), SECTOR),
     ("l1tex__data_pipe_lsu_wavefronts.sum", Counter::Direct(L1Wavefronts, 0), 1.0),
     ("l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum", Counter::Direct(L1TagWavefronts, 0), 1.0),
     ("gpu__time_duration.sum", Counter::Direct(Time, 0), 1.0),
@@ -50,36 +91,90 @@ const KNOWN: [(&str, Counter, f64); 30] = [
     // AMD gives FETCH_SIZE and WRITE_SIZE in units of 1024 bytes.
     ("FETCH_SIZE", Counter::Direct(DramLoad, 2), 1024.0),
     ("WRITE_SIZE", Counter::Direct(DramStore, 2), 1024.0),
-    ("TCP_TCC_READ_REQ_sum", Counter::Direct(L2Load, 2), REQUEST),
-    ("TCP_TCC_WRITE_REQ_sum", Counter::Direct(L2Store, 2), REQUEST),
+    ("TCP_TCC_READ_REQ_sum", Counter::L1Read, 1.0),
+    ("TCP_TCC_WRITE_REQ_sum", Counter::Direct(L2Store, 2), WRITE_REQUEST),
     ("TCC_EA_RDREQ_sum", Counter::Read, 1.0),
     ("TCC_EA_RDREQ_32B_sum", Counter::Read32, 1.0),
-    // Reads of 128 bytes of the MI300 series.
-    ("TCC_BUBBLE_sum", Counter::Read128, 1.0),
+    ("TCC_EA_RDREQ_64B_sum", Counter::Read64, 1.0),
+    ("TCC_EA_RDREQ_128B_sum", Counter::Read128, 1.0),
+    ("TCC_BUBBLE_sum", Counter::Bubble, 1.0),
     ("TCC_EA_WRREQ_sum", Counter::Write, 1.0),
     ("TCC_EA_WRREQ_64B_sum", Counter::Write64, 1.0),
     ("Start_Timestamp", Counter::Start, 1.0),
     ("End_Timestamp", Counter::End, 1.0),
     ("DurationNs", Counter::Direct(Time, 1), 1e-9),
+    ("DURATION_NS", Counter::Direct(Time, 1), 1e-9),
 ];
 
-/// A counter by its name; a number in brackets at the end is that of a channel. Of both generations of
-/// names (`TCC_EA_` and `TCC_EA0_`).
-pub(super) fn counter(name: &str) -> Option<(Counter, f64)> {
-    let find = |name: &str| KNOWN.iter().find(|k| k.0 == name).map(|k| (k.1, k.2));
-    if let Some(found) = find(name) {
+/// Metrics that look as if something followed from them, and why nothing does.
+const EXPLAINED: [(&str, &str); 6] = [
+    ("dram__bytes.sum", "loads and stores in one; measure dram__bytes_read.sum and dram__bytes_write.sum"),
+    ("dram__sectors.sum", "loads and stores in one; measure dram__bytes_read.sum and dram__bytes_write.sum"),
+    (
+        "lts__t_bytes.sum",
+        "loads and stores of all units in one; measure lts__t_sectors_srcunit_tex_op_read.sum and ..._write.sum",
+    ),
+    (
+        "lts__t_sectors.sum",
+        "loads and stores of all units in one; measure lts__t_sectors_srcunit_tex_op_read.sum and ..._write.sum",
+    ),
+    (
+        "l1tex__t_bytes.sum",
+        "sectors that were looked up, for whatever; measure l1tex__data_pipe_lsu_wavefronts.sum",
+    ),
+    (
+        "l1tex__t_sectors.sum",
+        "sectors that were looked up, for whatever; measure l1tex__data_pipe_lsu_wavefronts.sum",
+    ),
+];
+
+/// What a metric says, by its name; a number in brackets at the end is that of a channel. Of both
+/// generations of names (`TCC_EA_` and `TCC_EA0_`).
+pub(super) fn meaning(name: &str) -> Option<Meaning> {
+    let find = |name: &str, is_channel: bool| {
+        let known = KNOWN.iter().find(|k| k.0 == name)?;
+        Some(Meaning { counter: known.1, factor: known.2, is_channel })
+    };
+    if let Some(found) = find(name, false) {
         return Some(found);
     }
     let plain = name.split_once("_EA0_").map(|(a, b)| format!("{a}_EA_{b}"));
     let plain = plain.as_deref().unwrap_or(name);
-    let summed = plain.split_once('[').map(|(base, _)| format!("{base}_sum"));
-    find(summed.as_deref().unwrap_or(plain))
+    match plain.split_once('[') {
+        Some((base, _)) => find(&format!("{base}_sum"), true),
+        None => find(plain, false),
+    }
+}
+
+/// Why nothing follows from a metric that is known.
+pub(super) fn explanation(name: &str) -> Option<&'static str> {
+    EXPLAINED.iter().find(|e| e.0 == name).map(|e| e.1)
+}
+
+/// Units of AMD's hardware, which names of its counters start with.
+const BLOCKS: [&str; 18] = [
+    "SQ_", "SQC_", "TA_", "TD_", "TCP_", "TCC_", "TCA_", "SPI_", "CPC_", "CPF_", "GRBM_", "GDS_", "GL1",
+    "GL2", "FETCH_", "WRITE_", "Mem", "L2Cache",
+];
+
+/// Whether a column has the name of a counter of AMD's.
+pub(super) fn is_counter(name: &str) -> bool {
+    BLOCKS.iter().any(|block| name.starts_with(block))
+}
+
+/// Every metric that is read, with the quantity that it becomes.
+pub fn known_metrics() -> impl Iterator<Item = (&'static str, Quantity)> {
+    let quantity = |&(name, counter, factor): &(&'static str, Counter, f64)| {
+        let meaning = Meaning { counter, factor, is_channel: false };
+        Some((name, meaning.quantity()?))
+    };
+    KNOWN.iter().filter_map(quantity)
 }
 
 /// What a unit is worth in bytes, seconds or of a count: `Kbyte`, `Msector`, `usecond`, `ns`.
 pub(super) fn unit(text: &str, counter: Counter) -> Option<f64> {
     let text = text.trim();
-    if counter == Counter::Direct(Time, 0) || matches!(counter, Counter::Direct(Time, _)) {
+    if matches!(counter, Counter::Direct(Time, _)) {
         return Some(match text {
             "second" | "s" | "sec" => 1.0,
             "msecond" | "ms" | "msec" => 1e-3,
@@ -103,45 +198,6 @@ pub(super) fn unit(text: &str, counter: Counter) -> Option<f64> {
     let binary = noun.strip_prefix('i').map(|noun| (noun, 1.024_f64.powf(factor.log10() / 3.0)));
     let (noun, more) = binary.unwrap_or((noun, 1.0));
     (noun.is_empty() || nouns.contains(&noun)).then_some(factor * more)
-}
-
-/// The quantities that follow from the counters of a launch. Counters that come several times are those
-/// of channels and are added.
-pub(super) fn quantities(counters: &mut Vec<(Counter, f64)>) -> Vec<Value> {
-    counters.sort_by_key(|c| c.0);
-    counters.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
-    let of = |counter: Counter| counters.iter().find(|c| c.0 == counter).map(|c| c.1);
-    let mut values: Vec<Value> = Vec::new();
-    let add = |values: &mut Vec<Value>, quantity: Quantity, amount: f64| {
-        let possible = amount.is_finite() && (amount > 0.0 || (amount >= 0.0 && !quantity.is_speed()));
-        if possible && !values.iter().any(|v| v.quantity == quantity) {
-            values.push(Value { quantity, per: Per::Launch, amount });
-        }
-    };
-    // Sorted, so that of several the preferred one comes first.
-    for (counter, amount) in counters.iter() {
-        if let Counter::Direct(quantity, _) = counter {
-            add(&mut values, *quantity, *amount);
-        }
-    }
-    if let Some(all) = of(Counter::Read) {
-        let (small, large) = (of(Counter::Read32).unwrap_or(0.0), of(Counter::Read128).unwrap_or(0.0));
-        add(&mut values, DramLoad, 32.0 * small + 128.0 * large + 64.0 * (all - small - large));
-    }
-    if let Some(all) = of(Counter::Write) {
-        let whole = of(Counter::Write64).unwrap_or(all);
-        add(&mut values, DramStore, 64.0 * whole + 32.0 * (all - whole));
-    }
-    if let (Some(start), Some(end)) = (of(Counter::Start), of(Counter::End)) {
-        add(&mut values, Time, (end - start) * 1e-9);
-    }
-    values
 }
 
 #[cfg(test)]
@@ -171,32 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn requests_become_bytes() {
-        let named = |name: &str, n: f64| {
-            let (counter, factor) = counter(name).unwrap();
-            (counter, n * factor)
-        };
-        let mut counters = vec![
-            named("TCC_EA0_RDREQ_sum", 100.0),
-            named("TCC_EA0_RDREQ_32B_sum", 10.0),
-            named("TCC_BUBBLE_sum", 5.0),
-            named("TCC_EA_WRREQ[0]", 6.0),
-            named("TCC_EA_WRREQ[1]", 4.0),
-            named("TCC_EA_WRREQ_64B_sum", 8.0),
-            named("TCP_TCC_READ_REQ_sum", 3.0),
-        ];
-        let found = quantities(&mut counters);
-        let of = |q: Quantity| found.iter().find(|v| v.quantity == q).unwrap().amount;
-        assert!((of(DramLoad) - (320.0 + 640.0 + 85.0 * 64.0)).abs() < 1e-9);
-        assert!((of(DramStore) - (512.0 + 64.0)).abs() < 1e-9);
-        assert!((of(L2Load) - 192.0).abs() < 1e-9);
-        let mut both = vec![
-            named("lts__t_sectors_op_read.sum", 9.0),
-            named("lts__t_sectors_srcunit_tex_op_read.sum", 5.0),
-        ];
-        assert!(
-            (quantities(&mut both)[0].amount - 160.0).abs() < 1e-9,
-            "that of the texture unit is preferred"
-        );
+    fn channels_and_both_spellings_are_known() {
+        let of = |name: &str| meaning(name).map(|m| (m.counter, m.is_channel));
+        assert_eq!(of("TCC_EA_RDREQ_sum"), Some((Counter::Read, false)));
+        assert_eq!(of("TCC_EA0_RDREQ_sum"), Some((Counter::Read, false)));
+        assert_eq!(of("TCC_EA0_RDREQ_32B[127]"), Some((Counter::Read32, true)));
+        assert_eq!(of("TCC_BUBBLE[3]"), Some((Counter::Bubble, true)));
+        assert_eq!(of("TCC_EA_RDREQ_LEVEL[0]"), None);
+        assert!(explanation("lts__t_bytes.sum").is_some() && of("lts__t_bytes.sum").is_none());
     }
 }

@@ -2,6 +2,7 @@
 //! taken from each.
 
 mod amd;
+mod checks;
 mod detect;
 mod launches;
 mod lookups;
@@ -10,10 +11,14 @@ mod metrics;
 mod ncu;
 mod number;
 mod repair;
+mod requests;
 mod run;
+mod tally;
 mod tuners;
 
 pub use launches::{Imported, Options, Rename};
 pub use lookups::{Lookups, lookups};
+pub use metrics::known_metrics;
 pub use number::Decimal;
 pub use run::{FileSource, Format, Source, TextSource, import};
+pub use tally::Metrics;

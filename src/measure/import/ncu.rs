@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::launches::Launches;
-use super::metrics::{Counter, counter, unit};
+use super::metrics::{Meaning, unit};
 use super::number::{Decimal, Evidence, number};
 use super::run::{Problem, Problems};
 use crate::measure::measurements::parse_shape;
@@ -93,7 +93,8 @@ pub(super) fn long(
         if is_message(record) || record.cell(columns.metric) == "Metric Name" {
             continue;
         }
-        let Some((counter, factor)) = counter(record.cell(columns.metric)) else { continue };
+        let Some(meaning) = launches.meaning(record.cell(columns.metric)) else { continue };
+        let counter = meaning.counter;
         let text = record.cell(columns.value);
         if is_missing(text) {
             continue;
@@ -124,7 +125,7 @@ pub(super) fn long(
             launch.set_block(block);
         }
         if !launch.has(counter) {
-            launch.count(counter, value * worth * factor);
+            launch.count(meaning, value * worth);
         }
     }
     Ok(launches)
@@ -144,11 +145,16 @@ pub(super) fn raw(
 ) -> Result<Launches, Unreadable> {
     let mut launches = Launches::default();
     let (kernel, block) = (column(head, "Kernel Name"), column(head, "Block Size"));
-    let mut metrics: Vec<(usize, Counter, f64)> = Vec::new();
+    let mut metrics: Vec<(usize, Meaning)> = Vec::new();
     for i in 0..head.len() {
-        if let Some((counter, factor)) = counter(head.cell(i)) {
-            metrics.push((i, counter, factor));
-        }
+        // What else is in the head tells of the launch.
+        let name = head.cell(i);
+        let meaning = if name.contains("__") || super::metrics::meaning(name).is_some() {
+            launches.meaning(name)
+        } else {
+            None
+        };
+        metrics.extend(meaning.map(|m| (i, m)));
     }
     let mut has_units = false;
     while let Some(record) = records.read()? {
@@ -162,7 +168,7 @@ pub(super) fn raw(
                 continue;
             }
             // Times have no unit then; counts need none.
-            metrics.retain(|m| unit("", m.1).is_some());
+            metrics.retain(|m| unit("", m.1.counter).is_some());
         }
         let name = launches.name(kernel.map_or("", |i| record.cell(i)));
         let launch = launches.another(record.line);
@@ -170,13 +176,13 @@ pub(super) fn raw(
         if let Some(block) = block.and_then(|i| parse_shape(record.cell(i))) {
             launch.set_block(block);
         }
-        for &(i, counter, factor) in &metrics {
+        for &(i, meaning) in &metrics {
             let text = record.cell(i);
             if is_missing(text) {
                 continue;
             }
             match number(text, decimal) {
-                Some(value) => launch.count(counter, value * factor),
+                Some(value) => launch.count(meaning, value),
                 None => problems.add(record, i, Problem::Number(text)),
             }
         }
@@ -185,13 +191,13 @@ pub(super) fn raw(
 }
 
 /// Puts the line of units in; a metric whose unit is not known is left out.
-fn units(record: &Record, metrics: &mut Vec<(usize, Counter, f64)>, problems: &mut Problems) {
-    metrics.retain_mut(|(i, counter, factor)| {
-        let worth = unit(record.cell(*i), *counter);
+fn units(record: &Record, metrics: &mut Vec<(usize, Meaning)>, problems: &mut Problems) {
+    metrics.retain_mut(|(i, meaning)| {
+        let worth = unit(record.cell(*i), meaning.counter);
         if worth.is_none() {
             problems.add(record, *i, Problem::Unit(record.cell(*i)));
         }
-        *factor *= worth.unwrap_or(1.0);
+        meaning.factor *= worth.unwrap_or(1.0);
         worth.is_some()
     });
 }

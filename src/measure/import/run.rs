@@ -14,6 +14,10 @@ use super::{amd, detect, ncu, repair, tuners};
 use crate::measure::measurements::{Bad, Refusal};
 use crate::measure::records::{Record, Records, Unreadable};
 use crate::source::{Diagnostic, Fault, Sources, Span};
+use crate::trace::format::unpack;
+
+/// Most bytes of a JSON document, unpacked: it is held as a whole. Tables are read line by line.
+const MOST_JSON: u64 = 256 << 20;
 
 /// What profilers and tuners write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +44,7 @@ pub enum Format {
 pub trait Source {
     /// What messages call it.
     fn name(&self) -> &str;
-    /// Its text from the start.
+    /// Its bytes from the start; what is packed (gzip, xz, zstd) is unpacked by whoever reads.
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
 }
 
@@ -99,6 +103,9 @@ pub(super) enum Problem<'a> {
     Bad(Bad),
 }
 
+/// Metrics that a message names.
+const MOST_NAMED: usize = 8;
+
 /// What is wrong with a file.
 #[derive(Debug)]
 pub(super) struct Problems {
@@ -140,12 +147,15 @@ impl Problems {
     fn finish(mut self, imported: Imported) -> Result<Imported, Fault> {
         if self.errors.is_empty() && imported.measurements.rows.is_empty() {
             let all: Vec<String> = imported.left_out.iter().map(|(what, n)| format!("{n} {what}")).collect();
-            let why = if all.is_empty() { "it has no launches".to_owned() } else { all.join("; ") };
-            self.global(
-                "empty",
-                &format!("nothing to import: {why}"),
-                "docs/measurements.md says what is read",
-            );
+            let unread = imported.metrics.unread(MOST_NAMED);
+            let (why, help) = if unread.is_empty() || !imported.metrics.read.is_empty() {
+                let why = if all.is_empty() { "it has no launches".to_owned() } else { all.join("; ") };
+                (why, "docs/measurements.md says what is read")
+            } else {
+                let why = format!("of its metrics none is known: {unread}");
+                (why, "`wavecast import --list-metrics` lists those that are")
+            };
+            self.global("empty", &format!("nothing to import: {why}"), help);
         }
         if self.errors.is_empty() {
             return Ok(imported);
@@ -195,13 +205,18 @@ fn read(
 ) -> Result<Imported, Unreadable> {
     let is_json = match format {
         Some(format) => matches!(format, Format::KernelTuner | Format::T4 | Format::Ktt),
-        None => starts_json(&mut source.open()?)?,
+        None => starts_json(&mut text(source)?)?,
     };
     if is_json {
         json(source, format, options, mapping, problems)
     } else {
         table(source, format, options, mapping, problems)
     }
+}
+
+/// The text of a file, packed or not.
+pub(super) fn text(source: &dyn Source) -> io::Result<Box<dyn BufRead + '_>> {
+    Ok(Box::new(BufReader::with_capacity(1 << 17, unpack(source.open()?)?)))
 }
 
 fn starts_json(reader: &mut impl BufRead) -> io::Result<bool> {
@@ -217,7 +232,12 @@ fn json(
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
     let mut bytes = Vec::new();
-    source.open()?.read_to_end(&mut bytes)?;
+    text(source)?.take(MOST_JSON + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_JSON {
+        let message = format!("it has more than {} MiB of JSON, unpacked", MOST_JSON >> 20);
+        problems.global("document-too-large", &message, "import it in parts");
+        return Ok(Imported::default());
+    }
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}');
     let Some(format) = format.or_else(|| detect::of_json(text)) else {
@@ -274,7 +294,7 @@ fn table(
 ) -> Result<Imported, Unreadable> {
     // A mapping is for tables of one's own.
     let format = format.or((!options.map.is_empty()).then_some(Format::Csv));
-    let mut records = Records::new(source.open()?);
+    let mut records = Records::new(text(source)?);
     let Some((format, first)) = head(&mut records, format)? else {
         unknown(problems);
         return Ok(Imported::default());
@@ -306,7 +326,7 @@ fn table(
             }
         },
     };
-    let mut records = Records::new(source.open()?);
+    let mut records = Records::new(text(source)?);
     let Some((_, first)) = head(&mut records, Some(format))? else { return Ok(Imported::default()) };
     launches(format, &first, &mut records, options, mapping, decimal, problems)
 }

@@ -1,5 +1,7 @@
 //! Tuners: Kernel Tuner's cache files and T4 results, KTT's JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json};
 
 use super::launches::{Imported, Options};
@@ -9,6 +11,8 @@ use crate::measure::measurements::{Bad, Builder, Column, Per, Quantity, Unit, in
 
 /// How Kernel Tuner calls the extents of a block unless it is told otherwise.
 const BLOCK: [&str; 3] = ["block_size_x", "block_size_y", "block_size_z"];
+/// And the work items of a thread.
+const FOLD: [&str; 3] = ["tile_size_x", "tile_size_y", "tile_size_z"];
 /// Times from here on stand for a failure, in milliseconds.
 const FAILURE: f64 = 1e19;
 
@@ -21,7 +25,9 @@ pub(super) fn cache(document: &Json, options: &Options, mapping: &Mapping) -> Im
         let time = entry.get("time").and_then(Json::as_f64).filter(|t| *t < FAILURE);
         reading.row(kernel, entry, None, time.map(|ms| ms * 1e-3));
     }
-    reading.imported
+    // An entry holds more than parameters: times, the date, what else was observed.
+    let keys = document.get("tune_params_keys").and_then(Json::as_array).into_iter().flatten();
+    reading.finish(keys.filter_map(Json::as_str).map(str::to_owned).collect())
 }
 
 /// T4 results: a list of configurations with measurements that name their units.
@@ -29,14 +35,16 @@ pub(super) fn t4(document: &Json, options: &Options, mapping: &Mapping) -> Impor
     let kernel = document.get("kernel_name").or(document.pointer("/metadata/kernel_name"));
     let kernel = kernel.and_then(Json::as_str).unwrap_or_default();
     let mut reading = Reading::new(options, mapping, document.get("device_name"));
+    let mut parameters = BTreeSet::new();
     for result in document.get("results").and_then(Json::as_array).into_iter().flatten() {
         let Some(configuration) = result.get("configuration").and_then(Json::as_object) else { continue };
         let valid = result.get("invalidity").and_then(Json::as_str).is_none_or(|i| i == "correct");
         let mut measured = result.get("measurements").and_then(Json::as_array).into_iter().flatten();
         let time = measured.find_map(seconds).or_else(|| runtimes(result));
+        parameters.extend(configuration.keys().cloned());
         reading.row(kernel, configuration, None, time.filter(|_| valid));
     }
-    reading.imported
+    reading.finish(parameters)
 }
 
 /// The time among the measurements of a T4 result; milliseconds if no unit is named.
@@ -66,6 +74,7 @@ pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Impo
         _ => 1e-9,
     };
     let mut reading = Reading::new(options, mapping, document.pointer("/Metadata/Device"));
+    let mut parameters = BTreeSet::new();
     for result in document.get("Results").and_then(Json::as_array).into_iter().flatten() {
         let configuration: Map<String, Json> = result
             .get("Configuration")
@@ -74,6 +83,7 @@ pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Impo
             .flatten()
             .filter_map(|p| Some((p.get("Name")?.as_str()?.to_owned(), p.get("Value")?.clone())))
             .collect();
+        parameters.extend(configuration.keys().cloned());
         let valid = result.get("Status").and_then(Json::as_str).is_none_or(|s| s == "Ok");
         let computations = result.get("ComputationResults").and_then(Json::as_array).map(Vec::as_slice);
         for computation in computations.unwrap_or_default() {
@@ -86,7 +96,7 @@ pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Impo
             reading.row(name, &configuration, block, time.filter(|_| valid));
         }
     }
-    reading.imported
+    reading.finish(parameters)
 }
 
 /// The id of the device that goes by a name such as `NVIDIA A100-SXM4-40GB`.
@@ -128,6 +138,24 @@ impl<'a> Reading<'a> {
         Self { options, mapping, builder, imported, count: 0 }
     }
 
+    /// Whether options say which parameters are the block, and which the fold.
+    fn maps(&self) -> (bool, bool) {
+        let maps = |is: fn(&Column) -> bool| self.mapping.iter().any(|m| is(&m.0));
+        (maps(|c| matches!(c, Column::Block(_))), maps(|c| matches!(c, Column::Fold(_))))
+    }
+
+    /// What was imported, with the names of the parameters that say nothing of the launch.
+    fn finish(mut self, parameters: BTreeSet<String>) -> Imported {
+        let (maps_block, maps_fold) = self.maps();
+        let used = |name: &str| {
+            (BLOCK.contains(&name) && !maps_block && self.options.block.is_none())
+                || (FOLD.contains(&name) && !maps_fold && self.options.fold.is_none())
+                || self.mapping.iter().any(|m| m.1 == name)
+        };
+        self.imported.parameters(parameters.iter().map(String::as_str), used);
+        self.imported
+    }
+
     fn row(
         &mut self,
         kernel: &str,
@@ -156,13 +184,20 @@ impl<'a> Reading<'a> {
             return Ok(Some("launches of kernels that --kernel does not name"));
         }
         let value = |name: &str| configuration.get(name).map(plain);
-        let maps_block = self.mapping.iter().any(|m| matches!(m.0, Column::Block(_)));
+        let (maps_block, maps_fold) = self.maps();
         if let Some([x, y, z]) = block {
             self.builder.set(&Column::Block(None), &format!("{x}x{y}x{z}"))?;
         } else if !maps_block && self.options.block.is_none() {
             for (axis, name) in BLOCK.into_iter().enumerate() {
                 if let Some(extent) = value(name) {
                     self.builder.set(&Column::Block(Some(axis)), &extent)?;
+                }
+            }
+        }
+        if !maps_fold && self.options.fold.is_none() {
+            for (axis, name) in FOLD.into_iter().enumerate() {
+                if let Some(extent) = value(name) {
+                    self.builder.set(&Column::Fold(Some(axis)), &extent)?;
                 }
             }
         }
