@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn every_file_reads_and_names_its_sources() {
         assert_eq!(fits().len(), FILES.len());
-        for fit in fits().iter() {
+        for fit in fits() {
             let value = serde_yaml::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
                 for (name, coefficient) in value.get(part).unwrap().as_mapping().unwrap() {

@@ -223,7 +223,7 @@ impl Times<'_> {
             estimator.refit(&mut prediction, &fit);
             row.weight * (prediction.time.seconds.ln() - row.log_seconds)
         };
-        parallel::map(&self.rows, one)
+        parallel::map(self.rows, one)
     }
 
     /// Residuals and their slopes, coefficient by coefficient.

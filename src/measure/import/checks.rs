@@ -8,7 +8,7 @@ use crate::measure::measurements::{Measurements, Per, Quantity, Row};
 /// Loads over stores of a copy that are still taken for equal: a few bytes stay in caches.
 const EQUAL: f64 = 1.5;
 /// Bytes from memory over bytes from L2 that sectors and lines explain.
-const FILLED: f64 = 2.0;
+const FILLED: f64 = 2.1;
 /// Bandwidth over that of the device which clocks and rounded times explain.
 const FASTER: f64 = 1.1;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::checks;
 use super::metrics::{Counter, Meaning};
 use super::number::Decimal;
-use super::requests::{Count, Found, Generation, quantities};
+use super::requests::{Count, Generation, quantities};
 use super::tally::{Metrics, Tally};
 use crate::device::{self, Device};
 use crate::measure::measurements::{Measurements, Quantity, Subject, Value};
@@ -50,6 +50,9 @@ pub struct Imported {
     /// What deserves a look: assumptions, and numbers that can hardly be right.
     pub warnings: Vec<String>,
 }
+
+/// How launches are left out of which no metric is known.
+pub(super) const WITHOUT_METRIC: &str = "launches without a known metric";
 
 /// A launch that is being read.
 #[derive(Debug, Clone, Default)]
@@ -134,16 +137,18 @@ impl Launches {
             .collect();
         let (mut found, mut assumptions) = (BTreeSet::new(), BTreeMap::new());
         for mut launch in self.all {
-            let Found { values, missing, assumed } = quantities(&mut launch.counts, generation);
-            found.extend(values.iter().map(|v| v.quantity));
-            for what in missing {
-                imported.leave_out(what);
-            }
-            for what in assumed {
-                *assumptions.entry(what).or_insert(0_usize) += 1;
-            }
             let subject = usize::try_from(launch.name).ok().and_then(|i| subjects.get(i).copied().flatten());
-            imported.add(options, launch.line, subject, launch.block(), values);
+            let of_launch = quantities(&mut launch.counts, generation);
+            if subject.is_some() {
+                found.extend(of_launch.values.iter().map(|v| v.quantity));
+                for what in of_launch.missing {
+                    imported.leave_out(what);
+                }
+                for what in of_launch.assumed {
+                    *assumptions.entry(what).or_insert(0_usize) += 1;
+                }
+            }
+            imported.add(options, launch.line, subject, launch.block(), of_launch.values);
         }
         imported.metrics = self.tally.metrics(&found);
         let assumed = |(what, n): (&str, usize)| format!("{what} ({n} launches)");
@@ -228,17 +233,13 @@ impl Imported {
 
     /// Names tuning parameters that say something, and those that do not.
     pub(super) fn parameters<'n>(&mut self, all: impl Iterator<Item = &'n str>, used: impl Fn(&str) -> bool) {
+        if self.measurements.rows.is_empty() {
+            return;
+        }
         for name in all.filter(|name| !used(name)) {
             self.metrics.unread.insert(name.to_owned(), None);
         }
-        let times = self.measurements.rows.iter().any(|r| r.value(Quantity::Time).is_some());
-        if times {
-            self.metrics
-                .read
-                .entry(Quantity::Time)
-                .or_default()
-                .insert("the times of configurations".to_owned());
-        }
+        self.metrics.read.entry(Quantity::Time).or_default().insert("the times of configurations".to_owned());
     }
 
     /// Adds a launch, or counts why it is left out.
@@ -254,7 +255,7 @@ impl Imported {
         match (subject, block) {
             (None, _) => self.leave_out("launches of kernels that --kernel does not name"),
             (_, None) => self.leave_out("launches without a block: give --block"),
-            _ if values.is_empty() => self.leave_out("launches without a known metric"),
+            _ if values.is_empty() => self.leave_out(WITHOUT_METRIC),
             (Some(subject), Some(block)) => {
                 let fold = options.fold.unwrap_or([1; 3]);
                 self.measurements.push(line, subject, block, fold, values);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::launches::{Imported, Launches, Options};
+use super::launches::{Imported, Launches, Options, WITHOUT_METRIC};
 use super::mapped::{self, Mapping};
 use super::number::{Decimal, Evidence};
 use super::{amd, detect, ncu, repair, tuners};
@@ -148,7 +148,8 @@ impl Problems {
         if self.errors.is_empty() && imported.measurements.rows.is_empty() {
             let all: Vec<String> = imported.left_out.iter().map(|(what, n)| format!("{n} {what}")).collect();
             let unread = imported.metrics.unread(MOST_NAMED);
-            let (why, help) = if unread.is_empty() || !imported.metrics.read.is_empty() {
+            let other = imported.left_out.keys().any(|what| what != WITHOUT_METRIC);
+            let (why, help) = if unread.is_empty() || other {
                 let why = if all.is_empty() { "it has no launches".to_owned() } else { all.join("; ") };
                 (why, "docs/measurements.md says what is read")
             } else {

@@ -27,7 +27,7 @@ pub(super) fn cache(document: &Json, options: &Options, mapping: &Mapping) -> Im
     }
     // An entry holds more than parameters: times, the date, what else was observed.
     let keys = document.get("tune_params_keys").and_then(Json::as_array).into_iter().flatten();
-    reading.finish(keys.filter_map(Json::as_str).map(str::to_owned).collect())
+    reading.finish(&keys.filter_map(Json::as_str).map(str::to_owned).collect())
 }
 
 /// T4 results: a list of configurations with measurements that name their units.
@@ -44,7 +44,7 @@ pub(super) fn t4(document: &Json, options: &Options, mapping: &Mapping) -> Impor
         parameters.extend(configuration.keys().cloned());
         reading.row(kernel, configuration, None, time.filter(|_| valid));
     }
-    reading.finish(parameters)
+    reading.finish(&parameters)
 }
 
 /// The time among the measurements of a T4 result; milliseconds if no unit is named.
@@ -96,7 +96,7 @@ pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Impo
             reading.row(name, &configuration, block, time.filter(|_| valid));
         }
     }
-    reading.finish(parameters)
+    reading.finish(&parameters)
 }
 
 /// The id of the device that goes by a name such as `NVIDIA A100-SXM4-40GB`.
@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What was imported, with the names of the parameters that say nothing of the launch.
-    fn finish(mut self, parameters: BTreeSet<String>) -> Imported {
+    fn finish(mut self, parameters: &BTreeSet<String>) -> Imported {
         let (maps_block, maps_fold) = self.maps();
         let used = |name: &str| {
             (BLOCK.contains(&name) && !maps_block && self.options.block.is_none())
