@@ -51,6 +51,8 @@ fn volumes_of_a_copy_are_right_in_every_layout() {
         assert!(said.contains("read: l2_load from TCP_TCC_READ_REQ_sum"), "{name}: {said}");
         assert!(said.contains("time from End_Timestamp, Start_Timestamp"), "{name}: {said}");
         assert!(said.contains("not read: "), "{name}: {said}");
+        let channels = name.contains("channels");
+        assert_eq!(said.contains("WRREQ, "), channels, "channels count where there is no total: {said}");
     }
 }
 

@@ -67,7 +67,13 @@ impl Tally {
                 *least = (*least).min(rank(meaning));
             }
         }
+        let totals: BTreeSet<Counter> =
+            self.met.values().flatten().filter(|m| !m.is_channel).map(|m| m.counter).collect();
         for (name, meaning) in &self.met {
+            // Channels beside a total of theirs say nothing more.
+            if meaning.is_some_and(|m| m.is_channel && totals.contains(&m.counter)) {
+                continue;
+            }
             // Channels of a counter are one metric.
             let name = name.split('[').next().unwrap_or(name).to_owned();
             let quantity = meaning.as_ref().and_then(|m| Some((m.quantity()?, rank(m))));
