@@ -27,12 +27,12 @@ pub(super) fn global_fields(kernel: &Kernel) -> impl Iterator<Item = (FieldId, &
 }
 
 /// The arrays as parameters.
-pub(super) fn parameters(kernel: &Kernel, writer: Writer<'_>, place: Place) -> Vec<String> {
+fn parameters(kernel: &Kernel, writer: Writer<'_>) -> Vec<String> {
+    let place = writer.place;
     let mut all = Vec::new();
     for (id, field) in global_fields(kernel) {
-        // On the processor, what was stored is compared: nothing is constant there.
-        let constant = if is_stored(kernel, id) || place == Place::Host { "" } else { "const " };
-        for name in writer.words.fields.get(usize::from(id.0)).into_iter().flatten() {
+        let constant = if is_stored(kernel, id) { "" } else { "const " };
+        for name in writer.arrays(kernel, id) {
             all.push(format!("{}{constant}{} *{name}", place.global(), Element::whole(field).name));
         }
     }
@@ -40,13 +40,13 @@ pub(super) fn parameters(kernel: &Kernel, writer: Writer<'_>, place: Place) -> V
 }
 
 /// Pointers into the memory of a block, each behind the other.
-pub(super) fn shared_arrays(kernel: &Kernel, writer: Writer<'_>, place: Place, text: &mut Text) {
+pub(super) fn shared_arrays(kernel: &Kernel, writer: Writer<'_>, text: &mut Text) {
     let mut before = String::new();
     let shared = (0..).map(FieldId).zip(&kernel.fields).filter(|f| matches!(f.1.space, Space::Shared));
     for (id, field) in shared {
-        let Some(name) = writer.words.fields.get(usize::from(id.0)).and_then(|n| n.first()) else { continue };
+        let Some(name) = writer.arrays(kernel, id).into_iter().next() else { continue };
         let kind = Element::whole(field).name;
-        let memory = place.shared();
+        let memory = writer.place.shared();
         let at = if before.is_empty() { String::new() } else { format!(" + {before}") };
         text.line(&format!("{memory}{kind} *{name} = ({memory}{kind} *)(shared{at});"));
         // Each begins on a multiple of 16 bytes.
@@ -134,17 +134,17 @@ pub(super) fn kernel_text(
     kernel: &Kernel,
     plan: &Plan,
     writer: Writer<'_>,
-    place: Place,
     real: &'static str,
 ) -> Result<String, Unemitted> {
+    let place = writer.place;
     let clipped = plan.program.instructions.iter().all(|i| i.clipped);
     let guarded = kernel.guard.is_some();
     // A thread must not leave before a barrier that others wait at.
     let returned = clipped && !plan.syncs && (!guarded || plan.program.items.len() == 1);
-    let statements = Statements { kernel, plan, writer, place, real, returned };
+    let statements = Statements { kernel, plan, writer, real, returned };
     let mut body = Text::default();
     body.open("");
-    shared_arrays(kernel, writer, place, &mut body);
+    shared_arrays(kernel, writer, &mut body);
     conditions(&statements, &mut body);
     for item in 0..plan.sums {
         body.line(&format!("real sum{item} = start;"));
@@ -159,7 +159,7 @@ pub(super) fn kernel_text(
     }
     let body = body.finish();
     let mut text = Text::default();
-    let mut parameters = parameters(kernel, writer, place);
+    let mut parameters = parameters(kernel, writer);
     parameters.push("real start".to_owned());
     parameters.push(format!("{}real *sink", place.global()));
     let uses_shared = kernel.fields.iter().any(|f| matches!(f.space, Space::Shared));
@@ -204,7 +204,7 @@ pub(super) fn conditions(statements: &Statements<'_>, text: &mut Text) {
     for item in 0..plan.program.items.len() {
         let stands = needed.contains(&item) && !(statements.returned && item == 0);
         if stands {
-            let truth = if statements.place == Place::Host { "int" } else { "bool" };
+            let truth = if statements.writer.place == Place::Host { "int" } else { "bool" };
             text.line(&format!("const {truth} in{item} = {};", statements.working(item).join(" && ")));
         }
     }

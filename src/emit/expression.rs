@@ -1,12 +1,19 @@
 //! Forms and conditions as C. Block and grid sizes are variables, so that one kernel serves every block.
 
+use super::language::{Language, Place};
 use super::words::Words;
 use crate::expr::{Coefficient, Cond, Coord, Dim, Form, LaunchAtom, LoopId, Scale, Term, split_remainders};
+use crate::kernel::{FieldId, Kernel, Space};
 
 /// Writes expressions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Writer<'w> {
     pub(super) words: &'w Words,
+    /// Where what is written runs.
+    pub(super) place: Place,
+    /// Before the names of small functions and tables: those of the host have names of their own where device
+    /// functions stand beside them.
+    pub(super) prefix: &'static str,
 }
 
 /// What a number could be that is divided.
@@ -29,6 +36,20 @@ fn is_never_negative(form: &Form<Scale>) -> bool {
 }
 
 impl Writer<'_> {
+    /// For the processor, in a program of this language.
+    pub(super) fn on_host(self, language: Language) -> Self {
+        let prefix = if language == Language::OpenCl { "" } else { "host_" };
+        Self { place: Place::Host, prefix, ..self }
+    }
+
+    /// The arrays of a field. Those of global memory stand outside of functions on the host, where libraries have
+    /// names of their own.
+    pub(super) fn arrays(self, kernel: &Kernel, id: FieldId) -> Vec<String> {
+        let names = self.words.fields.get(usize::from(id.0)).map(Vec::as_slice).unwrap_or_default();
+        let outside = self.place == Place::Host && matches!(kernel.field(id).space, Space::Global);
+        names.iter().map(|n| if outside { format!("host_{n}") } else { n.clone() }).collect()
+    }
+
     /// A form.
     pub(super) fn form(self, form: &Form<Scale>) -> String {
         let (rest, remainders) = split_remainders(form);
@@ -108,15 +129,15 @@ impl Writer<'_> {
                 let text = if divisor.as_int().is_some() { text } else { format!("({text})") };
                 self.division("/", "floor_div", inner, &text)
             }
-            Term::Min(a, b) => format!("lesser({}, {})", self.form(a), self.form(b)),
-            Term::Max(a, b) => format!("greater({}, {})", self.form(a), self.form(b)),
+            Term::Min(a, b) => format!("{}lesser({}, {})", self.prefix, self.form(a), self.form(b)),
+            Term::Max(a, b) => format!("{}greater({}, {})", self.prefix, self.form(a), self.form(b)),
             Term::Lookup(table, indices) => {
                 let mut flat = String::from("0");
                 for (index, extent) in indices.iter().zip(&table.shape) {
                     let index = self.operand(index);
                     flat = if flat == "0" { index } else { format!("({flat})*{extent} + {index}") };
                 }
-                format!("table_{}[{flat}]", table.name)
+                format!("{}table_{}[{flat}]", self.prefix, table.name)
             }
         }
     }
@@ -126,7 +147,7 @@ impl Writer<'_> {
         if is_never_negative(dividend) {
             format!("({}{operator}{divisor})", self.operand(dividend))
         } else {
-            format!("{function}({}, {divisor})", self.form(dividend))
+            format!("{}{function}({}, {divisor})", self.prefix, self.form(dividend))
         }
     }
 
@@ -154,7 +175,7 @@ mod tests {
     #[test]
     fn what_may_be_negative_is_not_cut_towards_zero() {
         let words = Words { loops: vec!["k".to_owned()], ..Words::default() };
-        let writer = Writer { words: &words };
+        let writer = Writer { words: &words, place: Place::Gpu, prefix: "" };
         let x = Form::<Scale>::coord(Coord::Thread(Dim::X));
         let k = Form::coord(Coord::Loop(LoopId(0)));
         let block = Scale::atom(LaunchAtom::BlockDim(Dim::Y));

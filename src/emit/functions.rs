@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use super::device::Named;
 use super::element::Element;
+use super::expression::Writer;
 use super::language::Place;
 use super::magnitude;
 use super::plan::accesses;
@@ -15,7 +17,8 @@ use crate::kernel::AccessKind;
 
 impl Making<'_> {
     /// Types and the small functions that a text needs.
-    pub(super) fn types(&self, place: Place, text: &str) -> Result<String, Unemitted> {
+    pub(super) fn types(&self, writer: Writer<'_>, text: &str) -> Result<String, Unemitted> {
+        let place = writer.place;
         let wide = !self.launches.iter().all(|launch| {
             let plan = self.plans.iter().find(|p| p.program.fold == launch.candidate.fold);
             plan.is_some_and(|p| p.program.at(launch).is_ok_and(|p| magnitude::fits(&p, launch)))
@@ -45,7 +48,7 @@ impl Making<'_> {
                 );
             }
         }
-        Ok(out + &self.helpers(place, "", text)?)
+        Ok(out + &self.helpers(writer, text)?)
     }
 
     /// Vectors that occur.
@@ -61,12 +64,13 @@ impl Making<'_> {
     }
 
     /// Functions and tables of which a text uses something.
-    pub(super) fn helpers(&self, place: Place, prefix: &str, text: &str) -> Result<String, Unemitted> {
+    pub(super) fn helpers(&self, writer: Writer<'_>, text: &str) -> Result<String, Unemitted> {
         let mut out = String::new();
+        let (place, prefix) = (writer.place, writer.prefix);
         let inline = place.inline();
         let mut function = |returns: &str, name: &str, rest: &str| {
             let name = format!("{prefix}{name}");
-            if text.contains(&format!("{name}(")) {
+            if Named::has(text, &name) {
                 let _ = writeln!(out, "{inline}{returns} {name}{rest}");
             }
         };
@@ -94,7 +98,7 @@ impl Making<'_> {
         self.every_form(&mut |form| tables.form(form));
         for table in tables.0 {
             let name = format!("{prefix}table_{}", table.name);
-            if text.contains(&format!("{name}[")) {
+            if Named::has(text, &name) {
                 let entries: Vec<String> = table.values.iter().map(ToString::to_string).collect();
                 let _ = writeln!(out, "{memory} int {name}[{}] = {{{}}};", entries.len(), entries.join(", "));
             }

@@ -35,14 +35,14 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
         let count = count.and_then(|n| n.checked_mul(per_element)).ok_or(Excess::Overflow)?;
         let stored = is_stored(kernel, id);
         for name in writer.words.fields.get(usize::from(id.0)).into_iter().flatten() {
-            text.line(&format!("static {} *{name};", whole.name));
+            text.line(&format!("static {} *host_{name};", whole.name));
             if stored {
                 text.line(&format!("static unsigned char *done_{name};"));
             }
             let done = if stored { format!("&done_{name}") } else { "NULL".to_owned() };
             let kind = if whole.is_real() { 'f' } else { 'i' };
             rows.push(format!(
-                "{{\"{name}\", (void **)&{name}, {done}, {count}, {}, {}, '{kind}', {}, {}, NULL, NULL}}",
+                "{{\"{name}\", (void **)&host_{name}, {done}, {count}, {}, {}, '{kind}', {}, {}, NULL, NULL}}",
                 whole.bytes,
                 whole.lanes,
                 field.align.max(1),

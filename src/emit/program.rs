@@ -63,7 +63,8 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
         refuse_widths(kernel, plan)?;
     }
     let words = Words::of(kernel);
-    let writer = Writer { words: &words };
+    let place = if settings.language == Language::OpenCl { Place::OpenCl } else { Place::Gpu };
+    let writer = Writer { words: &words, place, prefix: "" };
     let real = real_of(kernel);
     let making =
         Making { kernel, launches: &launches, plans: &plans, writer, real, language: settings.language };
@@ -125,18 +126,14 @@ pub(super) struct Making<'m> {
 }
 
 impl Making<'_> {
-    fn place(&self) -> Place {
-        if self.language == Language::OpenCl { Place::OpenCl } else { Place::Gpu }
-    }
-
     /// The kernels with what they need.
     fn kernels(&self) -> Result<String, Unemitted> {
         let mut out = String::new();
         for plan in self.plans {
             out.push('\n');
-            out += &kernel_text(self.kernel, plan, self.writer, self.place(), self.real)?;
+            out += &kernel_text(self.kernel, plan, self.writer, self.real)?;
         }
-        Ok(self.types(self.place(), &out)? + &out)
+        Ok(self.types(self.writer, &out)? + &out)
     }
 
     fn whole(&self, considered: usize) -> Result<String, Unemitted> {
@@ -161,9 +158,9 @@ impl Making<'_> {
         let loops = references.iter().flatten().fold(String::new(), |all, one| all + one + "\n");
         out += "\n// ---- The host ----\n\n";
         if opencl {
-            out += &self.types(Place::Host, &loops)?;
+            out += &self.types(self.host_writer(), &loops)?;
         } else {
-            out += &self.helpers(Place::Host, "host_", &loops)?;
+            out += &self.helpers(self.host_writer(), &loops)?;
         }
         out += &self.descriptions();
         out += STRUCTURES;
@@ -189,24 +186,17 @@ impl Making<'_> {
         if is_plain(self.kernel) {
             let unfolded = Plan::of(self.kernel, [1; 3])?;
             return Ok((
-                Some(vec![self.hosted(of_items(self.kernel, &unfolded, self.writer, self.real)?)]),
+                Some(vec![of_items(self.kernel, &unfolded, self.host_writer(), self.real)?]),
                 true,
             ));
         }
         let all: Result<Vec<Option<String>>, Unemitted> =
-            self.plans.iter().map(|p| of_threads(self.kernel, p, self.writer, self.real)).collect();
-        let all: Option<Vec<String>> = all?.into_iter().collect();
-        Ok((all.map(|a| a.into_iter().map(|t| self.hosted(t)).collect()), false))
+            self.plans.iter().map(|p| of_threads(self.kernel, p, self.host_writer(), self.real)).collect();
+        Ok((all?.into_iter().collect(), false))
     }
 
-    /// Functions of the host have names of their own where device functions stand beside them.
-    fn hosted(&self, text: String) -> String {
-        if self.language == Language::OpenCl {
-            return text;
-        }
-        ["floor_div(", "floor_mod(", "lesser(", "greater(", "total_", "all_", "table_"]
-            .iter()
-            .fold(text, |text, name| text.replace(name, &format!("host_{name}")))
+    fn host_writer(&self) -> Writer<'_> {
+        self.writer.on_host(self.language)
     }
 
     /// Whether what one thread loads may be what another stores.

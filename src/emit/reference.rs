@@ -2,7 +2,6 @@
 
 use super::device::{Named, conditions, kernel_name, shared_arrays};
 use super::expression::Writer;
-use super::language::Place;
 use super::plan::{Node, Plan};
 use super::refuse::Unemitted;
 use super::statements::Statements;
@@ -22,7 +21,7 @@ pub(super) fn of_items(
     writer: Writer<'_>,
     real: &'static str,
 ) -> Result<String, Unemitted> {
-    let statements = Statements { kernel, plan, writer, place: Place::Host, real, returned: true };
+    let statements = Statements { kernel, plan, writer, real, returned: true };
     let mut text = Text::default();
     text.line("// The work items of a block, one after the other.");
     text.open("static void reference(const launch *how, const index_t *bid, real *sum, real *last, unsigned char *shared) {");
@@ -54,11 +53,11 @@ pub(super) fn of_threads(
     writer: Writer<'_>,
     real: &'static str,
 ) -> Result<Option<String>, Unemitted> {
-    let statements = Statements { kernel, plan, writer, place: Place::Host, real, returned: false };
+    let statements = Statements { kernel, plan, writer, real, returned: false };
     let items = plan.sums;
     let mut body = Text::default();
     body.open("");
-    shared_arrays(kernel, writer, Place::Host, &mut body);
+    shared_arrays(kernel, writer, &mut body);
     body.open(
         "for (index_t i = 0; i < how->block[0] * how->block[1] * how->block[2] * ITEMS; i++)"
             .replace("ITEMS", &items.to_string())

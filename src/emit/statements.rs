@@ -15,7 +15,6 @@ pub(super) struct Statements<'p> {
     pub(super) kernel: &'p Kernel,
     pub(super) plan: &'p Plan,
     pub(super) writer: Writer<'p>,
-    pub(super) place: Place,
     /// The type of sums.
     pub(super) real: &'static str,
     /// Whether threads without a first work item have gone.
@@ -25,11 +24,11 @@ pub(super) struct Statements<'p> {
 impl Statements<'_> {
     /// The sum of a work item: a variable of the kernel; on the processor the place of a thread among all.
     pub(super) fn sum(&self, item: usize) -> String {
-        if self.place == Place::Host { format!("sum[{item}]") } else { format!("sum{item}") }
+        if self.writer.place == Place::Host { format!("sum[{item}]") } else { format!("sum{item}") }
     }
 
     fn last(&self, item: usize) -> String {
-        if self.place == Place::Host { format!("last[{item}]") } else { format!("last{item}") }
+        if self.writer.place == Place::Host { format!("last[{item}]") } else { format!("last{item}") }
     }
 
     /// Whether the latest value of a work item is needed.
@@ -87,7 +86,7 @@ impl Statements<'_> {
         for node in nodes {
             match node {
                 Node::Use(u) => self.access(*u, text)?,
-                Node::Sync if self.place == Place::OpenCl => text.line("barrier(CLK_LOCAL_MEM_FENCE);"),
+                Node::Sync if self.writer.place == Place::OpenCl => text.line("barrier(CLK_LOCAL_MEM_FENCE);"),
                 Node::Sync => text.line("__syncthreads();"),
                 Node::Loop(id, body) => {
                     if let Some(head) = self.loop_head(usize::from(id.0)) {
@@ -120,9 +119,11 @@ impl Statements<'_> {
         let condition = self.condition(instruction);
         let field = self.kernel.field(instruction.field);
         let element = Element::of(field, instruction.width)?;
-        let names = self.writer.words.fields.get(usize::from(instruction.field.0));
-        for (copy, name) in names.into_iter().flatten().enumerate() {
+        let names = self.writer.arrays(self.kernel, instruction.field);
+        let done = self.writer.words.fields.get(usize::from(instruction.field.0));
+        for (copy, name) in names.iter().enumerate() {
             let place = self.place_of(instruction, name, element)?;
+            let done = done.and_then(|d| d.get(copy)).map(|d| format!("done_{d}")).unwrap_or_default();
             match instruction.kind {
                 AccessKind::Load => self.load(u, copy, &place, element, &condition, text),
                 AccessKind::Store => {
@@ -130,12 +131,12 @@ impl Statements<'_> {
                     let shared = matches!(field.space, Space::Shared);
                     let value = if shared { self.last(item) } else { self.sum(item) };
                     let statement = format!("{} = {};", place.target, self.converted(&value, element));
-                    text.line(&guarded(&condition, &self.marked(&statement, name, shared, &place)));
+                    text.line(&guarded(&condition, &self.marked(&statement, &done, shared, &place)));
                 }
                 AccessKind::Atomic => {
                     let statement = self.atomic(&place, element, &field.name)?;
                     let shared = matches!(field.space, Space::Shared);
-                    text.line(&guarded(&condition, &self.marked(&statement, name, shared, &place)));
+                    text.line(&guarded(&condition, &self.marked(&statement, &done, shared, &place)));
                 }
             }
         }
@@ -143,11 +144,11 @@ impl Statements<'_> {
     }
 
     /// On the processor, what was stored is marked: the rest is not compared.
-    fn marked(&self, statement: &str, name: &str, shared: bool, place: &Accessed) -> String {
-        if self.place != Place::Host || shared {
+    fn marked(&self, statement: &str, done: &str, shared: bool, place: &Accessed) -> String {
+        if self.writer.place != Place::Host || shared {
             return statement.to_owned();
         }
-        format!("{{ {statement} done_{name}[{}] = 1; }}", place.index)
+        format!("{{ {statement} {done}[{}] = 1; }}", place.index)
     }
 
     /// A load for a work item: into its sum, or into a register that others need, too.
@@ -196,7 +197,7 @@ impl Statements<'_> {
         let index = self.writer.form(&instruction.element.plus(&shift)?);
         let whole = Element::whole(field);
         let space =
-            if matches!(field.space, Space::Shared) { self.place.shared() } else { self.place.global() };
+            if matches!(field.space, Space::Shared) { self.writer.place.shared() } else { self.writer.place.global() };
         let target = if whole == element {
             format!("{name}[{index}]")
         } else {
@@ -213,7 +214,7 @@ impl Statements<'_> {
     /// A value that was loaded, as a number.
     fn value(&self, target: &str, element: Element) -> String {
         match element {
-            e if !e.is_scalar() => format!("total_{}({target})", e.name),
+            e if !e.is_scalar() => format!("{}total_{}({target})", self.writer.prefix, e.name),
             e if e.scalar == self.real => target.to_owned(),
             _ => format!("(real){target}"),
         }
@@ -222,7 +223,7 @@ impl Statements<'_> {
     /// A sum as what is stored.
     fn converted(&self, value: &str, element: Element) -> String {
         match element {
-            e if !e.is_scalar() => format!("all_{}({value})", e.name),
+            e if !e.is_scalar() => format!("{}all_{}({value})", self.writer.prefix, e.name),
             e if e.scalar == self.real => value.to_owned(),
             e if e.is_real() => format!("({}){value}", e.scalar),
             e => format!("({})(int64){value}", e.scalar),
@@ -232,7 +233,7 @@ impl Statements<'_> {
     /// Adds one to the bits of an element.
     fn atomic(&self, place: &Accessed, element: Element, field: &str) -> Result<String, Unemitted> {
         let target = &place.target;
-        Ok(match (self.place, element.bytes) {
+        Ok(match (self.writer.place, element.bytes) {
             (Place::Gpu, 4) => format!("atomicAdd((unsigned int *)&{target}, 1u);"),
             (Place::Gpu, 8) => format!("atomicAdd((unsigned long long *)&{target}, 1ull);"),
             (Place::OpenCl, 4) => format!("atomic_add((volatile __global unsigned int *)&{target}, 1u);"),
