@@ -75,6 +75,20 @@ impl Element {
         matches!(self.scalar, "double" | "int64" | "uint64")
     }
 
+    /// Bits of whole numbers that each of its numbers holds without a sign.
+    pub(super) fn bits(self) -> u32 {
+        match self.scalar {
+            "signed char" => 7,
+            "unsigned char" => 8,
+            "short" => 15,
+            "unsigned short" => 16,
+            "float" => 24,
+            "int" => 31,
+            "unsigned int" => 32,
+            _ => 40,
+        }
+    }
+
     /// The names of its numbers.
     pub(super) fn parts(self) -> &'static [&'static str] {
         match self.lanes {

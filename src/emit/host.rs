@@ -20,7 +20,12 @@ const OPENCL: &str = include_str!("templates/opencl.txt");
 const MOST: usize = 1 << 20;
 
 /// The arrays of the host, as variables and as a table.
-pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<String, Unemitted> {
+pub(super) fn arrays(
+    kernel: &Kernel,
+    writer: Writer<'_>,
+    real: &str,
+    room: u32,
+) -> Result<String, Unemitted> {
     let mut text = Text::default();
     let mut rows = Vec::new();
     // Those of global fields are numbers.
@@ -42,11 +47,13 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
             let done = if stored { format!("&done_{name}") } else { "NULL".to_owned() };
             let kind = if whole.is_real() { 'f' } else { 'i' };
             rows.push(format!(
-                "{{\"{name}\", (void **)&host_{name}, {done}, {count}, {}, {}, '{kind}', {}, {}, NULL, NULL}}",
+                "{{\"{name}\", (void **)&host_{name}, {done}, {count}, {}, {}, '{kind}', {}, {}, {}, NULL, NULL}}",
                 whole.bytes,
                 whole.lanes,
                 field.align.max(1),
                 before.saturating_mul(per_element),
+                // With less than two bits, hardly anything could be told apart.
+                room.clamp(2, whole.bits()),
             ));
         }
     }
@@ -57,7 +64,7 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
         i32::from(real == "double")
     ));
     text.line("// Name, host memory, what the loop below has computed of it, elements, bytes and numbers of one, kind,");
-    text.line("// alignment, elements before the first one.");
+    text.line("// alignment, elements before the first one, bits of the numbers that it is filled with.");
     text.open("static array arrays[ARRAYS] = {");
     for row in rows {
         text.line(&format!("{row},"));
@@ -67,32 +74,49 @@ pub(super) fn arrays(kernel: &Kernel, writer: Writer<'_>, real: &str) -> Result<
 }
 
 /// The launches as a table.
-pub(super) fn launches(kernel: &Kernel, launches: &[Launch], plans: &[Plan]) -> Result<String, Unemitted> {
+pub(super) fn launches(
+    kernel: &Kernel,
+    launches: &[Launch],
+    plans: &[Plan],
+    accesses: &[usize],
+) -> Result<String, Unemitted> {
     let mut text = Text::default();
     text.line(&format!("enum {{ LAUNCHES = {} }};", launches.len()));
     text.line("// Kernel, fold, block, grid, bytes of shared memory, accesses of a thread.");
     text.open("static const launch launches[LAUNCHES] = {");
-    for launch in launches {
+    for (launch, accesses) in launches.iter().zip(accesses) {
         let fold = launch.candidate.fold;
-        let Some((number, plan)) = plans.iter().enumerate().find(|p| p.1.program.fold == fold) else {
+        let Some(number) = plans.iter().position(|p| p.program.fold == fold) else {
             continue;
         };
         let triple = |[x, y, z]: [i64; 3]| format!("{{{x}, {y}, {z}}}");
         let shared = launch.shared_bytes.max(shared_bytes(kernel, &launch.sizes)?);
         text.line(&format!(
-            "{{{number}, {}, {}, {}, {shared}, {}}},",
+            "{{{number}, {}, {}, {}, {shared}, {accesses}}},",
             triple(fold),
             triple(launch.sizes.block),
             triple(launch.sizes.grid),
-            accesses(kernel, launch, &plan.program)?
         ));
     }
     text.close("};");
     Ok(text.finish())
 }
 
+/// Accesses of a thread of each launch.
+pub(super) fn accesses(
+    kernel: &Kernel,
+    launches: &[Launch],
+    plans: &[Plan],
+) -> Result<Vec<usize>, Unemitted> {
+    let of = |launch: &Launch| {
+        let plan = plans.iter().find(|p| p.program.fold == launch.candidate.fold);
+        plan.map_or(Ok(1), |plan| accesses_of(kernel, launch, &plan.program))
+    };
+    launches.iter().map(of).collect()
+}
+
 /// Accesses of a thread in the middle of the grid, about.
-fn accesses(
+fn accesses_of(
     kernel: &Kernel,
     launch: &Launch,
     program: &Program<crate::expr::Scale>,

@@ -164,9 +164,11 @@ impl Making<'_> {
         }
         out += &self.descriptions();
         out += STRUCTURES;
-        out += &host::arrays(self.kernel, self.writer, self.real)?;
+        let accesses = host::accesses(self.kernel, self.launches, self.plans)?;
+        let room = self.room(accesses.iter().copied().max().unwrap_or(1));
+        out += &host::arrays(self.kernel, self.writer, self.real, room)?;
         out.push('\n');
-        out += &host::launches(self.kernel, self.launches, self.plans)?;
+        out += &host::launches(self.kernel, self.launches, self.plans, &accesses)?;
         out.push('\n');
         out += &loops;
         out += &host::functions(self.writer, self.plans, plain, references.is_some(), self.language);
@@ -185,10 +187,7 @@ impl Making<'_> {
         }
         if is_plain(self.kernel) {
             let unfolded = Plan::of(self.kernel, [1; 3])?;
-            return Ok((
-                Some(vec![of_items(self.kernel, &unfolded, self.host_writer(), self.real)?]),
-                true,
-            ));
+            return Ok((Some(vec![of_items(self.kernel, &unfolded, self.host_writer(), self.real)?]), true));
         }
         let all: Result<Vec<Option<String>>, Unemitted> =
             self.plans.iter().map(|p| of_threads(self.kernel, p, self.host_writer(), self.real)).collect();
@@ -197,6 +196,19 @@ impl Making<'_> {
 
     fn host_writer(&self) -> Writer<'_> {
         self.writer.on_host(self.language)
+    }
+
+    /// Bits that numbers in arrays may have, so that sums of so many accesses are exact in any order.
+    fn room(&self, accesses: usize) -> u32 {
+        let mantissa: u32 = if self.real == "double" { 53 } else { 24 };
+        let instructions = self.plans.iter().flat_map(|p| &p.program.instructions);
+        let most = instructions.map(|i| {
+            let field = self.kernel.field(i.field);
+            Element::of(field, i.width).map_or(1, |e| e.lanes).saturating_mul(field.multiplicity.max(1))
+        });
+        let terms =
+            (accesses as u64).saturating_mul(most.max().unwrap_or(1).unsigned_abs()).saturating_add(1);
+        mantissa.saturating_sub(u64::BITS - terms.leading_zeros())
     }
 
     /// Whether what one thread loads may be what another stores.
@@ -286,6 +298,7 @@ typedef struct {
     int bytes, lanes;
     char kind;
     long long align, before;
+    int bits;
     void *device, *first;
 } array;
 

@@ -86,7 +86,9 @@ impl Statements<'_> {
         for node in nodes {
             match node {
                 Node::Use(u) => self.access(*u, text)?,
-                Node::Sync if self.writer.place == Place::OpenCl => text.line("barrier(CLK_LOCAL_MEM_FENCE);"),
+                Node::Sync if self.writer.place == Place::OpenCl => {
+                    text.line("barrier(CLK_LOCAL_MEM_FENCE);");
+                }
                 Node::Sync => text.line("__syncthreads();"),
                 Node::Loop(id, body) => {
                     if let Some(head) = self.loop_head(usize::from(id.0)) {
@@ -196,8 +198,11 @@ impl Statements<'_> {
         let shift = crate::expr::Form::int(field.offset);
         let index = self.writer.form(&instruction.element.plus(&shift)?);
         let whole = Element::whole(field);
-        let space =
-            if matches!(field.space, Space::Shared) { self.writer.place.shared() } else { self.writer.place.global() };
+        let space = if matches!(field.space, Space::Shared) {
+            self.writer.place.shared()
+        } else {
+            self.writer.place.global()
+        };
         let target = if whole == element {
             format!("{name}[{index}]")
         } else {

@@ -34,8 +34,21 @@ const BEGINNINGS: [&str; 4] = ["done_", "host_", "reference_", "table_"];
 
 /// Types that exist with several lengths.
 const VECTORS: [&str; 15] = [
-    "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
-    "half", "bool", "quad",
+    "char",
+    "uchar",
+    "short",
+    "ushort",
+    "int",
+    "uint",
+    "long",
+    "ulong",
+    "longlong",
+    "ulonglong",
+    "float",
+    "double",
+    "half",
+    "bool",
+    "quad",
 ];
 
 /// Names of everything.
