@@ -38,8 +38,8 @@ fn is_free(name: &str) -> bool {
 
 /// A kernel of work items, whose fields have these names, and one of threads and blocks.
 fn documents(names: &[&str], number: usize) -> [String; 2] {
-    let [table, first, second, axis] = [["jump", "to_", "in_", "how_"], ["total_float2_", "sum0_", "int_", "linux_"]]
-        [number % 2];
+    let [table, first, second, axis] =
+        [["jump", "to_", "in_", "how_"], ["total_float2_", "sum0_", "int_", "linux_"]][number % 2];
     let fields = names.iter().enumerate().map(|(i, n)| {
         let copies = if i % 7 == 0 { ", multiplicity: 2" } else { "" };
         format!("  {n}: {{dtype: f32, size: 256{copies}}}\n")

@@ -77,6 +77,30 @@ fn a_trace_is_described_converted_and_analysed() {
 }
 
 #[test]
+fn headers_name_what_was_taken_and_nothing_is_negative() {
+    let path = trace();
+    let path = path.to_str().unwrap();
+    for command in ["cache", "reuse", "hot"] {
+        assert!(stdout(&["trace", command, path]).contains("by fermi"), "{command}");
+        assert!(stdout(&["trace", command, path, "--index", "modulo"]).contains("by modulo"), "{command}");
+    }
+    assert!(stdout(&["trace", "cache", path]).contains("requests of whole warps"));
+    assert!(stdout(&["trace", "reuse", path]).contains("requests of whole, half and quarter warps"));
+    // Fewer MSHRs may save misses: in words, not as a negative number.
+    let kernel = ["trace", "reuse", "kernels/polybench-atax.yaml", "--set", "NX=256", "--set", "NY=256"];
+    let mut saved = 0;
+    for mshrs in ["8", "0"] {
+        let arguments = [&kernel[..], &["--mshrs", mshrs]].concat();
+        let text = stdout(&arguments);
+        assert!(!text.contains(", -") && !text.contains(" -1"), "{text}");
+        let negative = json(&arguments)["misses"]["mshr"].as_i64().unwrap() < 0;
+        assert_eq!(text.contains("misses fewer than with MSHRs without end"), negative, "{text}");
+        saved += usize::from(negative);
+    }
+    assert_eq!(saved, 1);
+}
+
+#[test]
 fn pictures_are_drawn() {
     let path = trace();
     let svg = std::env::temp_dir().join(format!("wavecast-{}.svg", std::process::id()));

@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
-    let options = Options { warm_waves: arguments.warm_waves, ways: arguments.ways };
+    let options = Options { warm_waves: arguments.warm_waves, ways: arguments.ways, ..Options::default() };
     let mut answers = Vec::new();
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, json)?;

@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::Quantity as Measured;
+use crate::measure::parting::{Machines, Parting, Steps, Term};
 use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::trace::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::trace::coalesce::{Coalescing, Requests};
@@ -30,11 +31,13 @@ pub struct Options {
     pub warm_waves: u64,
     /// Ways of both caches; 0 makes them fully associative, which takes long.
     pub ways: u64,
+    /// Whether differences are taken apart, for which caches of other kinds are simulated beside.
+    pub explain: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { warm_waves: 4, ways: 16 }
+        Self { warm_waves: 4, ways: 16, explain: true }
     }
 }
 
@@ -49,7 +52,9 @@ pub struct Quantity {
     pub analytic: f64,
     /// By simulation.
     pub simulated: f64,
-    /// Why they part, where they do.
+    /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
+    pub terms: Vec<Term>,
+    /// The same in words, where the two differ by more than a few percent.
     pub reasons: Vec<String>,
 }
 
@@ -133,8 +138,12 @@ pub fn compare(
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
     let mut simulation =
         Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.line };
+    let mut machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
     simulation.run(start - warm..start)?;
     let (before, dirty) = (simulation.hierarchy.volumes(), simulation.hierarchy.dirty());
+    if let Some(machines) = &mut machines {
+        machines.begin(&mut simulation.hierarchy);
+    }
     simulation.run(start..start + wave)?;
     let volumes = simulation.hierarchy.volumes().since(&before);
     let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
@@ -144,7 +153,9 @@ pub fn compare(
         .and_then(|p| p.at(launch))
         .map_err(|e| Unpredicted::Infeasible(Infeasible::Address(e)))?;
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
-    let quantities = quantities(&prediction, &volumes, stored, items, warm < reach.min(start));
+    let steps = machines.map(|m| m.end(&simulation.hierarchy, items));
+    let found = Simulated { volumes, stored, items, steps, cut: warm < reach.min(start) };
+    let quantities = quantities(&prediction, &found);
     Ok(Comparison { prediction, quantities, blocks: wave, warm_blocks: warm, reach_blocks: reach })
 }
 
@@ -154,7 +165,7 @@ pub fn simulated(
     candidate: Candidate,
     options: Options,
 ) -> Result<Vec<(Measured, f64)>, Uncompared> {
-    let found = compare(estimator, candidate, options)?;
+    let found = compare(estimator, candidate, Options { explain: false, ..options })?;
     Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
 }
 
@@ -182,108 +193,48 @@ impl Simulation<'_> {
     }
 }
 
-/// Differences below this are not explained, in percent.
+/// Differences below this are not put into words, in percent.
 const SMALL: f64 = 3.0;
 
-fn quantities(p: &Prediction, simulated: &LevelVolumes, stored: f64, items: f64, cut: bool) -> Vec<Quantity> {
-    let per_item = |bytes: u64| bytes as f64 / items;
-    let v = &p.volumes;
+/// What was simulated of a wave, in bytes per work item.
+struct Simulated {
+    volumes: LevelVolumes,
+    stored: f64,
+    items: f64,
+    /// Where the parts of differences were asked for.
+    steps: Option<Steps>,
+    /// Fewer blocks ran before the wave than it could reuse something of.
+    cut: bool,
+}
+
+fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
+    let per_item = |bytes: u64| bytes as f64 / simulated.items;
+    let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
     let bytes = "bytes per work item";
-    let mut all = vec![
-        ("l1_load", bytes, v.l1.load, per_item(simulated.l1_load)),
-        ("l2_load", bytes, v.l2.load(), per_item(simulated.l2_load)),
-        ("l2_store", bytes, v.l2.store, per_item(simulated.l2_store)),
-        ("dram_load", bytes, v.dram.load(), per_item(simulated.dram_load)),
-        ("dram_store", bytes, v.dram.store(), stored.max(0.0) / items),
+    let [l1_load, l2_load, dram_load] = [volumes.l1_load, volumes.l2_load, volumes.dram_load].map(per_item);
+    let all = [
+        ("l1_load", bytes, v.l1.load, l1_load),
+        ("l2_load", bytes, v.l2.load(), l2_load),
+        ("l2_store", bytes, v.l2.store, per_item(volumes.l2_store)),
+        ("dram_load", bytes, v.dram.load(), dram_load),
+        ("dram_store", bytes, v.dram.store(), simulated.stored.max(0.0) / simulated.items),
+        ("l1_miss_rate", "percent", rate(v.l2.load(), v.l1.load), rate(l2_load, l1_load)),
+        ("l2_miss_rate", "percent", rate(v.dram.load(), v.l2.load()), rate(dram_load, l2_load)),
     ];
-    all.push((
-        "l1_miss_rate",
-        "percent",
-        rate(v.l2.load(), v.l1.load),
-        rate(simulated.l2_load as f64, simulated.l1_load as f64),
-    ));
-    all.push((
-        "l2_miss_rate",
-        "percent",
-        rate(v.dram.load(), v.l2.load()),
-        rate(simulated.dram_load as f64, simulated.l2_load as f64),
-    ));
+    let cut = simulated.cut;
+    let parting =
+        simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
-        let mut quantity = Quantity { name, unit, analytic, simulated, reasons: Vec::new() };
+        let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
+        let mut quantity = Quantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
         if quantity.error_percent().abs() > SMALL {
-            quantity.reasons = reasons(p, &quantity, cut);
+            quantity.reasons =
+                quantity.terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();
         }
         quantity
     };
     all.into_iter().map(one).collect()
-}
-
-/// What of the two models makes a quantity differ.
-fn reasons(p: &Prediction, q: &Quantity, cut: bool) -> Vec<String> {
-    let more = q.analytic > q.simulated;
-    let v = &p.volumes;
-    let mut out = Vec::new();
-    match q.name {
-        "l2_load" | "l1_miss_rate" => {
-            if more && p.occupancy.blocks_per_sm > 1 {
-                out.push(
-                    "blocks of an SM share its L1 in the simulation; the analytic model counts each block's \
-                     loads alone"
-                        .to_owned(),
-                );
-            }
-            if more && v.l2.load_capacity > 0.01 * v.l2.load() {
-                out.push(format!(
-                    "{:.1} B of the analytic volume are capacity misses of a fitted curve; the simulation runs \
-                     warps in step and needs less of the L1 at a time",
-                    v.l2.load_capacity
-                ));
-            }
-            if !more {
-                out.push(
-                    "the simulated L1 has sets of limited ways, and its warps come back to a line late: it \
-                     loses lines that the fitted curve keeps"
-                        .to_owned(),
-                );
-            }
-        }
-        "dram_load" | "l2_miss_rate" => {
-            let saved: f64 = v.dram.reuse.iter().sum();
-            if cut {
-                out.push(
-                    "fewer blocks ran before the measured wave than it could reuse something of: raise \
-                     --warm-waves"
-                        .to_owned(),
-                );
-            }
-            if more && v.dram.load_capacity > 0.01 * v.dram.load() {
-                out.push(format!(
-                    "{:.1} B of the analytic volume are loaded again within a wave by a fitted curve; the \
-                     simulated blocks run in step",
-                    v.dram.load_capacity
-                ));
-            }
-            if more {
-                out.push(format!(
-                    "the analytic model saves {saved:.1} B by hits on earlier blocks by a smooth hit rate; \
-                     least-recently-used replacement keeps all or nothing"
-                ));
-            } else {
-                out.push(format!(
-                    "the analytic model still expects {saved:.1} B of hits on earlier blocks, where the \
-                     simulated L2 has lost them: replacement is all or nothing, with conflicts in its sets"
-                ));
-            }
-        }
-        "dram_store" => out.push(
-            "stores are written back when lines give way: the simulation has those of this wave, or of the \
-             waves before"
-                .to_owned(),
-        ),
-        _ => out.push("sectors are counted for one representative warp in the analytic model".to_owned()),
-    }
-    out
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@ mod halves;
 pub mod import;
 mod join;
 pub mod measurements;
+mod parting;
 mod records;
 mod validate;
 
 pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy, simulated};
 pub use halves::{Half, halve};
 pub use join::{Case, Group, Library, Rejected, join};
+pub use parting::{Term, UNEXPLAINED};
 pub use records::{Record, Records, Unreadable};
 pub use validate::{Order, Score, Scored, Validation, order, validate};

@@ -1,8 +1,10 @@
 //! Coalescing (N 4.1, CUDA programming guide G.4.2): the accesses of a warp instruction become one request
-//! for each cache line. Full, half and quarter warps are served at once for 4, 8 and 16 bytes of a lane.
+//! for each cache line. Full, half and quarter warps are served at once for 4, 8 and 16 bytes of a lane, or whole
+//! warps always. Where the lanes of one access have several widths, as traces without instructions may have them,
+//! a lane's own width says with which of the lanes before it it may share: the published program's rule.
 
 use super::intern::Interner;
-use super::model::{Kind, Trace};
+use super::model::{Access, Kind, Trace};
 use super::schedule::{Grouping, Lane, Steps, WarpShape};
 
 /// How requests are formed.
@@ -53,8 +55,8 @@ pub struct Request {
 pub struct Step {
     /// End of its requests; they begin where those before end.
     pub end: u32,
-    /// An access of it, for its instruction: a position in [`Trace::accesses`].
-    pub access: u32,
+    /// Its instruction, as accesses know it.
+    pub instruction: u32,
     /// In how many portions the published program serves it: the bytes of lane 0 over 4.
     pub portions: u16,
     /// Whether it is a barrier.
@@ -96,21 +98,24 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// The requests of the blocks below `blocks`.
+    /// The requests of some blocks of a trace.
     pub fn of(trace: &Trace, how: Coalescing, blocks: std::ops::Range<usize>) -> Self {
-        let mut making = Making::new(trace, how);
+        let mut builder = RequestsBuilder::new(how, trace.block_threads());
         let mut steps = Steps::new(trace, how.grouping);
-        let threads = trace.block_threads();
-        let warps = how.warp.warps(threads);
-        making.all.warps_per_block = warps;
         for block in blocks {
-            for warp in 0..warps {
-                making.begin();
-                steps.visit(how.warp.threads(threads, block, warp), |lanes| making.step(lanes));
-                making.end(block, how.warp.threads(threads, block, warp).count());
-            }
+            builder.block(block, trace, block, &mut steps);
         }
-        making.finish()
+        builder.finish()
+    }
+
+    /// About the bytes that they take.
+    pub fn bytes(&self) -> u64 {
+        let of = |count: usize, size: usize| count as u64 * size as u64;
+        of(self.lines.len(), 8)
+            + of(self.requests.len(), size_of::<Request>())
+            + of(self.steps.len(), size_of::<Step>())
+            + of(self.warps.len(), size_of::<Warp>())
+            + of(self.lengths.len(), 4)
     }
 
     /// The requests of a step of a warp.
@@ -120,9 +125,11 @@ impl Requests {
     }
 }
 
-struct Making<'t> {
-    trace: &'t Trace,
+/// Makes requests block by block.
+#[derive(Debug)]
+pub struct RequestsBuilder {
     how: Coalescing,
+    threads: usize,
     shift: u32,
     sector_shift: u32,
     interner: Interner,
@@ -134,8 +141,9 @@ struct Making<'t> {
     all: Requests,
 }
 
-impl<'t> Making<'t> {
-    fn new(trace: &'t Trace, how: Coalescing) -> Self {
+impl RequestsBuilder {
+    /// For blocks of so many threads.
+    pub fn new(how: Coalescing, threads: usize) -> Self {
         let shift = how.line.max(1).ilog2();
         let all = Requests {
             lines: Vec::new(),
@@ -144,12 +152,12 @@ impl<'t> Making<'t> {
             warps: Vec::new(),
             lengths: Vec::new(),
             warp_size: how.warp.size.max(1),
-            warps_per_block: 1,
+            warps_per_block: how.warp.warps(threads),
             accesses: 0,
         };
         Self {
-            trace,
             how,
+            threads,
             shift,
             sector_shift: shift.saturating_sub(3).max(5).min(shift),
             interner: Interner::default(),
@@ -161,6 +169,24 @@ impl<'t> Making<'t> {
         }
     }
 
+    /// Adds a block of the launch, which is a block of a trace.
+    pub fn block(&mut self, number: usize, trace: &Trace, place: usize, steps: &mut Steps<'_>) {
+        for warp in 0..self.all.warps_per_block {
+            self.begin();
+            let threads = || self.how.warp.threads(self.threads, place, warp);
+            let count = threads().count();
+            let all = threads();
+            steps.visit(trace, all, |lanes| self.step(trace.accesses(), lanes));
+            self.end(number, count);
+        }
+    }
+
+    /// About the bytes that are held.
+    pub fn bytes(&self) -> u64 {
+        // Vectors that grow have room for up to twice what they hold.
+        2 * self.all.bytes() + self.interner.bytes() + self.latest.len() as u64 * 8
+    }
+
     fn begin(&mut self) {
         self.lengths.clear();
         self.lengths.resize(self.how.warp.size as usize, 0);
@@ -168,8 +194,7 @@ impl<'t> Making<'t> {
         self.first_request = number(self.all.requests.len());
     }
 
-    fn step(&mut self, lanes: &[Lane]) {
-        let accesses = self.trace.accesses();
+    fn step(&mut self, accesses: &[Access], lanes: &[Lane]) {
         let from = number(self.all.requests.len());
         let mut barrier = false;
         let mut kept = None;
@@ -178,13 +203,13 @@ impl<'t> Making<'t> {
             let access = accesses[position as usize];
             if access.kind == Kind::Barrier {
                 barrier = true;
-                kept.get_or_insert(position);
+                kept.get_or_insert(access.instruction);
                 continue;
             }
             if self.how.loads_only && access.kind != Kind::Load {
                 continue;
             }
-            kept.get_or_insert(position);
+            kept.get_or_insert(access.instruction);
             self.lengths[usize::from(lane)] += 1;
             self.all.accesses += 1;
             if lane == 0 {
@@ -193,8 +218,8 @@ impl<'t> Making<'t> {
             let last = access.address.saturating_add(u64::from(access.bytes.max(1)) - 1);
             self.request(from, access.address, last, lane, access.kind, access.bytes);
         }
-        let Some(access) = kept else { return };
-        self.all.steps.push(Step { end: number(self.all.requests.len()), access, portions, barrier });
+        let Some(instruction) = kept else { return };
+        self.all.steps.push(Step { end: number(self.all.requests.len()), instruction, portions, barrier });
     }
 
     /// Requests for the bytes from `first` to `last`.
@@ -250,7 +275,8 @@ impl<'t> Making<'t> {
         });
     }
 
-    fn finish(self) -> Requests {
+    /// All requests.
+    pub fn finish(self) -> Requests {
         Requests { lines: self.interner.lines().to_vec(), ..self.all }
     }
 }
@@ -286,6 +312,37 @@ mod tests {
         assert_eq!(requests(8, 0, 0, how), [(0, 0, 1), (0, 16, 1)]);
         assert_eq!(requests(16, 0, 0, how).len(), 4);
         assert_eq!(requests(8, 0, 0, Coalescing { partial_warps: false, ..how }).len(), 1);
+    }
+
+    /// The published program's rule: a lane's own width says with which of the lanes before it it may share.
+    #[test]
+    fn mixed_widths_follow_the_published_program() {
+        let mut random = crate::trace::random::Random::new(3);
+        for _ in 0..500 {
+            let lanes: Vec<(u64, u16)> =
+                (0..32).map(|_| (random.next() % 48 * 16, [1, 2, 4, 8, 16][random.below(5)])).collect();
+            let active: Vec<u16> = (0..32_u16)
+                .filter(|&lane| {
+                    let (address, bytes) = lanes[usize::from(lane)];
+                    let size = match bytes {
+                        8 => 16,
+                        16 => 8,
+                        _ => 32,
+                    };
+                    let group = lane / size * size;
+                    !(group..lane).any(|l| lanes[usize::from(l)].0 / 128 == address / 128)
+                })
+                .collect();
+            let header = Header { kernel: None, block: Dim3([32, 1, 1]), grid: None };
+            let mut builder = TraceBuilder::new(header, false);
+            for (t, &(address, bytes)) in (0..).zip(&lanes) {
+                builder.push(Access::plain(t, Kind::Load, address, bytes));
+            }
+            let trace = builder.finish(Tables::default());
+            let how = Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };
+            let all = Requests::of(&trace, how, 0..1);
+            assert_eq!(all.requests.iter().map(|r| r.lane).collect::<Vec<_>>(), active);
+        }
     }
 
     #[test]

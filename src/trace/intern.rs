@@ -61,6 +61,12 @@ impl Interner {
         place
     }
 
+    /// About the bytes that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        const MAP: u64 = 24;
+        self.entries.len() as u64 * (4 * PAGE as u64 + MAP) + self.lines.len() as u64 * 16
+    }
+
     /// All lines, by number.
     pub(crate) fn lines(&self) -> &[u64] {
         &self.lines

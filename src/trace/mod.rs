@@ -9,6 +9,7 @@ pub mod coalesce;
 pub mod experiment;
 pub mod format;
 mod intern;
+mod limits;
 mod model;
 
 pub mod pattern;
@@ -18,6 +19,8 @@ pub mod reference;
 pub mod reuse;
 pub mod schedule;
 pub mod sets;
+pub mod stream;
 pub mod synth;
 
+pub use limits::Limits;
 pub use model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};

@@ -9,7 +9,8 @@ pub enum SetIndex {
     Modulo(u32),
     /// The exclusive or of all groups of as many bits as a set's number has; a power of two of sets.
     Xor(u32),
-    /// Fermi's hash (N figure 6); 32 sets for 16 KB, 64 for 48 KB, remainders for other numbers.
+    /// Fermi's hash (N figure 6); 32 sets for 16 KB, 64 for 48 KB. Nobody has measured others: fewer take
+    /// remainders of it, and among more than 64, the line's further bits choose.
     Fermi(u32),
     /// A hash of all bits, as caches have that nobody has taken apart: strides do not matter.
     Hash(u32),
@@ -21,6 +22,20 @@ pub enum SetIndex {
 const MOST_SETS: u64 = 1 << 24;
 
 impl SetIndex {
+    /// The function that is taken where none is named.
+    pub const DEFAULT: &'static str = "fermi";
+
+    /// As [`parse`](Self::parse) reads it.
+    pub fn word(&self) -> String {
+        match self {
+            SetIndex::Modulo(_) => "modulo".to_owned(),
+            SetIndex::Xor(_) => "xor".to_owned(),
+            SetIndex::Fermi(_) => "fermi".to_owned(),
+            SetIndex::Hash(_) => "hash".to_owned(),
+            SetIndex::Matrix(rows) => rows.iter().map(|m| format!("{m:#x}")).collect::<Vec<_>>().join(","),
+        }
+    }
+
     /// Number of sets.
     pub fn sets(&self) -> usize {
         match self {
@@ -50,7 +65,9 @@ impl SetIndex {
             SetIndex::Fermi(n) => {
                 let high = ((line >> 6) & 7) | ((line >> 10) & 1) << 3 | ((line >> 12) & 1) << 4;
                 let hash = ((line & 31) ^ high) + 32 * ((line >> 5) & 1);
-                (hash % u64::from((*n).max(1))) as u32
+                let sets = u64::from((*n).max(1));
+                let further = (line >> 6) % sets.div_ceil(64);
+                ((hash + 64 * further) % sets) as u32
             }
             SetIndex::Hash(n) => ((u128::from(mixed(line)) * u128::from((*n).max(1))) >> 64) as u32,
             SetIndex::Matrix(rows) => {
@@ -118,6 +135,18 @@ mod tests {
         }
         assert!(SetIndex::parse(masks, 64).is_err());
         assert!(SetIndex::parse("xor", 48).is_err() && SetIndex::parse("xyz", 4).is_err());
+    }
+
+    #[test]
+    fn fermis_hash_uses_all_sets_of_any_number() {
+        for sets in [1, 8, 24, 32, 64, 96, 128, 256, 1024] {
+            let used: std::collections::HashSet<u32> =
+                (0..1_u64 << 16).map(|line| SetIndex::Fermi(sets).of(line)).collect();
+            assert_eq!(used.len(), sets as usize);
+        }
+        for text in ["modulo", "xor", "fermi", "hash", "0x41,0x82,0x104"] {
+            assert_eq!(SetIndex::parse(text, 8).unwrap().word(), text);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::limits::Limits;
 use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
@@ -15,8 +16,10 @@ const ALIGN: u64 = 256;
 const MOST: usize = 1 << 26;
 /// Identical arrays of a field.
 const MOST_COPIES: i64 = 1 << 16;
-/// Accesses of all threads that are held at a time.
-const MOST_HELD: usize = 1 << 28;
+/// Bytes that an access takes in a trace that grows.
+const ACCESS: u64 = 56;
+/// Bytes that a thread takes.
+const THREAD: u64 = 8;
 
 /// Why there is no trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,9 +30,40 @@ pub enum NoTrace {
     /// A thread cannot be run.
     #[error("{0}")]
     Fault(#[from] Fault),
+    /// The trace does not fit into the memory that it may take.
+    #[error(
+        "the trace of {threads} threads has {} accesses and takes {} of memory; the limit trace-memory is {}",
+        about(*accesses), size(*bytes), size(*limit)
+    )]
+    Memory {
+        /// Threads of the blocks that were asked for.
+        threads: u64,
+        /// Accesses, as the thread in the middle has them.
+        accesses: u64,
+        /// What they take.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// The launch has more threads than can be numbered, or an access lies before all memory.
     #[error("{0}")]
     TooLarge(&'static str),
+}
+
+/// A number that is an estimate.
+fn about(count: u64) -> String {
+    match count {
+        0..10_000_000 => format!("about {count}"),
+        _ => format!("about {} million", count / 1_000_000),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{bytes} bytes"),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
 }
 
 /// A launch whose threads can be run, block by block.
@@ -42,6 +76,7 @@ pub struct Synth<'k> {
     extents: [i64; 3],
     /// First byte of each of the identical arrays of a field; none of fields that are not in global memory.
     bases: Vec<Vec<u64>>,
+    limits: Limits,
 }
 
 impl<'k> Synth<'k> {
@@ -77,12 +112,53 @@ impl<'k> Synth<'k> {
             }
             bases.push(copies);
         }
-        Ok(Self { kernel, program, block, grid, extents: kernel.extents(), bases })
+        Ok(Self { kernel, program, block, grid, extents: kernel.extents(), bases, limits: Limits::default() })
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// What a trace of the first blocks would take, by the accesses of the thread in the middle of the launch; an
+    /// error if that is too much.
+    pub fn check(&self, blocks: u64) -> Result<(), NoTrace> {
+        let middle = |of: Dim3| of.0.map(|n| i64::from(n / 2));
+        let shape = self.block.0.map(i64::from);
+        let mut count = 0_u64;
+        let copies = |field: FieldId| self.bases.get(usize::from(field.0)).map_or(1, Vec::len) as u64;
+        let counted = visit_events(
+            &self.program,
+            self.extents,
+            shape,
+            middle(self.grid),
+            middle(self.block),
+            MOST,
+            &mut |event| {
+                count += match event {
+                    Event::Sync => 1,
+                    Event::Access(touch, _) => copies(touch.instruction.field),
+                };
+            },
+        );
+        // A thread that cannot be run says so when it is its turn; one that is too long counts as long.
+        let _ = counted;
+        let threads = blocks.saturating_mul(self.block.volume());
+        let accesses = threads.saturating_mul(count);
+        let bytes = accesses.saturating_mul(ACCESS).saturating_add(threads.saturating_mul(THREAD));
+        let limit = self.limits.memory;
+        if bytes > limit { Err(NoTrace::Memory { threads, accesses, bytes, limit }) } else { Ok(()) }
     }
 
     /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.volume()
+    }
+
+    /// Blocks of the grid along each axis.
+    pub fn grid(&self) -> Dim3 {
+        self.grid
     }
 
     /// Threads of a block.
@@ -111,6 +187,7 @@ impl<'k> Synth<'k> {
 
     /// The trace of the whole launch.
     pub fn whole(&self) -> Result<Trace, NoTrace> {
+        self.check(self.blocks())?;
         let mut trace = self.trace(0..self.blocks())?;
         trace.grid = self.grid;
         Ok(trace)
@@ -124,7 +201,7 @@ struct Making<'s> {
     /// Numbers of instructions by their positions in the program and the copy of the field.
     instructions: HashMap<(usize, usize), u32>,
     pairs: Vec<(u32, u32)>,
-    held: usize,
+    held: u64,
     wrong: Option<NoTrace>,
 }
 
@@ -152,8 +229,10 @@ impl Making<'_> {
 
     fn event(&mut self, thread: u32, event: Event<'_, '_>) {
         self.held += 1;
-        if self.held > MOST_HELD {
-            self.wrong = Some(NoTrace::TooLarge("the trace has more accesses than can be held"));
+        let (bytes, limit) = (self.held.saturating_mul(ACCESS), self.synth.limits.memory);
+        if bytes > limit {
+            let (threads, accesses) = (u64::from(thread) + 1, self.held);
+            self.wrong.get_or_insert(NoTrace::Memory { threads, accesses, bytes, limit });
             return;
         }
         match event {
@@ -178,7 +257,7 @@ impl Making<'_> {
             AccessKind::Atomic => Kind::Atomic,
         };
         let bytes = u16::try_from(touch.instruction.width).unwrap_or(u16::MAX);
-        self.held += bases.len() - 1;
+        self.held += bases.len() as u64 - 1;
         for (copy, &base) in bases.iter().enumerate() {
             let Some(address) = place.and_then(|b| base.checked_add_signed(b)) else {
                 self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));

@@ -8,18 +8,20 @@ use super::super::Outcome;
 use super::super::input::load_device;
 use super::super::output::{Failure, OutputArguments};
 use super::convert::policy;
-use super::input::TraceArguments;
+use super::input::{Opened, TraceArguments, within};
 use wavecast::device::Device;
 use wavecast::report::trace::{
     CacheSettings, TraceHead, VolumesDocument, cache_document, cache_table, cache_text,
 };
 use wavecast::trace::Trace;
 use wavecast::trace::cache::{
-    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, WritePolicy, simulate,
-    simulate_order,
+    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
+    simulate, simulate_order,
 };
-use wavecast::trace::coalesce::{Coalescing, Requests};
-use wavecast::trace::schedule::{Assignment, Grouping, Policy, WarpShape, assign, order};
+use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
+use wavecast::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
+use wavecast::trace::sets::SetIndex;
+use wavecast::trace::stream::{BlockOf, Facts};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -61,9 +63,10 @@ pub(super) struct CacheArguments {
     /// Lines of a set; 0 makes one set
     #[arg(long, default_value_t = 4, value_name = "N")]
     ways: u64,
-    /// From lines to sets: modulo, xor, fermi, hash, or masks of line bits
-    #[arg(long, default_value = "modulo", value_name = "FUNCTION")]
-    index: String,
+    /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits. By default fermi, as in `trace reuse`; for
+    /// `trace experiment` modulo, as Crawford has it
+    #[arg(long, value_name = "FUNCTION")]
+    index: Option<String>,
     /// Which line gives way
     #[arg(long, default_value = "lru", value_parser = Replacement::ALL.map(|r| r.0))]
     replacement: String,
@@ -74,11 +77,17 @@ pub(super) struct CacheArguments {
 
 impl CacheArguments {
     pub(super) fn shape(&self) -> Result<CacheShape, Failure> {
+        self.shape_by(SetIndex::DEFAULT)
+    }
+
+    /// The cache, with this function from lines to sets where none was named.
+    pub(super) fn shape_by(&self, index: &str) -> Result<CacheShape, Failure> {
         let named = Replacement::ALL.iter().find(|r| r.0 == self.replacement);
         let replacement = named.map_or(Replacement::Lru, |r| r.1);
         let write =
             if self.write == "back" { WritePolicy::BackAllocate } else { WritePolicy::ThroughNoAllocate };
-        CacheShape::new(self.size, self.line, self.ways, &self.index, replacement, write)
+        let index = self.index.as_deref().unwrap_or(index);
+        CacheShape::new(self.size, self.line, self.ways, index, replacement, write)
             .map_err(|why| Failure::message("usage", why, None))
     }
 }
@@ -98,10 +107,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 fn of(arguments: &Arguments) -> Result<wavecast::report::trace::CacheDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let device = arguments.device.as_deref().map(|name| load_device(name, &[], false)).transpose()?;
-    let trace = arguments.trace.one(None, None)?;
-    let runs = match arguments.policy.as_str() {
-        "warp" => by_warps(arguments, &shape, &trace),
-        _ => by_threads(arguments, &shape, &trace),
+    let (opened, runs) = if arguments.policy == "warp" {
+        let opened = arguments.trace.open(None, None)?;
+        let runs = by_warps(arguments, &shape, &opened)?;
+        (opened, runs)
+    } else {
+        // These need all accesses at a time.
+        let trace = arguments.trace.one(None, None)?;
+        let runs = by_threads(arguments, &shape, &trace);
+        (Opened::held(trace), runs)
     };
     let word = if shape.write == WritePolicy::BackAllocate { "write-back" } else { "write-through" };
     let named = Replacement::ALL.iter().find(|r| r.1 == shape.replacement);
@@ -111,37 +125,83 @@ fn of(arguments: &Arguments) -> Result<wavecast::report::trace::CacheDocument, F
         line: shape.line,
         ways: shape.ways,
         sets: shape.sets.sets(),
+        index: shape.sets.word(),
+        coalescing: "whole warps",
         replacement: named.map_or("", |r| r.0),
         write: word,
         policy: policies.into_iter().find(|&p| p == arguments.policy).unwrap_or("warp"),
         cores: arguments.cores,
         max_groups: arguments.max_groups,
     };
-    let volumes = device.as_ref().map(|d| two_levels(arguments, d, &trace)).transpose()?;
-    Ok(cache_document(TraceHead::new(&arguments.trace.path, &trace), settings, &runs, volumes))
+    let volumes = device.as_ref().map(|d| two_levels(arguments, d, &opened)).transpose()?;
+    Ok(cache_document(TraceHead::new(&arguments.trace.path, opened.facts()), settings, &runs, volumes))
 }
 
-/// How requests are made for a cache: loads and stores.
-pub(super) fn coalescing(trace: &Trace, line: u64, warp_size: u32) -> Coalescing {
-    let grouping = if trace.has_instructions() { Grouping::Instruction } else { Grouping::Position };
+/// How requests are made for a cache: loads and stores, each of a whole warp whatever its width.
+pub(super) fn coalescing(has_instructions: bool, line: u64, warp_size: u32) -> Coalescing {
+    let grouping = if has_instructions { Grouping::Instruction } else { Grouping::Position };
     let warp = WarpShape { size: warp_size, strided: false };
     Coalescing { warp, line, grouping, partial_warps: false, loads_only: false, ..Coalescing::default() }
+}
+
+/// Sends blocks through a cache as they are read, and holds those that run. They are given in their order.
+pub(super) fn windowed(
+    trace: &TraceArguments,
+    opened: &Opened,
+    how: Coalescing,
+    cache: &CacheShape,
+    max_groups: Option<u32>,
+    blocks: &[usize],
+    visit: &mut Visit<'_>,
+) -> Result<Statistics, Failure> {
+    let (facts, limit) = (opened.facts(), trace.limits()?.memory);
+    let mut window: Window<Requests> = Window::new(cache.clone(), max_groups);
+    let mut mine = blocks.iter().copied().peekable();
+    let until = blocks.last().map_or(0, |b| b + 1);
+    trace.each_block(opened, until, &mut |block| {
+        if mine.next_if_eq(&block.number).is_some() {
+            window.enter(requests_of(block, how, facts), 0, visit);
+            within(window.bytes(), limit)?;
+        }
+        Ok(())
+    })?;
+    Ok(window.finish(visit))
+}
+
+/// The requests of one block alone.
+fn requests_of(block: BlockOf<'_>, how: Coalescing, facts: &Facts) -> Requests {
+    let mut builder = RequestsBuilder::new(how, facts.block_threads());
+    let mut steps = Steps::ordered(block.tables, how.grouping, facts.order());
+    builder.block(0, block.trace, block.place, &mut steps);
+    builder.finish()
 }
 
 fn assignment(arguments: &Arguments, seed: u64) -> Assignment {
     if arguments.cores == 1 { Assignment::RoundRobin } else { Assignment::Random { seed } }
 }
 
-fn by_warps(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Vec<(u64, Statistics)> {
-    let how = coalescing(trace, shape.line, arguments.warp_size);
-    let all = Requests::of(trace, how, 0..trace.blocks());
+fn by_warps(
+    arguments: &Arguments,
+    shape: &CacheShape,
+    opened: &Opened,
+) -> Result<Vec<(u64, Statistics)>, Failure> {
+    let facts = opened.facts();
+    let how = coalescing(facts.has_instructions, shape.line, arguments.warp_size);
+    let cache = |seed: u64| CacheShape { seed, ..shape.clone() };
+    let chosen = assign(facts.blocks(), arguments.cores as usize, 0, assignment(arguments, 1));
+    // One run whose blocks come in their order needs those only that run at a time.
+    if arguments.seeds == 1 && chosen.is_sorted() {
+        let groups = arguments.max_groups;
+        let none = &mut |_, _, _| {};
+        return Ok(vec![(1, windowed(&arguments.trace, opened, how, &cache(1), groups, &chosen, none)?)]);
+    }
+    let all = arguments.trace.requests(opened, how, facts.blocks())?;
     let one = |seed: u64| {
         let assignment = assignment(arguments, seed);
         let filter = Filter { cores: arguments.cores, core: 0, assignment, max_groups: arguments.max_groups };
-        let config = SimulationConfig { cache: CacheShape { seed, ..shape.clone() }, filter };
-        (seed, simulate(&all, &config, &mut |_, _, _| {}))
+        (seed, simulate(&all, &SimulationConfig { cache: cache(seed), filter }, &mut |_, _, _| {}))
     };
-    (1..=arguments.seeds).map(one).collect()
+    Ok((1..=arguments.seeds).map(one).collect())
 }
 
 fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Vec<(u64, Statistics)> {
@@ -156,17 +216,27 @@ fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Vec<(
     (1..=arguments.seeds).map(one).collect()
 }
 
-fn two_levels(arguments: &Arguments, device: &Device, trace: &Trace) -> Result<VolumesDocument, Failure> {
-    let threads = u64::try_from(trace.block_threads()).unwrap_or(u64::MAX);
+fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result<VolumesDocument, Failure> {
+    let facts = opened.facts();
+    let threads = u64::try_from(facts.block_threads()).unwrap_or(u64::MAX);
     let blocks = (device.sm.max_threads.value.0 / threads).min(device.sm.max_blocks.value.0).max(1);
     let config = wavecast::measure::hierarchy(device, blocks, 0)
         .map_err(|why| Failure::message("no-hierarchy", why, None))?;
-    let how = Coalescing { ..coalescing(trace, config.l1.line, arguments.warp_size) };
+    let how = coalescing(facts.has_instructions, config.l1.line, arguments.warp_size);
+    // The SMs take blocks as they become free, so that all of them are held as requests.
+    let limit = arguments.trace.limits()?.memory;
+    let (mut waiting, mut held) = (Vec::new(), 0);
+    arguments.trace.each_block(opened, facts.blocks(), &mut |block| {
+        let requests = requests_of(block, how, facts);
+        held += requests.bytes();
+        waiting.push(Some(requests));
+        within(held, limit)
+    })?;
     let mut hierarchy = Hierarchy::new(&config);
-    let result: Result<(), std::convert::Infallible> = hierarchy.run(0..trace.blocks() as u64, |block| {
-        let block = usize::try_from(block).unwrap_or(usize::MAX);
-        Ok(Requests::of(trace, how, block..block.saturating_add(1)))
-    });
-    let Ok(()) = result;
+    let missing = || Failure::message("no-result", "a block is missing".to_owned(), None);
+    hierarchy.run(0..facts.blocks() as u64, |block| {
+        let at = usize::try_from(block).unwrap_or(usize::MAX);
+        waiting.get_mut(at).and_then(Option::take).ok_or_else(missing)
+    })?;
     Ok(VolumesDocument::new(&hierarchy.volumes(), hierarchy.dirty()))
 }

@@ -11,9 +11,10 @@ use super::super::Outcome;
 use super::super::output::Failure;
 use super::super::progress::say;
 use super::input::TraceArguments;
-use wavecast::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, write_scheduled};
+use wavecast::trace::format::{CsvWriter, JsonWriter, Sink, TrcWriter, write_scheduled};
 use wavecast::trace::schedule::{Policy, WarpShape, order};
-use wavecast::trace::{Access, Header, Tables};
+use wavecast::trace::synth::NoTrace;
+use wavecast::trace::{Access, Dim3, Header, Tables};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Failure> {
     if arguments.trace.is_kernel() {
-        return replay(arguments, &mut sink).map_err(|e| arguments.trace.failure(&e));
+        return replay(arguments, &mut sink);
     }
     let reading = arguments.trace.stream(&mut sink)?;
     if reading.skipped > 0 {
@@ -70,20 +71,38 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Hands a trace that was made on to a writer.
-fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), ReadError> {
-    let trace = match arguments.trace.one(None, None) {
-        Ok(trace) => trace,
-        Err(failure) => {
-            failure.report();
-            return Err(ReadError::Empty);
+/// Hands the trace of a kernel document on to a writer, block by block.
+fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Failure> {
+    let mut written = Ok(());
+    arguments.trace.with_synth(&mut |synth| {
+        let blocks = arguments.trace.blocks.unwrap_or(u64::MAX).min(synth.blocks());
+        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
+        let grid = if blocks == synth.blocks() { synth.grid() } else { row };
+        let mut tables = Tables::default();
+        for number in 0..blocks {
+            let trace = synth.trace([number])?;
+            if number == 0 {
+                let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(grid) };
+                written = sink.begin(&header, false);
+            }
+            let shift = number.saturating_mul(synth.block().volume());
+            for access in trace.accesses() {
+                let thread = u32::try_from(shift + u64::from(access.thread))
+                    .map_err(|_| NoTrace::TooLarge("more threads than can be numbered"))?;
+                if written.is_ok() {
+                    written = sink.access(Access { thread, ..*access }, &trace.tables);
+                }
+            }
+            if written.is_err() {
+                return Ok(());
+            }
+            tables = trace.tables;
         }
-    };
-    let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(trace.grid) };
-    sink.begin(&header, false)?;
-    let tables: &Tables = &trace.tables;
-    trace.accesses().iter().try_for_each(|&access: &Access| sink.access(access, tables))?;
-    sink.end(trace.tables)
+        written =
+            std::mem::replace(&mut written, Ok(())).and_then(|()| sink.end(std::mem::take(&mut tables)));
+        Ok(())
+    })?;
+    written.map_err(|e| arguments.trace.failure(&e))
 }
 
 fn scheduled(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.output.is_json();
-    let cache = arguments.cache.shape().map_err(|f| f.for_json(json))?;
+    let cache = arguments.cache.shape_by("modulo").map_err(|f| f.for_json(json))?;
     let mut rows: Vec<ExperimentRow> = Vec::new();
     for benchmark in Benchmark::all() {
         for &groups in &arguments.max_groups {
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             rows.extend(found.map(|(all, runs)| experiment_row(benchmark, all, Some(groups), &runs)));
         }
     }
-    let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds);
+    let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.sets.word());
     if arguments.output.is_picture() {
         arguments.output.write_picture(&experiment_picture(&document))?;
     } else {

@@ -7,13 +7,12 @@ use clap::Args;
 
 use super::super::Outcome;
 use super::super::output::{Failure, OutputArguments};
-use super::cache::{CacheArguments, coalescing};
+use super::cache::{CacheArguments, coalescing, windowed};
 use super::input::TraceArguments;
 use wavecast::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead, hot_instructions, hot_text};
-use wavecast::trace::Trace;
-use wavecast::trace::cache::{CacheShape, Filter, SimulationConfig, simulate};
-use wavecast::trace::coalesce::Requests;
-use wavecast::trace::schedule::Assignment;
+use wavecast::trace::cache::CacheShape;
+use wavecast::trace::schedule::{Assignment, assign};
+use wavecast::trace::stream::Facts;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -44,58 +43,55 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn document(arguments: &Arguments) -> Result<HotDocument, Failure> {
     let shape = arguments.cache.shape()?;
-    let trace = arguments.trace.one(None, None)?;
-    let all = Requests::of(&trace, coalescing(&trace, shape.line, 32), 0..trace.blocks());
-    let filter = Filter {
-        cores: arguments.cores,
-        core: 0,
-        assignment: Assignment::RoundRobin,
-        max_groups: Some(arguments.max_groups),
-    };
+    let opened = arguments.trace.open(None, None)?;
+    let facts = opened.facts();
+    let how = coalescing(facts.has_instructions, shape.line, 32);
     let mut by_instruction: HashMap<u32, (u64, u64)> = HashMap::new();
-    let mut by_line: HashMap<u32, u64> = HashMap::new();
+    let mut by_line: HashMap<u64, u64> = HashMap::new();
     let mut sets = vec![0; shape.sets.sets()];
-    let config = SimulationConfig { cache: shape.clone(), filter };
-    let statistics = simulate(&all, &config, &mut |access, request, missed| {
-        let known = trace.accesses().get(access as usize);
-        let counts = by_instruction.entry(known.map_or(u32::MAX, |a| a.instruction)).or_default();
-        counts.0 += 1;
-        if missed {
-            counts.1 += 1;
-            *by_line.entry(request.line).or_default() += 1;
-            let line = all.lines.get(request.line as usize).copied().unwrap_or(0);
-            if let Some(set) = sets.get_mut(shape.sets.of(line) as usize) {
-                *set += 1;
+    let mine = assign(facts.blocks(), arguments.cores as usize, 0, Assignment::RoundRobin);
+    let groups = Some(arguments.max_groups);
+    let statistics =
+        windowed(&arguments.trace, &opened, how, &shape, groups, &mine, &mut |i, line, missed| {
+            let counts = by_instruction.entry(i).or_default();
+            counts.0 += 1;
+            if missed {
+                counts.1 += 1;
+                *by_line.entry(line).or_default() += 1;
+                if let Some(set) = sets.get_mut(shape.sets.of(line) as usize) {
+                    *set += 1;
+                }
             }
-        }
-    });
+        })?;
     Ok(HotDocument {
         schema: "wavecast/hot/1",
-        head: TraceHead::new(&arguments.trace.path, &trace),
+        head: TraceHead::new(&arguments.trace.path, facts),
+        index: shape.sets.word(),
         misses: statistics.read_misses,
-        instructions: instructions(&trace, by_instruction, arguments.top),
-        lines: lines(&all, &shape, by_line, arguments.top),
+        instructions: instructions(facts, by_instruction, arguments.top),
+        lines: lines(&shape, by_line, arguments.top),
         sets,
     })
 }
 
-fn instructions(trace: &Trace, counts: HashMap<u32, (u64, u64)>, top: usize) -> Vec<HotInstruction> {
+fn instructions(facts: &Facts, counts: HashMap<u32, (u64, u64)>, top: usize) -> Vec<HotInstruction> {
     let mut all: Vec<(u32, (u64, u64))> = counts.into_iter().collect();
     all.sort_by_key(|(i, (_, misses))| (std::cmp::Reverse(*misses), *i));
     let one = |(i, (requests, misses)): (u32, (u64, u64))| {
-        let known = trace.tables.instructions().get(i as usize).cloned().unwrap_or_default();
+        let known = facts.instructions.get(i as usize).cloned().unwrap_or_default();
         let (instruction, line, column) = (known.name, known.line, known.column);
         HotInstruction { instruction, line, column, requests, misses }
     };
     all.into_iter().take(top).map(one).collect()
 }
 
-fn lines(all: &Requests, shape: &CacheShape, counts: HashMap<u32, u64>, top: usize) -> Vec<HotLine> {
-    let mut sorted: Vec<(u32, u64)> = counts.into_iter().collect();
+fn lines(shape: &CacheShape, counts: HashMap<u64, u64>, top: usize) -> Vec<HotLine> {
+    let mut sorted: Vec<(u64, u64)> = counts.into_iter().collect();
     sorted.sort_by_key(|(line, misses)| (std::cmp::Reverse(*misses), *line));
-    let one = |(line, misses): (u32, u64)| {
-        let number = all.lines.get(line as usize).copied().unwrap_or(0);
-        HotLine { address: number.wrapping_mul(shape.line), set: shape.sets.of(number), misses }
+    let one = |(line, misses): (u64, u64)| HotLine {
+        address: line.wrapping_mul(shape.line),
+        set: shape.sets.of(line),
+        misses,
     };
     sorted.into_iter().take(top).map(one).collect()
 }

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::OutputArguments;
+use super::super::output::{Failure, OutputArguments};
 use super::input::TraceArguments;
-use wavecast::report::trace::{TraceInfoDocument, info_table, info_text, launch_info};
+use wavecast::report::trace::{InfoSink, TraceInfoDocument, info_table, info_text};
+use wavecast::trace::format::{Reading, Sink};
+use wavecast::trace::{Header, Trace};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -17,11 +19,28 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
+fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut InfoSink) -> Result<(), Failure> {
+    let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(trace.grid) };
+    let handed = sink.begin(&header, false).and_then(|()| {
+        trace.accesses().iter().try_for_each(|&access| sink.access(access, &trace.tables))?;
+        sink.end(trace.tables)
+    });
+    handed.map_err(|e| arguments.failure(&e))
+}
+
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = arguments.output.is_json();
-    let input = arguments.trace.load(None, None).map_err(|f| f.for_json(json))?;
-    let launches = input.traces.iter().map(|t| launch_info(&arguments.trace.path, t)).collect();
-    let document = TraceInfoDocument::new(input.reading, launches);
+    let mut sink = InfoSink::new(&arguments.trace.path);
+    let reading = if arguments.trace.is_kernel() {
+        arguments
+            .trace
+            .one(None, None)
+            .and_then(|t| replay(&arguments.trace, t, &mut sink))
+            .map(|()| Reading::default())
+    } else {
+        arguments.trace.stream(&mut sink)
+    };
+    let document = TraceInfoDocument::new(reading.map_err(|f| f.for_json(json))?, sink.launches);
     super::write(
         &arguments.output,
         &document,

@@ -10,9 +10,12 @@ use super::super::input::{KernelArguments, Shape, parse_shape};
 use super::super::output::Failure;
 use super::super::predict::candidate;
 use wavecast::launch::Launch;
-use wavecast::trace::format::{Collector, Format, ReadError, ReadOptions, Reading, Sink, read};
-use wavecast::trace::synth::Synth;
-use wavecast::trace::{Dim3, Kind, Trace};
+use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
+use wavecast::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
+use wavecast::trace::schedule::Steps;
+use wavecast::trace::stream::{BlockOf, Blocks, Choice, Facts, Holder, Scan, Visit};
+use wavecast::trace::synth::{NoTrace, Synth};
+use wavecast::trace::{Dim3, Kind, Limits, Trace};
 
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
@@ -41,14 +44,36 @@ pub(super) struct TraceArguments {
     /// Only so many blocks of a kernel document, from the first on; all by default
     #[arg(long, value_name = "N")]
     pub blocks: Option<u64>,
-    #[command(flatten)]
-    pub kernel: KernelArguments,
+    /// Override a parameter of a kernel document (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Raise a limit that protects the tool: trace-memory (bytes that may be held, 2 GiB), unpacked-bytes (of a packed
+    /// file, 1 GiB); of kernel documents document-bytes, accesses, candidates, variants (repeatable)
+    #[arg(long, value_name = "NAME=N")]
+    pub limit: Vec<String>,
 }
 
-/// What was read.
-pub(super) struct Input {
-    pub(super) traces: Vec<Trace>,
-    pub(super) reading: Reading,
+/// A launch that can be handed on block by block.
+pub(super) enum Opened {
+    /// Held in memory: of a kernel document, or from standard input, which cannot be read twice.
+    Held(Box<Trace>, Facts),
+    /// In a file.
+    File(Facts, Choice),
+}
+
+impl Opened {
+    /// Of a trace that is held.
+    pub(super) fn held(trace: Trace) -> Self {
+        let facts = Facts::of(&trace);
+        Opened::Held(Box::new(trace), facts)
+    }
+
+    /// What is known of it.
+    pub(super) fn facts(&self) -> &Facts {
+        match self {
+            Opened::Held(_, facts) | Opened::File(facts, _) => facts,
+        }
+    }
 }
 
 impl TraceArguments {
@@ -57,20 +82,43 @@ impl TraceArguments {
         [".yaml", ".yml"].iter().any(|e| self.path.ends_with(e))
     }
 
-    fn options(&self) -> ReadOptions {
+    /// How much may be held and unpacked.
+    pub(super) fn limits(&self) -> Result<Limits, Failure> {
+        let mut limits = Limits::default();
+        for text in &self.limit {
+            let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_own(name)) else { continue };
+            let value = value.trim().replace('_', "").parse();
+            if !value.is_ok_and(|value| limits.set(name.trim(), value)) {
+                let message = format!("`--limit {text}` is not a limit and a number");
+                let help = format!("write NAME=N with one of: {}", Limits::NAMES.join(", "));
+                return Err(Failure::message("usage", message, Some(&help)));
+            }
+        }
+        Ok(limits)
+    }
+
+    /// The kernels of a document, without limits that are not theirs.
+    fn kernels(&self) -> Result<wavecast::kernel::Loaded, Failure> {
+        let limit = self.limit.iter().filter(|l| !l.split('=').next().is_some_and(is_own));
+        KernelArguments { set: self.set.clone(), limit: limit.cloned().collect() }.load(&self.path, false)
+    }
+
+    fn options(&self) -> Result<ReadOptions, Failure> {
         let named = |name: &String| Format::ALL.iter().find(|f| f.0 == name).map(|f| f.1);
-        ReadOptions { format: self.from.as_ref().and_then(named), lenient: self.lenient }
+        let format = self.from.as_ref().and_then(named);
+        Ok(ReadOptions { format, lenient: self.lenient, limits: self.limits()? })
     }
 
     /// Hands a trace file on as it is read.
     pub(super) fn stream<S: Sink>(&self, sink: &mut S) -> Result<Reading, Failure> {
+        let options = self.options()?;
         let input: Box<dyn Read> = if self.path == "-" {
             Box::new(std::io::stdin().lock())
         } else {
             let path = Path::new(&self.path);
             Box::new(File::open(path).map_err(|e| Failure::file("cannot-read", path, "read", &e))?)
         };
-        read(input, self.options(), sink).map_err(|e| self.failure(&e))
+        read(input, options, sink).map_err(|e| self.failure(&e))
     }
 
     pub(super) fn failure(&self, error: &ReadError) -> Failure {
@@ -80,59 +128,135 @@ impl TraceArguments {
                 let names: Vec<&str> = Format::ALL.iter().map(|f| f.0).collect();
                 Some(format!("force one with --from: {}", names.join(", ")))
             }
+            ReadError::Memory { .. } => Some(
+                "raise it with --limit trace-memory=BYTES; docs/trace.md says what is held and how to need less"
+                    .to_owned(),
+            ),
+            ReadError::Unpacked { .. } => {
+                Some("raise it with --limit unpacked-bytes=BYTES, or unpack the file".to_owned())
+            }
             _ => None,
         };
         Failure::message(error.code(), format!("{}: {error}", self.path), help.as_deref())
     }
 
-    /// All launches of the trace, or the launch of a kernel document; at most `most` blocks of it.
-    pub(super) fn load(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Input, Failure> {
-        if self.is_kernel() {
-            let trace = self.synth(most)?;
-            return Ok(Input { traces: vec![trace], reading: Reading::default() });
-        }
-        let mut collector = Collector::keeping(keep);
-        let reading = self.stream(&mut collector)?;
-        Ok(Input { traces: collector.traces, reading })
+    fn choice(&self, keep: Option<fn(Kind) -> bool>) -> Choice {
+        let narrow = |Shape(grid): Shape| Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+        Choice { launch: self.launch.wrapping_sub(1), keep, x_slowest: self.x_slowest.map(narrow) }
     }
 
-    /// The launch that was asked for.
-    pub(super) fn one(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Trace, Failure> {
-        let mut input = self.load(most, keep)?;
-        let count = input.traces.len();
-        if let Some(n) = self.launch.checked_sub(1).filter(|&n| n < count) {
-            return self.renumbered(input.traces.swap_remove(n));
+    /// The launch that was asked for, to be handed on block by block; at most `most` blocks of a kernel document.
+    pub(super) fn open(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Opened, Failure> {
+        if self.is_kernel() || self.path == "-" {
+            return Ok(Opened::held(self.one(most, keep)?));
         }
+        let choice = self.choice(keep);
+        let mut scan = Scan::new(choice);
+        self.stream(&mut scan)?;
+        let Some(facts) = scan.facts else { return Err(self.no_launch(scan.launches)) };
+        if let Some(grid) = choice.x_slowest.filter(|g| g.volume() < scan.file_blocks) {
+            return Err(wrong_grid(grid, scan.file_blocks));
+        }
+        Ok(Opened::File(facts, choice))
+    }
+
+    /// Hands on the blocks below `until` of what was opened, in their order.
+    pub(super) fn each_block(
+        &self,
+        opened: &Opened,
+        until: usize,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Failure> {
+        match opened {
+            Opened::Held(trace, facts) => {
+                for number in 0..until.min(facts.blocks()) {
+                    visit(BlockOf { number, trace, place: number, tables: &trace.tables })
+                        .map_err(|e| self.failure(&e))?;
+                }
+                Ok(())
+            }
+            Opened::File(facts, choice) => {
+                let limit = self.limits()?.memory;
+                let mut blocks = Blocks::new(*choice, facts, until, limit, visit);
+                self.stream(&mut blocks).map(|_| ())
+            }
+        }
+    }
+
+    /// The requests of the blocks below `until` of what was opened.
+    pub(super) fn requests(
+        &self,
+        opened: &Opened,
+        how: Coalescing,
+        until: usize,
+    ) -> Result<Requests, Failure> {
+        let (facts, limit) = (opened.facts(), self.limits()?.memory);
+        let mut builder = RequestsBuilder::new(how, facts.block_threads());
+        self.each_block(opened, until, &mut |block| {
+            let mut steps = Steps::ordered(block.tables, how.grouping, facts.order());
+            builder.block(block.number, block.trace, block.place, &mut steps);
+            within(builder.bytes(), limit)
+        })?;
+        Ok(builder.finish())
+    }
+
+    /// The launch that was asked for, held in memory; at most `most` blocks of a kernel document.
+    pub(super) fn one(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Trace, Failure> {
+        if self.is_kernel() {
+            return self.renumbered(self.synth(most)?);
+        }
+        let mut holder = Holder::new(self.choice(keep), self.limits()?.memory);
+        self.stream(&mut holder)?;
+        match holder.trace {
+            Some(trace) => self.renumbered(trace),
+            None => Err(self.no_launch(holder.launches)),
+        }
+    }
+
+    fn no_launch(&self, count: usize) -> Failure {
         let message = format!("there is no launch {} among {count} in {}", self.launch, self.path);
-        Err(Failure::message("no-launch", message, Some("`wavecast trace info` lists them")))
+        Failure::message("no-launch", message, Some("`wavecast trace info` lists them"))
     }
 
     fn renumbered(&self, trace: Trace) -> Result<Trace, Failure> {
-        let Some(Shape(grid)) = self.x_slowest else { return Ok(trace) };
-        let grid = Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
-        trace.from_x_slowest(grid).ok_or_else(|| {
-            let message =
-                format!("a grid of {grid} does not have the {} blocks of the trace", trace.blocks());
-            Failure::message("usage", message, Some("give the grid of the launch to --x-slowest"))
-        })
+        let Some(grid) = self.choice(None).x_slowest else { return Ok(trace) };
+        trace.from_x_slowest(grid).ok_or_else(|| wrong_grid(grid, trace.blocks() as u64))
     }
 
+    /// The trace of a kernel document, if it fits into memory.
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {
-        let loaded = self.kernel.load(&self.path, false)?;
+        let mut found = None;
+        self.with_synth(&mut |synth| {
+            let wanted = self.blocks.or(most).unwrap_or(u64::MAX);
+            let trace = if wanted >= synth.blocks() {
+                synth.whole()
+            } else {
+                synth.check(wanted).and_then(|()| synth.trace(0..wanted))
+            };
+            found = Some(trace?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| self.no_launch(0))
+    }
+
+    /// Runs something on the launch of a kernel document.
+    pub(super) fn with_synth(
+        &self,
+        run: &mut dyn FnMut(&Synth<'_>) -> Result<(), NoTrace>,
+    ) -> Result<(), Failure> {
+        let loaded = self.kernels()?;
         let Some(kernel) = loaded.kernels.get(self.launch.saturating_sub(1)) else {
             let message = format!("there is no kernel {} in {}", self.launch, self.path);
             return Err(Failure::message("no-launch", message, None));
         };
-        let failed = |message: String| Failure::message("no-trace", message, None);
-        let launch = Launch::new(kernel, candidate(kernel, self.block, self.fold));
-        let launch = launch.map_err(|why| failed(format!("{}: {why}", kernel.name)))?;
-        let synth = Synth::new(kernel, &launch).map_err(|why| failed(format!("{}: {why}", kernel.name)))?;
-        let wanted = self.blocks.or(most).unwrap_or(u64::MAX);
-        let trace = if wanted >= synth.blocks() { synth.whole() } else { synth.trace(0..wanted) };
-        trace.map_err(|why| {
-            let help = "take some of its blocks with --blocks N";
+        let failed = |why: &dyn std::fmt::Display| {
+            let help =
+                "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
             Failure::message("no-trace", format!("{}: {why}", kernel.name), Some(help))
-        })
+        };
+        let launch = Launch::new(kernel, candidate(kernel, self.block, self.fold)).map_err(|e| failed(&e))?;
+        let synth = Synth::new(kernel, &launch).map_err(|e| failed(&e))?.with_limits(self.limits()?);
+        run(&synth).map_err(|e| failed(&e))
     }
 
     /// Threads of a block of a kernel document, for limits in threads.
@@ -140,9 +264,23 @@ impl TraceArguments {
         if !self.is_kernel() {
             return None;
         }
-        let loaded = self.kernel.load(&self.path, false).ok()?;
+        let loaded = self.kernels().ok()?;
         let kernel = loaded.kernels.get(self.launch.saturating_sub(1))?;
         let size = candidate(kernel, self.block, self.fold).block.iter().product::<i64>();
         Some((threads / u64::try_from(size).ok()?.max(1)).max(1))
     }
+}
+
+fn is_own(name: &str) -> bool {
+    Limits::NAMES.contains(&name.trim())
+}
+
+fn wrong_grid(grid: Dim3, blocks: u64) -> Failure {
+    let message = format!("a grid of {grid} does not have the {blocks} blocks of the trace");
+    Failure::message("usage", message, Some("give the grid of the launch to --x-slowest"))
+}
+
+/// An error if what is held of requests is too much.
+pub(super) fn within(bytes: u64, limit: u64) -> Result<(), ReadError> {
+    if bytes <= limit { Ok(()) } else { Err(ReadError::Memory { what: "the requests of its warps", limit }) }
 }

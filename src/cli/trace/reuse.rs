@@ -104,9 +104,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     let config = arguments.model.config()?;
-    let trace = arguments.model.trace(&arguments.trace)?;
-    let requests = arguments.model.requests(&trace, config.rules);
-    let threads = trace.block_threads();
+    let opened = arguments.model.open(&arguments.trace)?;
+    let requests = arguments.model.requests(&arguments.trace, &opened, config.rules)?;
+    let facts = opened.facts();
+    let threads = facts.block_threads();
     let kinds: &[RunKind] = if arguments.ablate { &RunKind::ALL } else { &RunKind::FOUR };
     let runs = simulate(&requests, threads, &config, kinds);
     let of = |kind: RunKind| kinds.iter().position(|&k| k == kind).and_then(|i| runs.get(i));
@@ -115,15 +116,15 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     };
     let misses = MissTypes::of(full, of(RunKind::FullyAssociative), of(RunKind::UnlimitedMshrs));
     let rules = if arguments.by_rule { by_rule(&requests, threads, &config) } else { Vec::new() };
-    let measured = arguments.counted(trace.kernel.as_deref())?;
+    let measured = arguments.counted(facts.kernel.as_deref())?;
     let run = |(&kind, result)| {
         let types = arguments.ablate.then(|| types_without(kind, &requests, threads, &config)).flatten();
         RunDocument { types, ..run_document(kind, result, measured) }
     };
     Ok(ReuseDocument {
         schema: "wavecast/reuse/1",
-        head: TraceHead::new(&arguments.trace.path, &trace),
-        settings: arguments.model.settings(&config, &trace),
+        head: TraceHead::new(&arguments.trace.path, facts),
+        settings: arguments.model.settings(&config, facts),
         requests: requests.requests.len() as u64,
         lines: requests.lines.len() as u64,
         misses,

@@ -3,13 +3,14 @@
 use clap::{Args, ValueEnum};
 
 use super::super::output::Failure;
-use super::input::TraceArguments;
+use super::input::{Opened, TraceArguments};
 use wavecast::report::trace::ReuseSettings;
+use wavecast::trace::Kind;
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
 use wavecast::trace::schedule::{Grouping, WarpShape};
 use wavecast::trace::sets::SetIndex;
-use wavecast::trace::{Kind, Trace};
+use wavecast::trace::stream::Facts;
 
 /// By which rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,7 +52,7 @@ pub(super) struct ModelArguments {
     pub line: u64,
     /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits such as 0x41,0x82 (lowest bit of the
     /// set first)
-    #[arg(long, value_name = "FUNCTION", default_value = "fermi")]
+    #[arg(long, value_name = "FUNCTION", default_value = SetIndex::DEFAULT)]
     pub index: String,
     /// Latency of a miss, in time stamps
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
@@ -177,12 +178,12 @@ impl ModelArguments {
     }
 
     /// The trace: loads and barriers, or loads alone as the published program has it.
-    pub(super) fn trace(&self, of: &TraceArguments) -> Result<Trace, Failure> {
+    pub(super) fn open(&self, of: &TraceArguments) -> Result<Opened, Failure> {
         let keep: fn(Kind) -> bool = match self.rules {
             RulesName::Paper => |kind| matches!(kind, Kind::Load | Kind::Barrier),
             RulesName::Code => |kind| kind == Kind::Load,
         };
-        of.one(of.blocks_of(self.threads()), Some(keep))
+        of.open(of.blocks_of(self.threads()), Some(keep))
     }
 
     fn threads(&self) -> u64 {
@@ -190,8 +191,13 @@ impl ModelArguments {
     }
 
     /// The requests of the threads that are simulated.
-    pub(super) fn requests(&self, trace: &Trace, rules: Rules) -> Requests {
-        let by_position = self.rules == RulesName::Code || !trace.has_instructions();
+    pub(super) fn requests(
+        &self,
+        of: &TraceArguments,
+        opened: &Opened,
+        rules: Rules,
+    ) -> Result<Requests, Failure> {
+        let by_position = self.rules == RulesName::Code || !opened.facts().has_instructions;
         let how = Coalescing {
             warp: WarpShape { size: self.warp_size, strided: self.strided },
             line: self.line,
@@ -199,22 +205,24 @@ impl ModelArguments {
             split: rules.split,
             ..Coalescing::default()
         };
-        Requests::of(trace, how, 0..self.simulated_blocks(trace))
+        of.requests(opened, how, self.simulated_blocks(opened.facts()))
     }
 
-    fn simulated_blocks(&self, trace: &Trace) -> usize {
-        let most = usize::try_from(self.threads()).unwrap_or(usize::MAX) / trace.block_threads();
-        trace.blocks().min(most.max(1))
+    fn simulated_blocks(&self, facts: &Facts) -> usize {
+        let most = usize::try_from(self.threads()).unwrap_or(usize::MAX) / facts.block_threads();
+        facts.blocks().min(most.max(1))
     }
 
     /// What was assumed, for the report.
-    pub(super) fn settings(&self, config: &Config, trace: &Trace) -> ReuseSettings {
+    pub(super) fn settings(&self, config: &Config, facts: &Facts) -> ReuseSettings {
         ReuseSettings {
             rules: if self.rules == RulesName::Code { "code" } else { "paper" },
             bytes: config.lines() * self.line,
             line: self.line,
             ways: config.ways,
             sets: config.sets.sets(),
+            index: config.sets.word(),
+            coalescing: "whole, half and quarter warps for 4, 8 and 16 bytes",
             hit_latency: config.latency.hit,
             miss_latency: config.latency.miss,
             deviation: config.latency.deviation,
@@ -223,7 +231,7 @@ impl ModelArguments {
             mshrs_per_warp: config.mshrs.per_warp,
             merged: config.mshrs.merged,
             cores: config.cores,
-            simulated_threads: (self.simulated_blocks(trace) * trace.block_threads()).min(trace.threads()),
+            simulated_threads: (self.simulated_blocks(facts) * facts.block_threads()).min(facts.threads),
             warp_size: self.warp_size,
         }
     }

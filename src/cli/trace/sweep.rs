@@ -6,11 +6,13 @@ use clap::Args;
 
 use super::super::Outcome;
 use super::super::output::{Failure, OutputArguments};
-use super::input::TraceArguments;
+use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
-use wavecast::report::trace::{MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint, trace_sweep_table};
+use wavecast::report::trace::{
+    MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint, trace_sweep_table, trace_sweep_text,
+};
 use wavecast::report::trace_sweep_picture;
-use wavecast::trace::Trace;
+use wavecast::trace::coalesce::Requests;
 use wavecast::trace::reuse::{RunKind, simulate};
 
 /// The factors of N section 7.
@@ -32,28 +34,31 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         arguments.output.write_picture(&trace_sweep_picture(&document))?;
     } else {
         let table = || trace_sweep_table(&document);
-        let text = |width| trace_sweep_table(&document).text(1, width);
+        let text = |width| trace_sweep_text(&document, width);
         super::write(&arguments.output, &document, table, text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn document(arguments: &Arguments) -> Result<TraceSweepDocument, Failure> {
-    let trace = arguments.model.trace(&arguments.trace)?;
+    let opened = arguments.model.open(&arguments.trace)?;
+    let rules = arguments.model.config()?.rules;
+    let requests = arguments.model.requests(&arguments.trace, &opened, rules)?;
     let mut points = Vec::new();
     for parameter in ["associativity", "size", "line", "mshrs"] {
         for factor in FACTORS {
-            points.extend(point(arguments, &trace, parameter, factor)?);
+            points.extend(point(arguments, &opened, &requests, parameter, factor)?);
         }
     }
-    let head = TraceHead::new(&arguments.trace.path, &trace);
+    let head = TraceHead::new(&arguments.trace.path, opened.facts());
     Ok(TraceSweepDocument { schema: "wavecast/trace-sweep/1", head, points })
 }
 
-/// One value of a parameter; none if it is below 1.
+/// One value of a parameter, with the requests for lines of the original length; none if it is below 1.
 fn point(
     arguments: &Arguments,
-    trace: &Trace,
+    opened: &Opened,
+    requests: &Requests,
     parameter: &'static str,
     factor: f64,
 ) -> Result<Option<TraceSweepPoint>, Failure> {
@@ -81,9 +86,15 @@ fn point(
         _ => model.mshrs = u32::try_from(value).unwrap_or(u32::MAX),
     }
     let config = model.config()?;
-    let requests = model.requests(trace, config.rules);
+    let of_line;
+    let requests = if parameter == "line" && model.line != arguments.model.line {
+        of_line = model.requests(&arguments.trace, opened, config.rules)?;
+        &of_line
+    } else {
+        requests
+    };
     let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
-    let runs = simulate(&requests, trace.block_threads(), &config, &kinds);
+    let runs = simulate(requests, opened.facts().block_threads(), &config, &kinds);
     let Some(full) = runs.first() else { return Ok(None) };
     Ok(Some(TraceSweepPoint {
         parameter,

@@ -46,6 +46,10 @@ pub struct CacheSettings {
     pub ways: u32,
     /// Sets.
     pub sets: usize,
+    /// From lines to sets.
+    pub index: String,
+    /// Which lanes share a request for a line.
+    pub coalescing: &'static str,
     /// Which line gives way.
     pub replacement: &'static str,
     /// What happens to stores.
@@ -211,16 +215,18 @@ pub fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
     let _ = write!(
         out,
-        "cache {} bytes, {} sets of {} ways, lines of {} bytes, {}, {}; policy {}, {} cores, {}\n\n",
+        "cache {} bytes, {} sets of {} ways by {}, lines of {} bytes, {}, {}; policy {}, {} cores, {}; requests of {}\n\n",
         s.bytes,
         s.sets,
         s.ways,
+        s.index,
         s.line,
         s.replacement,
         s.write,
         s.policy,
         s.cores,
-        s.max_groups.map_or("all groups at a time".to_owned(), |m| format!("{m} groups at a time"))
+        s.max_groups.map_or("all groups at a time".to_owned(), |m| format!("{m} groups at a time")),
+        s.coalescing
     );
     out += &cache_table(document).text(1, width);
     let _ = write!(

@@ -49,8 +49,21 @@ pub struct QuantityDocument {
     pub simulated: f64,
     /// Difference to the simulation, in percent of it; null if that is 0.
     pub error_percent: Option<f64>,
-    /// Why they part, where they do.
+    /// The parts of the difference, each of what one step from one model to the other changes. They add up to it.
+    pub terms: Vec<TermDocument>,
+    /// The same in words, where the difference is more than a few percent.
     pub reasons: Vec<String>,
+}
+
+/// A part of a difference.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TermDocument {
+    /// A stable name; `unexplained` for what no step explains.
+    pub name: &'static str,
+    /// Analytic less simulated.
+    pub value: f64,
+    /// What of the two models makes it.
+    pub reason: String,
 }
 
 /// A comparison as a document.
@@ -59,12 +72,15 @@ pub fn comparison_document(
     found: &Comparison,
     warnings: Vec<Warning>,
 ) -> ComparisonDocument {
+    let term =
+        |t: &crate::measure::Term| TermDocument { name: t.name, value: t.value, reason: t.reason.clone() };
     let one = |q: &crate::measure::Quantity| QuantityDocument {
         name: q.name,
         unit: q.unit,
         analytic: q.analytic,
         simulated: q.simulated,
         error_percent: Some(q.error_percent()).filter(|e| e.is_finite()),
+        terms: q.terms.iter().map(term).collect(),
         reasons: q.reasons.clone(),
     };
     ComparisonDocument {
@@ -118,10 +134,19 @@ pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> S
         document.head.kernel.name, document.head.device.name, document.blocks, document.warm_blocks
     );
     out += &comparison_table(&[document]).text(1, width);
-    for q in &document.quantities {
-        for reason in &q.reasons {
-            let _ = write!(out, "\n{}: {reason}", q.name);
+    for q in document.quantities.iter().filter(|q| !q.reasons.is_empty()) {
+        let difference = q.analytic - q.simulated;
+        let more = if difference > 0.0 { "more" } else { "less" };
+        let _ = writeln!(
+            out,
+            "\n{}: {:.2} {} {more} in the analytic model, made of",
+            q.name,
+            difference.abs(),
+            q.unit
+        );
+        for term in &q.terms {
+            let _ = writeln!(out, "  {:+9.2}  {}", term.value, term.reason);
         }
     }
-    out + "\n"
+    out
 }

@@ -51,11 +51,11 @@ pub struct ExperimentRow {
 }
 
 impl ExperimentDocument {
-    /// Of rows for one core of so many, with so many choices of groups.
-    pub fn new(rows: Vec<ExperimentRow>, cores: u32, seeds: u64) -> Self {
+    /// Of rows for one core of so many, with so many choices of groups and this function from lines to sets.
+    pub fn new(rows: Vec<ExperimentRow>, cores: u32, seeds: u64, index: &str) -> Self {
         let about = format!(
             "Crawford's kernels (C chapters 7 and 8): one core of {cores}, medians of {seeds} choices of groups; \
-             groups enter as others end"
+             groups enter as others end; lines to sets by {index}"
         );
         Self { schema: "wavecast/experiment/1", tool: Tool::this(), about, rows }
     }

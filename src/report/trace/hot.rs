@@ -16,6 +16,8 @@ pub struct HotDocument {
     /// The launch.
     #[serde(flatten)]
     pub head: TraceHead,
+    /// From lines to sets.
+    pub index: String,
     /// Read misses.
     pub misses: u64,
     /// Instructions, that with most misses first.
@@ -83,7 +85,7 @@ const HEAT: [char; 5] = ['.', ':', '+', '*', '#'];
 /// For a terminal.
 pub fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
-    let _ = write!(out, "{} read misses\n\n", document.misses);
+    let _ = write!(out, "{} read misses; lines to sets by {}\n\n", document.misses, document.index);
     out += &hot_instructions(document).text(1, width);
     let mut lines = Table::new([("address", Align::Left), ("set", Align::Right), ("misses", Align::Right)]);
     for line in &document.lines {

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::TraceHead;
 use crate::report::{Align, Table};
-use crate::trace::format::Reading;
-use crate::trace::{Kind, Trace};
+use crate::trace::format::{ReadError, Reading, Sink};
+use crate::trace::{Access, Dim3, Header, Kind, Tables};
 
 /// What a trace holds: `wavecast/trace-info/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -72,23 +72,100 @@ impl TraceInfoDocument {
     }
 }
 
-/// What a launch holds.
-pub fn launch_info(source: &str, trace: &Trace) -> LaunchInfo {
-    let mut info = LaunchInfo {
-        head: TraceHead::new(source, trace),
-        loads: 0,
-        stores: 0,
-        atomics: 0,
-        barriers: 0,
-        loaded_bytes: 0,
-        stored_bytes: 0,
-        distinct_lines: 0,
-        addresses: None,
-        instructions: trace.tables.instructions().len(),
-        longest_thread: (0..trace.threads()).map(|t| trace.thread(t).len()).max().unwrap_or(0),
-    };
-    let mut lines = Vec::new();
-    for access in trace.accesses() {
+/// Counts what the launches of a trace hold as they are read. Of each thread it keeps a number, and of each line
+/// that is touched its address.
+#[derive(Debug)]
+pub struct InfoSink {
+    source: String,
+    /// The launches that are complete.
+    pub launches: Vec<LaunchInfo>,
+    current: Option<Counting>,
+}
+
+#[derive(Debug)]
+struct Counting {
+    info: LaunchInfo,
+    grid: Option<Dim3>,
+    /// Accesses of each thread.
+    threads: Vec<u32>,
+    lines: Vec<u64>,
+    /// So many lines are sorted and made distinct.
+    full: usize,
+}
+
+/// Lines that are gathered before they are made distinct.
+const LINES: usize = 1 << 22;
+
+impl InfoSink {
+    /// For a trace from some source.
+    pub fn new(source: &str) -> Self {
+        Self { source: source.to_owned(), launches: Vec::new(), current: None }
+    }
+}
+
+impl Sink for InfoSink {
+    fn begin(&mut self, header: &Header, _: bool) -> Result<(), ReadError> {
+        let head = TraceHead {
+            tool: crate::report::check::Tool::this(),
+            source: self.source.clone(),
+            kernel: header.kernel.clone(),
+            block: header.block.0,
+            grid: [1; 3],
+            threads: 0,
+            accesses: 0,
+        };
+        let info = LaunchInfo {
+            head,
+            loads: 0,
+            stores: 0,
+            atomics: 0,
+            barriers: 0,
+            loaded_bytes: 0,
+            stored_bytes: 0,
+            distinct_lines: 0,
+            addresses: None,
+            instructions: 0,
+            longest_thread: 0,
+        };
+        let (threads, lines) = (Vec::new(), Vec::new());
+        self.current = Some(Counting { info, grid: header.grid, threads, lines, full: LINES });
+        Ok(())
+    }
+
+    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+        if let Some(current) = &mut self.current {
+            current.access(&access);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, tables: Tables) -> Result<(), ReadError> {
+        let Some(mut now) = self.current.take() else { return Ok(()) };
+        now.distinct();
+        let info = &mut now.info;
+        info.distinct_lines = now.lines.len() as u64;
+        info.instructions = tables.instructions().len();
+        info.longest_thread = now.threads.iter().copied().max().unwrap_or(0) as usize;
+        info.head.threads = now.threads.len();
+        let blocks = (now.threads.len() as u64).div_ceil(Dim3(info.head.block).volume().max(1));
+        let row = [u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1];
+        info.head.grid = now.grid.map_or(row, |g| g.0);
+        self.launches.push(now.info);
+        Ok(())
+    }
+}
+
+impl Counting {
+    fn access(&mut self, access: &Access) {
+        let thread = access.thread as usize;
+        if self.threads.len() <= thread {
+            self.threads.resize(thread + 1, 0);
+        }
+        if let Some(count) = self.threads.get_mut(thread) {
+            *count = count.saturating_add(1);
+        }
+        let info = &mut self.info;
+        info.head.accesses += 1;
         let bytes = u64::from(access.bytes);
         match access.kind {
             Kind::Load => info.loads += 1,
@@ -96,7 +173,7 @@ pub fn launch_info(source: &str, trace: &Trace) -> LaunchInfo {
             Kind::Atomic => info.atomics += 1,
             Kind::Barrier => {
                 info.barriers += 1;
-                continue;
+                return;
             }
         }
         if access.kind != Kind::Store {
@@ -108,16 +185,21 @@ pub fn launch_info(source: &str, trace: &Trace) -> LaunchInfo {
         let last = access.address.saturating_add(bytes.max(1) - 1);
         let [from, to] = info.addresses.unwrap_or([u64::MAX, 0]);
         info.addresses = Some([from.min(access.address), to.max(last)]);
-        lines.extend([access.address / 128, last / 128]);
-        if lines.len() > 1 << 22 {
-            lines.sort_unstable();
-            lines.dedup();
+        let (first, last) = (access.address / 128, last / 128);
+        // Most accesses touch the line of the one before.
+        if self.lines.last() != Some(&first) || first != last {
+            self.lines.extend([first, last]);
+        }
+        if self.lines.len() >= self.full {
+            self.distinct();
+            self.full = (2 * self.lines.len()).max(LINES);
         }
     }
-    lines.sort_unstable();
-    lines.dedup();
-    info.distinct_lines = lines.len() as u64;
-    info
+
+    fn distinct(&mut self) {
+        self.lines.sort_unstable();
+        self.lines.dedup();
+    }
 }
 
 /// As a table.

@@ -12,16 +12,17 @@ pub use cache::{
     CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document, cache_table, cache_text,
 };
 pub use comparison::{
-    ComparisonDocument, QuantityDocument, comparison_document, comparison_table, comparison_text,
+    ComparisonDocument, QuantityDocument, TermDocument, comparison_document, comparison_table,
+    comparison_text,
 };
 pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
 pub use hot::{HotDocument, HotInstruction, HotLine, hot_instructions, hot_text};
-pub use info::{LaunchInfo, TraceInfoDocument, info_table, info_text, launch_info};
+pub use info::{InfoSink, LaunchInfo, TraceInfoDocument, info_table, info_text};
 pub use reuse::{
     MeasuredMisses, MissTypes, ReuseDocument, ReuseSettings, RuleEffect, RunDocument, reuse_table,
     reuse_text, run_document,
 };
-pub use sweep::{TraceSweepDocument, TraceSweepPoint, trace_sweep_table};
+pub use sweep::{TraceSweepDocument, TraceSweepPoint, trace_sweep_table, trace_sweep_text};
 
 use crate::report::check::Tool;
 
@@ -46,15 +47,15 @@ pub struct TraceHead {
 
 impl TraceHead {
     /// Of a trace from some source.
-    pub fn new(source: &str, trace: &crate::trace::Trace) -> Self {
+    pub fn new(source: &str, facts: &crate::trace::stream::Facts) -> Self {
         Self {
             tool: Tool::this(),
             source: source.to_owned(),
-            kernel: trace.kernel.clone(),
-            block: trace.block.0,
-            grid: trace.grid.0,
-            threads: trace.threads(),
-            accesses: trace.accesses().len(),
+            kernel: facts.kernel.clone(),
+            block: facts.block.0,
+            grid: facts.grid.0,
+            threads: facts.threads,
+            accesses: usize::try_from(facts.accesses).unwrap_or(usize::MAX),
         }
     }
 

@@ -46,6 +46,10 @@ pub struct ReuseSettings {
     pub ways: u32,
     /// Sets.
     pub sets: usize,
+    /// From lines to sets.
+    pub index: String,
+    /// Which lanes share a request for a line.
+    pub coalescing: &'static str,
     /// Latency of a hit, in time stamps.
     pub hit_latency: u32,
     /// Least latency of a miss.
@@ -147,6 +151,16 @@ impl MeasuredMisses {
 }
 
 impl MissTypes {
+    /// What has negative counts, in words: a limit that saves misses.
+    pub fn saved(&self) -> String {
+        let one = |count: i64, with: &str, without: &str| match count {
+            0.. => String::new(),
+            _ => format!("{with} there are {} misses fewer than {without}\n", count.unsigned_abs()),
+        };
+        one(self.associativity, "with sets of these ways", "with one set for all lines")
+            + &one(self.mshr, "with these MSHRs", "with MSHRs without end (N section 7)")
+    }
+
     /// From the four runs of the published program (N section 6): what a run without something does not
     /// miss, that something causes.
     pub fn of(full: &RunResult, associative: Option<&RunResult>, unlimited: Option<&RunResult>) -> Self {
@@ -220,8 +234,8 @@ pub fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
     let _ = write!(
         out,
-        "cache {} bytes, {} sets of {} ways, lines of {} bytes; rules: {}; {} requests to {} lines\n\n",
-        s.bytes, s.sets, s.ways, s.line, s.rules, document.requests, document.lines
+        "cache {} bytes, {} sets of {} ways by {}, lines of {} bytes; rules: {}; {} requests of {} to {} lines\n\n",
+        s.bytes, s.sets, s.ways, s.index, s.line, s.rules, document.requests, s.coalescing, document.lines
     );
     out += &reuse_table(document).text(1, width);
     let m = &document.misses;
@@ -229,8 +243,14 @@ pub fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
         out,
         "\nmisses: {} compulsory, {} capacity, {} associativity, {} mshr; {} latency misses cause no request; \
          {} hits\n",
-        m.compulsory, m.capacity, m.associativity, m.mshr, m.latency, m.hits
+        m.compulsory,
+        m.capacity,
+        m.associativity.max(0),
+        m.mshr.max(0),
+        m.latency,
+        m.hits
     );
+    out += &m.saved();
     if let Some(measured) = document.measured {
         let _ = writeln!(
             out,

@@ -35,6 +35,16 @@ pub struct TraceSweepPoint {
     pub misses: MissTypes,
 }
 
+/// For a terminal.
+pub fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> String {
+    let mut out = document.head.text() + "\n" + &trace_sweep_table(document).text(1, width);
+    if document.points.iter().any(|p| p.misses.associativity < 0 || p.misses.mshr < 0) {
+        out +=
+            "\nNegative: so many misses fewer than with one set for all lines, or with MSHRs without end.\n";
+    }
+    out
+}
+
 /// As a table.
 pub fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
     use Align::{Left, Right};

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::array::{Cache, CacheShape};
+use super::WritePolicy;
+use super::array::CacheShape;
+use super::ideal::{Ideal, Kind as CacheKind, Level};
 use crate::trace::coalesce::{Request, Requests};
 use crate::trace::model::Kind;
 
@@ -53,13 +55,22 @@ impl LevelVolumes {
     }
 }
 
-/// The machine at work. Blocks are made when they start and dropped when they end.
+/// The machine at work. Blocks are made when they start and dropped when they end. Several machines with caches of
+/// other kinds can see the same requests: what blocks do does not depend on what caches hold.
 #[derive(Debug)]
 pub struct Hierarchy {
-    l1: Vec<Cache>,
-    l2: Cache,
+    config: HierarchyConfig,
+    machines: Vec<Machine>,
+    /// Loads that an endless L1 of each block alone would miss, in bytes; nothing where nobody asks.
+    alone: Option<u64>,
+}
+
+/// The caches of one machine.
+#[derive(Debug)]
+struct Machine {
+    l1: Vec<Level>,
+    l2: Level,
     sector: u64,
-    blocks_per_sm: usize,
     volumes: LevelVolumes,
 }
 
@@ -67,29 +78,57 @@ struct Running {
     requests: Requests,
     next: Vec<usize>,
     waits: Vec<bool>,
+    alone: Ideal,
 }
 
 impl Hierarchy {
     /// With empty caches.
     pub fn new(config: &HierarchyConfig) -> Self {
-        let sms = config.sms.max(1) as usize;
-        Self {
-            l1: vec![Cache::new(config.l1.clone()); sms],
-            l2: Cache::new(config.l2.clone()),
-            sector: config.sector,
-            blocks_per_sm: config.blocks_per_sm.max(1) as usize,
+        let mut all = Self { config: config.clone(), machines: Vec::new(), alone: None };
+        all.add(CacheKind::Real, CacheKind::Real);
+        all
+    }
+
+    /// Adds a machine with empty caches of other kinds, which sees what comes from now on. Its number.
+    pub fn add(&mut self, l1: CacheKind, l2: CacheKind) -> usize {
+        let sms = self.config.sms.max(1) as usize;
+        self.machines.push(Machine {
+            l1: vec![Level::new(&self.config.l1, l1); sms],
+            l2: Level::new(&self.config.l2, l2),
+            sector: self.config.sector,
             volumes: LevelVolumes::default(),
-        }
+        });
+        self.machines.len() - 1
+    }
+
+    /// Counts from now on what blocks would load that have an endless L1 for themselves.
+    pub fn count_alone(&mut self) {
+        self.alone = Some(0);
+    }
+
+    /// Bytes that blocks would load that have an endless L1 for themselves.
+    pub fn alone(&self) -> u64 {
+        self.alone.unwrap_or(0)
     }
 
     /// What has been counted so far.
     pub fn volumes(&self) -> LevelVolumes {
-        self.volumes
+        self.volumes_of(0)
+    }
+
+    /// The same of a machine that was added.
+    pub fn volumes_of(&self, machine: usize) -> LevelVolumes {
+        self.machines.get(machine).map(|m| m.volumes).unwrap_or_default()
     }
 
     /// Sectors that wait in L2 to be written back, in bytes.
     pub fn dirty(&self) -> u64 {
-        self.l2.dirty_sectors() * self.sector
+        self.dirty_of(0)
+    }
+
+    /// The same of a machine that was added.
+    pub fn dirty_of(&self, machine: usize) -> u64 {
+        self.machines.get(machine).map_or(0, |m| m.l2.dirty_sectors() * m.sector)
     }
 
     /// Runs blocks in their order: they go round the SMs, and an SM that is done with one gets the next.
@@ -100,9 +139,10 @@ impl Hierarchy {
         mut make: impl FnMut(u64) -> Result<Requests, E>,
     ) -> Result<(), E> {
         let mut waiting: VecDeque<u64> = blocks.into_iter().collect();
-        let sms = self.l1.len();
+        let (sms, blocks_per_sm) =
+            (self.config.sms.max(1) as usize, self.config.blocks_per_sm.max(1) as usize);
         let mut running: Vec<Vec<Running>> = (0..sms).map(|_| Vec::new()).collect();
-        for _ in 0..self.blocks_per_sm {
+        for _ in 0..blocks_per_sm {
             for of_sm in &mut running {
                 if let Some(block) = waiting.pop_front() {
                     of_sm.push(Running::new(make(block)?));
@@ -119,8 +159,9 @@ impl Hierarchy {
                 }
                 let before = of_sm.len();
                 of_sm.retain(|b| !b.is_done());
-                self.volumes.blocks += (before - of_sm.len()) as u64;
-                while of_sm.len() < self.blocks_per_sm
+                let ended = (before - of_sm.len()) as u64;
+                self.machines.iter_mut().for_each(|m| m.volumes.blocks += ended);
+                while of_sm.len() < blocks_per_sm
                     && let Some(block) = waiting.pop_front()
                 {
                     of_sm.push(Running::new(make(block)?));
@@ -132,12 +173,25 @@ impl Hierarchy {
 
     fn step(&mut self, sm: usize, block: &mut Running, warp: usize) {
         let Some(at) = block.advance(warp) else { return };
-        let all = &block.requests;
+        let Running { requests: all, alone, .. } = block;
         for &request in all.of_step(&all.warps[warp], at) {
-            self.request(sm, all.lines[request.line as usize], request);
+            let line = all.lines[request.line as usize];
+            self.machines.iter_mut().for_each(|m| m.request(sm, line, request));
+            if let Some(bytes) = &mut self.alone {
+                match request.kind {
+                    Kind::Load => {
+                        let missing = alone.read(line, request.sectors).missing;
+                        *bytes += u64::from(missing.count_ones()) * self.config.sector;
+                    }
+                    Kind::Atomic => alone.invalidate(line, request.sectors),
+                    Kind::Store | Kind::Barrier => {}
+                }
+            }
         }
     }
+}
 
+impl Machine {
     fn bytes(&self, sectors: u8) -> u64 {
         u64::from(sectors.count_ones()) * self.sector
     }
@@ -176,7 +230,8 @@ impl Hierarchy {
 impl Running {
     fn new(requests: Requests) -> Self {
         let next: Vec<usize> = requests.warps.iter().map(|w| w.steps.start).collect();
-        Self { waits: vec![false; next.len()], next, requests }
+        let alone = Ideal::new(None, WritePolicy::ThroughNoAllocate);
+        Self { waits: vec![false; next.len()], next, requests, alone }
     }
 
     fn advance(&mut self, warp: usize) -> Option<usize> {

@@ -2,12 +2,14 @@
 
 mod array;
 mod hierarchy;
+mod ideal;
 mod replacement;
 mod simulate;
 mod statistics;
 
 pub use array::{Cache, CacheShape, Found, WritePolicy};
 pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes};
+pub use ideal::{Ideal, Kind as CacheKind};
 pub use replacement::Replacement;
-pub use simulate::{Filter, SimulationConfig, simulate, simulate_order};
+pub use simulate::{Filter, SimulationConfig, Visit, Window, simulate, simulate_order};
 pub use statistics::{Classifier, Statistics};

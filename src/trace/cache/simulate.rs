@@ -1,6 +1,6 @@
 //! One L1 cache and the blocks of its core (C 6.4), in the order of C 5.3.3.
 
-use std::collections::VecDeque;
+use std::borrow::Borrow;
 
 use super::array::{Cache, CacheShape, WritePolicy};
 use super::statistics::{Classifier, Miss, Statistics};
@@ -30,44 +30,85 @@ pub struct SimulationConfig {
     pub filter: Filter,
 }
 
-/// Sends the requests of a core's blocks through a cache. `visit` sees every request that reads, with the
-/// access it stands for and whether it missed.
-pub fn simulate(
-    all: &Requests,
-    config: &SimulationConfig,
-    visit: &mut dyn FnMut(u32, Request, bool),
-) -> Statistics {
+/// Sees every request that reads: its instruction, its line and whether it missed.
+pub type Visit<'v> = dyn FnMut(u32, u64, bool) + 'v;
+
+/// Sends the requests of a core's blocks through a cache.
+pub fn simulate(all: &Requests, config: &SimulationConfig, visit: &mut Visit<'_>) -> Statistics {
     let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
     let Filter { cores, core, assignment, max_groups } = config.filter;
-    let mut waiting: VecDeque<usize> = assign(blocks, cores as usize, core as usize, assignment).into();
-    let most = max_groups.map_or(usize::MAX, |m| m.max(1) as usize);
-    let mut simulation = Simulation::new(config.cache.clone());
-    let mut active: Vec<Block> = Vec::new();
-    loop {
-        while active.len() < most
-            && let Some(block) = waiting.pop_front()
-        {
-            active.push(Block::new(all, block));
+    let mut window = Window::new(config.cache.clone(), max_groups);
+    for block in assign(blocks, cores as usize, core as usize, assignment) {
+        window.enter(all, block, visit);
+    }
+    window.finish(visit)
+}
+
+/// The blocks that run at a time on a core, and its cache. Each enters when there is room for it.
+#[derive(Debug)]
+pub struct Window<R> {
+    simulation: Simulation,
+    active: Vec<Block<R>>,
+    most: usize,
+    active_bytes: u64,
+}
+
+impl<R: Borrow<Requests>> Window<R> {
+    /// An empty one, for so many blocks at a time, or all.
+    pub fn new(cache: CacheShape, max_groups: Option<u32>) -> Self {
+        let most = max_groups.map_or(usize::MAX, |m| m.max(1) as usize);
+        Self { simulation: Simulation::new(cache), active: Vec::new(), most, active_bytes: 0 }
+    }
+
+    /// Lets a block enter, after as many instructions of those before it as that needs. It is a block of its
+    /// requests.
+    pub fn enter(&mut self, requests: R, block: usize, visit: &mut Visit<'_>) {
+        while self.active.len() >= self.most {
+            self.round(visit);
         }
-        if active.is_empty() {
-            return simulation.statistics;
+        let block = Block::new(requests, block);
+        self.active_bytes += block.bytes();
+        self.active.push(block);
+    }
+
+    /// Runs all blocks to their end.
+    pub fn finish(mut self, visit: &mut Visit<'_>) -> Statistics {
+        while !self.active.is_empty() {
+            self.round(visit);
         }
-        // Warp 0 of each block, then warp 1 of each, and so on; each does one instruction.
-        for warp in 0..all.warps_per_block {
-            for block in &mut active {
-                let Some((access, requests)) = block.step(all, warp) else { continue };
-                for &request in requests {
-                    let missed = simulation.request(all.lines[request.line as usize], request);
+        self.simulation.statistics
+    }
+
+    /// About the bytes that the blocks that run take, and the lines seen so far.
+    pub fn bytes(&self) -> u64 {
+        self.active_bytes + self.simulation.classifier.bytes()
+    }
+
+    /// Warp 0 of each block, then warp 1 of each, and so on; each does one instruction.
+    fn round(&mut self, visit: &mut Visit<'_>) {
+        let warps = self.active.iter().map(|b| b.next.len()).max().unwrap_or(0);
+        for warp in 0..warps {
+            for block in &mut self.active {
+                let Some(at) = block.advance(warp) else { continue };
+                let all = block.requests.borrow();
+                for &request in all.of_step(&all.warps[block.first + warp], at) {
+                    let line = all.lines[request.line as usize];
+                    let missed = self.simulation.request(line, request);
                     if request.kind == Kind::Load {
-                        visit(access, request, missed);
+                        visit(all.steps[at].instruction, line, missed);
                     }
                 }
             }
         }
-        for block in &mut active {
-            block.open(all);
-        }
-        active.retain(|b| !b.is_done(all));
+        self.active.iter_mut().for_each(Block::open);
+        let active_bytes = &mut self.active_bytes;
+        self.active.retain(|b| {
+            let done = b.is_done();
+            if done {
+                *active_bytes = active_bytes.saturating_sub(b.bytes());
+            }
+            !done
+        });
     }
 }
 
@@ -96,6 +137,7 @@ pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &Ca
     simulation.statistics
 }
 
+#[derive(Debug)]
 struct Simulation {
     cache: Cache,
     classifier: Classifier,
@@ -144,46 +186,52 @@ impl Simulation {
 }
 
 /// A block that runs.
-struct Block {
-    number: usize,
+#[derive(Debug)]
+struct Block<R> {
+    requests: R,
+    /// Its first warp.
+    first: usize,
     /// Next step of each warp.
     next: Vec<usize>,
     waits: Vec<bool>,
 }
 
-impl Block {
-    fn new(all: &Requests, number: usize) -> Self {
-        let from = number * all.warps_per_block;
-        let next = all.warps[from..from + all.warps_per_block].iter().map(|w| w.steps.start).collect();
-        Self { number, next, waits: vec![false; all.warps_per_block] }
+impl<R: Borrow<Requests>> Block<R> {
+    fn new(requests: R, block: usize) -> Self {
+        let all = requests.borrow();
+        let (count, first) = (all.warps_per_block, block * all.warps_per_block);
+        let next = all.warps[first..first + count].iter().map(|w| w.steps.start).collect();
+        Self { waits: vec![false; count], requests, first, next }
     }
 
-    /// The next instruction of a warp: its first access and its requests.
-    fn step<'r>(&mut self, all: &'r Requests, warp: usize) -> Option<(u32, &'r [Request])> {
-        let of = &all.warps[self.number * all.warps_per_block + warp];
-        let at = self.next[warp];
-        if at >= of.steps.end || self.waits[warp] {
+    /// About the bytes that it takes, where it has its requests for itself.
+    fn bytes(&self) -> u64 {
+        self.requests.borrow().bytes()
+    }
+
+    /// The next step of a warp, if it can go on.
+    fn advance(&mut self, warp: usize) -> Option<usize> {
+        if self.waits[warp] || !self.has_more(warp) {
             return None;
         }
+        let at = self.next[warp];
         self.next[warp] += 1;
-        let step = all.steps[at];
-        self.waits[warp] = step.barrier;
-        Some((step.access, all.of_step(of, at)))
+        self.waits[warp] = self.requests.borrow().steps[at].barrier;
+        Some(at)
     }
 
-    fn has_more(&self, all: &Requests, warp: usize) -> bool {
-        self.next[warp] < all.warps[self.number * all.warps_per_block + warp].steps.end
+    fn has_more(&self, warp: usize) -> bool {
+        self.next[warp] < self.requests.borrow().warps[self.first + warp].steps.end
     }
 
-    /// Opens a barrier that all warps have reached which are not done.
-    fn open(&mut self, all: &Requests) {
-        let held = (0..self.next.len()).any(|w| !self.waits[w] && self.has_more(all, w));
-        if !held {
+    /// Lets all warps pass a barrier at which all wait that are not done.
+    fn open(&mut self) {
+        if !(0..self.next.len()).any(|w| !self.waits[w] && self.has_more(w)) {
             self.waits.fill(false);
         }
     }
 
-    fn is_done(&self, all: &Requests) -> bool {
-        (0..self.next.len()).all(|w| !self.has_more(all, w))
+    fn is_done(&self) -> bool {
+        (0..self.next.len()).all(|w| !self.has_more(w))
     }
 }

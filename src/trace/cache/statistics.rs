@@ -57,6 +57,13 @@ impl Classifier {
         Self { lines, interner: Interner::default(), stack: LineStack::default() }
     }
 
+    /// About the bytes that the lines seen so far take.
+    pub fn bytes(&self) -> u64 {
+        // Their places in the stack.
+        const PLACE: u64 = 32;
+        self.interner.bytes() + self.interner.lines().len() as u64 * PLACE
+    }
+
     /// Notes that a line is used; why it would miss, if it does.
     pub fn used(&mut self, line: u64) -> Miss {
         match self.stack.access(self.interner.number(line)) {

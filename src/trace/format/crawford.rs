@@ -42,6 +42,8 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
         } else if entry(line, &mut run).is_none() {
             let found = shown(line);
             lines.refuse(LINE, &found)?;
+        } else {
+            lines.hold()?;
         }
     }
     if !run.entries.is_empty() || runs == 0 {

@@ -37,6 +37,20 @@ pub enum ReadError {
         /// Which limit.
         what: &'static str,
     },
+    /// More than may be held in memory.
+    #[error("{what} take more than {limit} bytes of memory (limit trace-memory)")]
+    Memory {
+        /// What has to be held.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A packed file that unpacks to more than it may.
+    #[error("the file unpacks to more than {limit} bytes (limit unpacked-bytes)")]
+    Unpacked {
+        /// The limit.
+        limit: u64,
+    },
     /// No format was recognised.
     #[error("this is no trace in a format that is known")]
     Unknown,
@@ -45,7 +59,16 @@ pub enum ReadError {
     Empty,
     /// It could not be read at all, or could not be unpacked.
     #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for ReadError {
+    fn from(error: std::io::Error) -> Self {
+        match error.get_ref().and_then(|e| e.downcast_ref::<super::unpack::TooLong>()) {
+            Some(&super::unpack::TooLong(limit)) => ReadError::Unpacked { limit },
+            None => ReadError::Io(error),
+        }
+    }
 }
 
 impl ReadError {
@@ -54,7 +77,10 @@ impl ReadError {
         match self {
             ReadError::Malformed { .. } => "trace-malformed",
             ReadError::Truncated { .. } => "trace-truncated",
-            ReadError::LongLine { .. } | ReadError::Limit { .. } => "trace-limit",
+            ReadError::LongLine { .. }
+            | ReadError::Limit { .. }
+            | ReadError::Memory { .. }
+            | ReadError::Unpacked { .. } => "trace-limit",
             ReadError::Unknown => "trace-format",
             ReadError::Empty => "trace-empty",
             ReadError::Io(_) => "cannot-read",

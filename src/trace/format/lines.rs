@@ -19,10 +19,13 @@ pub(super) struct Lines<R> {
     ended: bool,
     reading: Reading,
     lenient: bool,
+    /// Bytes that a reader may still hold, of all that it may.
+    room: u64,
+    memory: u64,
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn new(input: R, lenient: bool) -> Self {
+    pub(super) fn new(input: R, lenient: bool, memory: u64) -> Self {
         Self {
             input,
             buffer: vec![0; CHUNK],
@@ -31,6 +34,8 @@ impl<R: Read> Lines<R> {
             ended: false,
             reading: Reading::default(),
             lenient,
+            room: memory,
+            memory,
         }
     }
 
@@ -105,6 +110,16 @@ impl<R: Read> Lines<R> {
         self.reading.lines
     }
 
+    /// Notes that an access has to be held until the end of the file.
+    pub(super) fn hold(&mut self) -> Result<(), ReadError> {
+        // An entry with its place in a vector that grows, and its share of the tables.
+        const ENTRY: u64 = 160;
+        let what = "the accesses of this format, which have to be held until its end,";
+        let left = self.room.checked_sub(ENTRY);
+        self.room = left.ok_or(ReadError::Memory { what, limit: self.memory })?;
+        Ok(())
+    }
+
     /// An access to a memory that is not modelled.
     pub(super) fn elsewhere(&mut self) {
         self.reading.elsewhere += 1;
@@ -148,7 +163,7 @@ mod tests {
 
     #[test]
     fn lines_end_in_any_way() {
-        let mut lines = Lines::new(&b"a\r\nbc\n\nd"[..], false);
+        let mut lines = Lines::new(&b"a\r\nbc\n\nd"[..], false, 0);
         let mut all = Vec::new();
         while let Some(line) = lines.next().unwrap() {
             all.push(line.to_vec());
@@ -160,7 +175,7 @@ mod tests {
     #[test]
     fn a_text_longer_than_the_buffer_is_read_whole() {
         let text = (0..400_000).map(|i| i.to_string()).collect::<Vec<_>>().join("\n");
-        let mut lines = Lines::new(text.as_bytes(), false);
+        let mut lines = Lines::new(text.as_bytes(), false, 0);
         assert_eq!(lines.peek().unwrap()[..4], *b"0\n1\n");
         let mut n = 0;
         while let Some(line) = lines.next().unwrap() {
@@ -172,7 +187,7 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_refused() {
-        let mut lines = Lines::new(std::io::repeat(b'x'), false);
+        let mut lines = Lines::new(std::io::repeat(b'x'), false, 0);
         assert!(matches!(lines.next(), Err(ReadError::LongLine { line: 1, .. })));
     }
 }

@@ -25,6 +25,7 @@ pub use sink::{Collector, Sink};
 pub use unpack::unpack;
 pub use write::{CsvWriter, JsonWriter, TrcWriter, write_scheduled};
 
+use crate::trace::limits::Limits;
 use crate::trace::model::Dim3;
 use lines::Lines;
 
@@ -35,6 +36,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Counts and skips malformed lines.
     pub lenient: bool,
+    /// How much is unpacked, and held where a format says only at its end what it begins with.
+    pub limits: Limits,
 }
 
 /// What was met on the way.
@@ -54,14 +57,14 @@ pub struct Reading {
 
 /// Reads a trace, packed (gzip, xz, zstd) or not, and hands it on access by access.
 pub fn read<R: Read, S: Sink>(input: R, options: ReadOptions, sink: &mut S) -> Result<Reading, ReadError> {
-    let mut unpacked = unpack(input)?;
-    let mut lines = Lines::new(&mut unpacked, options.lenient);
+    let mut unpacked = unpack::unpack_up_to(input, options.limits.unpacked)?;
+    let mut lines = Lines::new(&mut unpacked, options.lenient, options.limits.memory);
     read_lines(&mut lines, options.format, sink)
 }
 
 /// Reads an unpacked trace that lies in memory.
 pub fn read_text<S: Sink>(text: &[u8], options: ReadOptions, sink: &mut S) -> Result<Reading, ReadError> {
-    let mut lines = Lines::new(text, options.lenient);
+    let mut lines = Lines::new(text, options.lenient, options.limits.memory);
     read_lines(&mut lines, options.format, sink)
 }
 

@@ -52,6 +52,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
         };
         warps = warps.max(next.warp + 1);
         entries.push(next);
+        lines.hold()?;
     }
     let threads = warps.checked_mul(warp_size).and_then(thread_number);
     let all = threads.and_then(|t| thread_number(u64::from(t).checked_mul(groups)?));

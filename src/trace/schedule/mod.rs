@@ -6,6 +6,6 @@ mod policy;
 mod warp;
 
 pub use cores::{Assignment, assign};
-pub use order::ProgramOrder;
+pub use order::{ProgramOrder, ProgramOrderBuilder};
 pub use policy::{Policy, order};
 pub use warp::{Grouping, Lane, Steps, WarpShape};

@@ -20,21 +20,14 @@ pub struct ProgramOrder {
 impl ProgramOrder {
     /// The order that the threads of a trace show.
     pub fn of(trace: &Trace) -> Self {
-        let count = trace.tables.instructions().len();
-        let mut edges = FxHashSet::default();
+        let mut builder = ProgramOrderBuilder::default();
         for thread in 0..trace.threads() {
             for pair in trace.thread(thread).windows(2) {
-                let (a, b) = (pair[0], pair[1]);
-                let known = a.instruction != NO_INSTRUCTION && b.instruction != NO_INSTRUCTION;
-                if known
-                    && a.instruction != b.instruction
-                    && loops(&trace.tables, a.iteration, b.iteration) == Ordering::Equal
-                {
-                    edges.insert((a.instruction, b.instruction));
-                }
+                let of = |a: &Access| (a.instruction, a.iteration);
+                builder.follows(&trace.tables, of(&pair[0]), of(&pair[1]));
             }
         }
-        Self { rank: sorted(count, &edges) }
+        builder.finish(trace.tables.instructions().len())
     }
 
     /// Which of two accesses of threads in lock-step comes first: by the iterations of the loops around
@@ -49,6 +42,28 @@ impl ProgramOrder {
             // One that is deeper in loops comes before the rest of the surrounding one.
             .then_with(|| tables.pairs(b.iteration).len().cmp(&tables.pairs(a.iteration).len()))
             .then_with(|| tables.pairs(a.iteration).cmp(tables.pairs(b.iteration)))
+    }
+}
+
+/// Collects what threads show of the order.
+#[derive(Debug, Default)]
+pub struct ProgramOrderBuilder {
+    edges: FxHashSet<(u32, u32)>,
+}
+
+impl ProgramOrderBuilder {
+    /// A thread does an access, by instruction and iteration, right after another.
+    #[inline]
+    pub fn follows(&mut self, tables: &Tables, before: (u32, u32), after: (u32, u32)) {
+        let known = before.0 != NO_INSTRUCTION && after.0 != NO_INSTRUCTION;
+        if known && before.0 != after.0 && loops(tables, before.1, after.1) == Ordering::Equal {
+            self.edges.insert((before.0, after.0));
+        }
+    }
+
+    /// The order of so many instructions.
+    pub fn finish(self, count: usize) -> ProgramOrder {
+        ProgramOrder { rank: sorted(count, &self.edges) }
     }
 }
 

@@ -49,7 +49,7 @@ fn by_warps(trace: &Trace, shape: WarpShape) -> Vec<u32> {
     for warp in 0..shape.warps(threads) {
         for block in 0..blocks {
             let mut queue = Queue { block, ..Queue::default() };
-            steps.visit(shape.threads(threads, block, warp), |lanes| queue.add(trace, lanes));
+            steps.visit(trace, shape.threads(threads, block, warp), |lanes| queue.add(trace, lanes));
             warps.push(queue);
         }
     }

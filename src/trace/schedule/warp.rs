@@ -1,7 +1,9 @@
 //! Threads to warps, and the instructions that a warp does together.
 
+use std::borrow::Cow;
+
 use super::order::ProgramOrder;
-use crate::trace::model::{Access, Kind, Trace};
+use crate::trace::model::{Access, Kind, Tables, Trace};
 
 /// How threads form warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +58,9 @@ pub struct Lane {
 /// Finds the instructions of warps one after another; keeps its memory from warp to warp.
 #[derive(Debug)]
 pub struct Steps<'t> {
-    trace: &'t Trace,
+    tables: &'t Tables,
     grouping: Grouping,
-    order: Option<ProgramOrder>,
+    order: Option<Cow<'t, ProgramOrder>>,
     /// Next and last access of each lane.
     lanes: Vec<(u32, u32)>,
     group: Vec<Lane>,
@@ -67,17 +69,28 @@ pub struct Steps<'t> {
 impl<'t> Steps<'t> {
     /// For the warps of a trace.
     pub fn new(trace: &'t Trace, grouping: Grouping) -> Self {
-        let order = (grouping == Grouping::Instruction).then(|| ProgramOrder::of(trace));
-        Self { trace, grouping, order, lanes: Vec::new(), group: Vec::new() }
+        let order = (grouping == Grouping::Instruction).then(|| Cow::Owned(ProgramOrder::of(trace)));
+        Self { tables: &trace.tables, grouping, order, lanes: Vec::new(), group: Vec::new() }
     }
 
-    /// Calls `visit` for every instruction of the warp with these threads, with the lanes that do it. All
-    /// accesses of an instruction are barriers, or none.
-    pub fn visit(&mut self, threads: impl Iterator<Item = usize>, mut visit: impl FnMut(&[Lane])) {
-        let accesses = self.trace.accesses();
+    /// For warps of a launch whose order is known, whatever holds their accesses.
+    pub fn ordered(tables: &'t Tables, grouping: Grouping, order: &'t ProgramOrder) -> Self {
+        let order = (grouping == Grouping::Instruction).then_some(Cow::Borrowed(order));
+        Self { tables, grouping, order, lanes: Vec::new(), group: Vec::new() }
+    }
+
+    /// Calls `visit` for every instruction of the warp with these threads of a trace, with the lanes that do it.
+    /// All accesses of an instruction are barriers, or none.
+    pub fn visit(
+        &mut self,
+        trace: &Trace,
+        threads: impl Iterator<Item = usize>,
+        mut visit: impl FnMut(&[Lane]),
+    ) {
+        let accesses = trace.accesses();
         self.lanes.clear();
         for thread in threads {
-            let own = self.trace.range(thread);
+            let own = trace.range(thread);
             let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             self.lanes.push((number(own.start), number(own.end)));
         }
@@ -110,7 +123,7 @@ impl<'t> Steps<'t> {
                 self.group.push(lane);
                 continue;
             };
-            let by_time = first.map(|f| order.compare(&self.trace.tables, access, f));
+            let by_time = first.map(|f| order.compare(self.tables, access, f));
             match by_time {
                 None | Some(std::cmp::Ordering::Less) => {
                     self.group.clear();

@@ -1,0 +1,337 @@
+//! Why the analytic model and a simulation part: from one to the other in steps, each of which changes one thing in a
+//! model. What the steps change adds up to the difference, whatever the models say.
+
+use crate::trace::cache::{CacheKind, Hierarchy, LevelVolumes};
+use crate::traffic::{MemoryVolumes, Volumes};
+
+/// A part of the difference of a quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// A stable name.
+    pub name: &'static str,
+    /// What of the two models makes it.
+    pub reason: String,
+    /// Analytic less simulated.
+    pub value: f64,
+}
+
+/// The name of what no step explains.
+pub const UNEXPLAINED: &str = "unexplained";
+
+/// A difference below this, over the values, is arithmetic.
+const EXACT: f64 = 1e-9;
+
+/// The machines whose caches lose less, beside the real one, in one hierarchy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machines {
+    l2_without_sets: usize,
+    l1_without_sets: usize,
+    endless: usize,
+    /// Empty where the measured wave begins.
+    cold: usize,
+    /// What those before it had counted and held then.
+    before: [(LevelVolumes, u64); 4],
+}
+
+impl Machines {
+    /// Adds those that see all blocks.
+    pub(super) fn add(hierarchy: &mut Hierarchy) -> Self {
+        Self {
+            l2_without_sets: hierarchy.add(CacheKind::Real, CacheKind::WithoutSets),
+            l1_without_sets: hierarchy.add(CacheKind::WithoutSets, CacheKind::Endless),
+            endless: hierarchy.add(CacheKind::Endless, CacheKind::Endless),
+            cold: usize::MAX,
+            before: Default::default(),
+        }
+    }
+
+    /// The measured wave begins.
+    pub(super) fn begin(&mut self, hierarchy: &mut Hierarchy) {
+        self.before = std::array::from_fn(|i| (hierarchy.volumes_of(i), hierarchy.dirty_of(i)));
+        self.cold = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
+        hierarchy.count_alone();
+    }
+
+    /// The measured wave is over: bytes per work item.
+    pub(super) fn end(&self, hierarchy: &Hierarchy, items: f64) -> Steps {
+        let of = |machine: usize| {
+            let (before, _) = self.before.get(machine).copied().unwrap_or_default();
+            hierarchy.volumes_of(machine).since(&before)
+        };
+        let per_item = |bytes: u64| bytes as f64 / items;
+        let stored = |machine: usize| {
+            let (_, dirty) = self.before.get(machine).copied().unwrap_or_default();
+            per_item(of(machine).dram_store) + per_item(hierarchy.dirty_of(machine)) - per_item(dirty)
+        };
+        Steps {
+            l2_without_sets: per_item(of(self.l1_without_sets).l2_load),
+            l2_endless: per_item(of(self.endless).l2_load),
+            l2_cold: per_item(of(self.cold).l2_load),
+            l2_alone: per_item(hierarchy.alone()),
+            dram_without_sets: per_item(of(self.l2_without_sets).dram_load),
+            dram_endless: per_item(of(self.endless).dram_load),
+            dram_cold: per_item(of(self.cold).dram_load),
+            stored_endless: stored(self.endless),
+            stored_cold: stored(self.cold),
+        }
+    }
+}
+
+/// What the wave moves between simulated caches that lose less, in bytes per work item.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Steps {
+    l2_without_sets: f64,
+    l2_endless: f64,
+    l2_cold: f64,
+    l2_alone: f64,
+    dram_without_sets: f64,
+    dram_endless: f64,
+    dram_cold: f64,
+    stored_endless: f64,
+    stored_cold: f64,
+}
+
+/// The terms of all quantities.
+pub(super) struct Parting<'p> {
+    pub(super) analytic: &'p Volumes,
+    pub(super) steps: Steps,
+    /// Bytes per work item of the simulation itself.
+    pub(super) l1_load: f64,
+    pub(super) l2_load: f64,
+    pub(super) dram_load: f64,
+    /// Fewer blocks ran before the wave than it could reuse something of.
+    pub(super) cut: bool,
+}
+
+impl Parting<'_> {
+    /// The terms of a quantity, largest first; what they leave is a term, too.
+    pub(super) fn terms(&self, name: &str, analytic: f64, simulated: f64) -> Vec<Term> {
+        let mut terms = match name {
+            "l2_load" => self.l2_load(),
+            "l2_store" => self.l2_store(simulated),
+            "dram_load" => self.dram_load(),
+            "dram_store" => self.dram_store(simulated),
+            "l1_miss_rate" => {
+                rate("L2", self.analytic.l2.load(), self.l2_load, "L1", self.analytic.l1.load, self.l1_load)
+            }
+            "l2_miss_rate" => {
+                let dram = self.analytic.dram.load();
+                rate("memory", dram, self.dram_load, "L2", self.analytic.l2.load(), self.l2_load)
+            }
+            _ => vec![term(
+                "sectors",
+                analytic - simulated,
+                format!(
+                    "sectors that warps ask for: {analytic:.2} of representative warps in the analytic model, \
+                     {simulated:.2} of all warps of the wave"
+                ),
+            )],
+        };
+        let rest = analytic - simulated - terms.iter().map(|t| t.value).sum::<f64>();
+        let size = analytic.abs() + simulated.abs();
+        terms.retain(|t| t.value.abs() > EXACT * size);
+        terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        if rest.abs() > EXACT * size {
+            terms.push(term(UNEXPLAINED, rest, "no step from one model to the other explains it".to_owned()));
+        }
+        terms
+    }
+
+    fn l2_load(&self) -> Vec<Term> {
+        let (a, s, real) = (&self.analytic.l2, &self.steps, self.l2_load);
+        let room = s.l2_without_sets - s.l2_endless;
+        vec![
+            term(
+                "compulsory",
+                a.load_compulsory - s.l2_alone,
+                format!(
+                    "what a block loads at least: {:.2} by the analytic count, {:.2} if each simulated block had an \
+                     endless L1 for itself",
+                    a.load_compulsory, s.l2_alone
+                ),
+            ),
+            term(
+                "shared-l1",
+                s.l2_alone - s.l2_cold,
+                format!(
+                    "blocks of an SM find {:.2} that others of the wave loaded, in the simulation only",
+                    s.l2_alone - s.l2_cold
+                ),
+            ),
+            term(
+                "earlier-blocks",
+                s.l2_cold - s.l2_endless,
+                format!(
+                    "an endless L1 would still hold {:.2} of the blocks before the wave, in the simulation only",
+                    s.l2_cold - s.l2_endless
+                ),
+            ),
+            term(
+                "room",
+                a.load_capacity - room,
+                format!(
+                    "lost for want of room in L1: {:.2} by the fitted curve, {room:.2} where the least recently used \
+                     of all lines gives way",
+                    a.load_capacity
+                ),
+            ),
+            term(
+                "sets",
+                s.l2_without_sets - real,
+                format!(
+                    "lost because lines have few places in L1: {:.2}, in the simulation only",
+                    real - s.l2_without_sets
+                ),
+            ),
+        ]
+    }
+
+    fn l2_store(&self, simulated: f64) -> Vec<Term> {
+        let (sectors, all) = (self.analytic.l1.store, self.analytic.l2.store);
+        vec![
+            term(
+                "sectors",
+                sectors - simulated,
+                format!(
+                    "sectors that warps store: {sectors:.2} of representative warps in the analytic model, \
+                     {simulated:.2} of all warps of the wave"
+                ),
+            ),
+            term(
+                "partial-stores",
+                all - sectors,
+                format!("sectors stored in part cost {:.2} more by the fitted curve", all - sectors),
+            ),
+        ]
+    }
+
+    fn dram_load(&self) -> Vec<Term> {
+        let (v, s, real) = (self.analytic, &self.steps, self.dram_load);
+        let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
+        let reuse: f64 = of_l2.reuse.iter().sum();
+        let found = s.dram_cold - s.dram_endless;
+        let room = s.dram_without_sets - s.dram_endless;
+        let few = if self.cut { "; more blocks would have to run before it: raise --warm-waves" } else { "" };
+        let mut terms = vec![
+            term(
+                "compulsory",
+                of_l2.load_compulsory - s.dram_cold,
+                format!(
+                    "distinct sectors that a wave loads: {:.2} by the analytic count, {:.2} in the simulated wave",
+                    of_l2.load_compulsory, s.dram_cold
+                ),
+            ),
+            term(
+                "earlier-blocks",
+                found - reuse,
+                format!(
+                    "found in L2 where earlier blocks left it: {reuse:.2} by the fitted curves, {found:.2} if the \
+                     simulated L2 lost nothing{few}"
+                ),
+            ),
+            term(
+                "room",
+                of_l2.load_capacity - room,
+                format!(
+                    "lost for want of room in L2: {:.2} within a wave by the fitted curve, {room:.2} where the least \
+                     recently used of all lines gives way",
+                    of_l2.load_capacity
+                ),
+            ),
+            term(
+                "sets",
+                s.dram_without_sets - real,
+                format!(
+                    "lost because lines have few places in L2: {:.2}, in the simulation only",
+                    real - s.dram_without_sets
+                ),
+            ),
+            term(
+                "earlier-launch",
+                -of_l2.reuse_launch,
+                format!(
+                    "left in L2 by an earlier launch: {:.2}, in the analytic model only",
+                    of_l2.reuse_launch
+                ),
+            ),
+            term(
+                "partial-stores",
+                of_l2.partial_store_fill,
+                format!(
+                    "sectors that were stored in part are completed: {:.2} by the fitted curve, in the analytic \
+                     model only",
+                    of_l2.partial_store_fill
+                ),
+            ),
+        ];
+        terms.extend(self.last_level(MemoryVolumes::load, "loads"));
+        terms
+    }
+
+    fn dram_store(&self, simulated: f64) -> Vec<Term> {
+        let (v, s) = (self.analytic, &self.steps);
+        let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
+        let (once, redundant) = (of_l2.store_compulsory, of_l2.store_redundant);
+        let again = simulated - s.stored_endless;
+        let mut terms = vec![
+            term(
+                "compulsory",
+                once - s.stored_cold,
+                format!(
+                    "distinct sectors that a wave stores, as far as they leave L2: {once:.2} in the analytic model, \
+                     {:.2} in the simulated wave, all of which leave it at some time",
+                    s.stored_cold
+                ),
+            ),
+            term(
+                "earlier-blocks",
+                s.stored_cold - s.stored_endless,
+                format!(
+                    "sectors that blocks before the wave stored, too: {:.2}, which an endless L2 writes back once",
+                    s.stored_cold - s.stored_endless
+                ),
+            ),
+            term(
+                "again",
+                redundant - again,
+                format!(
+                    "written back more than once: {redundant:.2} by the fitted curve; in the simulation {again:.2}, \
+                     less where lines of this wave wait in L2 and those of earlier waves leave it"
+                ),
+            ),
+        ];
+        terms.extend(self.last_level(MemoryVolumes::store, "stores"));
+        terms
+    }
+
+    /// What a last-level cache keeps from memory, which is not simulated.
+    fn last_level(&self, of: fn(&MemoryVolumes) -> f64, what: &str) -> Option<Term> {
+        let kept = of(self.analytic.llc.as_ref()?) - of(&self.analytic.dram);
+        let reason = format!(
+            "the last-level cache, which is not simulated, keeps {kept:.2} of the {what} from memory"
+        );
+        Some(term("last-level", -kept, reason))
+    }
+}
+
+/// A rate parts because what misses does, and because what is asked for does.
+fn rate(below: &str, missed: f64, missed_there: f64, of: &str, all: f64, all_there: f64) -> Vec<Term> {
+    let percent = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
+    let between = percent(missed_there, all);
+    vec![
+        term(
+            "misses",
+            percent(missed, all) - between,
+            format!("loads from {below}: {missed:.2} and {missed_there:.2} bytes per work item"),
+        ),
+        term(
+            "requests",
+            between - percent(missed_there, all_there),
+            format!("loads asked of {of}: {all:.2} and {all_there:.2} bytes per work item"),
+        ),
+    ]
+}
+
+fn term(name: &'static str, value: f64, reason: String) -> Term {
+    Term { name, reason, value }
+}

@@ -1,0 +1,109 @@
+//! `compare`: the parts of a difference add up to it, and the steps they are made of are what they say.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use wavecast::device::{self, Device};
+use wavecast::kernel::{Kernel, Options, load};
+use wavecast::launch::{Candidate, Launch};
+use wavecast::measure::{self, UNEXPLAINED, compare};
+use wavecast::predict::Estimator;
+use wavecast::trace::Kind;
+use wavecast::trace::cache::{CacheKind, Hierarchy};
+use wavecast::trace::coalesce::{Coalescing, Requests};
+use wavecast::trace::synth::Synth;
+
+const KERNELS: [(&str, &[&str], [i64; 3]); 8] = [
+    ("star3d25", &["NX=64", "NY=48", "NZ=32"], [16, 4, 4]),
+    ("star2d5", &["NX=512", "NY=256"], [32, 8, 1]),
+    ("lbm-d3q19", &["NX=32", "NY=16", "NZ=16"], [4, 4, 4]),
+    ("minife", &["NX=20", "NY=16", "NZ=12"], [64, 1, 1]),
+    ("matmul-naive", &["M=96", "N=96", "K=32"], [16, 16, 1]),
+    ("matmul-tiled", &["M=64", "N=64", "K=32"], [8, 8, 1]),
+    ("transpose-naive", &["WIDTH=256", "HEIGHT=256"], [16, 16, 1]),
+    ("stream-triad", &["N=100000"], [128, 1, 1]),
+];
+
+fn kernel(file: &str, set: &[&str]) -> Kernel {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels").join(file).with_extension("yaml");
+    let options = Options { set: set.iter().map(|s| (*s).to_owned()).collect(), ..Options::default() };
+    load(file, &std::fs::read_to_string(path).unwrap(), &options).unwrap().kernels.remove(0)
+}
+
+/// Few SMs, so that waves are small, and an L2 of some size.
+fn small(name: &str, l2: &str) -> Device {
+    device::find(name, &[format!("l2.effective={l2}"), "sm.count=8".to_owned()]).unwrap()
+}
+
+#[test]
+fn the_parts_of_every_difference_add_up_to_it() {
+    // A device with a last-level cache, one with small caches and one with large ones.
+    let devices = [small("v100", "64 KiB"), small("a100", "8 MiB"), small("mi300x", "512 KiB")];
+    let (mut differences, mut parts) = (0, HashSet::new());
+    for (file, set, block) in KERNELS {
+        let kernel = kernel(file, set);
+        for (device, warm_waves) in devices.iter().zip([2, 0, 1]) {
+            let estimator = Estimator::new(&kernel, device);
+            let options = measure::Options { warm_waves, ..Default::default() };
+            let found = compare(&estimator, Candidate { block, fold: [1; 3] }, options).unwrap();
+            for q in &found.quantities {
+                let difference = q.analytic - q.simulated;
+                let sum: f64 = q.terms.iter().map(|t| t.value).sum();
+                let size = q.analytic.abs() + q.simulated.abs();
+                assert!((difference - sum).abs() <= 1e-9 * size, "{file}, {}: {sum} of {difference}", q.name);
+                assert!(q.terms.iter().all(|t| t.name != UNEXPLAINED), "{file}, {}: {:?}", q.name, q.terms);
+                differences += usize::from(difference.abs() > 1e-6 * size);
+                parts.extend(q.terms.iter().map(|t| (q.name, t.name)));
+            }
+        }
+    }
+    assert!(differences > 60, "{differences}");
+    for part in ["compulsory", "shared-l1", "room", "sets"] {
+        assert!(parts.contains(&("l2_load", part)), "{part}: {parts:?}");
+    }
+    for part in ["compulsory", "earlier-blocks", "room", "sets", "last-level"] {
+        assert!(parts.contains(&("dram_load", part)), "{part}: {parts:?}");
+    }
+}
+
+/// Counted by hand: what an endless L2 loads is what is distinct, and what blocks load alone is what is distinct in
+/// each.
+#[test]
+fn endless_caches_load_what_is_distinct() {
+    let kernel = kernel("star2d5", &["NX=300", "NY=64"]);
+    let launch = Launch::new(&kernel, Candidate { block: [32, 4, 1], fold: [1; 3] }).unwrap();
+    let synth = Synth::new(&kernel, &launch).unwrap();
+    let config = measure::hierarchy(&small("v100", "64 KiB"), 4, 0).unwrap();
+    let mut hierarchy = Hierarchy::new(&config);
+    let without_sets = hierarchy.add(CacheKind::Real, CacheKind::WithoutSets);
+    let endless = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
+    hierarchy.count_alone();
+    let how =
+        Coalescing { line: config.l1.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
+    let of = |block| Requests::of(&synth.trace([block]).unwrap(), how, 0..1);
+    let Ok(()) = hierarchy.run(0..synth.blocks(), |block| Ok::<_, std::convert::Infallible>(of(block)));
+    let (mut distinct, mut stored, mut alone) = (HashSet::new(), HashSet::new(), 0);
+    for block in 0..synth.blocks() {
+        let trace = synth.trace([block]).unwrap();
+        let mut own = HashSet::new();
+        for access in trace.accesses() {
+            let sectors = access.address / 32..=(access.address + u64::from(access.bytes) - 1) / 32;
+            match access.kind {
+                Kind::Load => own.extend(sectors),
+                _ => stored.extend(sectors),
+            }
+        }
+        alone += own.len();
+        distinct.extend(own);
+    }
+    let sectors = |n: usize| n as u64 * config.sector;
+    assert_eq!(config.sector, 32);
+    assert_eq!(hierarchy.volumes_of(endless).dram_load, sectors(distinct.len()));
+    assert_eq!(hierarchy.volumes_of(endless).dram_store, 0);
+    assert_eq!(hierarchy.dirty_of(endless), sectors(stored.len()));
+    assert_eq!(hierarchy.alone(), sectors(alone));
+    // Less room can only lose more.
+    let real = hierarchy.volumes();
+    assert!(hierarchy.volumes_of(without_sets).dram_load >= sectors(distinct.len()));
+    assert!(real.dram_load >= sectors(distinct.len()) && real.l2_load <= sectors(alone) * 2);
+}
