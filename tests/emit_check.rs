@@ -4,6 +4,7 @@
 mod oclgrind;
 mod played;
 
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,8 +15,11 @@ use wavecast::launch::Candidate;
 /// How indices are wrong. Multiples of 4 were not seen once.
 const SHIFTS: [i64; 8] = [1, -1, 3, 4, -4, 8, 32, -64];
 
+/// A kernel, its sizes, a block and a fold.
+type Case = (&'static str, &'static [&'static str], [i64; 3], [i64; 3]);
+
 /// Kernels in which every load goes into a store, with small domains: folds, loops, tiles, tables.
-const CASES: [(&str, &[&str], [i64; 3], [i64; 3]); 6] = [
+const CASES: [Case; 6] = [
     ("star2d5", &["NX=40", "NY=19"], [16, 4, 1], [1, 2, 1]),
     ("conv2d-shared", &["NX=32", "NY=16"], [16, 8, 1], [1, 1, 1]),
     ("matmul-naive", &["M=17", "N=18", "K=9"], [8, 8, 1], [2, 2, 1]),
@@ -59,7 +63,7 @@ fn mutable(text: &str) -> (String, usize) {
             depth.push(None);
         } else if c == ']' {
             if let Some(number) = depth.pop().unwrap() {
-                out += &format!(") + mutant({number})");
+                let _ = write!(out, ") + mutant({number})");
             }
             out.push(c);
         } else {

@@ -52,10 +52,11 @@ fn documents(names: &[&str], number: usize) -> [String; 2] {
         2 => format!("  - load {n}[({x} - 3)/4 + 1]\n"),
         _ => format!("  - load {n}[{x}]\n"),
     };
+    let stores =
+        |x: &str| stored.iter().fold(String::new(), |all, n| all + "  - store " + n + "[" + x + "]\n");
     let body = |x: &str| {
         let loads: String = loaded.iter().enumerate().map(|all| access(all, x)).collect();
-        let stores: String = stored.iter().map(|n| format!("  - store {n}[{x}]\n")).collect();
-        loads + &stores
+        loads + &stores(x)
     };
     let head = format!("wavecast: 1\nkernel: {}\ntables: {{{table}: [0, 3, 1, 2]}}\n", names[0]);
     let tail = "work: {flops: 1}\nlaunch: {block: [[32]]";
@@ -70,7 +71,7 @@ fn documents(names: &[&str], number: usize) -> [String; 2] {
          \x20 - store tile_[threadIdx.x]\n  - sync\n  - load tile_[31 - threadIdx.x]\n{}  - loop: {{{second}: 0..2}}\n    body:\n\
          \x20     - load {inner}[threadIdx.x + {second}]\n{}{tail}}}\n",
         body(&format!("(threadIdx.x + {axis}/32)")).split("  - store").next().unwrap(),
-        stored.iter().map(|n| format!("  - store {n}[{axis}]\n")).collect::<String>(),
+        stores(axis),
     );
     [plain, threads]
 }

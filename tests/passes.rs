@@ -97,7 +97,7 @@ fn small_a100() -> device::Device {
 fn first(kernel: &Kernel, device: &device::Device) -> (Prediction, [f64; 2]) {
     let estimator = Estimator::new(kernel, device);
     let candidate = candidates(kernel).next().unwrap();
-    let found = compare(&estimator, candidate, Options { warm_waves: 1, ways: 16 }).unwrap();
+    let found = compare(&estimator, candidate, Options { warm_waves: 1, ways: 16, explain: false }).unwrap();
     let simulated = ["l2_load", "dram_load"]
         .map(|name| found.quantities.iter().find(|q| q.name == name).unwrap().simulated);
     (found.prediction, simulated)
