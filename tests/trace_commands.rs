@@ -85,7 +85,7 @@ fn headers_name_what_was_taken_and_nothing_is_negative() {
         assert!(stdout(&["trace", command, path, "--index", "modulo"]).contains("by modulo"), "{command}");
     }
     assert!(stdout(&["trace", "cache", path]).contains("requests of whole warps"));
-    assert!(stdout(&["trace", "reuse", path]).contains("requests of whole, half and quarter warps"));
+    assert!(stdout(&["trace", "reuse", path]).contains("of whole, half and quarter warps"));
     // Fewer MSHRs may save misses: in words, not as a negative number.
     let kernel = ["trace", "reuse", "kernels/polybench-atax.yaml", "--set", "NX=256", "--set", "NY=256"];
     let mut saved = 0;

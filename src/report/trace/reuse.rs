@@ -234,8 +234,8 @@ pub fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
     let _ = write!(
         out,
-        "cache {} bytes, {} sets of {} ways by {}, lines of {} bytes; rules: {}; {} requests of {} to {} lines\n\n",
-        s.bytes, s.sets, s.ways, s.index, s.line, s.rules, document.requests, s.coalescing, document.lines
+        "cache {} bytes, {} sets of {} ways by {}, lines of {} bytes; rules: {}; {} requests to {} lines, of {}\n\n",
+        s.bytes, s.sets, s.ways, s.index, s.line, s.rules, document.requests, document.lines, s.coalescing
     );
     out += &reuse_table(document).text(1, width);
     let m = &document.misses;
