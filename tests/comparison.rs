@@ -32,7 +32,7 @@ fn kernel(file: &str, set: &[&str]) -> Kernel {
 
 /// Few SMs, so that waves are small, and an L2 of some size.
 fn small(name: &str, l2: &str) -> Device {
-    device::find(name, &[format!("l2.effective={l2}"), "sm.count=8".to_owned()]).unwrap()
+    device::find(name, &[format!("l2.effective={l2}"), "sm.count=3".to_owned()]).unwrap()
 }
 
 #[test]
