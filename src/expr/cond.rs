@@ -101,35 +101,6 @@ impl<C: Coefficient> Cond<C> {
         self.map(&|form| form.substitute(with))
     }
 
-    /// Whether a coordinate for which `test` holds occurs anywhere.
-    pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
-        match self {
-            Self::Const(_) => false,
-            Self::NonNegative(form) | Self::Zero(form) => form.mentions(test),
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(|p| p.mentions(test)),
-        }
-    }
-}
-
-impl Cond<Scale> {
-    /// The condition for given launch sizes.
-    pub fn at(&self, sizes: &LaunchSizes) -> Result<Cond<i64>, Excess> {
-        self.map(&|form| form.at(sizes))
-    }
-}
-
-impl Cond<i64> {
-    /// Whether it holds where the coordinates have given values; `None` as for [`Form::evaluate`].
-    pub fn evaluate(&self, value: &dyn Fn(Coord) -> Option<i64>) -> Option<bool> {
-        match self {
-            Self::Const(b) => Some(*b),
-            Self::NonNegative(form) => form.evaluate(value).map(|v| v >= 0),
-            Self::Zero(form) => form.evaluate(value).map(|v| v == 0),
-            Self::All(parts) => parts.iter().try_fold(true, |held, p| Some(held & p.evaluate(value)?)),
-            Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
-        }
-    }
-
     /// Whether it holds everywhere or nowhere where coordinates lie between given values (both
     /// included); `None` if that differs or cannot be told from intervals.
     pub fn decided(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
@@ -157,6 +128,52 @@ impl Cond<i64> {
             },
             Self::All(parts) => all_like(parts, true),
             Self::Any(parts) => all_like(parts, false),
+        }
+    }
+
+    /// A condition that holds where this one does, wherever each coordinate lies in its interval: parts that
+    /// are decided there are left out.
+    pub fn within(&self, of: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Result<Self, Excess> {
+        let parts = |parts: &[Self]| parts.iter().map(|p| p.within(of)).collect::<Result<_, Excess>>();
+        Ok(match (self.decided(of), self) {
+            (Some(held), _) => Self::Const(held),
+            (None, Self::All(all)) => Self::all(parts(all)?),
+            (None, Self::Any(any)) => Self::any(parts(any)?),
+            (None, _) => self.map(&|form| form.within(of))?,
+        })
+    }
+
+    /// The condition with every form changed into another of the same kind.
+    pub fn changed(&self, change: Change<'_, C, C>) -> Result<Self, Excess> {
+        self.map(change)
+    }
+
+    /// Whether a coordinate for which `test` holds occurs anywhere.
+    pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
+        match self {
+            Self::Const(_) => false,
+            Self::NonNegative(form) | Self::Zero(form) => form.mentions(test),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|p| p.mentions(test)),
+        }
+    }
+}
+
+impl Cond<Scale> {
+    /// The condition for given launch sizes.
+    pub fn at(&self, sizes: &LaunchSizes) -> Result<Cond<i64>, Excess> {
+        self.map(&|form| form.at(sizes))
+    }
+}
+
+impl Cond<i64> {
+    /// Whether it holds where the coordinates have given values; `None` as for [`Form::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Coord) -> Option<i64>) -> Option<bool> {
+        match self {
+            Self::Const(b) => Some(*b),
+            Self::NonNegative(form) => form.evaluate(value).map(|v| v >= 0),
+            Self::Zero(form) => form.evaluate(value).map(|v| v == 0),
+            Self::All(parts) => parts.iter().try_fold(true, |held, p| Some(held & p.evaluate(value)?)),
+            Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
         }
     }
 }

@@ -6,6 +6,7 @@ mod occupancy;
 mod parts;
 mod program;
 mod shapes;
+mod simplified;
 mod single;
 mod thread;
 mod unfolded;

@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 use super::candidate::{Candidate, Launch};
+use super::simplified::simplified;
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, LoopId, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
 
@@ -152,11 +153,14 @@ impl Program<Scale> {
     /// before the next, as an unrolling compiler does; a load whose symbolic address, width and
     /// condition an earlier one has is merged with it, unless a store to its field or a barrier
     /// stands between them.
+    ///
+    /// What is the same for all work items is put in first: conditions that always hold and loops of one
+    /// iteration make no difference.
     pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
-        Ok(Self::folded_with_uses(kernel, fold)?.0)
+        Ok(Self::folded_with_uses(&*simplified(kernel)?, fold)?.0)
     }
 
-    /// As [`folded`](Self::folded), and which instruction each access of the body is: in the order of the
+    /// As [`folded`](Self::folded), but as it is written, and which instruction each access of the body is: in the order of the
     /// body, for each work item of the thread, or once for all where the access names none.
     pub fn folded_with_uses(kernel: &Kernel, fold: [i64; 3]) -> Result<(Self, Vec<usize>), Excess> {
         let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));

@@ -3,7 +3,8 @@
 
 use super::candidate::{Candidate, Launch};
 use super::program::Program;
-use crate::expr::{Coefficient, Coord, Form, LaunchSizes, Scale};
+use super::simplified::simplified;
+use crate::expr::{Coefficient, Cond, Coord, Form, LaunchSizes, Scale};
 use crate::kernel::{Access, Kernel, Space, Statement};
 
 impl Launch {
@@ -17,27 +18,29 @@ impl Launch {
     }
 }
 
-impl Program<i64> {
-    /// What one work item does in blocks of a single one, if that says what it does in any launch: without
-    /// conditions, and only in terms of work items and loops.
+impl Program<Scale> {
+    /// What one work item does, with a launch in blocks of a single one, if that says what it does in any
+    /// launch: only in terms of work items and loops.
     pub fn of_item(kernel: &Kernel) -> Option<(Launch, Self)> {
-        if !only_items(kernel) {
+        let kernel = simplified(kernel).ok()?;
+        if !only_items(&kernel) {
             return None;
         }
         let candidate = Candidate { block: [1; 3], fold: [1; 3] };
         let sizes = LaunchSizes { block: [1; 3], grid: kernel.extents() };
         let launch = Launch { candidate, sizes, registers: 1, registers_assumed: true, shared_bytes: 0 };
-        let program = Program::folded(kernel, [1; 3]).ok()?.at(&launch).ok()?;
-        Some((launch, program))
+        Some((launch, Self::folded(&kernel, [1; 3]).ok()?))
     }
 }
 
 fn only_items(kernel: &Kernel) -> bool {
     kernel.launch.grid.is_none()
         && kernel.launch.units_per_thread.is_none()
-        && kernel.guard.is_none()
+        && kernel.guard.as_ref().is_none_or(cond_of_items)
         && kernel.loops.iter().all(|l| of_items(&l.from) && of_items(&l.to) && l.step.as_int().is_some())
-        && all_accesses(&kernel.body, &|a| a.when.is_none() && (is_shared(kernel, a) || is_plain(a)))
+        && all_accesses(&kernel.body, &|a| {
+            a.when.as_ref().is_none_or(cond_of_items) && (is_shared(kernel, a) || is_plain(a))
+        })
 }
 
 fn all_accesses(body: &[Statement], test: &dyn Fn(&Access) -> bool) -> bool {
@@ -55,10 +58,18 @@ fn is_shared(kernel: &Kernel, access: &Access) -> bool {
 
 fn is_plain(access: &Access) -> bool {
     let mut indices = access.indices.iter().flat_map(|i| i.iter());
-    access.by_item && of_items(&access.element) && indices.all(of_items)
+    of_items(&access.element) && indices.all(of_items)
 }
 
 /// Whether a form mentions neither threads and blocks nor their numbers.
 fn of_items(form: &Form<Scale>) -> bool {
     form.is_fixed() && !form.mentions(&|c| !matches!(c, Coord::Axis(_) | Coord::Loop(_)))
+}
+
+fn cond_of_items(cond: &Cond<Scale>) -> bool {
+    match cond {
+        Cond::Const(_) => true,
+        Cond::NonNegative(form) | Cond::Zero(form) => of_items(form),
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().all(cond_of_items),
+    }
 }

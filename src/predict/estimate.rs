@@ -9,7 +9,7 @@ use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::traffic::l1;
-use crate::traffic::{Counting, Footprints, Volumes, footprints, volumes};
+use crate::traffic::{Counting, Footprints, Volumes, WorkItems, footprints, volumes};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -106,6 +106,21 @@ impl<'a> Estimator<'a> {
 
     /// Everything about a launch of a program with block and grid sizes put in.
     pub(super) fn of_placed(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+    ) -> Result<Prediction, Unpredicted> {
+        // As a ranking counts, which shares what follows from work items among launches.
+        let Some(items) = WorkItems::of(self.kernel, &self.counting) else {
+            return self.of_part(launch, occupancy, program);
+        };
+        let footprints = items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)?;
+        self.of_counted(launch, occupancy, program, footprints)
+    }
+
+    /// Everything about a launch of a program that may leave out a part of what the kernel does.
+    pub(super) fn of_part(
         &self,
         launch: Launch,
         occupancy: Occupancy,

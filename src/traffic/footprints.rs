@@ -59,8 +59,8 @@ pub struct Footprints {
     pub block_items: f64,
     /// Work items of a block that the domain does not cut.
     pub whole_items: f64,
-    /// Work items of the launch for each one that is done: those of blocks without work count too. `None` where the L1 does not
-    /// count points of the domain: in grid-stride loops and under guards.
+    /// Work items of the launch for each one that is looked at: those of blocks without work count too. `None`
+    /// where the L1 does not count points of the domain: in grid-stride loops.
     pub stands_for: Option<f64>,
     /// Engines that counted, each once.
     pub engines: Vec<Engine>,
@@ -154,8 +154,7 @@ pub(super) fn of_fields(
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
     let blocks = representatives(threads, &working, phases, factor / working.share);
-    let no_guard = program.items.iter().all(|i| i.guard.is_none());
-    let plain = no_guard && program.instructions.iter().all(|i| i.clipped);
+    let clipped = program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
@@ -172,7 +171,7 @@ pub(super) fn of_fields(
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
-        stands_for: plain.then_some(factor),
+        stands_for: clipped.then_some(factor / working.share),
         engines: Vec::new(),
         sampled: false,
         counts: 0,

@@ -3,7 +3,8 @@
 use super::fields::{TouchedField, touched_fields};
 use super::footprints::{Counting, Footprints, of_fields};
 use crate::device::Device;
-use crate::footprint::{Threads, Uncounted};
+use crate::expr::Scale;
+use crate::footprint::{Engine, Threads, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
 
@@ -12,6 +13,8 @@ use crate::launch::{Launch, Program};
 pub struct WorkItems<'k> {
     kernel: &'k Kernel,
     program: Program<i64>,
+    /// Where there are conditions, which blocks have work follows from the program of a launch.
+    conditional: Option<Program<Scale>>,
     fields: Vec<TouchedField<'k>>,
 }
 
@@ -34,10 +37,14 @@ impl Region {
 impl<'k> WorkItems<'k> {
     /// What the work items of a kernel touch; `None` if that depends on the launch too.
     pub fn of(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
-        let (launch, program) = Program::of_item(kernel)?;
+        let (launch, of_any) = Program::of_item(kernel)?;
+        let program = of_any.at(&launch).ok()?;
         let threads = Threads { kernel, launch: &launch, program: &program };
         let fields = touched_fields(kernel, &threads, counting.addressing).ok()?;
-        Some(Self { kernel, program, fields })
+        let conditional = program.items.iter().any(|i| i.guard.is_some())
+            || program.instructions.iter().any(|i| i.when.is_some());
+        let conditional = conditional.then_some(of_any);
+        Some(Self { kernel, program, conditional, fields })
     }
 
     /// The footprints of a launch, as [`footprints`](super::footprints()) counts them.
@@ -51,7 +58,10 @@ impl<'k> WorkItems<'k> {
         let launch = launch.unfolded();
         let fields: Vec<TouchedField<'_>> =
             self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block)).collect();
-        let threads = Threads { kernel: self.kernel, launch: &launch, program: &self.program };
+        let placed = self.conditional.as_ref().map(|p| p.at(&launch)).transpose();
+        let placed = placed.map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why.into())]))?;
+        let program = placed.as_ref().unwrap_or(&self.program);
+        let threads = Threads { kernel: self.kernel, launch: &launch, program };
         of_fields(&threads, &fields, device, resident, counting)
     }
 }

@@ -1,7 +1,8 @@
 //! Forms for given block and grid sizes.
 
 use super::{Coefficient, Coord, Excess, Form, Term};
-use crate::expr::scale::{LaunchSizes, Scale};
+use crate::expr::ast::Dim;
+use crate::expr::scale::{LaunchAtom, LaunchSizes, Scale};
 
 impl Term<Scale> {
     /// Whether the size of the grid occurs.
@@ -34,6 +35,31 @@ fn placed(coord: Coord, sizes: &LaunchSizes, factor: i64) -> Form<i64> {
 }
 
 impl Form<Scale> {
+    /// The same form, with the place of a thread in the grid where it was put together as
+    /// threadIdx + blockIdx*blockDim.
+    pub fn with_threads(&self) -> Result<Self, Excess> {
+        let raw = |c: Coord| matches!(c, Coord::BlockIdx(_));
+        if !self.mentions(&raw) {
+            return Ok(self.clone());
+        }
+        let mut form = Self::scale(self.constant.clone());
+        for (term, factor) in &self.terms {
+            let same = |c: &Scale| Ok(c.clone());
+            let term = term.rebuild(&|f| f.with_threads(), &same, &|c| Ok(Form::coord(c)))?;
+            form = form.plus(&term.times(factor)?)?;
+        }
+        for d in Dim::ALL {
+            let parts = [Coord::ThreadIdx(d), Coord::BlockIdx(d)].map(Term::Coord);
+            let factor = |part: &Term<Scale>| form.terms.iter().find(|t| t.0 == *part).map(|t| t.1.clone());
+            let (Some(of_thread), Some(of_block)) = (factor(&parts[0]), factor(&parts[1])) else { continue };
+            if of_thread.times(&Scale::atom(LaunchAtom::BlockDim(d))) == Ok(of_block) {
+                form.terms.retain(|t| !parts.contains(&t.0));
+                form = form.plus(&Form::coord(Coord::Thread(d)).times(&of_thread)?)?;
+            }
+        }
+        Ok(form)
+    }
+
     /// The form for given launch sizes, over threads in their block, blocks, and loop variables.
     pub fn at(&self, sizes: &LaunchSizes) -> Result<Form<i64>, Excess> {
         let mut terms = Vec::with_capacity(self.terms.len() + 3);

@@ -10,6 +10,7 @@ mod launch;
 mod quotient;
 mod table;
 mod value;
+mod within;
 
 use std::sync::Arc;
 

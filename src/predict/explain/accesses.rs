@@ -102,7 +102,7 @@ fn share(
 
 /// What the launch is spared in this smaller program; `None` if that cannot be predicted.
 fn alone(estimator: &Estimator<'_>, whole: &Prediction, program: &Program<i64>) -> Option<Alone> {
-    let rest = estimator.of_placed(whole.launch.clone(), whole.occupancy, program).ok()?;
+    let rest = estimator.of_part(whole.launch.clone(), whole.occupancy, program).ok()?;
     let spared = |bytes: fn(&Prediction) -> f64| (bytes(whole) - bytes(&rest)).max(0.0);
     Some(Alone {
         block_load: spared(|p| p.footprints.fields.iter().map(|f| f.mean_block_load).sum()),

@@ -29,7 +29,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     for stream in &plan.streams {
         let starts = Starts::of(plan, stream.pattern);
         let mut of_stream = Shapes::new(plan, stream.pattern, pipe);
-        let affordable = affordable(stream, &starts, &mut of_stream);
+        let affordable = affordable(plan, stream, &starts, &mut of_stream);
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
@@ -47,9 +47,12 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     Ok(counts)
 }
 
-/// Warps whose tags can be looked up within the budget.
-fn affordable(stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> usize {
-    let of_warp: usize = stream.accesses.iter().map(|a| a.iterations.len()).sum();
+/// Warps whose tags can be looked up within the budget. Several arrays of one field count as several fields
+/// would.
+fn affordable(plan: &Plan, stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> usize {
+    let copies = |a: &Access| plan.kernel.field(a.instruction.field).multiplicity;
+    let of_access = |a: &Access| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
+    let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = starts.all.first().map_or(1, |&(class, address)| {
         let shape = shapes.at(class, address);
         shapes.lines(shape)

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::blocks::Phases;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::{Lanes, MOST_LANES};
 use super::pipe::Pipe;
-use super::warps;
+use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Fault, Launch, Program, Step, Working};
@@ -19,7 +20,7 @@ const MOST_ITERATIONS: i64 = 32;
 /// Most warp-wide instructions of one warp.
 const MOST_OF_WARP: usize = 1 << 18;
 
-/// Counts warps of blocks that are spread over the grid.
+/// Counts warps of blocks that are spread over the grid, as many as the budget allows.
 pub fn count(
     kernel: &Kernel,
     launch: &Launch,
@@ -28,35 +29,33 @@ pub fn count(
 ) -> Result<L1Counts, Fault> {
     let working = Working::of(kernel, launch, program);
     let blocks = working.some(MOST_BLOCKS);
-    let warps: Vec<Vec<[i64; 3]>> = warps::classes(launch.candidate.block, pipe.warp, &[])
-        .iter()
-        .flat_map(|c| {
-            c.firsts.iter().map(|f| c.lanes.iter().map(|l| [0, 1, 2].map(|d| f[d] + l[d])).collect())
-        })
-        .collect();
-    let mut tally = Tally {
-        kernel,
-        pipe,
-        counts: L1Counts {
-            instructions: vec![InstructionCounts::default(); program.instructions.len()],
-            fields: vec![FieldCounts::default(); kernel.fields.len()],
-            sampled: working.blocks.count() > MOST_BLOCKS,
-            blocks: blocks.clone(),
-            ..Default::default()
-        },
-        spent: 0,
-        unions: Vec::new(),
+    let mut tally = Tally::new(kernel, program, pipe, &blocks);
+    tally.counts.sampled = working.blocks.count() > MOST_BLOCKS;
+    tally.run(launch, program, &blocks, MOST_ACCESSES)
+}
+
+/// Counts all warps of given blocks.
+pub fn count_blocks(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    pipe: &Pipe,
+    phases: Phases,
+) -> Result<L1Counts, Fault> {
+    let blocks = phases.blocks();
+    let mut tally = Tally::new(kernel, program, pipe, &blocks);
+    tally.counts.sampled = phases.cut;
+    tally.run(launch, program, &blocks, usize::MAX)
+}
+
+/// Lanes of the warps of a block.
+fn warps_of(block: [i64; 3], warp: usize) -> Vec<Vec<[i64; 3]>> {
+    let classes = warps::classes(block, warp, &[]);
+    let of = |c: &Class| -> Vec<Vec<[i64; 3]>> {
+        let lanes = |f: &[i64; 3]| c.lanes.iter().map(|l| [0, 1, 2].map(|d| f[d] + l[d])).collect();
+        c.firsts.iter().map(lanes).collect()
     };
-    let all = blocks.len() * warps.len();
-    let mut done = 0;
-    while done < all && (done == 0 || tally.spent < MOST_ACCESSES) {
-        let (block, warp) = spread(done, blocks.len(), warps.len());
-        if let (Some(block), Some(lanes)) = (blocks.get(block), warps.get(warp)) {
-            Warp::new(kernel, launch, program, *block, lanes).run(&mut tally)?;
-        }
-        done += 1;
-    }
-    Ok(tally.finish(kernel, program, done, all, blocks.len()))
+    classes.iter().flat_map(of).collect()
 }
 
 /// The `i`-th pair of block and warp, so that any first few are spread over both.
@@ -84,6 +83,8 @@ struct Tally<'a> {
     spent: usize,
     /// Sectors that the current warp has loaded, and those that it has stored, by field.
     unions: Vec<[Union; 2]>,
+    /// Whether the current warp has touched anything.
+    issued: bool,
 }
 
 /// Sectors of one field that a warp has loaded or stored.
@@ -121,7 +122,38 @@ impl Union {
     }
 }
 
-impl Tally<'_> {
+impl<'a> Tally<'a> {
+    fn new(kernel: &'a Kernel, program: &Program<i64>, pipe: &'a Pipe, blocks: &[[i64; 3]]) -> Self {
+        let counts = L1Counts {
+            instructions: vec![InstructionCounts::default(); program.instructions.len()],
+            fields: vec![FieldCounts::default(); kernel.fields.len()],
+            blocks: blocks.to_vec(),
+            ..Default::default()
+        };
+        Self { kernel, pipe, counts, spent: 0, unions: Vec::new(), issued: false }
+    }
+
+    /// Runs warps of some blocks until so many accesses of lanes were evaluated, at least one warp.
+    fn run(
+        mut self,
+        launch: &Launch,
+        program: &Program<i64>,
+        blocks: &[[i64; 3]],
+        most: usize,
+    ) -> Result<L1Counts, Fault> {
+        let warps = warps_of(launch.candidate.block, self.pipe.warp);
+        let all = blocks.len() * warps.len();
+        let mut done = 0;
+        while done < all && (done == 0 || self.spent < most) {
+            let (block, warp) = spread(done, blocks.len(), warps.len());
+            if let (Some(block), Some(lanes)) = (blocks.get(block), warps.get(warp)) {
+                Warp::new(self.kernel, launch, program, *block, lanes).run(&mut self)?;
+            }
+            done += 1;
+        }
+        Ok(self.finish(program, done, all, blocks.len()))
+    }
+
     fn access(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
         let Some(instruction) = program.instructions.get(position) else { return };
         let field = self.kernel.field(instruction.field);
@@ -156,7 +188,10 @@ impl Tally<'_> {
         if let Some(counts) = self.counts.instructions.get_mut(position) {
             counts.add(&one, weight);
         }
-        self.spent += lanes.active.count_ones() as usize;
+        self.issued = true;
+        // Several arrays of one field cost as much as several fields would.
+        let copies = usize::try_from(field.multiplicity).unwrap_or(1);
+        self.spent = self.spent.saturating_add(copies.saturating_mul(lanes.active.count_ones() as usize));
     }
 
     /// What comes is another iteration of a loop, or comes after it.
@@ -176,14 +211,8 @@ impl Tally<'_> {
     }
 
     /// Means over blocks, from `done` of `all` warps.
-    fn finish(
-        mut self,
-        kernel: &Kernel,
-        program: &Program<i64>,
-        done: usize,
-        all: usize,
-        blocks: usize,
-    ) -> L1Counts {
+    fn finish(mut self, program: &Program<i64>, done: usize, all: usize, blocks: usize) -> L1Counts {
+        let kernel = self.kernel;
         let scale = all as f64 / done.max(1) as f64 / blocks.max(1) as f64;
         for counts in &mut self.counts.instructions {
             let sum = std::mem::take(counts);
@@ -210,6 +239,8 @@ struct Warp<'a> {
     /// Lanes in which each work item works: by its guard, and inside the domain as well.
     guarded: Vec<u64>,
     inside: Vec<u64>,
+    /// Work items of the lanes, whether their guard holds or not.
+    work_items: u32,
     /// Values of the loops by lane.
     loops: Vec<Vec<i64>>,
     extents: [i64; 3],
@@ -231,6 +262,7 @@ impl<'a> Warp<'a> {
             lanes: lanes.get(..lanes.len().min(MOST_LANES)).unwrap_or(lanes),
             guarded: Vec::new(),
             inside: Vec::new(),
+            work_items: 0,
             loops: vec![Vec::new(); program.loops.len()],
             extents: kernel.extents(),
             shape: launch.candidate.block,
@@ -240,15 +272,14 @@ impl<'a> Warp<'a> {
 
     fn run(mut self, tally: &mut Tally) -> Result<(), Fault> {
         self.find_working_items()?;
-        let clipped = self.program.instructions.iter().any(|i| i.clipped);
-        let working = if clipped { &self.inside } else { &self.guarded };
-        tally.counts.work_items += working.iter().map(|m| f64::from(m.count_ones())).sum::<f64>();
+        tally.counts.work_items += f64::from(self.work_items);
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
         let active = self.guarded.iter().fold(0, |any, m| any | m);
+        tally.issued = false;
         if active != 0 {
-            tally.counts.warps += 1.0;
             self.steps(&self.program.steps, active, 1.0, tally)?;
         }
+        tally.counts.warps += if tally.issued { 1.0 } else { 0.0 };
         tally.end_of_warp();
         Ok(())
     }
@@ -257,6 +288,7 @@ impl<'a> Warp<'a> {
     fn find_working_items(&mut self) -> Result<(), Fault> {
         // Where everything needs a work item inside the domain, guards have no meaning outside.
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
+        let clipped = self.program.instructions.iter().any(|i| i.clipped);
         for item in &self.program.items {
             let mut within = 0;
             for (lane, thread) in self.lanes.iter().enumerate() {
@@ -268,6 +300,7 @@ impl<'a> Warp<'a> {
                     within |= 1 << lane;
                 }
             }
+            self.work_items += if clipped { within } else { self.everyone() }.count_ones();
             let asked = if only_inside { within } else { self.everyone() };
             let guarded = self.where_true(item.guard.as_ref(), asked)?;
             self.guarded.push(guarded);

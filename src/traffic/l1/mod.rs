@@ -15,6 +15,7 @@ mod sets;
 mod shapes;
 mod spans;
 mod starts;
+mod uniform;
 mod unions;
 mod warps;
 
@@ -48,7 +49,7 @@ pub fn count(
     }
 }
 
-/// As [`count`], but always lane by lane: slower, for comparison.
+/// As [`count`], but always lane by lane, all warps of the same blocks: slower, for comparison.
 pub fn count_by_lane(
     kernel: &Kernel,
     launch: &Launch,
@@ -56,7 +57,11 @@ pub fn count_by_lane(
     device: &Device,
 ) -> Result<L1Counts, Fault> {
     check_size(launch)?;
-    lockstep::count(kernel, launch, program, &Pipe::of(device))
+    let pipe = Pipe::of(device);
+    match plan::Plan::new(kernel, launch, program, &pipe) {
+        Some(plan) => lockstep::count_blocks(kernel, launch, program, &pipe, plan.phases),
+        None => lockstep::count(kernel, launch, program, &pipe),
+    }
 }
 
 /// No device runs such blocks, but their warps would be walked over.

@@ -1,6 +1,7 @@
 //! Programs whose addresses are affine and whose lanes are all active: what they come down to.
 
 use super::blocks::{Interior, Phases};
+use super::uniform;
 use super::pipe::Pipe;
 use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
@@ -119,16 +120,13 @@ impl<'a> Plan<'a> {
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
         let phases = Phases::of(interior, steps, period);
-        let works = reader.working_items(&phases)?;
-        let mut streams: Vec<Stream> = Vec::new();
         let limits_of_items: Vec<_> =
             program.items.iter().map(|i| reader.limit(i.offset, interior)).collect();
+        let works = reader.working_items(&limits_of_items, &phases)?;
+        let mut streams: Vec<Stream> = Vec::new();
         let mut limits = Vec::new();
         for Found { mut pattern, access } in std::mem::take(&mut reader.found) {
             let instruction = access.instruction;
-            if !reader.decided(instruction.when.as_ref(), &phases)? {
-                continue;
-            }
             let items = instruction.items.iter().map(usize::from);
             let working: Vec<usize> = items.filter(|&i| works.get(i) == Some(&true)).collect();
             if working.is_empty() {
@@ -139,6 +137,9 @@ impl<'a> Plan<'a> {
             } else {
                 launch.candidate.block
             };
+            if !reader.decided(instruction.when.as_ref(), limit, &phases)? {
+                continue;
+            }
             pattern.limit = limits.iter().position(|l| *l == limit).unwrap_or(limits.len());
             if pattern.limit == limits.len() {
                 limits.push(limit);
@@ -148,8 +149,9 @@ impl<'a> Plan<'a> {
                 None => streams.push(Stream { pattern, accesses: vec![access] }),
             }
         }
-        let items = works.iter().zip(&limits_of_items).filter(|(works, _)| **works);
-        let work_items = items.map(|(_, limit)| limit.iter().map(|&n| n as f64).product::<f64>()).sum();
+        // Work items for which the guard does not hold are work items of the launch, too.
+        let items = limits_of_items.iter().map(|limit| limit.iter().map(|&n| n as f64).product::<f64>());
+        let work_items = items.sum();
         let classes = warps::classes(launch.candidate.block, pipe.warp, &limits);
         if streams.is_empty() {
             // These blocks have no work, or nothing is to be done at all.
@@ -349,14 +351,21 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a condition holds for all lanes that are looked at, or for none; `None` if it differs.
-    fn decided(&self, cond: Option<&Cond<i64>>, phases: &Phases) -> Option<bool> {
-        cond.map_or(Some(true), |cond| cond.decided(&|c| self.looked_at(c, phases)))
+    /// Whether a condition holds for all lanes below `limit` of the blocks that are looked at, or for none;
+    /// `None` if it differs. Where intervals do not tell, lanes are asked one by one: what is looked at must
+    /// not depend on how a condition is written.
+    fn decided(&self, cond: Option<&Cond<i64>>, limit: [i64; 3], phases: &Phases) -> Option<bool> {
+        let Some(cond) = cond else { return Some(true) };
+        let by_intervals = cond.decided(&|c| self.looked_at(c, phases));
+        by_intervals.or_else(|| uniform::held(cond, limit, &phases.blocks()))
     }
 
     /// Which work items of a thread work.
-    fn working_items(&self, phases: &Phases) -> Option<Vec<bool>> {
-        self.program.items.iter().map(|i| self.decided(i.guard.as_ref(), phases)).collect()
+    fn working_items(&self, limits: &[[i64; 3]], phases: &Phases) -> Option<Vec<bool>> {
+        let clipped = self.program.instructions.iter().all(|i| i.clipped);
+        let asked = |limit: &[i64; 3]| if clipped { *limit } else { self.launch.candidate.block };
+        let items = self.program.items.iter().zip(limits);
+        items.map(|(item, limit)| self.decided(item.guard.as_ref(), asked(limit), phases)).collect()
     }
 }
 

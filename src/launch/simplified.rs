@@ -1,0 +1,141 @@
+//! The same kernel, said more simply: two ways to say the same become one program, so that neither the way
+//! that something is counted nor what is looked at depends on the words.
+
+use std::borrow::Cow;
+
+use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LoopId, Scale};
+use crate::kernel::{Access, Kernel, Loop, Statement};
+
+/// Most threads of a block along one dimension.
+const MOST_THREADS: i64 = 1 << 16;
+/// Most blocks of a grid along one dimension.
+const MOST_BLOCKS: i64 = 1 << 31;
+
+/// The kernel without conditions that hold for all work items, without loops of a single iteration, with
+/// quotients, minima and maxima put in where they are the same everywhere, and with threads named by their
+/// place in the grid where they were put together from block and thread.
+pub(super) fn simplified(kernel: &Kernel) -> Result<Cow<'_, Kernel>, Excess> {
+    if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(is_simple) {
+        return Ok(Cow::Borrowed(kernel));
+    }
+    let mut simplifying = Simplifying { kernel, loops: Vec::new(), single: Vec::new() };
+    for of_loop in &kernel.loops {
+        simplifying.add(of_loop)?;
+    }
+    let guard = kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
+    let body = simplifying.body(&kernel.body)?;
+    let guard = guard.filter(|g| *g != Cond::Const(true));
+    // What remains of a loop with one iteration has no meaning.
+    let only = |(l, single): (&Loop, &Option<Form<Scale>>)| match single {
+        Some(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
+        None => l.clone(),
+    };
+    let loops = kernel.loops.iter().zip(&simplifying.single).map(only).collect();
+    Ok(Cow::Owned(Kernel { body, guard, loops, ..kernel.clone() }))
+}
+
+/// Whether an access can be left as it is.
+fn is_simple(statement: &Statement) -> bool {
+    match statement {
+        Statement::Sync => true,
+        Statement::Access(a) => {
+            let raw = |c: Coord| matches!(c, Coord::BlockIdx(_));
+            a.when.is_none() && a.element.is_affine() && !a.element.mentions(&raw)
+        }
+        Statement::Loop(..) => false,
+    }
+}
+
+struct Simplifying<'k> {
+    kernel: &'k Kernel,
+    /// Intervals of loop variables, of those that are known.
+    loops: Vec<Option<(i64, i64)>>,
+    /// The value of a loop's variable, of loops with one iteration.
+    single: Vec<Option<Form<Scale>>>,
+}
+
+impl Simplifying<'_> {
+    /// Takes the next loop; loops around it have come before.
+    fn add(&mut self, of_loop: &Loop) -> Result<(), Excess> {
+        let (from, to) = (self.form(&of_loop.from)?, self.form(&of_loop.to)?);
+        let within = |c| self.interval(c, true);
+        let interval = (|| {
+            let (from, to) = (from.interval(&within)?, to.interval(&within)?);
+            let (low, high) = if of_loop.step.as_int()? > 0 { (from.0, to.1) } else { (to.0, from.1) };
+            (low <= high).then_some((low, high))
+        })();
+        self.loops.push(interval);
+        self.single.push((from == to).then_some(from));
+        Ok(())
+    }
+
+    fn body(&self, body: &[Statement]) -> Result<Vec<Statement>, Excess> {
+        let mut out = Vec::with_capacity(body.len());
+        for statement in body {
+            match statement {
+                Statement::Sync => out.push(Statement::Sync),
+                Statement::Access(access) => out.push(Statement::Access(self.access(access)?)),
+                Statement::Loop(id, inner) => {
+                    let inner = self.body(inner)?;
+                    if self.single(*id).is_some() {
+                        out.extend(inner);
+                    } else {
+                        out.push(Statement::Loop(*id, inner));
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn access(&self, access: &Access) -> Result<Access, Excess> {
+        let when = access.when.as_ref().map(|w| self.cond(w, true)).transpose()?;
+        let indices = match &access.indices {
+            Some(indices) if self.single.iter().any(Option::is_some) => {
+                Some(indices.iter().map(|i| self.put_in(i)).collect::<Result<_, _>>()?)
+            }
+            other => other.clone(),
+        };
+        Ok(Access {
+            element: self.form(&access.element)?,
+            indices,
+            when: when.filter(|w| *w != Cond::Const(true)),
+            ..access.clone()
+        })
+    }
+
+    fn single(&self, id: LoopId) -> Option<&Form<Scale>> {
+        self.single.get(usize::from(id.0))?.as_ref()
+    }
+
+    /// With the variables of loops that have a single iteration put in.
+    fn put_in(&self, form: &Form<Scale>) -> Result<Form<Scale>, Excess> {
+        let value = |c| if let Coord::Loop(id) = c { self.single(id).cloned() } else { None };
+        if form.mentions(&|c| value(c).is_some()) { form.substitute(&value) } else { Ok(form.clone()) }
+    }
+
+    fn form(&self, form: &Form<Scale>) -> Result<Form<Scale>, Excess> {
+        self.put_in(form)?.with_threads()?.within(&|c| self.interval(c, true))
+    }
+
+    /// A condition; `items` says whether work items outside the domain are never asked.
+    fn cond(&self, cond: &Cond<Scale>, items: bool) -> Result<Cond<Scale>, Excess> {
+        cond.changed(&|form| self.put_in(form)?.with_threads())?.within(&|c| self.interval(c, items))
+    }
+
+    /// Where a coordinate lies in whatever launch, as far as anything is done there.
+    fn interval(&self, coord: Coord, items: bool) -> Option<(i64, i64)> {
+        let extents = self.kernel.extents();
+        // Without a grid of its own, a thread works only if its first work item is inside the domain.
+        let follows = self.kernel.launch.grid.is_none();
+        match coord {
+            Coord::Axis(d) => items.then(|| (0, extents[d.index()] - 1)),
+            Coord::Thread(d) => follows.then(|| (0, extents[d.index()] - 1)),
+            Coord::ThreadIdx(d) if follows => Some((0, (extents[d.index()] - 1).min(MOST_THREADS - 1))),
+            Coord::BlockIdx(d) if follows => Some((0, extents[d.index()] - 1)),
+            Coord::ThreadIdx(_) => Some((0, MOST_THREADS - 1)),
+            Coord::BlockIdx(_) => Some((0, MOST_BLOCKS - 1)),
+            Coord::Loop(id) => *self.loops.get(usize::from(id.0))?,
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Two predictions, number by number.
+
+use std::sync::atomic::AtomicUsize;
+
+use wavecast::device::{self, Device};
+use wavecast::kernel::{Kernel, load};
+use wavecast::launch::{Candidate, Launch, Program, Touch, visit_thread};
+use wavecast::predict::{Choice, Estimator, Prediction, rank};
+use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts};
+use wavecast::traffic::{FieldVolumes, MemoryVolumes};
+
+use super::document::Document;
+use super::random::Case;
+use super::relations::{Method, Pair};
+
+/// Sums are made in another order; nothing else may differ.
+const NEAR: f64 = 1e-9;
+
+fn kernel(document: &Document) -> Kernel {
+    let text = document.yaml();
+    match load("kernel", &text, &Default::default()) {
+        Ok(mut loaded) => loaded.kernels.remove(0),
+        Err(fault) => panic!("{fault:?}\n{text}"),
+    }
+}
+
+/// What differs between the two predictions of a pair, if anything does.
+pub fn difference(pair: &Pair) -> Option<String> {
+    let left = Asked::new(&pair.left);
+    let right = Asked::new(&pair.right);
+    let (a, b) = (left.predict(), right.by(&pair.method));
+    match (a, b) {
+        (Ok(a), Ok(b)) => {
+            let fields = pair.fields.clone().unwrap_or_else(|| (0..pair.right.document.fields.len()).collect());
+            let a = numbers(&a, &left.fields(&pair.left.document, None));
+            let b = numbers(&b, &right.fields(&pair.right.document, Some(&fields)));
+            let different = |((name, a), (_, b)): (&(String, f64), &(String, f64))| {
+                let scale = a.abs().max(b.abs()).max(if name.contains("seconds") { 1e-9 } else { 1e-3 });
+                let far = (a - b).abs() > NEAR * scale;
+                far.then(|| format!("{name}: left {a}, right {b}"))
+            };
+            let found: Vec<String> = a.iter().zip(&b).filter_map(different).collect();
+            (!found.is_empty()).then(|| found.join("\n"))
+        }
+        (Err(_), Err(_)) => None,
+        (Ok(_), Err(why)) => Some(format!("only the right one fails: {why}")),
+        (Err(why), Ok(_)) => Some(format!("only the left one fails: {why}")),
+    }
+}
+
+/// What the first-level cache does, counted by alignments and lane by lane: where nothing is sampled and
+/// both look at the same blocks, every number is the same.
+pub fn between_roads(case: &Case) -> Option<String> {
+    let Asked { kernel, device, candidate } = Asked::new(case);
+    let launch = Launch::new(&kernel, candidate).ok()?;
+    let program = Program::of(&kernel, candidate).ok()?.at(&launch).ok()?;
+    let quick = l1::count(&kernel, &launch, &program, &device).ok()?;
+    let slow = l1::count_by_lane(&kernel, &launch, &program, &device).ok()?;
+    if quick.blocks != slow.blocks {
+        return Some("other blocks are looked at".to_owned());
+    }
+    // The tags of some warps stand for those of all, and the middle iteration of a loop for all.
+    let exact = !quick.sampled && !slow.sampled;
+    let one = |c: &InstructionCounts, field: bool| {
+        let tags = if exact { [c.tag, c.cycles] } else { [0.0; 2] };
+        let lines = if field { [c.sectors, c.runs, c.lines] } else { [0.0; 3] };
+        [&[c.issues, c.lanes, c.data][..], &tags, &lines].concat()
+    };
+    let of_field = |f: &FieldCounts| {
+        let unions = if exact { [f.warp_load_sectors, f.warp_store_sectors] } else { [0.0; 2] };
+        [&[f.load_sectors, f.store_sectors, f.atomic_sectors, f.atomic_bytes, f.load_lines][..], &unions].concat()
+    };
+    let all = |counts: &L1Counts| -> Vec<f64> {
+        let of_instructions = counts.instructions.iter().flat_map(|c| one(c, true));
+        let of_fields = counts.fields.iter().flat_map(of_field);
+        [counts.work_items, counts.warps].into_iter().chain(of_instructions).chain(of_fields).collect()
+    };
+    let long = slow.sampled && !quick.sampled;
+    let (a, b) = (all(&quick), all(&slow));
+    let far = a.iter().zip(&b).position(|(a, b)| (a - b).abs() > NEAR * a.abs().max(b.abs()).max(1.0));
+    far.filter(|_| !long).map(|i| format!("number {i} is {} by alignment, {} by lane", a[i], b[i]))
+}
+
+/// First and last byte that each field is touched at, by its number in the document.
+pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
+    let asked = Asked::new(case);
+    let numbers = asked.fields(&case.document, None);
+    let Asked { kernel, candidate, .. } = asked;
+    let launch = Launch::new(&kernel, candidate).ok()?;
+    let program = Program::of(&kernel, candidate).ok()?.at(&launch).ok()?;
+    let mut found = vec![None; case.document.fields.len()];
+    let boxes = |of: [i64; 3]| {
+        let [nx, ny, nz] = of;
+        (0..nx * ny * nz).map(move |i| [i % nx, i / nx % ny, i / nx / ny])
+    };
+    for block in boxes(launch.sizes.grid) {
+        for thread in boxes(case.block) {
+            let mut visit = |touch: Touch| {
+                let field = kernel.field(touch.instruction.field);
+                let first = (touch.element + field.offset) * field.dtype.bytes;
+                let of: &mut Option<(i64, i64)> = &mut found[numbers[usize::from(touch.instruction.field.0)]];
+                let (low, high) = of.unwrap_or((first, first));
+                *of = Some((low.min(first), high.max(first + touch.instruction.width - 1)));
+            };
+            visit_thread(&program, kernel.extents(), case.block, block, thread, 1 << 20, &mut visit).ok()?;
+        }
+    }
+    Some(found)
+}
+
+/// A kernel and its launch.
+struct Asked {
+    kernel: Kernel,
+    device: Device,
+    candidate: Candidate,
+}
+
+impl Asked {
+    fn new(case: &Case) -> Self {
+        let small = ["sm.count=3", "l2.effective=20 KiB"].map(str::to_owned);
+        let set: &[String] = if case.small { &small } else { &[] };
+        let device = device::find(case.device, set).unwrap();
+        let candidate = Candidate { block: case.block, fold: case.fold };
+        Self { kernel: kernel(&case.document), device, candidate }
+    }
+
+    /// For each field of the kernel its number in the left document.
+    fn fields(&self, document: &Document, of_left: Option<&[usize]>) -> Vec<usize> {
+        let number = |name: &str| document.fields.iter().position(|f| f.name == name).unwrap();
+        let numbers = self.kernel.fields.iter().map(|f| number(&f.name));
+        numbers.map(|n| of_left.map_or(n, |o| o[n])).collect()
+    }
+
+    fn predict(&self) -> Result<Prediction, String> {
+        Estimator::new(&self.kernel, &self.device).predict(self.candidate).map_err(|e| e.to_string())
+    }
+
+    fn by(&self, method: &Method) -> Result<Prediction, String> {
+        let Method::Rank { others, threads } = method else { return self.predict() };
+        let choice = |(block, fold): ([i64; 3], [i64; 3])| Choice { kernel: 0, candidate: Candidate { block, fold } };
+        let mut choices: Vec<Choice> = others.iter().copied().map(choice).collect();
+        choices.insert(choices.len() / 2, Choice { kernel: 0, candidate: self.candidate });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();
+        let estimators = [Estimator::new(&self.kernel, &self.device)];
+        let ranking = pool.install(|| rank(&estimators, &choices, 0.04, usize::MAX, &AtomicUsize::new(0)));
+        let found = ranking.results.into_iter().find(|r| r.prediction.launch.candidate == self.candidate);
+        let rejected = ranking.rejected.into_iter().find(|r| r.0.candidate == self.candidate);
+        match (found, rejected) {
+            (Some(found), _) => Ok(*found.prediction),
+            (None, Some((_, why))) => Err(why.to_string()),
+            (None, None) => Err("it is in neither list".to_owned()),
+        }
+    }
+}
+
+/// Everything that is predicted, with names.
+fn numbers(p: &Prediction, fields: &[usize]) -> Vec<(String, f64)> {
+    let (v, t) = (&p.volumes, &p.time);
+    let mut all = vec![
+        ("items".to_owned(), p.items),
+        ("seconds".to_owned(), t.seconds),
+        ("fp seconds".to_owned(), t.terms.fp),
+        ("l1 seconds".to_owned(), t.terms.l1),
+        ("l2 seconds".to_owned(), t.terms.l2),
+        ("dram seconds".to_owned(), t.terms.dram),
+        ("latency seconds".to_owned(), t.terms.latency),
+        ("tlb seconds".to_owned(), t.terms.tlb),
+        ("dispatch seconds".to_owned(), t.terms.dispatch),
+        ("l1 cycles".to_owned(), v.l1.cycles),
+        ("l1 data".to_owned(), v.l1.data),
+        ("l1 tag".to_owned(), v.l1.tag),
+        ("l1 load".to_owned(), v.l1.load),
+        ("l1 store".to_owned(), v.l1.store),
+        ("l2 load compulsory".to_owned(), v.l2.load_compulsory),
+        ("l2 load capacity".to_owned(), v.l2.load_capacity),
+        ("l2 store".to_owned(), v.l2.store),
+        ("pages per wave".to_owned(), v.pages_per_wave),
+        ("pages per block".to_owned(), v.pages_per_block),
+        ("pages at a time".to_owned(), v.pages_at_a_time),
+        ("pages in turn".to_owned(), v.pages_in_turn),
+        ("scatter".to_owned(), v.scatter),
+        ("first loads".to_owned(), v.first_loads),
+        ("further runs".to_owned(), v.further_runs),
+        ("thread stores".to_owned(), v.thread_stores),
+        ("atomics per address".to_owned(), v.atomics_per_address),
+        ("l1 pressure".to_owned(), v.pressure.l1),
+    ];
+    memory("dram", &v.dram, &mut all);
+    if let Some(llc) = &v.llc {
+        memory("llc", llc, &mut all);
+    }
+    for field in 0..fields.iter().max().map_or(0, |m| m + 1) {
+        let of = |f: &&FieldVolumes| fields[usize::from(f.field.0)] == field;
+        let mut sum = MemoryVolumes::default();
+        let (mut load, mut store) = (0.0, 0.0);
+        for f in v.fields.iter().filter(of) {
+            sum.load_compulsory += f.dram.load();
+            sum.store_compulsory += f.dram.store();
+            load += f.l2.load();
+            store += f.l2.store;
+        }
+        all.push((format!("l2 load of field {field}"), load));
+        all.push((format!("l2 store of field {field}"), store));
+        all.push((format!("dram load of field {field}"), sum.load_compulsory));
+        all.push((format!("dram store of field {field}"), sum.store_compulsory));
+    }
+    all
+}
+
+fn memory(level: &str, m: &MemoryVolumes, all: &mut Vec<(String, f64)>) {
+    all.push((format!("{level} load compulsory"), m.load_compulsory));
+    for (name, reuse) in ["row", "rows", "planes"].iter().zip(m.reuse) {
+        all.push((format!("{level} reuse of {name}"), reuse));
+    }
+    all.push((format!("{level} reuse of an earlier launch"), m.reuse_launch));
+    all.push((format!("{level} load capacity"), m.load_capacity));
+    all.push((format!("{level} fill"), m.partial_store_fill));
+    all.push((format!("{level} store compulsory"), m.store_compulsory));
+    all.push((format!("{level} store redundant"), m.store_redundant));
+}
