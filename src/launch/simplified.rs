@@ -22,7 +22,8 @@ pub(super) fn simplified(kernel: &Kernel) -> Result<Cow<'_, Kernel>, Excess> {
     for of_loop in &kernel.loops {
         simplifying.add(of_loop)?;
     }
-    let guard = kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
+    let guard =
+        kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
     let body = simplifying.body(&kernel.body)?;
     let guard = guard.filter(|g| *g != Cond::Const(true));
     // What remains of a loop with one iteration has no meaning.
@@ -31,7 +32,7 @@ pub(super) fn simplified(kernel: &Kernel) -> Result<Cow<'_, Kernel>, Excess> {
         None => l.clone(),
     };
     let loops = kernel.loops.iter().zip(&simplifying.single).map(only).collect();
-    Ok(Cow::Owned(Kernel { body, guard, loops, ..kernel.clone() }))
+    Ok(Cow::Owned(Kernel { body, loops, guard, ..kernel.clone() }))
 }
 
 /// Whether an access can be left as it is.
@@ -137,5 +138,59 @@ impl Simplifying<'_> {
             Coord::BlockIdx(_) => Some((0, MOST_BLOCKS - 1)),
             Coord::Loop(id) => *self.loops.get(usize::from(id.0))?,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+    use crate::launch::Program;
+
+    fn program(guard: &str, body: &str, more: &str) -> Program<Scale> {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000}}, b: {{like: a}}}}\ndomain: {{x: 100}}\n\
+             {guard}\nbody: {body}\n{more}"
+        );
+        let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+        let mut program = Program::folded(&kernel, [1; 3]).unwrap();
+        // Loops that are gone keep their number.
+        program.loops.clear();
+        program
+    }
+
+    #[test]
+    fn other_words_are_the_same_program() {
+        let plain = program("", "['load a[x]', 'load a[x + 3]', 'store b[x]']", "");
+        let one = "{loop: {k: 3..3}, body: ['load a[x + k]']}";
+        let when = "{at: 'load a[x + 3]', when: 'x < 100 && x + 5 > 4'}";
+        for (guard, body) in [
+            ("guard: x >= 0 && x <= 99", "['load a[x]', 'load a[x + 3]', 'store b[x]']"),
+            ("", &format!("['load a[x]', {when}, 'store b[x]']")),
+            ("", &format!("['load a[x]', {one}, 'store b[x]']")),
+            ("", &format!("['load a[x]', {one}, 'load a[x + 3]', 'store b[x]']")),
+            ("", "['load a[x % 100]', 'load a[min(x + 3, 102)]', 'store b[max(x, 0)]']"),
+        ] {
+            // Indices stay as they are written; addresses are those of the element.
+            let found = program(guard, body, "");
+            assert_eq!((&found.items, &found.steps), (&plain.items, &plain.steps), "{guard} {body}");
+            let same = |p: &Program<Scale>| -> Vec<_> {
+                p.instructions.iter().map(|i| (i.kind, i.field, i.element.clone(), i.when.clone())).collect()
+            };
+            assert_eq!(same(&found), same(&plain), "{guard} {body}");
+        }
+        let threads = program("", "['load a[tidx]', 'load a[threadIdx.x + blockIdx.x*blockDim.x]']", "");
+        assert_eq!(threads.instructions.len(), 1);
+    }
+
+    #[test]
+    fn what_does_not_always_hold_stays() {
+        let guarded = program("guard: x > 0 && x >= 0", "['load a[x]']", "");
+        assert!(matches!(guarded.items[0].guard, Some(Cond::NonNegative(_))));
+        // Threads of a grid of its own may lie outside the domain.
+        let outside = program("guard: x < 100", "['load a[tidx]']", "launch: {grid: [9]}");
+        assert!(outside.items[0].guard.is_some());
+        let min = program("", "['load a[min(tidx, 99)]']", "launch: {grid: [9]}");
+        assert!(!min.instructions[0].element.is_affine());
     }
 }

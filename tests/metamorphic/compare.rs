@@ -24,15 +24,22 @@ fn kernel(document: &Document) -> Kernel {
     }
 }
 
-/// What differs between the two predictions of a pair, if anything does.
-pub fn difference(pair: &Pair) -> Option<String> {
-    let left = Asked::new(&pair.left);
+/// What is predicted of a case, by name; or why nothing is.
+pub type Predicted = Result<Vec<(String, f64)>, String>;
+
+/// What is predicted of a case.
+pub fn predicted(case: &Case) -> Predicted {
+    let asked = Asked::new(case);
+    asked.predict().map(|p| numbers(&p, &asked.fields(&case.document, None)))
+}
+
+/// What differs between the two predictions of a pair, if anything does; the left one is known.
+pub fn difference(left: &Predicted, pair: &Pair) -> Option<String> {
     let right = Asked::new(&pair.right);
-    let (a, b) = (left.predict(), right.by(&pair.method));
-    match (a, b) {
+    match (left, right.by(&pair.method)) {
         (Ok(a), Ok(b)) => {
-            let fields = pair.fields.clone().unwrap_or_else(|| (0..pair.right.document.fields.len()).collect());
-            let a = numbers(&a, &left.fields(&pair.left.document, None));
+            let fields =
+                pair.fields.clone().unwrap_or_else(|| (0..pair.right.document.fields.len()).collect());
             let b = numbers(&b, &right.fields(&pair.right.document, Some(&fields)));
             let different = |((name, a), (_, b)): (&(String, f64), &(String, f64))| {
                 let scale = a.abs().max(b.abs()).max(if name.contains("seconds") { 1e-9 } else { 1e-3 });
@@ -68,7 +75,8 @@ pub fn between_roads(case: &Case) -> Option<String> {
     };
     let of_field = |f: &FieldCounts| {
         let unions = if exact { [f.warp_load_sectors, f.warp_store_sectors] } else { [0.0; 2] };
-        [&[f.load_sectors, f.store_sectors, f.atomic_sectors, f.atomic_bytes, f.load_lines][..], &unions].concat()
+        [&[f.load_sectors, f.store_sectors, f.atomic_sectors, f.atomic_bytes, f.load_lines][..], &unions]
+            .concat()
     };
     let all = |counts: &L1Counts| -> Vec<f64> {
         let of_instructions = counts.instructions.iter().flat_map(|c| one(c, true));
@@ -137,7 +145,8 @@ impl Asked {
 
     fn by(&self, method: &Method) -> Result<Prediction, String> {
         let Method::Rank { others, threads } = method else { return self.predict() };
-        let choice = |(block, fold): ([i64; 3], [i64; 3])| Choice { kernel: 0, candidate: Candidate { block, fold } };
+        let choice =
+            |(block, fold): ([i64; 3], [i64; 3])| Choice { kernel: 0, candidate: Candidate { block, fold } };
         let mut choices: Vec<Choice> = others.iter().copied().map(choice).collect();
         choices.insert(choices.len() / 2, Choice { kernel: 0, candidate: self.candidate });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();

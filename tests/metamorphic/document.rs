@@ -23,7 +23,12 @@ pub enum Expr {
     Remainder(Box<Expr>, i64),
     Min(Box<Expr>, Box<Expr>),
     Max(Box<Expr>, Box<Expr>),
+    /// The entry of the table at the remainder of an index.
+    Entry(Box<Expr>),
 }
+
+/// The table that entries come from.
+const TABLE: &str = "tables: {T: [0, 5, 2, 9, 7]}";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cond {
@@ -108,6 +113,8 @@ pub struct Document {
     pub body: Vec<Statement>,
     /// Written as `loads`, `stores` and `atomics`.
     pub lists: bool,
+    /// Keys are written that could be left out, and in other forms.
+    pub long: bool,
     pub flops: i64,
 }
 
@@ -119,21 +126,28 @@ impl Document {
             let params: Vec<String> = self.params.iter().map(|(n, v)| format!("{n}: {v}")).collect();
             let _ = writeln!(out, "params: {{{}}}", params.join(", "));
         }
-        out += "fields:\n";
+        let _ = writeln!(out, "{TABLE}\nfields:");
         for &number in &self.written {
             let _ = writeln!(out, "  {}", self.field(&self.fields[number]));
         }
         let axes: Vec<String> = self.axes.iter().map(|(n, v)| format!("{n}: {v}")).collect();
-        let _ = writeln!(out, "domain: {{{}}}", axes.join(", "));
+        if self.long {
+            let _ = writeln!(out, "domain: [{{{}}}]", axes.join("}, {"));
+        } else {
+            let _ = writeln!(out, "domain: {{{}}}", axes.join(", "));
+        }
         if let Some(guard) = &self.guard {
             let _ = writeln!(out, "guard: \"{}\"", self.cond(guard));
         }
         if self.lists {
             for (verb, key) in [(Verb::Load, "loads"), (Verb::Store, "stores"), (Verb::Atomic, "atomics")] {
-                let of_verb: Vec<&Statement> = self.body.iter().filter(|s| verb_of(s) == Some(verb)).collect();
+                let of_verb: Vec<&Statement> =
+                    self.body.iter().filter(|s| verb_of(s) == Some(verb)).collect();
                 if !of_verb.is_empty() {
                     let _ = writeln!(out, "{key}:");
-                    of_verb.iter().for_each(|s| self.statement(s, 2, &mut out));
+                    for s in of_verb {
+                        self.statement(s, 2, &mut out);
+                    }
                 }
             }
         } else {
@@ -150,7 +164,18 @@ impl Document {
             return format!("{name}: {{like: {}, offset: {}}}", self.fields[like].name, field.offset);
         }
         let mut out = format!("{name}: {{dtype: {}, shape: {:?}", field.dtype, field.shape);
-        if field.order == Order::C {
+        if self.long {
+            let mut strides = vec![1; field.shape.len()];
+            let (mut along, mut stride): (Vec<usize>, i64) = ((0..strides.len()).collect(), 1);
+            if field.order == Order::C {
+                along.reverse();
+            }
+            for d in along {
+                strides[d] = stride;
+                stride *= field.shape[d];
+            }
+            let _ = write!(out, ", strides: {strides:?}, align: 256, multiplicity: {}", field.multiplicity);
+        } else if field.order == Order::C {
             out += ", order: C";
         }
         if field.halo.iter().any(|&h| h != 0) {
@@ -159,7 +184,7 @@ impl Document {
         if field.offset != 0 {
             let _ = write!(out, ", offset: {}", field.offset);
         }
-        if field.multiplicity != 1 {
+        if field.multiplicity != 1 && !self.long {
             let _ = write!(out, ", multiplicity: {}", field.multiplicity);
         }
         if field.shared {
@@ -191,7 +216,9 @@ impl Document {
                     out,
                     "{pad}- loop: {{v{variable}: {{from: \"{from}\", to: \"{to}\", step: {step}}}}}\n{pad}  body:"
                 );
-                body.iter().for_each(|s| self.statement(s, indent + 4, out));
+                for s in body {
+                    self.statement(s, indent + 4, out);
+                }
             }
         }
     }
@@ -225,7 +252,9 @@ impl Document {
                     0 => format!("(threadIdx.{d} + blockIdx.{d}*blockDim.{d})"),
                     1 => format!("tid{d}"),
                     2 => format!("get_global_id({number})"),
-                    _ => format!("(get_group_id({number})*get_local_size({number}) + get_local_id({number}))"),
+                    _ => {
+                        format!("(get_group_id({number})*get_local_size({number}) + get_local_id({number}))")
+                    }
                 }
             }
             Expr::Local(d) => format!("threadIdx.{}", dim(d)),
@@ -237,6 +266,7 @@ impl Document {
             Expr::Quotient(a, n) => format!("({}/{n})", self.expr(a)),
             Expr::Remainder(a, n) => format!("({}%{n})", self.expr(a)),
             Expr::Min(a, b) => format!("min({}, {})", self.expr(a), self.expr(b)),
+            Expr::Entry(a) => format!("T[{}%5]", self.expr(a)),
             Expr::Max(a, b) => format!("max({}, {})", self.expr(a), self.expr(b)),
         }
     }
@@ -255,7 +285,9 @@ impl Document {
         if let Some(guard) = &mut self.guard {
             guard.map(change);
         }
-        self.body.iter_mut().for_each(|s| s.map(change));
+        self.for s in body {
+                    s.map(change);
+                }
     }
 
     /// Changes every access of the document.
@@ -328,7 +360,9 @@ impl Expr {
                 a.map(change);
                 b.map(change);
             }
-            Expr::Times(_, a) | Expr::Quotient(a, _) | Expr::Remainder(a, _) => a.map(change),
+            Expr::Times(_, a) | Expr::Quotient(a, _) | Expr::Remainder(a, _) | Expr::Entry(a) => {
+                a.map(change);
+            }
             _ => {}
         }
         change(self);

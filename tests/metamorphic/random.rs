@@ -58,16 +58,8 @@ pub struct Case {
     pub fold: [i64; 3],
 }
 
-const DEVICES: [&str; 8] = [
-    "a100-40gb",
-    "v100-pcie-32gb",
-    "h200",
-    "mi210",
-    "mi300x",
-    "rx-6900-xt",
-    "gtx-480",
-    "a40",
-];
+const DEVICES: [&str; 8] =
+    ["a100-40gb", "v100-pcie-32gb", "h200", "mi210", "mi300x", "rx-6900-xt", "gtx-480", "a40"];
 const TYPES: [(&str, i64); 7] =
     [("f64", 8), ("f32", 4), ("f64", 8), ("f16", 2), ("u8", 1), ("i32", 4), ("c128", 16)];
 
@@ -87,14 +79,18 @@ pub fn case(random: &mut Random) -> Case {
 }
 
 fn extents(random: &mut Random, axes: usize) -> Vec<i64> {
+    let large = random.one_in(6);
+    let most: &[i64] = match (axes, large) {
+        (1, false) => &[2500],
+        (1, true) => &[20_000],
+        (2, false) => &[90, 40],
+        (2, true) => &[300, 80],
+        (_, false) => &[40, 12, 8],
+        (_, true) => &[100, 30, 14],
+    };
     let one = |&most: &i64| {
         let n = random.within(1, most);
         if random.one_in(3) { (n + 15) / 16 * 16 } else { n }
-    };
-    let most: &[i64] = match axes {
-        1 => &[7000],
-        2 => &[180, 60],
-        _ => &[90, 20, 12],
     };
     most.iter().map(one).collect()
 }
@@ -121,7 +117,8 @@ struct Maker<'r> {
 impl Maker<'_> {
     fn document(mut self) -> Document {
         let axes = self.extents.len();
-        let params = vec![("P".to_owned(), self.random.within(1, 5)), ("Q".to_owned(), self.random.within(2, 9))];
+        let params =
+            vec![("P".to_owned(), self.random.within(1, 5)), ("Q".to_owned(), self.random.within(2, 9))];
         let count = self.random.below(4) + 1;
         let mut fields: Vec<Field> = (0..count).map(|i| self.field(i, axes)).collect();
         for i in 1..fields.len() {
@@ -149,7 +146,7 @@ impl Maker<'_> {
         let names = ["x", "y", "z"];
         let axes = names.iter().zip(&self.extents).map(|(n, e)| ((*n).to_owned(), *e)).collect();
         let kernel = "k".to_owned();
-        Document { kernel, params, fields, written, axes, guard, body, lists, flops: 3 }
+        Document { kernel, params, fields, written, axes, guard, body, lists, long: false, flops: 3 }
     }
 
     fn field(&mut self, number: usize, axes: usize) -> Field {
@@ -161,11 +158,24 @@ impl Maker<'_> {
         if shared {
             let (shape, halo) = (vec![self.random.within(64, 1200)], vec![0]);
             let offset = 0;
-            return Field { name, dtype, bytes, shape, halo, order, offset, shared, multiplicity, like: None };
+            return Field {
+                name,
+                dtype,
+                bytes,
+                shape,
+                halo,
+                order,
+                offset,
+                shared,
+                multiplicity,
+                like: None,
+            };
         }
         let mut halo = vec![0; axes];
         if self.random.one_in(2) {
-            halo.iter_mut().for_each(|h| *h = self.random.within(0, 3));
+            for h in &mut halo {
+                *h = self.random.within(0, 3);
+            }
         }
         let padding = if self.random.one_in(3) { self.random.within(0, 20) } else { 0 };
         let mut shape: Vec<i64> = self.extents.iter().zip(&halo).map(|(e, h)| e + 2 * h).collect();
@@ -180,7 +190,8 @@ impl Maker<'_> {
         }
         if !lists && depth < 2 && self.random.one_in(5) {
             let (number, from) = (*next, self.random.within(-1, 2));
-            let count = if self.random.one_in(10) { self.random.within(20, 40) } else { self.random.within(1, 9) };
+            let count =
+                if self.random.one_in(10) { self.random.within(20, 40) } else { self.random.within(1, 9) };
             let step = self.random.pick(&[1, 1, 1, 2, 3]);
             *next += 1;
             self.variables.push((number, 1));
@@ -204,7 +215,8 @@ impl Maker<'_> {
 
     fn access(&mut self, fields: &[Field]) -> Access {
         let field = self.random.below(fields.len());
-        let verb = self.random.pick(&[Verb::Load, Verb::Load, Verb::Load, Verb::Store, Verb::Store, Verb::Atomic]);
+        let verb =
+            self.random.pick(&[Verb::Load, Verb::Load, Verb::Load, Verb::Store, Verb::Store, Verb::Atomic]);
         let when = if self.random.one_in(7) { Some(self.cond(1)) } else { None };
         let place = self.place(&fields[field]);
         Access { verb, field, place, when }
@@ -246,6 +258,7 @@ impl Maker<'_> {
             8 => Expr::Int(self.extents[d] - 1).minus(item),
             9 => Expr::Item(self.random.below(self.extents.len())),
             10 => Expr::Int(0),
+            12 => item.clone().plus(Expr::Entry(Box::new(item))),
             11 => item.plus(Expr::Param(self.random.below(2))),
             _ => item,
         };

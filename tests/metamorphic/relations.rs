@@ -9,7 +9,10 @@ use super::random::{Case, Random, block};
 pub enum Method {
     Predict,
     /// With other launches beside it, on so many threads.
-    Rank { others: Vec<([i64; 3], [i64; 3])>, threads: usize },
+    Rank {
+        others: Vec<([i64; 3], [i64; 3])>,
+        threads: usize,
+    },
 }
 
 /// Two ways to say the same.
@@ -31,7 +34,7 @@ impl Pair {
 /// A relation: a case becomes a pair, or nothing where the relation says nothing.
 pub type Relation = fn(&Case, &mut Random) -> Option<Pair>;
 
-pub const RELATIONS: [(&str, Relation); 21] = [
+pub const RELATIONS: [(&str, Relation); 22] = [
     ("rename", rename),
     ("permute-fields", permute_fields),
     ("permute-accesses", permute_accesses),
@@ -51,6 +54,7 @@ pub const RELATIONS: [(&str, Relation); 21] = [
     ("one-iteration", one_iteration),
     ("unrolled", unrolled),
     ("spelt-out", spelt_out),
+    ("keys", keys),
     ("copies", copies),
     ("rank", rank),
 ];
@@ -437,6 +441,13 @@ fn spelt_out(case: &Case, _: &mut Random) -> Option<Pair> {
     changed(case, spell_out)
 }
 
+fn keys(case: &Case, _: &mut Random) -> Option<Pair> {
+    changed(case, |d| {
+        spell_out(d);
+        d.long = true;
+    })
+}
+
 /// A field of several arrays as several fields.
 fn copies(case: &Case, random: &mut Random) -> Option<Pair> {
     let several: Vec<usize> =
@@ -491,6 +502,7 @@ fn duplicate(body: &mut Vec<Statement>, field: usize, copies: &[usize]) {
     *body = all;
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands among the other relations")]
 fn rank(case: &Case, random: &mut Random) -> Option<Pair> {
     let axes = case.document.axes.len();
     let other = |random: &mut Random| {

@@ -1,6 +1,6 @@
 //! Smaller cases that still fail.
 
-use super::compare::difference;
+use super::compare::{difference, predicted};
 use super::document::{Document, Statement};
 use super::random::Case;
 use super::relations::Relation;
@@ -9,7 +9,7 @@ use super::relations::Relation;
 pub fn report(name: &str, relation: Relation, case: &Case, seed: u64, number: u64) -> String {
     let failure = |case: &Case| {
         let pair = super::pair(relation, case, seed, number)?;
-        difference(&pair).map(|what| (pair, what))
+        difference(&predicted(&pair.left), &pair).map(|what| (pair, what))
     };
     let smallest = smallest(case, |c| failure(c).is_some());
     let Some((pair, what)) = failure(&smallest) else { return format!("{name}: case {number} panics") };

@@ -48,7 +48,15 @@ impl<C: Coefficient> Term<C> {
                     _ => a.larger(&b),
                 }
             }
-            Term::Coord(_) | Term::Lookup(..) => Ok(Form::term(self.clone())),
+            Term::Coord(_) => Ok(Form::term(self.clone())),
+            Term::Lookup(table, indices) => {
+                let indices = indices.iter().map(|i| i.within(of)).collect::<Result<Vec<_>, _>>()?;
+                let constants: Option<Vec<i64>> = indices.iter().map(Form::as_constant).collect();
+                Ok(match constants.and_then(|c| table.get(&c)) {
+                    Some(entry) => Form::int(entry),
+                    None => Form::term(Term::Lookup(table.clone(), indices)),
+                })
+            }
         }
     }
 }

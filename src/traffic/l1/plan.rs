@@ -1,8 +1,8 @@
 //! Programs whose addresses are affine and whose lanes are all active: what they come down to.
 
 use super::blocks::{Interior, Phases};
-use super::uniform;
 use super::pipe::Pipe;
+use super::uniform;
 use super::warps::{self, Class};
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
