@@ -285,14 +285,16 @@ impl Document {
         if let Some(guard) = &mut self.guard {
             guard.map(change);
         }
-        self.for s in body {
-                    s.map(change);
-                }
+        for statement in &mut self.body {
+            statement.map(change);
+        }
     }
 
     /// Changes every access of the document.
     pub fn accesses(&mut self, change: &mut dyn FnMut(&mut Access)) {
-        self.body.iter_mut().for_each(|s| s.accesses(change));
+        for statement in &mut self.body {
+            statement.accesses(change);
+        }
     }
 }
 
@@ -310,7 +312,9 @@ impl Statement {
             Statement::Loop(_, from, to, _, body) => {
                 from.map(change);
                 to.map(change);
-                body.iter_mut().for_each(|s| s.map(change));
+                for statement in body {
+                    statement.map(change);
+                }
             }
             Statement::Sync => {}
         }
@@ -319,7 +323,11 @@ impl Statement {
     fn accesses(&mut self, change: &mut dyn FnMut(&mut Access)) {
         match self {
             Statement::Access(a) | Statement::For(_, _, a) => change(a),
-            Statement::Loop(_, _, _, _, body) => body.iter_mut().for_each(|s| s.accesses(change)),
+            Statement::Loop(_, _, _, _, body) => {
+                for statement in body {
+                    statement.accesses(change);
+                }
+            }
             Statement::Sync => {}
         }
     }
