@@ -79,7 +79,7 @@ pub fn case(random: &mut Random) -> Case {
 }
 
 fn extents(random: &mut Random, axes: usize) -> Vec<i64> {
-    let large = random.one_in(6);
+    let large = random.one_in(20);
     let most: &[i64] = match (axes, large) {
         (1, false) => &[2500],
         (1, true) => &[20_000],
