@@ -1,16 +1,17 @@
 //! Two predictions, number by number.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Kernel, load};
 use wavecast::launch::{Candidate, Launch, Program, Touch, visit_thread};
-use wavecast::predict::{Choice, Estimator, Prediction, rank};
+use wavecast::predict::{Choice, Estimator, Time, rank};
 use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts};
-use wavecast::traffic::{FieldVolumes, MemoryVolumes};
+use wavecast::traffic::{FieldVolumes, MemoryVolumes, Volumes};
 
 use super::document::Document;
-use super::random::Case;
+use super::random::{Case, DEVICES};
 use super::relations::{Method, Pair};
 
 /// Sums are made in another order; nothing else may differ.
@@ -61,8 +62,8 @@ pub fn between_roads(case: &Case) -> Option<String> {
     let Asked { kernel, device, candidate } = Asked::new(case);
     let launch = Launch::new(&kernel, candidate).ok()?;
     let program = Program::of(&kernel, candidate).ok()?.at(&launch).ok()?;
-    let quick = l1::count(&kernel, &launch, &program, &device).ok()?;
-    let slow = l1::count_by_lane(&kernel, &launch, &program, &device).ok()?;
+    let quick = l1::count(&kernel, &launch, &program, device).ok()?;
+    let slow = l1::count_by_lane(&kernel, &launch, &program, device).ok()?;
     if quick.blocks != slow.blocks {
         return Some("other blocks are looked at".to_owned());
     }
@@ -122,15 +123,33 @@ pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
 /// A kernel and its launch.
 struct Asked {
     kernel: Kernel,
-    device: Device,
+    device: &'static Device,
     candidate: Candidate,
+}
+
+/// What is predicted.
+struct Found {
+    volumes: Volumes,
+    time: Time,
+    items: f64,
+}
+
+/// The device of a case; each is read once.
+fn device_of(case: &Case) -> &'static Device {
+    static ALL: OnceLock<Vec<(&str, bool, Device)>> = OnceLock::new();
+    let read = |name: &'static str, small: bool| {
+        let set = ["sm.count=3", "l2.effective=20 KiB"].map(str::to_owned);
+        (name, small, device::find(name, if small { &set } else { &[] }).unwrap())
+    };
+    let all =
+        ALL.get_or_init(|| DEVICES.iter().flat_map(|name| [read(name, false), read(name, true)]).collect());
+    let found = all.iter().find(|d| d.0 == case.device && d.1 == case.small);
+    &found.unwrap().2
 }
 
 impl Asked {
     fn new(case: &Case) -> Self {
-        let small = ["sm.count=3", "l2.effective=20 KiB"].map(str::to_owned);
-        let set: &[String] = if case.small { &small } else { &[] };
-        let device = device::find(case.device, set).unwrap();
+        let device = device_of(case);
         let candidate = Candidate { block: case.block, fold: case.fold };
         Self { kernel: kernel(&case.document), device, candidate }
     }
@@ -142,23 +161,27 @@ impl Asked {
         numbers.map(|n| of_left.map_or(n, |o| o[n])).collect()
     }
 
-    fn predict(&self) -> Result<Prediction, String> {
-        Estimator::new(&self.kernel, &self.device).predict(self.candidate).map_err(|e| e.to_string())
+    fn predict(&self) -> Result<Found, String> {
+        let found = Estimator::new(&self.kernel, self.device).predict(self.candidate);
+        found.map(|p| Found { volumes: p.volumes, time: p.time, items: p.items }).map_err(|e| e.to_string())
     }
 
-    fn by(&self, method: &Method) -> Result<Prediction, String> {
+    fn by(&self, method: &Method) -> Result<Found, String> {
         let Method::Rank { others, threads } = method else { return self.predict() };
         let choice =
             |(block, fold): ([i64; 3], [i64; 3])| Choice { kernel: 0, candidate: Candidate { block, fold } };
         let mut choices: Vec<Choice> = others.iter().copied().map(choice).collect();
         choices.insert(choices.len() / 2, Choice { kernel: 0, candidate: self.candidate });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();
-        let estimators = [Estimator::new(&self.kernel, &self.device)];
+        let estimators = [Estimator::new(&self.kernel, self.device)];
         let ranking = pool.install(|| rank(&estimators, &choices, 0.04, usize::MAX, &AtomicUsize::new(0)));
         let found = ranking.results.into_iter().find(|r| r.prediction.launch.candidate == self.candidate);
         let rejected = ranking.rejected.into_iter().find(|r| r.0.candidate == self.candidate);
         match (found, rejected) {
-            (Some(found), _) => Ok(*found.prediction),
+            (Some(found), _) => {
+                let p = found.prediction;
+                Ok(Found { volumes: p.volumes, time: p.time, items: p.items })
+            }
             (None, Some((_, why))) => Err(why.to_string()),
             (None, None) => Err("it is in neither list".to_owned()),
         }
@@ -166,7 +189,7 @@ impl Asked {
 }
 
 /// Everything that is predicted, with names.
-fn numbers(p: &Prediction, fields: &[usize]) -> Vec<(String, f64)> {
+fn numbers(p: &Found, fields: &[usize]) -> Vec<(String, f64)> {
     let (v, t) = (&p.volumes, &p.time);
     let mut all = vec![
         ("items".to_owned(), p.items),
@@ -189,7 +212,6 @@ fn numbers(p: &Prediction, fields: &[usize]) -> Vec<(String, f64)> {
         ("pages per wave".to_owned(), v.pages_per_wave),
         ("pages per block".to_owned(), v.pages_per_block),
         ("pages at a time".to_owned(), v.pages_at_a_time),
-        ("pages in turn".to_owned(), v.pages_in_turn),
         ("scatter".to_owned(), v.scatter),
         ("first loads".to_owned(), v.first_loads),
         ("further runs".to_owned(), v.further_runs),

@@ -58,7 +58,7 @@ pub struct Case {
     pub fold: [i64; 3],
 }
 
-const DEVICES: [&str; 8] =
+pub const DEVICES: [&str; 8] =
     ["a100-40gb", "v100-pcie-32gb", "h200", "mi210", "mi300x", "rx-6900-xt", "gtx-480", "a40"];
 const TYPES: [(&str, i64); 7] =
     [("f64", 8), ("f32", 4), ("f64", 8), ("f16", 2), ("u8", 1), ("i32", 4), ("c128", 16)];
