@@ -163,7 +163,9 @@ impl Asked {
 
     fn predict(&self) -> Result<Found, String> {
         let found = Estimator::new(&self.kernel, self.device).predict(self.candidate);
-        found.map(|p| Found { volumes: p.volumes, time: p.time, items: p.items }).map_err(|e| e.to_string())
+        found
+            .map(|p| Found { volumes: p.volumes.clone(), time: p.time, items: p.items })
+            .map_err(|e| e.to_string())
     }
 
     fn by(&self, method: &Method) -> Result<Found, String> {
