@@ -79,14 +79,14 @@ pub fn case(random: &mut Random) -> Case {
 }
 
 fn extents(random: &mut Random, axes: usize) -> Vec<i64> {
-    let large = random.one_in(20);
+    let large = random.one_in(40);
     let most: &[i64] = match (axes, large) {
-        (1, false) => &[2500],
-        (1, true) => &[20_000],
-        (2, false) => &[90, 40],
-        (2, true) => &[300, 80],
-        (_, false) => &[40, 12, 8],
-        (_, true) => &[100, 30, 14],
+        (1, false) => &[1200],
+        (1, true) => &[9000],
+        (2, false) => &[60, 20],
+        (2, true) => &[200, 60],
+        (_, false) => &[36, 8, 5],
+        (_, true) => &[70, 20, 12],
     };
     let one = |&most: &i64| {
         let n = random.within(1, most);
@@ -191,7 +191,7 @@ impl Maker<'_> {
         if !lists && depth < 2 && self.random.one_in(5) {
             let (number, from) = (*next, self.random.within(-1, 2));
             let count =
-                if self.random.one_in(10) { self.random.within(20, 40) } else { self.random.within(1, 9) };
+                if self.random.one_in(10) { self.random.within(10, 36) } else { self.random.within(1, 9) };
             let step = self.random.pick(&[1, 1, 1, 2, 3]);
             *next += 1;
             self.variables.push((number, 1));
