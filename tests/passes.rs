@@ -90,7 +90,7 @@ fn what_is_written_first_is_not_fetched() {
 }
 
 fn small_a100() -> device::Device {
-    let keys = ["sm.count=2", "l2.capacity=1MiB", "l2.effective=1MiB"].map(str::to_owned);
+    let keys = ["sm.count=1", "l2.capacity=512KiB", "l2.effective=512KiB"].map(str::to_owned);
     device::find("a100", &keys).unwrap()
 }
 
@@ -115,7 +115,7 @@ fn caches_of_the_last_recently_used_line_agree() {
     ];
     for text in &passes {
         for columns in [512, 65536] {
-            let text = text.replace("ROWS: 4096, COLUMNS: 32768", &format!("ROWS: 32, COLUMNS: {columns}"));
+            let text = text.replace("ROWS: 4096, COLUMNS: 32768", &format!("ROWS: 16, COLUMNS: {columns}"));
             let loaded = kernel::load("passes", &text, &kernel::Options::default()).unwrap();
             let (prediction, [l2, dram]) = first(&loaded.kernels[0], &small);
             let volumes = &prediction.volumes;
@@ -128,4 +128,18 @@ fn caches_of_the_last_recently_used_line_agree() {
             );
         }
     }
+}
+
+#[test]
+fn what_every_iteration_stores_is_written_out_once() {
+    // A sum that is set to zero, and stored in each of many iterations that read more than the L2 holds.
+    let text = "wavecast: 1\nkernel: sums\nparams: {N: 65536, K: 2048}\nfields:\n  a: {dtype: f32, shape: [N, K]}\n  \
+                s: {dtype: f32, size: N}\ndomain: {x: N}\nbody:\n  - store s[x]\n  - loop: {k: 0..K-1}\n    \
+                body: ['load a[x, k]', 'load s[x]', 'store s[x]']\nlaunch: {block: [[256]], registers: 32}\n";
+    let document = json(&wavecast(&["rank", "-", "-d", "v100", "--format", "json"], text));
+    let result = &results(&document)[0];
+    let stored = number(result, "volumes.dram.store.total");
+    assert!((stored - 4.0).abs() < 0.05, "{stored} B stored per item");
+    let loaded = number(result, "volumes.dram.load.total") / 2048.0;
+    assert!((loaded - 4.0).abs() < 0.01, "{loaded} B loaded per iteration");
 }

@@ -8,13 +8,16 @@
 //! reuse distance of the trace model in terms of distinct lines, once for a block (L1) and once for a wave
 //! (L2).
 
+mod sizes;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fields::{Sizes, TouchedField};
 use super::footprints::{Counts, FieldFootprint};
-use crate::footprint::{Touched, Uncounted};
+use crate::footprint::Uncounted;
 use crate::launch::{BlockBox, Part};
+use sizes::{Key, Kind, Place, Span, Which};
 
 /// Most parts back that are looked at one by one; what was touched last before them is taken to lie as far
 /// back as the first part of the sequence.
@@ -61,29 +64,6 @@ impl Passes {
         passes
     }
 }
-
-/// Which accesses of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Which {
-    /// Loads, which the L1 may hold.
-    Loads,
-    /// What is read in the L2: atomics too.
-    Fetched,
-    Stores,
-    All,
-}
-
-/// Whose accesses, and in what units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    BlockSectors,
-    BlockLines,
-    Wave,
-}
-
-/// A count that may be needed several times: of a field, the accesses of some instructions in a single
-/// iteration of so many loops around them.
-type Key = (usize, Which, Place, Range<usize>, usize);
 
 /// What is looked at.
 pub(super) struct Scene<'s, 'k> {
@@ -143,8 +123,9 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Warps of a block and blocks of a wave that run side by side.
     fn stretch(&mut self, range: &Range<usize>, depth: usize) -> Result<(), Uncounted> {
-        let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, range, depth)?;
-        let touched = self.of_all_fields(Which::All, Place::Wave, range, depth)?;
+        let one = [Span { range: range.clone(), depth, is_loop: false }];
+        let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &one)?;
+        let touched = self.of_all_fields(Which::All, Place::Wave, &one)?;
         for field in 0..self.scene.fields.len() {
             let loads = self.each(field, Which::Loads, Place::BlockSectors, range, depth)?;
             let fetched = self.each(field, Which::Fetched, Place::BlockSectors, range, depth)?;
@@ -162,8 +143,9 @@ impl Walk<'_, '_, '_, '_> {
     /// Iterations of a loop that is the innermost of `depth` loops. `before` says by field what had been
     /// found to be stored first before the loop.
     fn iterations(&mut self, range: &Range<usize>, depth: usize, before: &[f64]) -> Result<(), Uncounted> {
-        let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, range, depth)?;
-        let touched = self.of_all_fields(Which::All, Place::Wave, range, depth)?;
+        let one = [Span { range: range.clone(), depth, is_loop: false }];
+        let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &one)?;
+        let touched = self.of_all_fields(Which::All, Place::Wave, &one)?;
         for field in 0..self.scene.fields.len() {
             let mut again = |which, place| -> Result<f64, Uncounted> {
                 let each = self.each(field, which, place, range, depth)?;
@@ -191,193 +173,107 @@ impl Walk<'_, '_, '_, '_> {
     fn between(&mut self, field: usize, parts: &[Part], depth: usize) -> Result<(), Uncounted> {
         let mut using = Vec::with_capacity(parts.len());
         for part in parts {
-            if self.once(field, Which::All, Place::Wave, &part.instructions(), depth)? > 0.0 {
-                using.push(part.instructions());
+            let span = Span::of(part, depth);
+            if self.once(field, Which::All, Place::Wave, &span.range, depth)? > 0.0 {
+                using.push(span);
             }
         }
         for (number, this) in using.iter().enumerate().skip(1) {
             let nearest = number.saturating_sub(MOST_BACK);
-            let (mut in_block, mut in_wave, mut stored) = (0.0, 0.0, 0.0);
+            let times = self.times(field, &this.range, depth)?;
+            let mut hits = [0.0; 3];
             for i in (nearest..number).rev() {
                 // What is left after the last step back was touched at some time before.
-                let first = if i == nearest { 0 } else { i };
-                let earlier = using[first].start..using[number - 1].end;
-                let so_far = earlier.start..this.end;
-                let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &so_far, depth)?;
-                let touched = self.of_all_fields(Which::All, Place::Wave, &so_far, depth)?;
-                let times = self.times(field, this, depth)?;
-                let hits = self.both(field, [Which::Loads; 2], Place::BlockSectors, this, &earlier, depth)?;
-                let per_item = times / self.scene.block_items;
-                add(&mut self.found[field].block, (hits - in_block) * per_item, alloc, None);
-                in_block = hits.max(in_block);
-                let held = self.only_loads(field).then_some(alloc);
-                let per_item = times / self.scene.wave_items;
-                let hits =
-                    self.both(field, [Which::Fetched, Which::All], Place::Wave, this, &earlier, depth)?;
-                add(&mut self.found[field].wave, (hits - in_wave) * per_item, touched, held);
-                in_wave = hits.max(in_wave);
-                let hits = self.both(field, [Which::Stores; 2], Place::Wave, this, &earlier, depth)?;
-                add(&mut self.found[field].stores, (hits - stored) * per_item, touched, None);
-                stored = hits.max(stored);
+                let last = &using[if i == nearest { 0 } else { i }];
+                let earlier = Span { range: last.range.start..using[number - 1].range.end, ..*last };
+                for (kind, hits) in Kind::ALL.into_iter().zip(&mut hits) {
+                    let found = self.both(field, kind, &[this.clone()], &[earlier.whole()])?;
+                    let again = (found - *hits) * times;
+                    if again > 0.0 {
+                        self.again(field, kind, again, [this, last], &earlier)?;
+                    }
+                    *hits = found.max(*hits);
+                }
             }
         }
         self.stored_first(field, &using, depth)
     }
 
-    /// What parts load that earlier ones stored and no earlier one had loaded.
-    fn stored_first(&mut self, field: usize, using: &[Range<usize>], depth: usize) -> Result<(), Uncounted> {
-        if self.scene.fields[field].stores.is_empty() {
-            return Ok(());
+    /// Notes bytes that `this` part touches after the `last` one did. Where they are touched in every
+    /// iteration of a loop, only its first or last one lies in between.
+    fn again(
+        &mut self,
+        field: usize,
+        kind: Kind,
+        bytes: f64,
+        [this, last]: [&Span; 2],
+        earlier: &Span,
+    ) -> Result<(), Uncounted> {
+        let of_this = self.in_each_iteration(field, kind, [this, &earlier.whole()], this)?;
+        let of_last = self.in_each_iteration(field, kind, [this, last], last)?;
+        // What lies between the two parts.
+        let between = Span { range: last.range.end..this.range.start, ..earlier.whole() };
+        for (share_of_this, this) in [(of_this, this.iteration()), (1.0 - of_this, this.whole())] {
+            for (share_of_last, last) in [(of_last, last.iteration()), (1.0 - of_last, last.whole())] {
+                let bytes = bytes * share_of_this * share_of_last;
+                if bytes <= 0.0 {
+                    continue;
+                }
+                let passed = [last, between.clone(), this.clone()];
+                let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &passed)?;
+                let touched = self.of_all_fields(Which::All, Place::Wave, &passed)?;
+                let held = self.only_loads(field).then_some(alloc);
+                let (block_items, wave_items) = (self.scene.block_items, self.scene.wave_items);
+                let passes = &mut self.found[field];
+                match kind {
+                    Kind::Block => add(&mut passes.block, bytes / block_items, alloc, None),
+                    Kind::Wave => add(&mut passes.wave, bytes / wave_items, touched, held),
+                    Kind::Stores => add(&mut passes.stores, bytes / wave_items, touched, None),
+                }
+            }
         }
-        let Some(first) = using.first() else { return Ok(()) };
-        let (mut fresh, mut loaded) = (0.0, 0.0);
-        for (number, this) in using.iter().enumerate() {
-            let loads = self.once(field, Which::Fetched, Place::Wave, this, depth)?;
-            let known = if number == 0 {
-                0.0
-            } else {
-                let earlier = first.start..using[number - 1].end;
-                self.both(field, [Which::Fetched, Which::All], Place::Wave, this, &earlier, depth)?
-            };
-            fresh += loads - known;
-            loaded = self.once(field, Which::Fetched, Place::Wave, &(first.start..this.end), depth)?;
-        }
-        let times = self.times(field, first, depth)?;
-        self.found[field].stored_first += (loaded - fresh).max(0.0) * times / self.scene.wave_items;
         Ok(())
     }
 
-    /// Whether a field is loaded only, so that the L1 holds what it loaded.
-    fn only_loads(&self, field: usize) -> bool {
-        self.scene.fields[field].stores.is_empty()
-    }
-
-    /// How often what one iteration of the outer loops does is done in all of them.
-    fn times(&mut self, field: usize, range: &Range<usize>, depth: usize) -> Result<f64, Uncounted> {
-        let one = self.once(field, Which::All, Place::Wave, range, depth)?;
-        let all = self.each(field, Which::All, Place::Wave, range, depth)?;
-        Ok(if one > 0.0 { all / one } else { 0.0 })
-    }
-
-    fn of_all_fields(
-        &mut self,
-        which: Which,
-        place: Place,
-        range: &Range<usize>,
-        depth: usize,
-    ) -> Result<f64, Uncounted> {
-        let fields = self.scene.fields;
-        let mut sum = 0.0;
-        for (number, field) in fields.iter().enumerate() {
-            sum += self.once(number, which, place, range, depth)? * field.times();
-        }
-        Ok(sum)
-    }
-
-    /// Bytes that both some instructions and others touch in one iteration of the loops around them.
-    fn both(
+    /// Of the bytes that both parts touch, the share that one of them, a loop, touches in each iteration.
+    fn in_each_iteration(
         &mut self,
         field: usize,
-        [these, those]: [Which; 2],
-        place: Place,
-        this: &Range<usize>,
-        other: &Range<usize>,
-        depth: usize,
+        kind: Kind,
+        [this, other]: [&Span; 2],
+        looping: &Span,
     ) -> Result<f64, Uncounted> {
-        let (a, b) =
-            (self.once(field, these, place, this, depth)?, self.once(field, those, place, other, depth)?);
-        if a <= 0.0 || b <= 0.0 {
+        if !looping.is_loop {
             return Ok(0.0);
         }
-        let of = &self.scene.fields[field];
-        let parts = [touched(of, these).part(this, depth), touched(of, those).part(other, depth)];
-        let (blocks, unit) = self.at(place);
-        let either = self.counts.union(&[(&parts[0], &blocks), (&parts[1], &blocks)], unit)?;
-        Ok((a + b - either).max(0.0))
-    }
-
-    /// Bytes that some instructions touch in one iteration of the outermost `depth` loops around them.
-    fn once(
-        &mut self,
-        field: usize,
-        which: Which,
-        place: Place,
-        range: &Range<usize>,
-        depth: usize,
-    ) -> Result<f64, Uncounted> {
-        if touched(&self.scene.fields[field], which).is_empty() {
-            return Ok(0.0);
-        }
-        let key = self.key(field, which, place, range, depth);
-        if let Some(&bytes) = self.known[0].get(&key) {
-            return Ok(bytes);
-        }
-        let part = touched(&self.scene.fields[field], which).part(range, depth);
-        let (blocks, unit) = self.at(place);
-        let bytes = self.counts.bytes(&part, &blocks, unit)?;
-        self.known[0].insert(key, bytes);
-        Ok(bytes)
-    }
-
-    /// The same of all iterations, added up.
-    fn each(
-        &mut self,
-        field: usize,
-        which: Which,
-        place: Place,
-        range: &Range<usize>,
-        depth: usize,
-    ) -> Result<f64, Uncounted> {
-        let touched = touched(&self.scene.fields[field], which);
-        if touched.is_empty() {
-            return Ok(0.0);
-        }
-        let times = self.scene.fields[field].times();
-        let one = self.once(field, which, place, range, depth)? * times;
-        if let Some(iterations) = touched.iterations(range, depth) {
-            return Ok(one * iterations);
-        }
-        let key = self.key(field, which, place, range, depth);
-        if let Some(&bytes) = self.known[1].get(&key) {
-            return Ok(bytes);
-        }
-        let (blocks, unit) = self.at(place);
-        let bytes = match touched.each_iteration(range, depth, unit) {
-            Some(each) => self.counts.bytes(&each, &blocks, unit)? * times,
-            None => one,
+        let whole = self.both(field, kind, &[this.whole()], &[other.whole()])?;
+        let once = if looping == this {
+            self.both(field, kind, &[this.iteration()], &[other.whole()])?
+        } else {
+            self.both(field, kind, &[this.whole()], &[other.iteration()])?
         };
-        self.known[1].insert(key, bytes);
-        Ok(bytes)
+        Ok(if whole > 0.0 { (once / whole).clamp(0.0, 1.0) } else { 0.0 })
     }
 
-    /// Accesses of a field that has no others of other kinds go by one name.
-    fn key(&self, field: usize, which: Which, place: Place, range: &Range<usize>, depth: usize) -> Key {
-        let of = &self.scene.fields[field];
-        let which = match which {
-            Which::Fetched if of.atomics.is_none() => Which::Loads,
-            Which::All if of.stores.is_empty() => Which::Loads,
-            Which::All if of.loads.is_empty() && of.atomics.is_none() => Which::Stores,
-            which => which,
-        };
-        (field, which, place, range.clone(), depth)
-    }
-
-    fn at(&self, place: Place) -> (Vec<BlockBox>, i64) {
-        let (block, sizes) = (self.scene.block, self.scene.sizes);
-        match place {
-            Place::BlockSectors => (vec![block], sizes.sector),
-            Place::BlockLines => (vec![block], sizes.line),
-            Place::Wave => (self.scene.wave.to_vec(), sizes.fetch),
+    /// What parts load that earlier ones stored and no earlier one had loaded.
+    fn stored_first(&mut self, field: usize, using: &[Span], depth: usize) -> Result<(), Uncounted> {
+        if self.scene.fields[field].stores.is_empty() {
+            return Ok(());
         }
-    }
-}
-
-fn touched<'t>(field: &'t TouchedField<'_>, which: Which) -> &'t Touched {
-    match which {
-        Which::Loads => &field.loads,
-        Which::Fetched => field.fetched(),
-        Which::Stores => &field.stores,
-        Which::All => &field.all,
+        let Some((first, others)) = using.split_first() else { return Ok(()) };
+        let mut fresh = self.size(field, Which::Fetched, Place::Wave, &[first.whole()])?;
+        let mut end = first.range.end;
+        for this in others {
+            let earlier = Span { range: first.range.start..end, ..first.whole() };
+            let loads = self.size(field, Which::Fetched, Place::Wave, &[this.whole()])?;
+            fresh += loads - self.both(field, Kind::Wave, &[this.whole()], &[earlier])?;
+            end = this.range.end;
+        }
+        let all = Span { range: first.range.start..end, ..first.whole() };
+        let loaded = self.size(field, Which::Fetched, Place::Wave, &[all])?;
+        let times = self.times(field, &first.range, depth)?;
+        self.found[field].stored_first += (loaded - fresh).max(0.0) * times / self.scene.wave_items;
+        Ok(())
     }
 }
 
