@@ -133,7 +133,7 @@ fn caches_of_the_last_recently_used_line_agree() {
 #[test]
 fn what_every_iteration_stores_is_written_out_once() {
     // A sum that is set to zero, and stored in each of many iterations that read more than the L2 holds.
-    let text = "wavecast: 1\nkernel: sums\nparams: {N: 65536, K: 2048}\nfields:\n  a: {dtype: f32, shape: [N, K]}\n  \
+    let text = "wavecast: 1\nkernel: sums\nparams: {N: 16384, K: 2048}\nfields:\n  a: {dtype: f32, shape: [N, K]}\n  \
                 s: {dtype: f32, size: N}\ndomain: {x: N}\nbody:\n  - store s[x]\n  - loop: {k: 0..K-1}\n    \
                 body: ['load a[x, k]', 'load s[x]', 'store s[x]']\nlaunch: {block: [[256]], registers: 32}\n";
     let document = json(&wavecast(&["rank", "-", "-d", "v100", "--format", "json"], text));
