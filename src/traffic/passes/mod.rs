@@ -146,7 +146,7 @@ impl Walk<'_, '_, '_, '_> {
         let one = [Span { range: range.clone(), depth, is_loop: false }];
         let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &one)?;
         let touched = self.of_all_fields(Which::All, Place::Wave, &one)?;
-        for field in 0..self.scene.fields.len() {
+        for (field, before) in before.iter().enumerate() {
             let mut again = |which, place| -> Result<f64, Uncounted> {
                 let each = self.each(field, which, place, range, depth)?;
                 Ok(each - self.each(field, which, place, range, depth - 1)?)
@@ -157,7 +157,7 @@ impl Walk<'_, '_, '_, '_> {
             let in_block = in_block / self.scene.block_items;
             // What an iteration stores and then loads comes from that iteration, not from an earlier one.
             let loaded = self.each(field, Which::Fetched, Place::Wave, range, depth)? / self.scene.wave_items;
-            let stored_first = (self.found[field].stored_first - before[field]) / loaded.max(1e-9);
+            let stored_first = (self.found[field].stored_first - before) / loaded.max(1e-9);
             let in_wave = in_wave / self.scene.wave_items * (1.0 - stored_first).max(0.0);
             let stored = stored / self.scene.wave_items;
             let held = self.only_loads(field).then_some(alloc);
@@ -187,7 +187,7 @@ impl Walk<'_, '_, '_, '_> {
                 let last = &using[if i == nearest { 0 } else { i }];
                 let earlier = Span { range: last.range.start..using[number - 1].range.end, ..*last };
                 for (kind, hits) in Kind::ALL.into_iter().zip(&mut hits) {
-                    let found = self.both(field, kind, &[this.clone()], &[earlier.whole()])?;
+                    let found = self.both(field, kind, &[this.whole()], &[earlier.whole()])?;
                     let again = (found - *hits) * times;
                     if again > 0.0 {
                         self.again(field, kind, again, [this, last], &earlier)?;
