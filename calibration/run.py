@@ -62,7 +62,8 @@ def emit(entry, given, folder):
     """The program of an entry, built."""
     source = folder / f"{entry['name']}.{ENDING[given.lang]}"
     program = folder / entry["name"]
-    command = [*shlex.split(given.wavecast), "emit", str(ROOT / entry["kernel"]), "--lang", given.lang, "-o", str(source)]
+    command = [*shlex.split(given.wavecast), "emit", str(ROOT / entry["kernel"]), "--lang", given.lang, "--force",
+               "-o", str(source)]
     for key in ("set", "block", "threads", "fold", "variant"):
         values = entry.get(key, [])
         for value in values if isinstance(values, list) else [values]:

@@ -316,8 +316,16 @@ fn the_command_writes_one_file_for_each_program() {
     };
     let out = folder("files").join("several");
     let path = out.to_str().unwrap();
-    let output =
-        run(&["emit", "kernels/transpose-tiled.yaml", "kernels/vec3.yaml", "--lang", "hip", "-o", path]);
+    let output = run(&[
+        "emit",
+        "kernels/transpose-tiled.yaml",
+        "kernels/vec3.yaml",
+        "--lang",
+        "hip",
+        "--force",
+        "-o",
+        path,
+    ]);
     succeeded(&output);
     let hip = std::fs::read_to_string(out.join("vec3.hip")).unwrap();
     assert!(

@@ -41,6 +41,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let device = arguments.device.load(json)?;
     let mut checks = Vec::new();

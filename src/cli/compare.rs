@@ -40,6 +40,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let started = Instant::now();
     arguments.model.check_engine(json)?;

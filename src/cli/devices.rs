@@ -44,6 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn list(output: &OutputArguments) -> Result<(), Failure> {
+    output.check(&[])?;
     let json = output.is_json();
     let devices: Vec<Device> =
         device::ids().map(|id| load_device(id, &[], json)).collect::<Result<_, _>>()?;
@@ -66,6 +67,7 @@ fn list(output: &OutputArguments) -> Result<(), Failure> {
 
 fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     let output = &arguments.output;
+    output.check(&["yaml", "yml"])?;
     let device = load_device(&arguments.device, &arguments.device_set, output.is_json())?;
     let file = DeviceFile::new(&device);
     let text = match output.format() {

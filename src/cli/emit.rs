@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 
 use super::Outcome;
 use super::choices::ShapeArguments;
+use super::files;
 use super::input::{DeviceArguments, KernelArguments};
-use super::output::{Failure, print};
+use super::output::{Failure, extension, print, unknown_extension};
 use super::progress::say;
 use wavecast::device::Device;
 use wavecast::emit::{Language, Settings, emit, file_name};
@@ -26,9 +27,9 @@ pub(super) struct Arguments {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// The language of the program
-    #[arg(long, value_enum, default_value = "cuda", value_name = "LANGUAGE")]
-    lang: LanguageName,
+    /// The language of the program; by default by the extension of -o, otherwise CUDA
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    lang: Option<LanguageName>,
     #[command(flatten)]
     kernel: KernelArguments,
     #[command(flatten)]
@@ -45,6 +46,16 @@ pub(super) struct Arguments {
     /// Write to a file; to a folder, each program under its own name, where there are several or it is one
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+}
+
+impl Arguments {
+    fn language(&self) -> Language {
+        let by_extension = || LanguageName::of_extension(&extension(self.output.as_deref()?)?);
+        self.lang.or_else(by_extension).unwrap_or(LanguageName::Cuda).language()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,6 +69,16 @@ enum LanguageName {
 }
 
 impl LanguageName {
+    /// The language that files with an extension are in.
+    fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "cu" | "cuh" => Some(LanguageName::Cuda),
+            "hip" => Some(LanguageName::Hip),
+            "c" | "cl" => Some(LanguageName::Opencl),
+            _ => None,
+        }
+    }
+
     fn language(self) -> Language {
         match self {
             LanguageName::Cuda => Language::Cuda,
@@ -73,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, false)?;
         for kernel in loaded.kernels.iter().filter(|k| is_chosen(arguments, k)) {
-            let name = file_name(kernel, arguments.lang.language());
+            let name = file_name(kernel, arguments.language());
             programs.push((name, program(arguments, kernel, device.as_ref())?));
         }
     }
@@ -95,8 +116,7 @@ fn program(arguments: &Arguments, kernel: &Kernel, device: Option<&Device>) -> R
             all.len() - possible.len()
         ));
     }
-    let settings =
-        Settings { kernels_only: arguments.kernels_only, ..Settings::of(arguments.lang.language()) };
+    let settings = Settings { kernels_only: arguments.kernels_only, ..Settings::of(arguments.language()) };
     emit(kernel, &possible, &settings).map_err(|why| {
         let message = format!("{}: no program: {why}", kernel.name);
         Failure::message(why.code(), message, Some(why.help()))
@@ -118,17 +138,52 @@ fn write(arguments: &Arguments, programs: &[(String, String)]) -> Result<(), Fai
             }
         };
     };
-    let cannot = |at: &Path, e: &std::io::Error| Failure::file("cannot-write", at, "write", e);
-    if let [(_, one)] = programs
-        && !path.is_dir()
-        && !path.as_os_str().to_string_lossy().ends_with('/')
-    {
-        return std::fs::write(path, one).map_err(|e| cannot(path, &e));
+    let targets: Vec<(PathBuf, &String)> = match programs {
+        [(_, one)] if !is_folder(path) => {
+            check_name(arguments, path)?;
+            vec![(path.clone(), one)]
+        }
+        many => {
+            let cannot = |e: std::io::Error| Failure::file("cannot-write", path, "write", &e);
+            std::fs::create_dir_all(path).map_err(cannot)?;
+            many.iter().map(|(name, program)| (path.join(name), program)).collect()
+        }
+    };
+    check_free(arguments, &targets)?;
+    targets.iter().try_for_each(|(path, program)| files::write(path, program))
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
+}
+
+/// Refuses a name that says neither the language nor anything else that is known.
+fn check_name(arguments: &Arguments, path: &Path) -> Result<(), Failure> {
+    match extension(path) {
+        Some(e) if arguments.lang.is_none() && LanguageName::of_extension(&e).is_none() => {
+            let known = ["cu", "cuh", "hip", "c", "cl"];
+            Err(unknown_extension(path, &known, Some("--lang")))
+        }
+        _ => Ok(()),
     }
-    std::fs::create_dir_all(path).map_err(|e| cannot(path, &e))?;
-    for (name, program) in programs {
-        let file = path.join(name);
-        std::fs::write(&file, program).map_err(|e| cannot(&file, &e))?;
+}
+
+/// Refuses to replace files that are there, and to write two programs to one.
+fn check_free(arguments: &Arguments, targets: &[(PathBuf, &String)]) -> Result<(), Failure> {
+    for (i, (path, _)) in targets.iter().enumerate() {
+        if targets[..i].iter().any(|(other, _)| other == path) {
+            let message = format!("two programs would be written to {}", path.display());
+            return Err(Failure::message(
+                "usage",
+                message,
+                Some("emit them one after the other, to two folders"),
+            ));
+        }
+        if !arguments.force && files::is_there(path) {
+            let message = format!("{} is there already", path.display());
+            let help = "add --force to replace it, or write to another file";
+            return Err(Failure::message("file-exists", message, Some(help)));
+        }
     }
     Ok(())
 }

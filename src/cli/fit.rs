@@ -10,11 +10,12 @@ use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
+use super::files;
 use super::input::load_device;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Failure, Format, OutputArguments, extension, json_documents, unknown_extension};
 use super::progress::{self, Progress};
 use wavecast::curve::fit::{Loss, Options};
 use wavecast::curve::{Fit, for_device};
@@ -107,6 +108,7 @@ fn positive(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = matches!(arguments.format, Format::Json | Format::Jsonl);
+    check(arguments).map_err(|f| f.for_json(json))?;
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let first = arguments.measured.measurements.first().map(String::as_str).unwrap_or_default();
@@ -198,9 +200,7 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
             hashed = false;
             continue;
         }
-        let bytes =
-            std::fs::read(path).map_err(|e| Failure::file("cannot-read", path, "read", &e).for_json(json))?;
-        hash.update(bytes);
+        hash.update(files::read(path).map_err(|f| f.for_json(json))?);
     }
     let mut digest = String::new();
     for byte in hash.finalize() {
@@ -235,6 +235,16 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
     })
 }
 
+/// Refuses files whose names do not say what to write, before the work is done.
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    const KNOWN: [&str; 8] = ["yaml", "yml", "svg", "csv", "json", "jsonl", "md", "txt"];
+    let known = |path: &&PathBuf| extension(path).is_some_and(|e| KNOWN.contains(&e.as_str()));
+    match arguments.output.iter().find(|path| !known(path)) {
+        Some(path) => Err(unknown_extension(path, &KNOWN, None)),
+        None => Ok(()),
+    }
+}
+
 /// Writes a file by its extension.
 fn write(
     path: &Path,
@@ -242,9 +252,9 @@ fn write(
     fitting: &Fitting,
     inherit: Option<&Fit>,
 ) -> Result<(), Failure> {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let extension = extension(path).unwrap_or_default();
     let output = OutputArguments { format: None, output: Some(path.to_owned()) };
-    let text = match extension {
+    let text = match extension.as_str() {
         "yaml" | "yml" => {
             curve_file(&fitting.fit, inherit).map_err(|e| Failure::message("yaml", e.to_string(), None))?
         }
@@ -253,7 +263,7 @@ fn write(
         }),
         _ => render(output.format(), document, None)?,
     };
-    output.write_picture(&text)
+    output.write(&text)
 }
 
 fn render(format: Format, document: &FitDocument, width: Option<usize>) -> Result<String, Failure> {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,8 +10,9 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use super::Outcome;
+use super::files;
 use super::input::{Shape, parse_shape};
-use super::output::{Failure, print};
+use super::output::{Failure, extension, print, streamed, unknown_extension};
 use super::progress;
 use wavecast::measure::import::{
     Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import, known_metrics,
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     /// in `block.x=BLOCK_X` or `time [ms]=t`
     #[arg(long, value_name = "COLUMN=NAME", value_parser = mapping)]
     map: Vec<(String, String)>,
-    /// Write to a file: .jsonl as JSON lines, anything else as CSV
+    /// Write to a file: .csv, or .jsonl for JSON lines
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// List the metrics of profilers that are read, and what each becomes
@@ -117,19 +117,27 @@ fn mapping(text: &str) -> Result<(String, String), String> {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
+    let lines = is_lines(arguments.output.as_deref())?;
     let options = options(arguments);
     let format = arguments.from.map(format);
     let Some(file) = &arguments.file else { return list_metrics() };
     let found = if file == "-" {
         let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        let read = files::stdin()?.read_to_end(&mut bytes);
         read.map_err(|e| Failure::file("cannot-read", Path::new("standard input"), "read", &e))?;
         import(&TextSource { name: "<stdin>", bytes: &bytes }, format, &options)
     } else {
+        files::reads(Path::new(file))?;
         import(&FileSource::new(file), format, &options)
     };
     let imported = found.map_err(|fault| Failure::faults(vec![fault], false))?;
-    write(arguments, &imported)?;
+    streamed(arguments.output.as_deref(), |mut out| {
+        if lines {
+            write_json_lines(&imported.measurements, &mut out)
+        } else {
+            write_csv(&imported.measurements, &mut out)
+        }
+    })?;
     if !arguments.quiet {
         say(&imported, if arguments.verbose { usize::MAX } else { MOST_NAMED });
     }
@@ -202,29 +210,14 @@ fn format(name: FormatName) -> Format {
     }
 }
 
-/// Writes the rows one by one: there may be many.
-fn write(arguments: &Arguments, imported: &Imported) -> Result<(), Failure> {
-    let Some(path) = &arguments.output else {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        return written(Path::new("standard output"), write_csv(&imported.measurements, &mut out));
-    };
-    let is_lines = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
-    let file = File::create(path).map_err(|e| Failure::file("cannot-write", path, "write", &e))?;
-    let mut out = BufWriter::new(file);
-    let done = if is_lines {
-        write_json_lines(&imported.measurements, &mut out)
-    } else {
-        write_csv(&imported.measurements, &mut out)
-    };
-    written(path, done.and_then(|()| out.flush()))
-}
-
-/// A reader that has seen enough is no error.
-fn written(path: &Path, done: std::io::Result<()>) -> Result<(), Failure> {
-    match done {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::file("cannot-write", path, "write", &e))
-        }
-        _ => Ok(()),
+/// Whether rows are written as lines of JSON, or why the name of the file does not say it.
+fn is_lines(output: Option<&Path>) -> Result<bool, Failure> {
+    match output.and_then(|path| Some((path, extension(path)?))) {
+        None => Ok(false),
+        Some((path, extension)) => match extension.as_str() {
+            "csv" | "txt" => Ok(false),
+            "jsonl" | "ndjson" => Ok(true),
+            _ => Err(unknown_extension(path, &["csv", "jsonl"], None)),
+        },
     }
 }

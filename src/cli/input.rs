@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::files;
 use super::output::Failure;
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Limits, Loaded, Options, load};
@@ -16,7 +17,7 @@ pub(super) struct KernelArguments {
     /// Override a parameter of the kernel (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Raise a limit that protects the tool: document-bytes, accesses, candidates, variants (repeatable)
+    /// Raise a limit that protects the tool: document-bytes, nodes, accesses, candidates, variants (repeatable)
     #[arg(long, value_name = "NAME=N")]
     pub limit: Vec<String>,
 }
@@ -50,11 +51,10 @@ impl KernelArguments {
 /// Name and text of a file, or of standard input for `-`.
 pub(super) fn read_text(path: &str, limits: Limits, json: bool) -> Result<(String, String), Failure> {
     let (name, text) = if path == "-" {
-        ("<stdin>", read_limited(std::io::stdin().lock(), Path::new("standard input"), limits))
+        let input = files::stdin();
+        ("<stdin>", input.and_then(|i| read_limited(i, Path::new("standard input"), limits)))
     } else {
-        let file =
-            std::fs::File::open(path).map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e));
-        (path, file.and_then(|f| read_limited(f, Path::new(path), limits)))
+        (path, files::open(Path::new(path)).and_then(|f| read_limited(f, Path::new(path), limits)))
     };
     Ok((name.to_owned(), text.map_err(|f| f.for_json(json))?))
 }

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use clap::Args;
 
+use super::files;
 use super::library::{LibraryArguments, Resolver};
 use super::model::ModelArguments;
 use super::output::Failure;
@@ -68,9 +69,8 @@ impl MeasuredArguments {
 fn open(path: &str, json: bool) -> Result<Result<Measurements, Fault>, Failure> {
     let read_all = |name: &str, reader: &mut dyn BufRead| read(name, reader);
     if path == "-" {
-        return Ok(read_all("<stdin>", &mut std::io::stdin().lock()));
+        return Ok(read_all("<stdin>", &mut files::stdin().map_err(|f| f.for_json(json))?));
     }
-    let file = std::fs::File::open(path)
-        .map_err(|e| Failure::file("cannot-read", std::path::Path::new(path), "read", &e).for_json(json))?;
+    let file = files::open(std::path::Path::new(path)).map_err(|f| f.for_json(json))?;
     Ok(read_all(path, &mut std::io::BufReader::new(file)))
 }

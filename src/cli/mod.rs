@@ -9,6 +9,8 @@ mod completions;
 mod devices;
 mod emit;
 mod explain;
+mod failure;
+mod files;
 mod fit;
 mod import;
 mod input;
@@ -28,11 +30,15 @@ mod trace;
 mod validate;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::Failure;
+
+#[cfg(unix)]
+pub use files::note_closed;
 
 /// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,
 /// in microseconds and without a GPU.
@@ -88,14 +94,50 @@ enum Command {
 
 /// Runs a command line: the name of the program and its arguments.
 pub fn main(arguments: &[OsString]) -> ExitCode {
-    let command = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.command,
+    files::forget();
+    let (command, matches) = match parsed(arguments) {
+        Ok(parsed) => parsed,
         Err(error) if error.use_stderr() && asks_for_json(arguments) => {
             return usage(&error).for_json(true).report();
         }
-        Err(error) => error.exit(),
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => return told(&help),
     };
-    let outcome = match command {
+    let outcome = outputs(&matches).and_then(|()| run(command));
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// What is asked for, and the arguments by their names.
+fn parsed(arguments: &[OsString]) -> Result<(Command, ArgMatches), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+    Ok((cli.command, matches))
+}
+
+/// Prints what was asked for instead of a result: the help or the version.
+fn told(help: &clap::Error) -> ExitCode {
+    match files::print(&help.render().ansi().to_string()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Remembers what files will be written, so that none of them is read.
+fn outputs(matches: &ArgMatches) -> Result<(), Failure> {
+    let mut of_command = matches;
+    while let Some((_, below)) = of_command.subcommand() {
+        of_command = below;
+    }
+    let paths = of_command.try_get_many::<PathBuf>("output").ok().flatten().into_iter().flatten();
+    paths.into_iter().try_for_each(|path| files::writes(path))
+}
+
+fn run(command: Command) -> Outcome {
+    match command {
         Command::Rank(arguments) => rank::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
@@ -113,10 +155,6 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Licences => licences::run(),
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
     }
 }
 

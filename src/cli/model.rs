@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
-use super::input::{DeviceText, load_device};
+use super::input::{DeviceText, load_device, read_text};
 use super::output::Failure;
 use wavecast::curve::{Curves, Fit};
 use wavecast::device::{self, Device};
 use wavecast::footprint::{Addressing, Counter, Engine};
-use wavecast::kernel::{Kernel, Loaded};
+use wavecast::kernel::{Kernel, Limits, Loaded};
 use wavecast::predict::{Estimator, Model};
 use wavecast::report::{Warning, kernels_warnings};
 use wavecast::traffic::Counting;
@@ -70,7 +70,7 @@ pub(super) struct ModelArguments {
 pub(super) struct CurveFile(std::sync::Arc<Fit>);
 
 fn read_curves(path: &str) -> Result<CurveFile, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let (_, text) = read_text(path, Limits::default(), false).map_err(|f| f.to_text())?;
     let fit = wavecast::curve::read(path, &text).map_err(|fault| fault.to_string())?;
     Ok(CurveFile(std::sync::Arc::new(fit)))
 }

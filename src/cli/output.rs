@@ -1,14 +1,15 @@
-//! Writing results and failures.
+//! How results are written, and where.
 
-use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use wavecast::report::{ErrorDocument, render_fault};
-use wavecast::source::{Diagnostic, Fault};
+use super::files::{self, Output, standard_output};
+
+// Who writes results may fail.
+pub(super) use super::failure::Failure;
+pub(super) use super::files::print;
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,23 +32,44 @@ pub(super) struct OutputArguments {
     /// How to write the result; by default by the extension of -o, otherwise a table
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Write the result to a file instead of standard output
+    /// Write the result to a file instead of standard output; its extension says how
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
 impl OutputArguments {
+    /// Refuses a file whose name does not say how to write it. `more` are extensions beside those of formats.
+    pub(super) fn check(&self, more: &[&str]) -> Result<(), Failure> {
+        let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else { return Ok(()) };
+        let Some(extension) = extension(path) else { return Ok(()) };
+        if of_extension(&extension).is_some() || more.contains(&extension.as_str()) {
+            return Ok(());
+        }
+        if extension == "svg" {
+            let message = "this command draws no picture".to_owned();
+            let help = "rank, sweep, validate, fit, cache-probe and most of trace do; for a text in an .svg file add --format";
+            return Err(Failure::message("no-picture", message, Some(help)));
+        }
+        Err(unknown_extension(
+            path,
+            &[&["json", "jsonl", "csv", "md", "txt"], more].concat(),
+            Some("--format"),
+        ))
+    }
+
+    /// Refuses a file whose name says something else than what is written, which has one format only.
+    pub(super) fn check_only(&self, known: &[&str]) -> Result<(), Failure> {
+        let Some(path) = self.output.as_deref().filter(|_| self.format.is_none()) else { return Ok(()) };
+        match extension(path) {
+            Some(e) if !known.contains(&e.as_str()) => Err(unknown_extension(path, known, Some("--format"))),
+            _ => Ok(()),
+        }
+    }
+
     /// The format that was asked for.
     pub(super) fn format(&self) -> Format {
-        let extension = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
-        let by_extension = match extension {
-            Some("json") => Format::Json,
-            Some("jsonl" | "ndjson") => Format::Jsonl,
-            Some("csv") => Format::Csv,
-            Some("md") => Format::Md,
-            _ => Format::Table,
-        };
-        self.format.unwrap_or(by_extension)
+        let by_extension = || of_extension(&extension(self.output.as_deref()?)?);
+        self.format.or_else(by_extension).unwrap_or(Format::Table)
     }
 
     /// Whether errors are for a program.
@@ -57,8 +79,8 @@ impl OutputArguments {
 
     /// Whether a picture was asked for: a file that ends in .svg, and no other format.
     pub(super) fn is_picture(&self) -> bool {
-        let extension = self.output.as_deref().and_then(Path::extension);
-        self.format.is_none() && extension.is_some_and(|e| e.eq_ignore_ascii_case("svg"))
+        let extension = self.output.as_deref().and_then(extension);
+        self.format.is_none() && extension.is_some_and(|e| e == "svg")
     }
 
     /// Columns of the terminal, if the result goes to one.
@@ -72,18 +94,8 @@ impl OutputArguments {
 
     /// Writes a result to where it belongs.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
-        if self.is_picture() {
-            let message = "this command draws no picture".to_owned();
-            let help = "rank, sweep, validate and fit do; for a text in an .svg file add --format";
-            return Err(Failure::message("no-picture", message, Some(help)));
-        }
-        self.write_picture(text)
-    }
-
-    /// Writes a picture, or anything else, to where it belongs.
-    pub(super) fn write_picture(&self, text: &str) -> Result<(), Failure> {
-        let Some(path) = &self.output else { return print(text) };
-        std::fs::write(path, text).map_err(|e| self.unwritten(path, &e))
+        let written = self.output.as_deref().map_or_else(|| print(text), |path| files::write(path, text));
+        written.map_err(|f| f.for_json(self.is_json()))
     }
 
     /// Writes documents one after the other to where they belong, without a text of all in between.
@@ -91,20 +103,52 @@ impl OutputArguments {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        let Some(path) = &self.output else {
-            let mut out = BufWriter::new(io::stdout().lock());
-            return printed(write(&mut out).and_then(|()| out.flush()));
-        };
-        let written = File::create(path).and_then(|file| {
-            let mut out = BufWriter::new(file);
-            write(&mut out).and_then(|()| out.flush())
-        });
-        written.map_err(|e| self.unwritten(path, &e))
+        streamed(self.output.as_deref(), write).map_err(|f| f.for_json(self.is_json()))
     }
+}
 
-    fn unwritten(&self, path: &Path, error: &io::Error) -> Failure {
-        Failure::file("cannot-write", path, "write", error).for_json(self.is_json())
+/// Writes piece by piece to a file, or to standard output if there is none.
+pub(super) fn streamed(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if let Some(path) = path {
+        let mut output = Output::create(path)?;
+        let written = write(&mut output);
+        return output.finish(written);
     }
+    let mut out = BufWriter::new(standard_output()?);
+    match write(&mut out).and_then(|()| out.flush()) {
+        // A reader that has seen enough is no error.
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::unwritten("standard output", &e)),
+        _ => Ok(()),
+    }
+}
+
+/// The extension of a file, in small letters.
+pub(super) fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_string_lossy().to_ascii_lowercase())
+}
+
+/// The format that an extension stands for.
+fn of_extension(extension: &str) -> Option<Format> {
+    match extension {
+        "json" => Some(Format::Json),
+        "jsonl" | "ndjson" => Some(Format::Jsonl),
+        "csv" => Some(Format::Csv),
+        "md" => Some(Format::Md),
+        "txt" => Some(Format::Table),
+        _ => None,
+    }
+}
+
+/// The refusal of a file whose name does not say how to write it; `option`, if there is one, does.
+pub(super) fn unknown_extension(path: &Path, known: &[&str], option: Option<&str>) -> Failure {
+    let message = format!("the name {} does not say how to write the result", path.display());
+    let known: Vec<String> = known.iter().map(|e| format!(".{e}")).collect();
+    let other = option.map(|o| format!("; for any other name add {o}")).unwrap_or_default();
+    let help = format!("known extensions are {}{other}", known.join(", "));
+    Failure::message("unknown-extension", message, Some(&help))
 }
 
 /// One document alone, several as an array; an empty list is an empty array.
@@ -123,78 +167,4 @@ pub(super) fn write_documents<T: serde::Serialize>(documents: &[T], out: &mut dy
         many => serde_json::to_writer_pretty(&mut *out, many)?,
     }
     out.write_all(b"\n")
-}
-
-/// Writes to standard output.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-}
-
-/// What came of writing to standard output. A reader that has seen enough is no error.
-fn printed(written: io::Result<()>) -> Result<(), Failure> {
-    match written {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::message("cannot-write", e.to_string(), None))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub(super) struct Failure {
-    faults: Vec<Fault>,
-    json: bool,
-}
-
-impl Failure {
-    /// Input that cannot be used.
-    pub(super) fn faults(faults: Vec<Fault>, json: bool) -> Self {
-        Self { faults, json }
-    }
-
-    /// A failure without a place.
-    pub(super) fn message(code: &'static str, message: String, help: Option<&str>) -> Self {
-        let diagnostic = Diagnostic::global(code, message).maybe_help(help.map(str::to_owned));
-        Self { faults: vec![Fault::new(vec![diagnostic], std::sync::Arc::default())], json: false }
-    }
-
-    /// A document that cannot be written.
-    pub(super) fn json(error: &serde_json::Error) -> Self {
-        Self::message("json", error.to_string(), None)
-    }
-
-    /// A file that cannot be read or written.
-    pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
-        let help = match error.kind() {
-            ErrorKind::NotFound => Some("check the path; `-` reads standard input"),
-            ErrorKind::InvalidData => Some("the file must be UTF-8 text"),
-            _ => None,
-        };
-        Self::message(code, format!("cannot {verb} {}: {error}", path.display()), help)
-    }
-
-    /// Makes errors of a program's request readable for it.
-    pub(super) fn for_json(mut self, json: bool) -> Self {
-        self.json |= json;
-        self
-    }
-
-    /// The faults, to be joined with others.
-    pub(super) fn into_faults(self) -> Vec<Fault> {
-        self.faults
-    }
-
-    /// Writes the failure: JSON to standard output, text to standard error.
-    pub(super) fn report(self) -> ExitCode {
-        if self.json {
-            let text = serde_json::to_string_pretty(&ErrorDocument::new(&self.faults)).unwrap_or_default();
-            let _ = print(&(text + "\n"));
-        } else {
-            let texts: Vec<String> = self.faults.iter().map(render_fault).collect();
-            let _ = write!(anstream::stderr().lock(), "{}", texts.join("\n"));
-        }
-        ExitCode::from(2)
-    }
 }

@@ -52,6 +52,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let started = Instant::now();
     arguments.model.check_engine(json)?;
@@ -151,7 +152,7 @@ fn picture(documents: &[RankingDocument]) -> Result<String, Failure> {
 fn write(arguments: &Arguments, documents: &[RankingDocument]) -> Result<(), Failure> {
     let output = &arguments.output;
     if output.is_picture() {
-        return output.write_picture(&picture(documents)?);
+        return output.write(&picture(documents)?);
     }
     match output.format() {
         Format::Json => output.write_json(|out| write_documents(documents, out)),

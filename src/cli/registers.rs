@@ -6,6 +6,7 @@ use std::process::Command;
 use clap::{Args, ValueEnum};
 
 use super::choices::ShapeArguments;
+use super::files;
 use super::output::Failure;
 use wavecast::device::{Architecture, Device};
 use wavecast::emit::{Language, Settings, emit, registers_of};
@@ -60,8 +61,7 @@ fn rules(kernel: &Kernel, shapes: &ShapeArguments, device: &Device) -> Result<Ve
     let file = folder.join("kernels.cu");
     let cannot = |e: &std::io::Error| Failure::file("cannot-write", &file, "write", e);
     std::fs::create_dir_all(&folder).map_err(|e| cannot(&e))?;
-    std::fs::write(&file, text).map_err(|e| cannot(&e))?;
-    let messages = compile(&file, arch);
+    let messages = files::write(&file, &text).and_then(|()| compile(&file, arch));
     // What is left in a temporary folder is no failure.
     let _ = std::fs::remove_dir_all(&folder);
     let found = registers_of(&messages?);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
+use super::files::standard_output;
 use super::output::Failure;
 use wavecast::service::{Session, serve};
 
@@ -35,8 +36,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         }
         None => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
+    // Who cannot be answered need not ask.
+    drop(standard_output()?);
     let session = Session::new(arguments.device.clone());
     serve(&session, std::io::stdin().lock(), std::io::stdout(), jobs)
-        .map_err(|e| Failure::message("cannot-write", e.to_string(), None))?;
+        .map_err(|e| Failure::unwritten("standard output", &e))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -46,6 +46,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let started = Instant::now();
     let options = arguments.kernel.options().map_err(|f| f.for_json(json))?;
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return Err(Failure::faults(faults, json));
     }
     if arguments.output.is_picture() {
-        arguments.output.write_picture(&picture(&documents)?)?;
+        arguments.output.write(&picture(&documents)?)?;
     } else {
         arguments.output.write(&render(arguments, &documents)?)?;
     }

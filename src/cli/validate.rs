@@ -34,6 +34,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let started = Instant::now();
     arguments.model.check_engine(json)?;
@@ -42,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let model = model(arguments, &groups);
     let document = validation_document(&groups, &validation, model, arguments.worst, Vec::new());
     if arguments.output.is_picture() {
-        arguments.output.write_picture(&validation_picture(&document))?;
+        arguments.output.write(&validation_picture(&document))?;
     } else {
         arguments.output.write(&render(arguments, &document)?)?;
     }

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_yaml::Value;
-
 use super::document::Fit;
 use crate::device::{Device, Vendor};
-use crate::source::{Diagnostic, Fault};
+use crate::source::{
+    Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten,
+};
 
 /// The files in the binary; one may inherit from an earlier one.
 const FILES: [&str; 4] = [
@@ -16,12 +16,17 @@ const FILES: [&str; 4] = [
     include_str!("../../fits/h100-pcie.yaml"),
 ];
 
+/// Bytes of a curve file beyond which it is hardly one.
+const MOST_BYTES: usize = 1 << 20;
+/// The code of what is wrong with one.
+const CODE: &str = "curves";
+
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
-    whole(text, fits()).map_err(|message| {
-        let diagnostic = Diagnostic::global("curves", format!("{name}: {message}"));
-        Fault::new(vec![diagnostic.help("see docs/fits.md")], Arc::default())
-    })
+/// The curve file of a text, with what it inherits from those that ship.
+pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
+    let mut sources = Sources::new();
+    whole(name, text, fits(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
 }
 
 /// Those of the binary.
@@ -31,7 +36,7 @@ fn fits() -> &'static [Fit] {
         let mut fits = Vec::new();
         for text in FILES {
             // That every file reads is a test below.
-            fits.extend(whole(text, &fits));
+            fits.extend(whole("", text, &fits, &mut Sources::new()));
         }
         fits
     });
@@ -56,40 +61,65 @@ fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
 }
 
 /// The curve file of a text, with what it inherits from one of `fits`, or what is wrong with it.
-fn whole(text: &str, fits: &[Fit]) -> Result<Fit, String> {
-    let mut own: Value = serde_yaml::from_str(text).map_err(|e| e.to_string())?;
-    if let Some(base) = own.get("inherit").and_then(Value::as_str) {
-        let base = fits.iter().find(|f| f.id == base);
-        let base =
-            base.ok_or_else(|| format!("there are no curves `{}` to inherit", word(&own, "inherit")))?;
-        let base = serde_yaml::to_value(base.inherited_by(word(&own, "id"))).map_err(|e| e.to_string())?;
-        own = merged(&base, &own);
+fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<Fit, Vec<Diagnostic>> {
+    let mut own = tree(name, text, sources)?;
+    if let Some(base) = own.get("inherit").filter(|n| !n.is_null()) {
+        let id = &*word(&own, "inherit").to_owned();
+        let found = fits.iter().find(|f| f.id == id).ok_or_else(|| {
+            let message = format!("there are no curves `{}` to inherit", shorten(id));
+            let known: Vec<&str> = fits.iter().map(|f| f.id.as_str()).collect();
+            vec![
+                Diagnostic::error(CODE, base.span, message).help(format!("these ship: {}", known.join(", "))),
+            ]
+        })?;
+        // What ships was read before: its text is what it says now.
+        let below = serde_yaml::to_string(&found.inherited_by(word(&own, "id")));
+        let below = below.map_err(|e| vec![Diagnostic::global(CODE, e.to_string())])?;
+        lay_under(&mut own, tree(id, &below, sources)?);
     }
-    let fit: Fit = serde_yaml::from_value(own).map_err(|e| e.to_string())?;
+    let fit: Fit = from_tree(&own, CODE).map_err(|e| vec![e.help("see docs/fits.md")])?;
     match fit.version {
         1 => Ok(fit),
-        other => Err(format!("version {other} of curve files is not known")),
+        other => {
+            let span = own.get("wavecast-curves").map_or(own.span, |n| n.span);
+            let message = format!("version {other} of curve files is not known");
+            Err(vec![Diagnostic::error(CODE, span, message).help("this program knows version 1")])
+        }
     }
 }
 
-fn word<'v>(file: &'v Value, key: &str) -> &'v str {
-    file.get(key).and_then(Value::as_str).unwrap_or_default()
+/// The one document of a text.
+fn tree(name: &str, text: &str, sources: &mut Sources) -> Result<Node, Vec<Diagnostic>> {
+    let file = sources.add(name, text);
+    let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(MOST_BYTES));
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    <[Node; 1]>::try_from(documents).map(|[document]| document).map_err(|documents| {
+        let message = format!("a curve file holds one document, this one {}", documents.len());
+        vec![Diagnostic::error(CODE, Span::new(file, 0..0), message).help("see docs/fits.md")]
+    })
 }
 
-/// `over` on top of `base`, mapping by mapping.
-fn merged(base: &Value, over: &Value) -> Value {
-    // What names its form or its source is one thing and is replaced whole.
-    let whole = |v: &Value| v.get("source").is_some();
-    match (base, over) {
-        (Value::Mapping(below), Value::Mapping(above)) if !whole(over) => {
-            let mut out = below.clone();
-            for (key, value) in above {
-                let joined = below.get(key).map_or_else(|| value.clone(), |b| merged(b, value));
-                out.insert(key.clone(), joined);
-            }
-            Value::Mapping(out)
+fn word<'n>(file: &'n Node, key: &str) -> &'n str {
+    match file.get(key).map(|n| &n.value) {
+        Some(Value::Scalar(scalar)) => &scalar.text,
+        _ => "",
+    }
+}
+
+/// Adds what only the file below says, mapping by mapping.
+fn lay_under(own: &mut Node, below: Node) {
+    // What names its source is one thing and stays whole.
+    if own.get("source").is_some() {
+        return;
+    }
+    let (Value::Map(above), Value::Map(below)) = (&mut own.value, below.value) else { return };
+    for entry in below {
+        match above.iter_mut().find(|e| e.key == entry.key) {
+            Some(known) => lay_under(&mut known.value, entry.value),
+            None => above.push(entry),
         }
-        _ => over.clone(),
     }
 }
 
@@ -161,6 +191,24 @@ mod tests {
     }
 
     #[test]
+    fn mistakes_have_places_and_deep_files_are_refused() {
+        let text = "wavecast-curves: 1\nid: mine\ninherit: v100-pcie-32gb\nabout: x\ntime:\n  dispatch_cycles: {value: a, source: star}\n";
+        let fault = read("mine.yaml", text).unwrap_err().to_string();
+        assert!(fault.starts_with("mine.yaml:6:28: invalid type: string \"a\", expected f64"), "{fault}");
+        let fault = read("mine.yaml", &text.replace("dispatch", "dipsatch")).unwrap_err().to_string();
+        assert!(fault.starts_with("mine.yaml:6:3: unknown field `dipsatch_cycles`"), "{fault}");
+        for (hurtful, said) in [
+            ("[".repeat(100_000), "nested deeper than 64 levels"),
+            ("{a: ".repeat(100_000), "nested deeper than 64 levels"),
+            ("x".repeat(2 << 20), "the limit is 1048576"),
+            ("- ".repeat(400_000), "nested deeper"),
+        ] {
+            let fault = read("mine.yaml", &hurtful).unwrap_err().to_string();
+            assert!(fault.contains(said), "{fault}");
+        }
+    }
+
+    #[test]
     fn devices_without_curves_keep_their_own_bandwidth_and_latency() {
         let h200 = for_device(&crate::device::find("h200", &[]).unwrap());
         let time = &h200.fit.time;
@@ -178,7 +226,7 @@ mod tests {
             let value = serde_yaml::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
                 for (name, coefficient) in value.get(part).unwrap().as_mapping().unwrap() {
-                    let source = coefficient.get("source").and_then(Value::as_str);
+                    let source = coefficient.get("source").and_then(serde_yaml::Value::as_str);
                     assert!(source.is_some_and(|s| fit.sources.contains_key(s)), "{} {name:?}", fit.id);
                 }
             }

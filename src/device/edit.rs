@@ -1,6 +1,6 @@
 //! Changes a device file as a person would: the numbers that change, and nothing else of its text.
 
-use crate::source::{Diagnostic, Node, Sources, Span, Value, parse_stream};
+use crate::source::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
 
 /// A number to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 1 << 20;
 pub fn edit(text: &str, changes: &[Change], key: &str, about: &str) -> Result<String, Diagnostic> {
     let mut sources = Sources::new();
     let file = sources.add("device", text);
-    let (documents, errors) = parse_stream(text, file, MOST_BYTES);
+    let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(MOST_BYTES));
     if let Some(error) = errors.into_iter().next() {
         return Err(error);
     }

@@ -18,7 +18,7 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
         let Value::Map(entries) = &mut node.value else {
             return Err(unknown(path, part, &[], span));
         };
-        let known: Vec<String> = entries.iter().map(|e| e.key.clone()).collect();
+        let known: Vec<String> = entries.iter().map(|e| e.key.as_str().to_owned()).collect();
         match entries.iter_mut().find(|e| e.key == part) {
             Some(entry) => node = &mut entry.value,
             None => return Err(unknown(path, part, &known, span)),
@@ -26,12 +26,12 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
     }
     let scalar = |text: &str, span: Span| {
         let origin = Origin::whole(span);
-        Node { span, value: Value::Scalar(Scalar { text: text.to_owned(), plain: true, origin }) }
+        Node { span, value: Value::Scalar(Scalar { text: text.into(), plain: true, origin }) }
     };
     match &node.value {
         Value::Map(entries) if entries.iter().any(|e| e.key == "value") => {
             let entry = |key: &str, text: &str, at: Span| Entry {
-                key: key.to_owned(),
+                key: key.into(),
                 key_span: span,
                 value: scalar(text, at),
             };

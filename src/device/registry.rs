@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::document::{Device, SourceKind, SourceText};
 use super::overrides;
 use super::sourced::Visit;
-use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream};
+use crate::source::{
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream,
+};
 
 /// The device of the performance-estimation paper, meant where none is named.
 pub const DEFAULT: &str = "a100-40gb";
@@ -133,13 +135,13 @@ impl Reader {
     fn tree(&mut self, name: &str, text: &str, depth: usize) -> Option<Node> {
         let file = self.sources.add(name, text);
         self.owners.push(String::new());
-        let (documents, errors) = parse_stream(text, file, MAX_BYTES);
+        let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(MAX_BYTES));
         self.errors.extend(errors);
         let start = Span::new(file, 0..0);
         let [document] =
             <[Node; 1]>::try_from(documents).map_err(|d| self.one_document(d.len(), start)).ok()?;
         if let Some(Value::Scalar(id)) = document.get("id").map(|n| &n.value) {
-            self.owners[file.0 as usize].clone_from(&id.text);
+            id.text.as_str().clone_into(&mut self.owners[file.0 as usize]);
         }
         let mut own = document;
         self.check_version(&mut own);

@@ -48,7 +48,7 @@ impl<T: Quantity> Decode for Sourced<T> {
 
 fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
     let text = match &node.value {
-        Value::Scalar(scalar) => scalar.text.clone(),
+        Value::Scalar(scalar) => scalar.text.as_str().to_owned(),
         Value::List(items) => {
             let texts: Vec<&str> = items
                 .iter()

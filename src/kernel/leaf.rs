@@ -22,7 +22,7 @@ impl Decode for Formula {
         }
         // 4.0 and 1e3 are integers of YAML; the grammar knows only digits.
         let integral = scalar.as_int().filter(|_| scalar.text.contains(['.', 'e', 'E', 'o']));
-        let text = integral.map_or_else(|| scalar.text.clone(), |n| n.to_string());
+        let text = integral.map_or_else(|| scalar.text.as_str().to_owned(), |n| n.to_string());
         parse_expression(&text, scalar.origin).map(Formula).map_err(|d| decoder.report(d)).ok()
     }
 }
@@ -327,7 +327,10 @@ impl Decode for Ordered {
             for entry in map {
                 match Formula::decode(&entry.value, decoder) {
                     Some(value) => {
-                        out.push((Spanned { value: entry.key.clone(), span: entry.key_span }, value));
+                        out.push((
+                            Spanned { value: entry.key.as_str().to_owned(), span: entry.key_span },
+                            value,
+                        ));
                     }
                     None => whole = false,
                 }

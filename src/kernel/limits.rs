@@ -5,6 +5,8 @@
 pub struct Limits {
     /// Bytes of one input text.
     pub document_bytes: usize,
+    /// Values and keys of one input text.
+    pub nodes: usize,
     /// Accesses after unrolling, over all documents and variants of one text.
     pub accesses: usize,
     /// Launch candidates of one kernel or variant.
@@ -15,18 +17,25 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { document_bytes: 64 << 20, accesses: 250_000, candidates: 1_000_000, variants: 100_000 }
+        Self {
+            document_bytes: 64 << 20,
+            nodes: 1_000_000,
+            accesses: 250_000,
+            candidates: 1_000_000,
+            variants: 100_000,
+        }
     }
 }
 
 impl Limits {
     /// The names that [`Limits::set`] knows.
-    pub const NAMES: [&'static str; 4] = ["document-bytes", "accesses", "candidates", "variants"];
+    pub const NAMES: [&'static str; 5] = ["document-bytes", "nodes", "accesses", "candidates", "variants"];
 
     /// Changes one limit by name; `false` if there is none of that name.
     pub fn set(&mut self, name: &str, value: usize) -> bool {
         match name {
             "document-bytes" => self.document_bytes = value,
+            "nodes" => self.nodes = value,
             "accesses" => self.accesses = value,
             "candidates" => self.candidates = value,
             "variants" => self.variants = value,

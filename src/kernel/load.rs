@@ -10,7 +10,8 @@ use super::model::Kernel;
 use super::variants;
 use crate::expr::parse_expression;
 use crate::source::{
-    Decode, Decoder, Diagnostic, Fault, FileId, Node, Origin, Sources, Span, Value, nearest, parse_stream,
+    Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Origin, Sources, Span, Value, nearest,
+    parse_stream,
 };
 
 /// What may differ between two readings of the same text.
@@ -66,7 +67,8 @@ fn load_all(
     limits: Limits,
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Kernel> {
-    let (documents, unreadable) = parse_stream(text, file, limits.document_bytes);
+    let (documents, unreadable) =
+        parse_stream(text, file, Bounds { bytes: limits.document_bytes, nodes: limits.nodes });
     let documents: Vec<Node> = documents.into_iter().flat_map(listed).collect();
     errors.extend(unreadable);
     if documents.is_empty() && errors.is_empty() {

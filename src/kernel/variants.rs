@@ -89,7 +89,7 @@ fn merged(document: &Node, mut change: Node, number: usize) -> Result<Variant, D
         return Err(error.help("list all of them at the top level"));
     }
     let name = match take(&mut change, "name").map(|n| n.value) {
-        Some(Value::Scalar(name)) => name.text,
+        Some(Value::Scalar(name)) => name.text.into(),
         _ => format!("variant {}", number + 1),
     };
     let mut node = document.clone();

@@ -81,7 +81,7 @@ pub struct Options {
     pub set: Given,
     /// Numbers of the device to change, such as `l2.capacity`: a mapping, or a list of `PATH=VALUE`.
     pub device_set: Given,
-    /// Limits that protect the tool: document-bytes, accesses, candidates, variants.
+    /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants.
     pub limit: Given,
     /// Thread blocks to consider: one shape or a list of shapes, a shape being up to three numbers.
     pub block: ShapeList,

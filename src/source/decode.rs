@@ -120,7 +120,7 @@ pub(crate) fn shorten(text: &str) -> String {
 
 impl Decode for String {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        decoder.scalar(node, "a string").map(|s| s.text.clone())
+        decoder.scalar(node, "a string").map(|s| s.text.as_str().to_owned())
     }
 }
 
@@ -218,7 +218,7 @@ impl<T: Decode> Decode for Named<T> {
             .iter()
             .map(|e| {
                 let value = T::decode(&e.value, decoder)?;
-                Some((Spanned { value: e.key.clone(), span: e.key_span }, value))
+                Some((Spanned { value: e.key.as_str().to_owned(), span: e.key_span }, value))
             })
             .collect();
         decoded.into_iter().collect::<Option<_>>().map(Named)

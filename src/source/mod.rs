@@ -3,11 +3,15 @@
 //!
 //! Every value remembers the span it came from, so that a later room can say where a fault lies.
 
+mod characters;
 mod decode;
 mod diagnostic;
+mod json;
 mod node;
 mod suggest;
 mod text;
+mod tree;
+mod word;
 mod yaml;
 
 pub use decode::{Decode, Decoder, Named, Spanned};
@@ -15,6 +19,8 @@ pub use diagnostic::{Diagnostic, Fault, Location, Severity};
 pub use node::{Entry, Mapping, Node, Scalar, Value};
 pub use suggest::nearest;
 pub use text::{FileId, Origin, SourceText, Sources, Span};
-pub use yaml::parse_stream;
+pub use tree::from_tree;
+pub use word::Word;
+pub use yaml::{Bounds, parse_stream};
 
 pub(crate) use decode::{key_name, record, shorten};

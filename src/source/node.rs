@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Origin, Span};
+use super::{Origin, Span, Word};
 
 /// A node and where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scalar {
     /// The text after unquoting and unescaping.
-    pub text: String,
+    pub text: Word,
     /// Whether it stood without quotes (only then is it a number, a truth value or null).
     pub plain: bool,
     /// Where its characters came from.
@@ -87,7 +87,7 @@ pub type Mapping = Vec<Entry>;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The key.
-    pub key: String,
+    pub key: Word,
     /// Where the key stands.
     pub key_span: Span,
     /// Its value.
@@ -155,6 +155,12 @@ mod tests {
 
     fn plain(text: &str) -> Scalar {
         Scalar { text: text.into(), plain: true, origin: Origin::whole(Span::default()) }
+    }
+
+    #[test]
+    fn nodes_are_small() {
+        assert!(size_of::<Node>() <= 56, "{}", size_of::<Node>());
+        assert!(size_of::<Entry>() <= 88, "{}", size_of::<Entry>());
     }
 
     #[test]

@@ -62,20 +62,25 @@ impl Origin {
     }
 }
 
+/// Lines from one mark in a text to the next.
+const STEP: usize = 64;
+
 /// One text with a name: a file, standard input, or a command-line argument.
 #[derive(Debug, Clone)]
 pub struct SourceText {
     name: String,
     text: String,
-    line_starts: Vec<usize>,
+    /// Where every `STEP`th line begins: a text may have more lines than an index of all has room for.
+    marks: Vec<usize>,
     /// Lines of the file before this text.
     before: usize,
 }
 
 impl SourceText {
     fn new(name: String, text: String) -> Self {
-        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
-        Self { name, text, line_starts, before: 0 }
+        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1));
+        let marks = starts.step_by(STEP).collect();
+        Self { name, text, marks, before: 0 }
     }
 
     /// The name by which a message calls it.
@@ -91,17 +96,22 @@ impl SourceText {
     /// Line and column of a byte offset, both counted from 1, columns in characters.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let offset = floor_boundary(&self.text, offset);
-        let line = self.line_starts.partition_point(|&start| start <= offset);
-        let start = self.line_starts[line - 1];
+        let mark = self.marks.partition_point(|&start| start <= offset).saturating_sub(1);
+        let (mut line, mut start) = (mark * STEP + 1, self.marks.get(mark).copied().unwrap_or(0));
+        for end in memchr::memchr_iter(b'\n', &self.text.as_bytes()[start..offset]) {
+            (line, start) = (line + 1, self.marks[mark] + end + 1);
+        }
         (line + self.before, self.text[start..offset].chars().count() + 1)
     }
 
     /// The text of a line counted from 1, without its end.
     pub fn line(&self, line: usize) -> &str {
         let Some(line) = line.checked_sub(self.before) else { return "" };
-        let Some(&start) = line.checked_sub(1).and_then(|i| self.line_starts.get(i)) else { return "" };
-        let end = self.line_starts.get(line).copied().unwrap_or(self.text.len());
-        self.text[start..end].trim_end_matches(['\n', '\r'])
+        let Some(line) = line.checked_sub(1) else { return "" };
+        let Some(rest) = self.marks.get(line / STEP).and_then(|&mark| self.text.get(mark..)) else {
+            return "";
+        };
+        rest.split('\n').nth(line % STEP).unwrap_or("").trim_end_matches('\r')
     }
 }
 
@@ -168,6 +178,20 @@ mod tests {
         assert_eq!(text.position(6), (2, 3));
         assert_eq!(text.position(99), (3, 1), "past the end is the end");
         assert_eq!((text.line(1), text.line(2), text.line(3), text.line(9)), ("aé", "xyz", "", ""));
+    }
+
+    #[test]
+    fn lines_are_found_between_marks() {
+        let many: String = (1..=1000).map(|i| format!("é{i}\n")).collect();
+        let mut sources = Sources::new();
+        let id = sources.add("t", many.as_str());
+        let text = sources.get(id).unwrap();
+        for n in [1, 63, 64, 65, 128, 129, 999, 1000] {
+            let at = many.find(&format!("é{n}\n")).unwrap();
+            assert_eq!((text.position(at), text.position(at + 2)), ((n, 1), (n, 2)));
+            assert_eq!(text.line(n), format!("é{n}"));
+        }
+        assert_eq!((text.position(many.len()), text.line(1001), text.line(5000)), ((1001, 1), "", ""));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! YAML 1.2 (and with it JSON) into trees with places.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::{Diagnostic, Entry, Fault, FileId, Node, Origin, Scalar, Span, Value, shorten};
+use super::characters::Characters;
+use super::json;
+use super::{Diagnostic, Entry, Fault, FileId, Node, Origin, Scalar, Span, Value, Word, shorten};
 
 /// Deepest nesting of lists and mappings.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 /// Most nodes that aliases may add to a stream ("billion laughs").
 const MAX_ALIASED: usize = 100_000;
 /// Most nodes under anchors, each as often as anchors are around it: all are copied.
@@ -16,46 +17,108 @@ const MAX_ANCHORED: usize = 1_000_000;
 /// Bytes of text that weigh as much as a node, where nodes are copied.
 const BYTES_OF_NODE: usize = 64;
 
+/// Commas, brackets and colons of a node of YAML, with some to spare.
+const MARKS_OF_NODE: usize = 2;
+
+/// How large a text may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of the text.
+    pub bytes: usize,
+    /// Values and keys in it.
+    pub nodes: usize,
+}
+
+impl Bounds {
+    /// So many bytes, of which every second may be a value.
+    pub fn of_bytes(bytes: usize) -> Self {
+        Self { bytes, nodes: bytes }
+    }
+}
+
 /// Parses all documents of a stream. What was read before an error is returned beside it.
-pub fn parse_stream(text: &str, file: FileId, max_bytes: usize) -> (Vec<Node>, Vec<Diagnostic>) {
-    if text.len() > max_bytes || u32::try_from(text.len()).is_err() {
-        let message = format!("the document has {} bytes; the limit is {max_bytes}", text.len());
+pub fn parse_stream(text: &str, file: FileId, bounds: Bounds) -> (Vec<Node>, Vec<Diagnostic>) {
+    if text.len() > bounds.bytes || u32::try_from(text.len()).is_err() {
+        let message = format!("the document has {} bytes; the limit is {}", text.len(), bounds.bytes);
         let error = Diagnostic::error("document-too-large", Span::new(file, 0..0), message)
             .help("raise it with --limit document-bytes=N if this is meant");
         return (Vec::new(), vec![error]);
     }
-    let mut builder = Builder::new(text, file);
-    let parts = json_documents(text);
-    let outcome = parts.into_iter().try_for_each(|part| builder.read(part));
+    if !text.trim_start().starts_with(['{', '[']) {
+        return parse_yaml(text, file, bounds);
+    }
+    let (mut budget, mut errors) = (Budget::new(bounds.nodes), Vec::new());
+    match json::read(text, file, &mut budget, &mut errors) {
+        // What one document goes on with may be `---`, which is for YAML, as is what is no JSON at all.
+        Ok(read) if read.rest < text.len() && read.documents.len() < 2 => parse_yaml(text, file, bounds),
+        Ok(read) => {
+            let (more, wrong) = yaml_from(text, read.rest, file, budget);
+            (read.documents.into_iter().chain(more).collect(), errors.into_iter().chain(wrong).collect())
+        }
+        Err(error) => {
+            errors.push(error);
+            (Vec::new(), errors)
+        }
+    }
+}
+
+/// Parses all documents of a stream as YAML.
+pub(super) fn parse_yaml(text: &str, file: FileId, bounds: Bounds) -> (Vec<Node>, Vec<Diagnostic>) {
+    yaml_from(text, 0, file, Budget::new(bounds.nodes))
+}
+
+/// Parses what stands from a byte on.
+fn yaml_from(text: &str, start: usize, file: FileId, budget: Budget) -> (Vec<Node>, Vec<Diagnostic>) {
+    if let Err(error) = budget.check_marks(text, file) {
+        return (Vec::new(), vec![error]);
+    }
+    let mut builder = Builder::new(text, start, file, budget);
+    let outcome = builder.read();
+    builder.leave();
     let mut errors = builder.errors;
     errors.extend(outcome.err());
     (builder.documents, errors)
 }
 
-/// Where the JSON documents of a text lie that follow each other without separators, as in JSON lines:
-/// YAML would want `---` between them. Any other text is one part, in which YAML finds its documents.
-fn json_documents(text: &str) -> Vec<Range<usize>> {
-    let whole = 0..text.len();
-    if !text.trim_start().starts_with(['{', '[']) {
-        return Vec::from([whole]);
+/// How many nodes may still come.
+pub(super) struct Budget {
+    left: usize,
+    most: usize,
+}
+
+impl Budget {
+    pub(super) fn new(most: usize) -> Self {
+        Self { left: most, most }
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
-    let (mut parts, mut start) = (Vec::new(), 0);
-    while let Some(value) = values.next() {
-        if value.is_err() {
-            break;
-        }
-        parts.push(start..values.byte_offset());
-        start = values.byte_offset();
+
+    /// Takes one.
+    pub(super) fn one_more(&mut self, span: Span) -> Result<(), Diagnostic> {
+        let Some(left) = self.left.checked_sub(1) else {
+            let message = format!("the document has more than {} values and keys", self.most);
+            return Err(Diagnostic::error("too-many-nodes", span, message)
+                .help("raise the limit with --limit nodes=N if this is meant"));
+        };
+        self.left = left;
+        Ok(())
     }
-    match parts.len() {
-        0 | 1 => Vec::from([whole]),
-        // What is not JSON, if anything, is for the YAML parser to complain about.
-        _ if start < text.len() && !text.get(start..).unwrap_or("").trim().is_empty() => {
-            parts.push(start..text.len());
-            parts
+
+    /// Refuses a text with more commas, brackets and colons than nodes need. The parser holds lists and mappings
+    /// in brackets as a whole before it tells of their first item, in ten times the memory of their nodes.
+    fn check_marks(&self, text: &str, file: FileId) -> Result<(), Diagnostic> {
+        let most = self.most.saturating_mul(MARKS_OF_NODE);
+        // Most texts are far too short.
+        if text.len() <= most {
+            return Ok(());
         }
-        _ => parts,
+        let is_mark =
+            |b: &u8| matches!(b, b',' | b'[' | b']' | b'{' | b'}' | b':' | b'?' | b'&' | b'*' | b'!' | b'%');
+        let marks = text.bytes().filter(is_mark).count();
+        if marks <= most {
+            return Ok(());
+        }
+        let message = format!("the document has {marks} commas, brackets and colons; the limit is {most}");
+        Err(Diagnostic::error("too-many-nodes", Span::new(file, 0..0), message)
+            .help("write it as JSON, or raise the limit with --limit nodes=N"))
     }
 }
 
@@ -68,26 +131,18 @@ struct Open {
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: HashSet<String>, key: Key },
-}
-
-/// What the next node of a mapping is.
-enum Key {
-    /// A key.
-    Awaited,
-    /// The value of a key.
-    Taken(String, Span),
-    /// The value of a key that appeared before, to be dropped.
-    Repeated,
+    /// Entries, and the key of the next, if it has been read.
+    Map(Vec<Entry>, Option<(Word, Span)>),
 }
 
 struct Builder<'t> {
     text: &'t str,
     file: FileId,
-    /// First byte of the part that is being read.
+    /// First byte that is read.
     start: usize,
-    /// Byte offset of every character of the part, where bytes and characters differ.
-    bytes_of_chars: Option<Vec<u32>>,
+    /// Where the characters from there on are.
+    characters: Characters<'t>,
+    budget: Budget,
     stack: Vec<Open>,
     anchors: HashMap<usize, Node>,
     aliased: usize,
@@ -97,18 +152,24 @@ struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn new(text: &'t str, file: FileId) -> Self {
-        let (stack, anchors, documents, errors) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
-        let (start, bytes_of_chars) = (0, None);
-        Self { text, file, start, bytes_of_chars, stack, anchors, aliased: 0, anchored: 0, documents, errors }
+    fn new(text: &'t str, start: usize, file: FileId, budget: Budget) -> Self {
+        Self {
+            text,
+            file,
+            start,
+            characters: Characters::of(text.get(start..).unwrap_or("")),
+            budget,
+            stack: Vec::new(),
+            anchors: HashMap::new(),
+            aliased: 0,
+            anchored: 0,
+            documents: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     fn byte(&self, character: usize) -> usize {
-        let within = match &self.bytes_of_chars {
-            None => character,
-            Some(starts) => starts.get(character).map_or(self.text.len(), |&b| b as usize),
-        };
-        self.start.saturating_add(within).min(self.text.len())
+        self.start.saturating_add(self.characters.byte(character)).min(self.text.len())
     }
 
     fn span(&self, span: saphyr_parser::Span) -> Span {
@@ -116,15 +177,9 @@ impl<'t> Builder<'t> {
         Span::new(self.file, start..end.max(start))
     }
 
-    /// Reads the documents of a part of the text.
-    fn read(&mut self, part: Range<usize>) -> Result<(), Diagnostic> {
-        self.start = part.start;
-        let text = self.text.get(part).unwrap_or("");
-        self.bytes_of_chars = (!text.is_ascii()).then(|| {
-            let starts = text.char_indices().map(|(i, _)| i).chain([text.len()]);
-            starts.map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect()
-        });
-        let mut parser = Parser::new_from_str(text);
+    /// Reads all documents.
+    fn read(&mut self) -> Result<(), Diagnostic> {
+        let mut parser = Parser::new_from_str(self.text.get(self.start..).unwrap_or(""));
         loop {
             let event = match parser.next_event() {
                 None => return Ok(()),
@@ -138,12 +193,12 @@ impl<'t> Builder<'t> {
             match event.0 {
                 Event::SequenceStart(anchor, _) => self.open(span, anchor, Content::List(Vec::new()))?,
                 Event::MappingStart(anchor, _) => {
-                    let map = Content::Map { entries: Vec::new(), seen: HashSet::new(), key: Key::Awaited };
-                    self.open(span, anchor, map)?;
+                    self.open(span, anchor, Content::Map(Vec::new(), None))?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
                 Event::Scalar(text, style, anchor, tag) => {
                     let scalar = self.scalar(text.into_owned(), style, tag.is_some(), span);
+                    self.budget.one_more(span)?;
                     let node =
                         Node { span: scalar.origin.span(0..scalar.text.len()), value: Value::Scalar(scalar) };
                     self.finish(node, anchor)?;
@@ -168,12 +223,23 @@ impl<'t> Builder<'t> {
         } else {
             Origin::whole(span)
         };
+        let text = text.into();
         // A tag such as !!str makes a plain scalar text; other types a tag could claim have no use here.
         Scalar { text, plain: style == ScalarStyle::Plain && !tagged, origin }
     }
 
+    /// Looks through what an error left open.
+    fn leave(&mut self) {
+        for open in std::mem::take(&mut self.stack) {
+            if let Content::Map(mut entries, _) = open.content {
+                drop_repeated(&mut entries, &mut self.errors);
+            }
+        }
+    }
+
     fn open(&mut self, span: Span, anchor: usize, content: Content) -> Result<(), Diagnostic> {
-        if let Some(Open { content: Content::Map { key: Key::Awaited, .. }, .. }) = self.stack.last() {
+        self.budget.one_more(span)?;
+        if let Some(Open { content: Content::Map(_, None), .. }) = self.stack.last() {
             return Err(Diagnostic::error(
                 "complex-key",
                 span,
@@ -195,8 +261,15 @@ impl<'t> Builder<'t> {
     fn close(&mut self, end: Span) -> Result<(), Diagnostic> {
         let Some(open) = self.stack.pop() else { return Ok(()) };
         let value = match open.content {
-            Content::List(items) => Value::List(items),
-            Content::Map { entries, .. } => Value::Map(entries),
+            Content::List(mut items) => {
+                items.shrink_to_fit();
+                Value::List(items)
+            }
+            Content::Map(mut entries, _) => {
+                drop_repeated(&mut entries, &mut self.errors);
+                entries.shrink_to_fit();
+                Value::Map(entries)
+            }
         };
         self.finish(Node { span: open.span.to(end), value }, open.anchor)
     }
@@ -218,30 +291,13 @@ impl<'t> Builder<'t> {
         };
         match &mut open.content {
             Content::List(items) => items.push(node),
-            Content::Map { entries, seen, key } => match std::mem::replace(key, Key::Awaited) {
-                Key::Taken(key, key_span) => entries.push(Entry { key, key_span, value: node }),
-                Key::Repeated => {}
-                Key::Awaited => {
-                    let Value::Scalar(scalar) = node.value else {
-                        return Err(Diagnostic::error(
-                            "complex-key",
-                            node.span,
-                            "a key must be a plain name",
-                        ));
-                    };
-                    *key = if seen.insert(scalar.text.clone()) {
-                        Key::Taken(scalar.text, node.span)
-                    } else {
-                        // More than a fault shows need not be remembered.
-                        if self.errors.len() <= Fault::MOST {
-                            let key = shorten(&scalar.text);
-                            let message = format!("the key `{key}` appears twice in this mapping");
-                            let help = "keep one of them; the second is not taken as an override";
-                            self.errors
-                                .push(Diagnostic::error("duplicate-key", node.span, message).help(help));
-                        }
-                        Key::Repeated
-                    };
+            Content::Map(entries, key) => match (key.take(), node.value) {
+                (Some((key, key_span)), value) => {
+                    entries.push(Entry { key, key_span, value: Node { span: node.span, value } });
+                }
+                (None, Value::Scalar(scalar)) => *key = Some((scalar.text, node.span)),
+                (None, _) => {
+                    return Err(Diagnostic::error("complex-key", node.span, "a key must be a plain name"));
                 }
             },
         }
@@ -261,6 +317,30 @@ impl<'t> Builder<'t> {
         }
         Ok(target.clone())
     }
+}
+
+/// Drops and reports entries whose key an earlier one has.
+pub(super) fn drop_repeated(entries: &mut Vec<Entry>, errors: &mut Vec<Diagnostic>) {
+    let mut by_key: Vec<usize> = (0..entries.len()).collect();
+    // Equal keys stay in the order of the document.
+    by_key.sort_by(|&a, &b| entries[a].key.as_str().cmp(&entries[b].key));
+    let mut repeated: Vec<usize> =
+        by_key.windows(2).filter(|w| entries[w[0]].key == entries[w[1]].key).map(|w| w[1]).collect();
+    if repeated.is_empty() {
+        return;
+    }
+    repeated.sort_unstable();
+    // More than a fault shows need not be remembered.
+    for &i in repeated.iter().take((Fault::MOST + 1).saturating_sub(errors.len())) {
+        let message = format!("the key `{}` appears twice in this mapping", shorten(&entries[i].key));
+        let help = "keep one of them; the second is not taken as an override";
+        errors.push(Diagnostic::error("duplicate-key", entries[i].key_span, message).help(help));
+    }
+    let (mut at, mut dropped) = (0, repeated.iter().peekable());
+    entries.retain(|_| {
+        at += 1;
+        dropped.next_if(|&&i| i == at - 1).is_none()
+    });
 }
 
 /// Number of nodes in a tree, long texts counting as several, counted no further than `most`.
@@ -298,7 +378,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> (Vec<Node>, Vec<Diagnostic>) {
-        parse_stream(text, FileId(0), 1 << 20)
+        parse_stream(text, FileId(0), Bounds::of_bytes(1 << 20))
     }
 
     fn snippets(text: &str, node: &Node, out: &mut Vec<String>) {
@@ -344,6 +424,25 @@ mod tests {
         assert_eq!((documents.len(), errors[0].code), (2, "yaml"));
         assert!(errors[0].span.unwrap().start > 20);
         assert_eq!(parse("{a: 1}\n---\n{a: 2}\n").0.len(), 2, "flow style of YAML is no JSON");
+    }
+
+    #[test]
+    fn values_and_keys_are_limited() {
+        let parse = |text: &str, nodes| parse_stream(text, FileId(0), Bounds { bytes: 1 << 20, nodes }).1;
+        assert_eq!(parse("{a: [1, 2], b: 3}", 7), []);
+        for text in [
+            "{a: [1, 2], b: 3}",
+            "[1, 2, 3, 4, 5, 6]",
+            "- 1\n- [2, 3]\n- [4]\n",
+            "1\n---\n2\n--- \n[[[[]]]]\n",
+        ] {
+            assert_eq!(
+                parse(text, 6).first().map(|e| e.code),
+                Some("too-many-nodes").filter(|_| !text.contains("---")),
+                "{text}"
+            );
+            assert_eq!(parse(text, 5).first().map(|e| e.code), Some("too-many-nodes"), "{text}");
+        }
     }
 
     #[test]

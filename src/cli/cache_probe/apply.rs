@@ -5,18 +5,22 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::super::Outcome;
-use super::super::output::{Failure, print};
+use super::super::files;
+use super::super::input::read_text;
+use super::super::output::Failure;
 use super::super::progress;
+use super::Arguments;
 use wavecast::device::{self, Change};
+use wavecast::kernel::Limits;
 use wavecast::report::probe::ProbeDocument;
 use wavecast::source::{Fault, Sources};
 
 /// Key of the source that findings get.
 const SOURCE: &str = "probe";
 
-pub(super) fn run(path: &Path, write: bool, document: &ProbeDocument) -> Outcome {
+pub(super) fn run(arguments: &Arguments, path: &Path, document: &ProbeDocument) -> Outcome {
     let name = path.display().to_string();
-    let old = std::fs::read_to_string(path).map_err(|e| Failure::file("cannot-read", path, "read", &e))?;
+    let (_, old) = read_text(&name, Limits::default(), false)?;
     if document.device_keys.is_empty() {
         let message = "nothing that was found belongs in a device file".to_owned();
         let help = "say what the chases went through with --level; open findings are not written";
@@ -31,9 +35,9 @@ pub(super) fn run(path: &Path, write: bool, document: &ProbeDocument) -> Outcome
     })?;
     // What cannot be read again is not written.
     device::read(&name, &new, &[]).map_err(|fault| Failure::faults(vec![fault], false))?;
-    print(&difference(&name, &old, &new))?;
-    if write && new != old {
-        std::fs::write(path, &new).map_err(|e| Failure::file("cannot-write", path, "write", &e))?;
+    arguments.output.write(&difference(&name, &old, &new))?;
+    if arguments.write && new != old {
+        files::change(path, &new)?;
     } else if new != old {
         progress::say(&format!("{name} is not changed; --write changes it"));
     }

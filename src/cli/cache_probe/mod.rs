@@ -3,7 +3,6 @@
 mod apply;
 mod simulate;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::Outcome;
+use super::files;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use wavecast::report::probe::{
     Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
@@ -93,6 +93,7 @@ impl From<Level> for Place {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    check_output(arguments)?;
     let json = arguments.output.is_json();
     if let Some(path) = &arguments.simulate {
         return simulate::run(arguments, path).map_err(|f| f.for_json(json));
@@ -101,16 +102,27 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut document = probe_document(arguments.logs.clone(), &logs);
     document.device_keys = device_keys(&document, arguments.level.map(Place::from));
     if let Some(device) = &arguments.apply {
-        return apply::run(device, arguments.write, &document).map_err(|f| f.for_json(json));
+        return apply::run(arguments, device, &document).map_err(|f| f.for_json(json));
     }
     write(arguments, &document, &logs)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses a file whose name does not fit what will be written to it.
+fn check_output(arguments: &Arguments) -> Result<(), Failure> {
+    let output = &arguments.output;
+    match (&arguments.simulate, &arguments.apply, arguments.fragment) {
+        (Some(_), ..) => output.check_only(&["csv", "log", "txt"]),
+        (_, Some(_), _) => output.check_only(&["diff", "patch", "txt"]),
+        (.., true) => output.check_only(&["yaml", "yml", "txt"]),
+        _ => output.check(&["svg"]),
+    }
+}
+
 fn write(arguments: &Arguments, document: &ProbeDocument, logs: &Logs) -> Result<(), Failure> {
     let output = &arguments.output;
     if output.is_picture() {
-        return output.write_picture(&probe_picture(document, logs));
+        return output.write(&probe_picture(document, logs));
     }
     if arguments.fragment {
         return output.write(&fragment(document));
@@ -135,12 +147,8 @@ fn read(arguments: &Arguments) -> Result<Logs, Failure> {
     };
     let mut logs = Logs::default();
     for path in &arguments.logs {
-        let input: Box<dyn Read> = if path == "-" {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let file = File::open(path);
-            Box::new(file.map_err(|e| Failure::file("cannot-read", Path::new(path), "read", &e))?)
-        };
+        let input: Box<dyn Read> =
+            if path == "-" { Box::new(files::stdin()?) } else { Box::new(files::open(Path::new(path))?) };
         read_logs(path, input, given, &mut logs)
             .map_err(|e| Failure::message(e.code(), format!("{path}: {e}"), e.help()))?;
     }

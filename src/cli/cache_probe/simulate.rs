@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Arguments, path: &str) -> Outcome {
     let spec =
         read_spec(&name, &text).map_err(|fault| Failure::faults(vec![fault], arguments.output.is_json()))?;
     let text = if arguments.mshr { times(&spec) } else { logs(&runs(arguments, &spec)?)? };
-    arguments.output.write_picture(&text)?;
+    arguments.output.write(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

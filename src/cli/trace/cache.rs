@@ -93,6 +93,7 @@ impl CacheArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let document = of(arguments).map_err(|f| f.for_json(json))?;
     super::write(

@@ -1,17 +1,16 @@
 //! `wavecast trace convert`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::Failure;
+use super::super::output::{Failure, extension, streamed, unknown_extension};
 use super::super::progress::say;
 use super::input::TraceArguments;
-use wavecast::trace::format::{CsvWriter, JsonWriter, Sink, TrcWriter, write_scheduled};
+use wavecast::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};
 use wavecast::trace::schedule::{Policy, WarpShape, order};
 use wavecast::trace::synth::NoTrace;
 use wavecast::trace::{Access, Dim3, Header, Tables};
@@ -20,9 +19,9 @@ use wavecast::trace::{Access, Dim3, Header, Tables};
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,
-    /// The format to write
-    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = ["csv", "jsonl", "trc", "scheduled"])]
-    to: String,
+    /// The format to write; by default by the extension of -o, otherwise csv
+    #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "trc", "scheduled"])]
+    to: Option<String>,
     /// The order of accesses of --to scheduled
     #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
     policy: String,
@@ -44,27 +43,72 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let out: Box<dyn Write> = match &arguments.output {
-        Some(path) => {
-            Box::new(File::create(path).map_err(|e| Failure::file("cannot-write", path, "write", &e))?)
-        }
-        None => Box::new(std::io::stdout().lock()),
-    };
-    let mut out = BufWriter::with_capacity(1 << 16, out);
-    match arguments.to.as_str() {
-        "trc" => write(arguments, TrcWriter::new(out))?,
-        "jsonl" => write(arguments, JsonWriter::new(out))?,
-        "scheduled" => scheduled(arguments, &mut out)?,
-        _ => write(arguments, CsvWriter::new(out))?,
-    }
+    let to = format(arguments)?;
+    // What is wrong with the input; what is wrong with the output is known to who writes it.
+    let mut input = Ok(());
+    streamed(arguments.output.as_deref(), |out| {
+        let written = match to {
+            "trc" => write(arguments, TrcWriter::new(out)),
+            "jsonl" => write(arguments, JsonWriter::new(out)),
+            "scheduled" => scheduled(arguments, out),
+            _ => write(arguments, CsvWriter::new(out)),
+        };
+        written.or_else(|stopped| match stopped {
+            Stopped::Output(error) => Err(error),
+            Stopped::Input(failure) => {
+                input = Err(failure);
+                Err(io::Error::other("the input cannot be read"))
+            }
+        })
+    })
+    // The input comes first: without it there is nothing to write.
+    .or_else(|failure| input.and(Err(failure)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Failure> {
+/// The format that is written.
+fn format(arguments: &Arguments) -> Result<&str, Failure> {
+    if let Some(to) = &arguments.to {
+        return Ok(to);
+    }
+    let Some((path, extension)) = arguments.output.as_deref().and_then(|p| Some((p, extension(p)?))) else {
+        return Ok("csv");
+    };
+    match extension.as_str() {
+        "csv" | "txt" => Ok("csv"),
+        "jsonl" | "ndjson" => Ok("jsonl"),
+        "trc" => Ok("trc"),
+        _ => Err(unknown_extension(path, &["csv", "jsonl", "trc"], Some("--to"))),
+    }
+}
+
+/// Why a trace was not converted.
+enum Stopped {
+    Input(Failure),
+    Output(io::Error),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Stopped::Input(failure)
+    }
+}
+
+impl Stopped {
+    fn of(error: ReadError, arguments: &Arguments) -> Self {
+        match error {
+            ReadError::Unwritten(error) => Stopped::Output(error),
+            error => Stopped::Input(arguments.trace.failure(&error)),
+        }
+    }
+}
+
+fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
     if arguments.trace.is_kernel() {
         return replay(arguments, &mut sink);
     }
-    let reading = arguments.trace.stream(&mut sink)?;
+    let reading = read(arguments.trace.open()?, arguments.trace.options()?, &mut sink);
+    let reading = reading.map_err(|e| Stopped::of(e, arguments))?;
     if reading.skipped > 0 {
         say(&format!("{} malformed lines skipped", reading.skipped));
     }
@@ -72,7 +116,7 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Failure> {
 }
 
 /// Hands the trace of a kernel document on to a writer, block by block.
-fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Failure> {
+fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
     let mut written = Ok(());
     arguments.trace.with_synth(&mut |synth| {
         let blocks = arguments.trace.blocks.unwrap_or(u64::MAX).min(synth.blocks());
@@ -102,18 +146,16 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Failure> {
             std::mem::replace(&mut written, Ok(())).and_then(|()| sink.end(std::mem::take(&mut tables)));
         Ok(())
     })?;
-    written.map_err(|e| arguments.trace.failure(&e))
+    written.map_err(|e| Stopped::of(e, arguments))
 }
 
-fn scheduled(arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {
     let trace = arguments.trace.one(None, None)?;
     let warp = WarpShape { size: arguments.warp_size, strided: false };
     let policy = policy(&arguments.policy, arguments.seed);
     // C 5.2.1: where threads act alone, warps have one thread.
     let size = if policy == Policy::Warp { warp.size } else { 1 };
-    let path = arguments.output.as_deref().unwrap_or(Path::new("standard output"));
-    write_scheduled(out, &trace, size, order(&trace, policy, warp))
-        .map_err(|e| Failure::file("cannot-write", path, "write", &e))
+    write_scheduled(&mut out, &trace, size, order(&trace, policy, warp)).map_err(Stopped::Output)
 }
 
 /// The policy of a name.

@@ -33,6 +33,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let cache = arguments.cache.shape_by("modulo").map_err(|f| f.for_json(json))?;
     let mut rows: Vec<ExperimentRow> = Vec::new();
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.sets.word());
     if arguments.output.is_picture() {
-        arguments.output.write_picture(&experiment_picture(&document))?;
+        arguments.output.write(&experiment_picture(&document))?;
     } else {
         let table = || experiment_table(&document);
         let text = |width| format!("{}\n\n{}", document.about, experiment_table(&document).text(1, width));

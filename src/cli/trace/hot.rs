@@ -34,6 +34,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let found = document(arguments).map_err(|f| f.for_json(json))?;
     let table = || hot_instructions(&found);

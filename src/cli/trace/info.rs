@@ -29,6 +29,7 @@ fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut InfoSink) -> Resu
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let mut sink = InfoSink::new(&arguments.trace.path);
     let reading = if arguments.trace.is_kernel() {

@@ -1,11 +1,11 @@
 //! Where a trace comes from: a file in one of many formats, or a kernel document.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
 
+use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_shape};
 use super::super::output::Failure;
 use super::super::predict::candidate;
@@ -103,7 +103,7 @@ impl TraceArguments {
         KernelArguments { set: self.set.clone(), limit: limit.cloned().collect() }.load(&self.path, false)
     }
 
-    fn options(&self) -> Result<ReadOptions, Failure> {
+    pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
         let named = |name: &String| Format::ALL.iter().find(|f| f.0 == name).map(|f| f.1);
         let format = self.from.as_ref().and_then(named);
         Ok(ReadOptions { format, lenient: self.lenient, limits: self.limits()? })
@@ -111,14 +111,15 @@ impl TraceArguments {
 
     /// Hands a trace file on as it is read.
     pub(super) fn stream<S: Sink>(&self, sink: &mut S) -> Result<Reading, Failure> {
-        let options = self.options()?;
-        let input: Box<dyn Read> = if self.path == "-" {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let path = Path::new(&self.path);
-            Box::new(File::open(path).map_err(|e| Failure::file("cannot-read", path, "read", &e))?)
-        };
-        read(input, options, sink).map_err(|e| self.failure(&e))
+        read(self.open()?, self.options()?, sink).map_err(|e| self.failure(&e))
+    }
+
+    /// The bytes of the file.
+    pub(super) fn open(&self) -> Result<Box<dyn Read>, Failure> {
+        if self.path == "-" {
+            return Ok(Box::new(files::stdin()?));
+        }
+        Ok(Box::new(files::open(Path::new(&self.path))?))
     }
 
     pub(super) fn failure(&self, error: &ReadError) -> Failure {

@@ -38,11 +38,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let trace = arguments.trace.one(None, None)?;
     if !arguments.output.is_picture() {
         let message = "`trace plot` draws a picture".to_owned();
         return Err(Failure::message("usage", message, Some("name a file: -o picture.svg")));
     }
+    let trace = arguments.trace.one(None, None)?;
     debug_assert!(arguments.what == What::Places);
     let order = order(&trace, policy(&arguments.policy, arguments.seed), WarpShape::default());
     let places: Vec<Place> = order
@@ -56,6 +56,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         trace.kernel.as_deref().unwrap_or(&arguments.trace.path),
         arguments.policy
     );
-    arguments.output.write_picture(&places_picture(&title, &places, trace.threads()))?;
+    arguments.output.write(&places_picture(&title, &places, trace.threads()))?;
     Ok(ExitCode::SUCCESS)
 }

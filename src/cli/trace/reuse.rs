@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::files;
 use super::super::output::{Failure, OutputArguments};
 use super::input::TraceArguments;
 use super::settings::ModelArguments;
@@ -69,6 +70,7 @@ impl Arguments {
             Some(Measured::Counts(counts)) => return Ok(Some(*counts)),
             Some(Measured::File(path)) => path,
         };
+        files::reads(path)?;
         let all = lookups(&FileSource::new(path)).map_err(|fault| Failure::faults(vec![fault], false))?;
         let part = self.measured_kernel.as_deref().or(kernel);
         let named: Vec<&Lookups> =
@@ -91,10 +93,11 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
     if arguments.output.is_picture() {
         let draw = if arguments.ablate { ablation_picture } else { reuse_picture };
-        arguments.output.write_picture(&draw(&document))?;
+        arguments.output.write(&draw(&document))?;
     } else {
         let table = || reuse_table(&document);
         super::write(&arguments.output, &document, table, |width| reuse_text(&document, width))?;

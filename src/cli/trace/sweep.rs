@@ -29,9 +29,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    arguments.output.check(&["svg"])?;
     let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
     if arguments.output.is_picture() {
-        arguments.output.write_picture(&trace_sweep_picture(&document))?;
+        arguments.output.write(&trace_sweep_picture(&document))?;
     } else {
         let table = || trace_sweep_table(&document);
         let text = |width| trace_sweep_text(&document, width);

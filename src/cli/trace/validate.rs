@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::files;
 use super::super::output::{Failure, print};
 use wavecast::parallel;
 use wavecast::trace::reference::{Comparison, Reference};
@@ -19,8 +20,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let text = std::fs::read_to_string(&arguments.path)
-        .map_err(|e| Failure::file("cannot-read", &arguments.path, "read", &e))?;
+    let text = files::read_text(&arguments.path)?;
     let reference = Reference::parse(&text).map_err(|e| {
         let message = format!("{}: {e}", arguments.path.display());
         Failure::message("reference", message, Some("expected a file of reference results"))

@@ -57,6 +57,9 @@ pub enum ReadError {
     /// There is nothing in it.
     #[error("the trace is empty")]
     Empty,
+    /// It was read, but what takes it could not write it.
+    #[error("cannot be written: {0}")]
+    Unwritten(std::io::Error),
     /// It could not be read at all, or could not be unpacked.
     #[error("cannot be read: {0}")]
     Io(std::io::Error),
@@ -83,6 +86,7 @@ impl ReadError {
             | ReadError::Unpacked { .. } => "trace-limit",
             ReadError::Unknown => "trace-format",
             ReadError::Empty => "trace-empty",
+            ReadError::Unwritten(_) => "cannot-write",
             ReadError::Io(_) => "cannot-read",
         }
     }

@@ -31,7 +31,7 @@ impl<W: Write> Sink for TrcWriter<W> {
         }
         self.begun = true;
         let [x, y, z] = header.block.0;
-        Ok(writeln!(self.out, "blocksize: {x} {y} {z}")?)
+        writeln!(self.out, "blocksize: {x} {y} {z}").map_err(ReadError::Unwritten)
     }
 
     fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
@@ -43,13 +43,13 @@ impl<W: Write> Sink for TrcWriter<W> {
             Kind::Barrier => &[],
         };
         for way in ways {
-            writeln!(self.out, "{thread} {way} {address} {bytes}")?;
+            writeln!(self.out, "{thread} {way} {address} {bytes}").map_err(ReadError::Unwritten)?;
         }
         Ok(())
     }
 
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
-        Ok(self.out.flush()?)
+        self.out.flush().map_err(ReadError::Unwritten)
     }
 }
 
@@ -67,8 +67,8 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-impl<W: Write> Sink for CsvWriter<W> {
-    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
+impl<W: Write> CsvWriter<W> {
+    fn head(&mut self, header: &Header, ordered: bool) -> io::Result<()> {
         if !self.begun {
             self.out.write_all(MAGIC)?;
             writeln!(self.out)?;
@@ -90,7 +90,7 @@ impl<W: Write> Sink for CsvWriter<W> {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn row(&mut self, access: Access, tables: &Tables) -> io::Result<()> {
         let Access { thread, address, bytes, .. } = access;
         let (name, line, column) = instruction(access, tables);
         let name = name.replace([',', '\n', '\r'], " ");
@@ -104,11 +104,21 @@ impl<W: Write> Sink for CsvWriter<W> {
             let separator = if i > 0 { ";" } else { "" };
             write!(self.out, "{separator}{label}={iteration}")?;
         }
-        Ok(writeln!(self.out)?)
+        writeln!(self.out)
+    }
+}
+
+impl<W: Write> Sink for CsvWriter<W> {
+    fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
+        self.head(header, ordered).map_err(ReadError::Unwritten)
+    }
+
+    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+        self.row(access, tables).map_err(ReadError::Unwritten)
     }
 
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
-        Ok(self.out.flush()?)
+        self.out.flush().map_err(ReadError::Unwritten)
     }
 }
 
@@ -125,8 +135,8 @@ impl<W: Write> JsonWriter<W> {
     }
 
     fn line(&mut self, line: &Line) -> Result<(), ReadError> {
-        serde_json::to_writer(&mut self.out, line).map_err(io::Error::from)?;
-        Ok(writeln!(self.out)?)
+        let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
+        written.and_then(|()| writeln!(self.out)).map_err(ReadError::Unwritten)
     }
 }
 
@@ -151,7 +161,7 @@ impl<W: Write> Sink for JsonWriter<W> {
     }
 
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
-        Ok(self.out.flush()?)
+        self.out.flush().map_err(ReadError::Unwritten)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::device::{Quantity, Size};
-use crate::source::{Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, parse_stream, record};
+use crate::source::{
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, parse_stream, record,
+};
 use crate::trace::random::Random;
 
 /// Lines beyond which a simulated cache is hardly meant.
@@ -193,7 +195,7 @@ pub struct ProbeSpec {
 pub fn read_spec(name: &str, text: &str) -> Result<ProbeSpec, Fault> {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
-    let (documents, mut errors) = parse_stream(text, file, MOST_BYTES);
+    let (documents, mut errors) = parse_stream(text, file, Bounds::of_bytes(MOST_BYTES));
     let mut decoder = Decoder::default();
     let mut spec = None;
     match documents.as_slice() {

@@ -1,0 +1,88 @@
+//! Why there is no result, as a person or a program is told.
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::files::print;
+use wavecast::report::{ErrorDocument, render_fault};
+use wavecast::source::{Diagnostic, Fault};
+
+/// The code of bad usage or input.
+const BAD_INPUT: u8 = 2;
+/// The code of a result that could not be had.
+const NO_RESULT: u8 = 1;
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(super) struct Failure {
+    faults: Vec<Fault>,
+    json: bool,
+    code: u8,
+}
+
+impl Failure {
+    /// Input that cannot be used.
+    pub(super) fn faults(faults: Vec<Fault>, json: bool) -> Self {
+        Self { faults, json, code: BAD_INPUT }
+    }
+
+    /// A failure without a place.
+    pub(super) fn message(code: &'static str, message: String, help: Option<&str>) -> Self {
+        let diagnostic = Diagnostic::global(code, message).maybe_help(help.map(str::to_owned));
+        Self::faults(vec![Fault::new(vec![diagnostic], std::sync::Arc::default())], false)
+    }
+
+    /// A document that cannot be written.
+    pub(super) fn json(error: &serde_json::Error) -> Self {
+        Self::message("json", error.to_string(), None)
+    }
+
+    /// A file that cannot be read or written.
+    pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
+        let help = match error.kind() {
+            ErrorKind::NotFound => Some("check the path; `-` reads standard input"),
+            ErrorKind::InvalidData => Some("the file must be UTF-8 text"),
+            _ => None,
+        };
+        Self::message(code, format!("cannot {verb} {}: {error}", path.display()), help)
+    }
+
+    /// A result that could not be written, as there was no room for it or nobody to take it.
+    pub(super) fn unwritten(name: &str, error: &io::Error) -> Self {
+        let help = match error.kind() {
+            ErrorKind::StorageFull => Some("make room, or write to another place"),
+            _ => None,
+        };
+        let failure = Self::message("cannot-write", format!("cannot write to {name}: {error}"), help);
+        Self { code: NO_RESULT, ..failure }
+    }
+
+    /// Makes errors of a program's request readable for it.
+    pub(super) fn for_json(mut self, json: bool) -> Self {
+        self.json |= json;
+        self
+    }
+
+    /// All in one text, for a place that has room for no more.
+    pub(super) fn to_text(&self) -> String {
+        let texts: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
+        texts.join("\n")
+    }
+
+    /// The faults, to be joined with others.
+    pub(super) fn into_faults(self) -> Vec<Fault> {
+        self.faults
+    }
+
+    /// Writes the failure: JSON to standard output, text to standard error.
+    pub(super) fn report(self) -> ExitCode {
+        let document = || serde_json::to_string_pretty(&ErrorDocument::new(&self.faults)).unwrap_or_default();
+        // A program that cannot be told gets the text for people, as does whoever started it.
+        if !self.json || print(&(document() + "\n")).is_err() {
+            let texts: Vec<String> = self.faults.iter().map(render_fault).collect();
+            let _ = write!(anstream::stderr().lock(), "{}", texts.join("\n"));
+        }
+        ExitCode::from(self.code)
+    }
+}
