@@ -199,7 +199,7 @@ mod tests {
         assert!(fault.starts_with("mine.yaml:6:3: unknown field `dipsatch_cycles`"), "{fault}");
         for (hurtful, said) in [
             ("[".repeat(100_000), "nested deeper than 64 levels"),
-            ("{a: ".repeat(100_000), "nested deeper than 64 levels"),
+            ("{a: ".repeat(100_000), "recursion limit exceeded"),
             ("x".repeat(2 << 20), "the limit is 1048576"),
             ("- ".repeat(400_000), "nested deeper"),
         ] {

@@ -181,7 +181,6 @@ impl Reader<'_> {
         } else {
             let text = self.escaped(inside)?;
             let whole = Span::new(self.file, start..self.at + 1);
-            // An escape may stand for itself; then the text is what stands there.
             (text.into(), Origin::whole(whole))
         };
         self.at += 1;
@@ -318,9 +317,10 @@ mod tests {
             let (documents, errors) = parse_stream(&text, FileId(0), bounds(1 << 20));
             prop_assert_eq!(&errors, &[]);
             prop_assert!(is_same(&documents[0], &serde_json::Value::Array(vec![value])));
-            // Places are those of YAML, too, which reads long keys and tabs otherwise than JSON.
+            // Places are those of YAML, too, which reads long keys and tabs otherwise than JSON, and takes the
+            // first half of an escaped backslash for the whole.
             let (yaml, errors) = parse_yaml(&text, FileId(0), bounds(1 << 20));
-            if errors.is_empty() {
+            if errors.is_empty() && !text.contains("\\\\") {
                 prop_assert_eq!(&documents, &yaml);
             }
         }

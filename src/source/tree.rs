@@ -66,7 +66,14 @@ impl<'de> Deserializer<'de> for &Node {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TreeError> {
         let read = match &self.value {
             Value::Scalar(scalar) => scalar.visit(visitor),
-            Value::List(items) => visitor.visit_seq(Items(items.iter())),
+            Value::List(items) => {
+                let mut left = Items(items.iter());
+                // A visitor that wants a certain number leaves the rest.
+                match visitor.visit_seq(&mut left) {
+                    Ok(_) if left.0.len() > 0 => Err(TreeError::invalid_length(items.len(), &"fewer items")),
+                    read => read,
+                }
+            }
             Value::Map(entries) => visitor.visit_map(Entries { left: entries.iter(), value: None }),
         };
         read.map_err(|e| e.at(self.span))
