@@ -86,16 +86,17 @@ pub fn all(plan: &Plan) -> Vec<Tally> {
             let end = (at + CHUNK).min(plan.first + plan.cases);
             // A stack overflow ends the process and tells no more than the thread's name.
             let name = format!("seed {} cases {at}..{end}", plan.seed);
-            let tallies = &mut tallies;
+            let mut carried = std::mem::take(&mut tallies);
             let chunk = move || {
                 for case in at..end {
                     BEAT.store(case, Ordering::Relaxed);
                     let tally = usize::try_from(case % plan.formats.len() as u64).unwrap();
-                    tallies[tally].add(plan, case);
+                    carried[tally].add(plan, case);
                 }
+                carried
             };
             let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, chunk).unwrap();
-            thread.join().unwrap();
+            tallies = thread.join().unwrap();
             at = end;
         }
         BEAT.store(u64::MAX, Ordering::Relaxed);
