@@ -23,8 +23,6 @@ const CODE: &str = "curves";
 
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
-/// The curve file of a text, with what it inherits from those that ship.
-pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
     let mut sources = Sources::new();
     whole(name, text, fits(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
 }
