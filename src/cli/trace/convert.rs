@@ -107,7 +107,7 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
     if arguments.trace.is_kernel() {
         return replay(arguments, &mut sink);
     }
-    let reading = read(arguments.trace.open()?, arguments.trace.options()?, &mut sink);
+    let reading = read(arguments.trace.bytes()?, arguments.trace.options()?, &mut sink);
     let reading = reading.map_err(|e| Stopped::of(e, arguments))?;
     if reading.skipped > 0 {
         say(&format!("{} malformed lines skipped", reading.skipped));

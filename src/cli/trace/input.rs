@@ -111,11 +111,11 @@ impl TraceArguments {
 
     /// Hands a trace file on as it is read.
     pub(super) fn stream<S: Sink>(&self, sink: &mut S) -> Result<Reading, Failure> {
-        read(self.open()?, self.options()?, sink).map_err(|e| self.failure(&e))
+        read(self.bytes()?, self.options()?, sink).map_err(|e| self.failure(&e))
     }
 
     /// The bytes of the file.
-    pub(super) fn open(&self) -> Result<Box<dyn Read>, Failure> {
+    pub(super) fn bytes(&self) -> Result<Box<dyn Read>, Failure> {
         if self.path == "-" {
             return Ok(Box::new(files::stdin()?));
         }
