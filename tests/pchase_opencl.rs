@@ -48,7 +48,16 @@ fn the_chase_goes_through_its_array() {
     assert_eq!(logs.runs[2].order, Order::Shuffled);
     let mut round = indices(&logs, 2)[..16].to_vec();
     round.sort_unstable();
-    assert_eq!(round, (0..16).map(|i| i * 4).collect::<Vec<_>>(), "both halves of each line, once");
+    let two = (0..16).map(|i| i / 2 * 8 + i % 2);
+    assert_eq!(round, two.collect::<Vec<_>>(), "two elements of each line, once, that no sector parts");
+    let scattered = log(&["--n", "64", "--stride", "-8", "--scattered", "--rounds", "2"]);
+    read_logs("log", scattered.as_bytes(), Given::default(), &mut logs).unwrap();
+    assert_eq!(logs.runs[3].order, Order::Scattered);
+    let round = indices(&logs, 3);
+    assert_eq!(round[..8], round[8..]);
+    let strides: Vec<u32> = round[..8].iter().map(|i| i / 8).collect();
+    assert_eq!(strides, [7, 6, 5, 4, 3, 2, 1, 0], "one element of each stride, backwards");
+    assert!(round.iter().any(|i| i % 8 != round[0] % 8), "at random places");
     read_logs("sizes", log(&["--sizes", "2"]).as_bytes(), Given::default(), &mut logs).unwrap();
     assert_eq!(logs.sizes.len(), 2);
     let _ = std::fs::remove_file(binary);

@@ -1,8 +1,10 @@
 //! `wavecast cache-probe` as scripts and people meet it.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
 const CACHE: &str = "{name: small, line: 64, sets: 8, ways: 4, replacement: lru, hit: 40, miss: 200, noise: 0.03, \
@@ -54,6 +56,18 @@ fn simulated_logs_go_round_and_fill_a_device_file() {
 }
 
 #[test]
+fn a_log_that_was_cut_loses_its_last_row_and_says_so() {
+    let whole = "# run n=64 s=8 element=4 cold=0 order=stride\n".to_owned() + &"0,30.0\n8,31.5\n".repeat(9);
+    let cut = file("cut.csv", &whole[..whole.len() - 3]);
+    let found: Value =
+        serde_json::from_str(&stdout(&["cache-probe", cut.to_str().unwrap(), "--format", "json"])).unwrap();
+    assert_eq!(found["loads"], 17);
+    assert!(found["warnings"][0].as_str().unwrap().contains("line 19"), "{found}");
+    let text = stdout(&["cache-probe", cut.to_str().unwrap()]);
+    assert!(text.contains("warning: ") && text.contains("was cut in line 19"), "{text}");
+}
+
+#[test]
 fn n_experiments_and_pictures() {
     let spec = file("spec2.yaml", CACHE);
     let spec = spec.to_str().unwrap();
@@ -87,6 +101,17 @@ fn what_is_wrong_is_said() {
     refused(&["cache-probe", "/nowhere"], "check the path");
     refused(&["cache-probe", broken.to_str().unwrap()], "line 3");
     refused(&["cache-probe", unsaid.to_str().unwrap()], "--n ELEMENTS");
+    let index = file(
+        "index.csv",
+        &("index,latency\n".to_owned() + &"0,30\n1,31\n".repeat(4) + "2147483647,30\n0,30\n"),
+    );
+    refused(&["cache-probe", index.to_str().unwrap()], "too few for the 2147483648 places");
+    refused(&["cache-probe", index.to_str().unwrap(), "--n", "64"], "index below n");
+    let bomb = file("bomb.csv.gz", "");
+    let mut packer = GzEncoder::new(std::fs::File::create(&bomb).unwrap(), Compression::fast());
+    std::io::copy(&mut std::io::repeat(b'1').take(1 << 26), &mut packer).unwrap();
+    packer.finish().unwrap();
+    refused(&["cache-probe", bomb.to_str().unwrap()], "a line of at most 64 KiB");
     let spec = file("bad.yaml", "{line: 48, ways: 4, hit: 10, miss: 20}");
     refused(&["cache-probe", "--simulate", spec.to_str().unwrap()], "power of two");
     let spec = file("good.yaml", CACHE);

@@ -3,7 +3,9 @@
 //! inference.
 
 mod command;
+mod doubt;
 mod figures;
+mod sectors;
 mod specs;
 mod truth;
 
@@ -27,14 +29,17 @@ fn named_structures_are_found_whole() {
 
 /// How many structures are found whole; none may be wrong with high confidence.
 fn whole(specs: &[ProbeSpec]) -> usize {
-    let all: Vec<Vec<(&str, Confidence)>> = specs.par_iter().map(differences).collect();
-    for (spec, wrong) in specs.iter().zip(&all).filter(|a| !a.1.is_empty()) {
-        println!("{}: {wrong:?} of {:?}", spec.name, spec.levels[0]);
-        assert!(
-            wrong.iter().all(|w| w.1 < Confidence::High),
-            "{}: wrong and sure of it: {wrong:?}",
-            spec.name
-        );
+    let one = |spec: &ProbeSpec| {
+        let wrong = differences(spec);
+        if !wrong.is_empty() {
+            println!("{}: {wrong:?} of {:?}", spec.name, spec.levels[0]);
+        }
+        wrong
+    };
+    let all: Vec<Vec<(&str, Confidence)>> = specs.par_iter().map(one).collect();
+    for (spec, wrong) in specs.iter().zip(&all) {
+        let sure = wrong.iter().any(|w| w.1 == Confidence::High);
+        assert!(!sure, "{}: wrong and sure of it: {wrong:?}", spec.name);
     }
     all.iter().filter(|w| w.is_empty()).count()
 }
@@ -56,17 +61,54 @@ fn small_random_structures_are_found_whole() {
     assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
 }
 
-/// All 200, ten minutes of one core with `cargo test --release --test cache_probe -- --ignored`: 191 were found last;
-/// docs/cache-probe.md says which are missing. `WAVECAST_PROBE_SEED` draws others, `WAVECAST_PROBE_ONLY=8,25` takes some.
+/// The same with sectors, NRU, SRRIP and clocks with steps.
+#[test]
+fn small_wider_structures_are_found_whole() {
+    let plain = |s: &&ProbeSpec| s.levels[0].lines() <= 20 && !drowned(s);
+    let specs: Vec<ProbeSpec> = specs::wider(1, 200).iter().filter(plain).take(8).cloned().collect();
+    let found = whole(&specs);
+    assert!(found * 100 >= specs.len() * 85, "{found} of {}", specs.len());
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Only those of `WAVECAST_PROBE_ONLY=8,25`, if it is given.
+fn wanted(specs: &mut Vec<ProbeSpec>) {
+    if let Some(only) = variable("WAVECAST_PROBE_ONLY") {
+        specs.retain(|s| only.split(',').any(|n| s.name == format!("random-{n}")));
+    }
+}
+
+/// All 200, with `cargo test --release --test cache_probe random_structures -- --ignored --nocapture`;
+/// docs/cache-probe.md says which are missing. `WAVECAST_PROBE_SEED` draws others.
 #[test]
 #[ignore = "takes minutes without optimisation"]
 fn random_structures_are_found_whole() {
-    let seed = std::env::var("WAVECAST_PROBE_SEED").ok().map(|s| s.parse().unwrap());
+    let seed = variable("WAVECAST_PROBE_SEED").map(|s| s.parse().unwrap());
     let mut specs = specs::random(seed);
-    if let Ok(only) = std::env::var("WAVECAST_PROBE_ONLY") {
-        specs.retain(|s| only.split(',').any(|n| s.name == format!("random-{n}")));
-    }
+    wanted(&mut specs);
     let found = whole(&specs);
     println!("{found} of {} are found whole", specs.len());
     assert!(found * 100 >= specs.len() * 95, "{found} of {}", specs.len());
+}
+
+/// `WAVECAST_PROBE_COUNT` structures for each seed in `WAVECAST_PROBE_SEED=1,2,3`, sectors, NRU, SRRIP and clocks with
+/// steps among them: `cargo test --release --test cache_probe wider_structures -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes minutes without optimisation"]
+fn wider_structures_are_found_whole() {
+    let seeds = variable("WAVECAST_PROBE_SEED").unwrap_or_else(|| "2031,2032,2033".to_owned());
+    let count = variable("WAVECAST_PROBE_COUNT").map_or(167, |c| c.parse().unwrap());
+    let (mut found, mut all) = (0, 0);
+    for seed in seeds.split(',') {
+        let mut specs = specs::wider(seed.trim().parse().unwrap(), count);
+        wanted(&mut specs);
+        let whole = whole(&specs);
+        println!("seed {seed}: {whole} of {} are found whole", specs.len());
+        (found, all) = (found + whole, all + specs.len());
+    }
+    println!("{found} of {all} are found whole");
+    assert!(found * 100 >= all * 95, "{found} of {all}");
 }

@@ -10,7 +10,7 @@ fn file() -> Value {
 fn with_noise(file: &Value, name: &str, spec: &Value, seed: u64) -> ProbeSpec {
     let mut spec = spec.as_mapping().unwrap().clone();
     for (key, value) in file["noise"].as_mapping().unwrap() {
-        spec.insert(key.clone(), value.clone());
+        spec.entry(key.clone()).or_insert_with(|| value.clone());
     }
     spec.insert("name".into(), name.into());
     spec.insert("seed".into(), seed.into());
@@ -99,6 +99,15 @@ pub fn random(seed: Option<u64>) -> Vec<ProbeSpec> {
     (0..ranges["count"].as_u64().unwrap()).map(|i| one(&file, ranges, &mut draw, i)).collect()
 }
 
+/// Random structures with sectors, further policies and clocks with steps among them.
+pub fn wider(seed: u64, count: u64) -> Vec<ProbeSpec> {
+    let file = file();
+    let mut ranges = file["random"].as_mapping().unwrap().clone();
+    ranges.extend(file["wider"].as_mapping().unwrap().clone());
+    let mut draw = Draw(seed);
+    (0..count).map(|i| one(&file, &Value::Mapping(ranges.clone()), &mut draw, i)).collect()
+}
+
 fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec {
     let mut spec = serde_yaml::Mapping::new();
     let mut put = |key: &str, value: Value| {
@@ -142,14 +151,30 @@ fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec 
         }
         _ => {}
     }
-    put("line", draw.of(&ranges["line"]));
+    let line = draw.of(&ranges["line"]);
+    put("line", line.clone());
     put("mapping", mapping.into());
     put("replacement", replacement.into());
-    if draw.percent(&ranges["prefetch_percent"]) {
+    let mut sectors = None;
+    if ranges.get("sectors").is_some() && draw.percent(&ranges["sector_percent"]) {
+        let sector = line.as_u64().unwrap() / draw.of(&ranges["sectors"]).as_u64().unwrap();
+        sectors = Some(sector.max(ranges["least_sector"].as_u64().unwrap()));
+    }
+    if let Some(sector) = sectors {
+        put("sector", sector.into());
+    } else if draw.percent(&ranges["prefetch_percent"]) {
         put("prefetch", draw.whole(&ranges["prefetch"]).into());
         put("trigger", draw.of(&ranges["trigger"]));
     }
-    let hit = draw.real(&ranges["hit"]);
+    let mut hits = &ranges["hit"];
+    if ranges.get("step").is_some() && draw.percent(&ranges["step_percent"]) {
+        hits = &ranges["step_hit"];
+        put("step", ranges["step"].clone());
+        if draw.percent(&ranges["still_percent"]) {
+            put("noise", 0.0.into());
+        }
+    }
+    let hit = draw.real(hits);
     put("hit", hit.into());
     put("miss", (hit * draw.real(&ranges["miss_factor"])).into());
     with_noise(file, &format!("random-{number}"), &Value::Mapping(spec), number + 1)

@@ -15,6 +15,7 @@ pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, Co
         }
     };
     check("line", found.line.value == Some(cache.line), found.line.confidence);
+    check("sector", found.sector.value == Some(cache.sector), found.sector.confidence);
     check("capacity", found.capacity.value == Some(cache.lines() * cache.line), found.capacity.confidence);
     check(
         "mapping",
@@ -69,6 +70,8 @@ fn replacement(cache: &CacheSpec, found: Option<ReplacementFound>) -> bool {
         Policy::TreePlru if most == 2 => &[ReplacementFound::Lru],
         Policy::TreePlru => &[ReplacementFound::NotLru, ReplacementFound::TreePlru],
         Policy::Fifo => &[ReplacementFound::Fifo],
+        Policy::Nru => &[ReplacementFound::NotLru, ReplacementFound::Nru],
+        Policy::Srrip => &[ReplacementFound::NotLru, ReplacementFound::Srrip],
         Policy::Random | Policy::Weighted(_) => &[ReplacementFound::NotLru],
     };
     found.is_some_and(|f| expected.contains(&f))

@@ -21,10 +21,17 @@ static void order_shuffle(uint32_t *all, uint32_t count, uint64_t *state) {
     }
 }
 
+enum order { ORDER_STRIDE, ORDER_SHUFFLED, ORDER_SCATTERED };
+
+static const char *order_name(enum order order) {
+    return order == ORDER_SHUFFLED ? "shuffled" : order == ORDER_SCATTERED ? "scattered" : "stride";
+}
+
 // Links an array of n elements; returns the loads of a round, and where it starts. A negative stride goes
-// from the last element to the first. Shuffled: both halves of every stride (a line), each in an order of
-// its own.
-static uint32_t order_link(uint32_t *next, uint32_t n, int64_t stride, int shuffled, uint64_t seed,
+// from the last element to the first. Shuffled: the first two elements of every stride (a line), all first
+// ones and all second ones in an order of their own. Scattered: one element of every stride, at a random
+// place in it that is another one with another n.
+static uint32_t order_link(uint32_t *next, uint32_t n, int64_t stride, enum order kind, uint64_t seed,
                            uint32_t *start) {
     uint32_t step = (uint32_t)(stride < 0 ? -stride : stride), count = 0;
     if (step == 0 || n == 0) {
@@ -38,12 +45,19 @@ static uint32_t order_link(uint32_t *next, uint32_t n, int64_t stride, int shuff
     for (uint32_t i = 0; i < firsts; i++) {
         order[count++] = stride < 0 ? n - 1 - i * step : i * step;
     }
-    if (shuffled) {
+    if (kind == ORDER_SCATTERED) {
+        seed ^= (uint64_t)n << 20;
+        for (uint32_t i = 0; i < firsts; i++) {
+            uint32_t at = i * step, room = n - at < step ? n - at : step;
+            order[stride < 0 ? firsts - 1 - i : i] = at + (uint32_t)(order_random(&seed) % room);
+        }
+    }
+    if (kind == ORDER_SHUFFLED) {
         order_shuffle(order, count, &seed);
         uint32_t *second = order + count, more = 0;
         for (uint32_t i = 0; i < firsts; i++) {
-            if ((uint64_t)i * step + step / 2 < n) {
-                second[more++] = i * step + step / 2;
+            if (step > 1 && (uint64_t)i * step + 1 < n) {
+                second[more++] = i * step + 1;
             }
         }
         order_shuffle(second, more, &seed);

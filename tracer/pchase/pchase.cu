@@ -86,13 +86,16 @@ __global__ void evict(const uint32_t *next, uint32_t start, uint32_t round, uint
 int main(int count, char **words) {
     uint32_t n = 4096, rounds = 10, most_bit = 0;
     int64_t stride = 1;
-    int cold = 0, shuffled = 0;
+    int cold = 0;
+    enum order order = ORDER_STRIDE;
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
         if (!strcmp(words[i], "--cold")) {
             cold = 1;
         } else if (!strcmp(words[i], "--shuffled")) {
-            shuffled = 1;
+            order = ORDER_SHUFFLED;
+        } else if (!strcmp(words[i], "--scattered")) {
+            order = ORDER_SCATTERED;
         } else if (!strcmp(words[i], "--n")) {
             n = strtoul(value, nullptr, 10), i++;
         } else if (!strcmp(words[i], "--stride")) {
@@ -102,7 +105,8 @@ int main(int count, char **words) {
         } else if (!strcmp(words[i], "--evict")) {
             most_bit = strtoul(value, nullptr, 10), i++;
         } else {
-            fprintf(stderr, "usage: pchase [--n ELEMENTS] [--stride ELEMENTS] [--rounds N] [--cold] [--shuffled]\n"
+            fprintf(stderr, "usage: pchase [--n ELEMENTS] [--stride ELEMENTS] [--rounds N] [--cold]\n"
+                            "              [--shuffled | --scattered]\n"
                             "              [--evict BIT: elements beside the array up to 2^BIT]\n");
             return 2;
         }
@@ -111,7 +115,7 @@ int main(int count, char **words) {
     uint64_t bytes = (uint64_t)n * 4, all = most_bit ? (uint64_t)4 << most_bit : 0;
     all = all > bytes ? all + 4096 : bytes;
     uint32_t *host = (uint32_t *)malloc(all), start = 0;
-    uint32_t round = host ? order_link(host, n, stride, shuffled, 1, &start) : 0;
+    uint32_t round = host ? order_link(host, n, stride, order, 1, &start) : 0;
     if (round == 0) {
         fprintf(stderr, "pchase: no array of %u elements with stride %lld\n", n, (long long)stride);
         return 2;
@@ -137,7 +141,7 @@ int main(int count, char **words) {
         chase<<<1, 1>>>(next, start, cold ? 0 : 2 * round, loads, index, cycles);
         fetch(loads);
         printf("# run n=%u s=%lld element=4 cold=%d order=%s\n", n, (long long)stride, cold,
-               shuffled ? "shuffled" : "stride");
+               order_name(order));
         for (uint32_t i = 0; i < loads; i++) {
             printf("%u,%u\n", i == 0 ? start : seen[i - 1], took[i]);
         }

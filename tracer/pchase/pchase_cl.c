@@ -92,9 +92,9 @@ static cl_kernel kernel_of(Device d, const char *name) {
     return kernel;
 }
 
-static void log_chase(Device d, uint32_t n, int64_t stride, uint32_t rounds, int cold, int shuffled) {
+static void log_chase(Device d, uint32_t n, int64_t stride, uint32_t rounds, int cold, enum order order) {
     uint32_t *next = (uint32_t *)calloc(n, sizeof *next), start = 0;
-    uint32_t round = next ? order_link(next, n, stride, shuffled, 1, &start) : 0;
+    uint32_t round = next ? order_link(next, n, stride, order, 1, &start) : 0;
     if (round == 0) {
         fprintf(stderr, "pchase_cl: no array of %u elements with stride %lld\n", n, (long long)stride);
         exit(2);
@@ -118,7 +118,7 @@ static void log_chase(Device d, uint32_t n, int64_t stride, uint32_t rounds, int
     CHECK(clEnqueueReadBuffer(d.queue, index, CL_TRUE, 0, loads * sizeof *seen, seen, 0, NULL, NULL));
     CHECK(clEnqueueReadBuffer(d.queue, cycles, CL_TRUE, 0, loads * sizeof *took, took, 0, NULL, NULL));
     printf("# run n=%u s=%lld element=4 cold=%d order=%s\n", n, (long long)stride, cold,
-           shuffled ? "shuffled" : "stride");
+           order_name(order));
     for (uint32_t i = 0; i < loads; i++) {
         printf("%u,%u\n", seen[i], took[i]);
     }
@@ -140,7 +140,7 @@ static void log_sizes(Device d, uint32_t most_kib, double mhz) {
     for (double kib = 1; kib <= most_kib; kib = kib * 1.1 > kib + 1 ? kib * 1.1 : kib + 1) {
         uint32_t n = (uint32_t)kib * 256, start = 0;
         uint32_t *next = (uint32_t *)calloc(n, sizeof *next);
-        uint32_t round = next ? order_link(next, n, 32, 1, 7, &start) : 0;
+        uint32_t round = next ? order_link(next, n, 32, ORDER_SHUFFLED, 7, &start) : 0;
         uint32_t loads = round < 20000 ? 20000 : 2 * round;
         cl_mem array = buffer(d, n * sizeof *next, next), last = buffer(d, sizeof start, NULL);
         cl_kernel kernel = kernel_of(d, "run");
@@ -170,7 +170,8 @@ int main(int count, char **words) {
     const char *path = "pchase.cl";
     uint32_t n = 4096, rounds = 10, sizes = 0;
     int64_t stride = 1;
-    int cold = 0, shuffled = 0;
+    int cold = 0;
+    enum order order = ORDER_STRIDE;
     double mhz = 1000;
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
@@ -190,10 +191,13 @@ int main(int count, char **words) {
         } else if (strcmp(words[i], "--cold") == 0) {
             cold = 1, takes = 0;
         } else if (strcmp(words[i], "--shuffled") == 0) {
-            shuffled = 1, takes = 0;
+            order = ORDER_SHUFFLED, takes = 0;
+        } else if (strcmp(words[i], "--scattered") == 0) {
+            order = ORDER_SCATTERED, takes = 0;
         } else {
             fprintf(stderr, "usage: pchase_cl [--n ELEMENTS] [--stride ELEMENTS] [--rounds N] [--cold] "
-                            "[--shuffled] | --sizes KIB [--mhz CLOCK]  [--kernel pchase.cl]\n");
+                            "[--shuffled | --scattered]\n"
+                            "               | --sizes KIB [--mhz CLOCK]  [--kernel pchase.cl]\n");
             return 2;
         }
         i += takes;
@@ -202,7 +206,7 @@ int main(int count, char **words) {
     if (sizes > 0) {
         log_sizes(d, sizes, mhz);
     } else {
-        log_chase(d, n, stride, cold ? 1 : rounds, cold, shuffled);
+        log_chase(d, n, stride, cold ? 1 : rounds, cold, order);
     }
     return 0;
 }

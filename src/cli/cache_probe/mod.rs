@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use super::Outcome;
 use super::files;
 use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::progress;
 use wavecast::report::probe::{
     Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
 };
@@ -52,7 +53,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["logs", "apply", "fragment"])]
     simulate: Option<String>,
     /// Of a simulated cache, this chase instead of all that tell its structure: N,STRIDE, and any of cold,
-    /// shuffled, rounds=R (repeatable)
+    /// shuffled, scattered, rounds=R (repeatable)
     #[arg(long, value_name = "N,S", requires = "simulate", allow_hyphen_values = true)]
     chase: Vec<String>,
     /// Print only the part of a device file that follows
@@ -101,6 +102,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let logs = read(arguments).map_err(|f| f.for_json(json))?;
     let mut document = probe_document(arguments.logs.clone(), &logs);
     document.device_keys = device_keys(&document, arguments.level.map(Place::from));
+    if arguments.apply.is_some() || arguments.fragment || arguments.output.is_picture() {
+        // There is no place for warnings in these.
+        document.warnings.iter().for_each(|w| progress::say(&format!("warning: {w}")));
+    }
     if let Some(device) = &arguments.apply {
         return apply::run(arguments, device, &document).map_err(|f| f.for_json(json));
     }

@@ -53,7 +53,7 @@ fn runs(arguments: &Arguments, spec: &ProbeSpec) -> Result<Vec<Run>, Failure> {
 fn wanted(text: &str) -> Result<Chase, Failure> {
     let wrong = || {
         let message = format!("`--chase {text}` is no chase");
-        let help = "write N,STRIDE in elements, and any of cold, shuffled, rounds=R; N times R up to 2^28";
+        let help = "write N,STRIDE in elements, and any of cold, shuffled, scattered, rounds=R; N times R up to 2^28";
         Failure::message("usage", message, Some(help))
     };
     let mut parts = text.split(',').map(str::trim);
@@ -65,6 +65,7 @@ fn wanted(text: &str) -> Result<Chase, Failure> {
         match part {
             "cold" => (chase.cold, chase.rounds) = (true, 1),
             "shuffled" => chase.order = Order::Shuffled,
+            "scattered" => chase.order = Order::Scattered,
             _ => {
                 let rounds = part.strip_prefix("rounds=").and_then(|r| r.parse().ok());
                 chase.rounds = rounds.filter(|r| (1..=1 << 28).contains(r)).ok_or_else(wrong)?;

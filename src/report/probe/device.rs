@@ -76,6 +76,13 @@ fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey
     if let Some(bytes) = s.line_bytes.value.filter(|_| sure(s.line_bytes.confidence)) {
         keys.push(key(&line, Bytes(bytes).to_string(), s.line_bytes.evidence.join("; ")));
     }
+    // Of a TLB the part of a page that has an entry of its own is nothing that the device format knows.
+    if let (Place::L1 | Place::L2, Some(bytes)) =
+        (place, s.sector_bytes.value.filter(|_| sure(s.sector_bytes.confidence)))
+    {
+        let note = s.sector_bytes.evidence.join("; ");
+        keys.push(key(&format!("{section}.sector"), Bytes(bytes).to_string(), note));
+    }
     let capacity = match place {
         Place::L1 => "l1.capacity",
         Place::L2 => "l2.capacity",

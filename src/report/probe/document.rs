@@ -23,6 +23,8 @@ pub struct ProbeDocument {
     pub runs: usize,
     /// Loads of all chases.
     pub loads: u64,
+    /// What was left out of the logs, and why.
+    pub warnings: Vec<String>,
     /// Clusters of latencies, the fastest first.
     pub clusters: Vec<ClusterDocument>,
     /// Loads in no cluster.
@@ -79,8 +81,10 @@ impl<T> FindingDocument<T> {
 /// The structure of a cache or TLB.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StructureDocument {
-    /// Bytes of a line or page.
+    /// Bytes of a line or page: what gives way as a whole.
     pub line_bytes: FindingDocument<u64>,
+    /// Bytes that a miss brings: a sector of the line, or all of it.
+    pub sector_bytes: FindingDocument<u64>,
     /// Bytes of all lines.
     pub capacity_bytes: FindingDocument<u64>,
     /// Bytes of the largest array that fits.
@@ -91,7 +95,7 @@ pub struct StructureDocument {
     pub ways: FindingDocument<Vec<u32>>,
     /// From lines to sets.
     pub mapping: FindingDocument<MappingDocument>,
-    /// lru, fifo, tree-plru, not lru, direct-mapped.
+    /// lru, fifo, tree-plru, nru, srrip, not lru, direct-mapped.
     pub replacement: FindingDocument<&'static str>,
     /// Lines that come without being asked for.
     pub prefetch: FindingDocument<PrefetchDocument>,
@@ -211,6 +215,7 @@ pub fn probe_document(sources: Vec<String>, logs: &Logs) -> ProbeDocument {
         sources,
         runs: logs.runs.len(),
         loads: logs.runs.iter().map(|r: &Run| r.loads.len() as u64).sum(),
+        warnings: logs.warnings.clone(),
         clusters: clusters
             .all
             .iter()
@@ -231,6 +236,7 @@ fn structure_document(s: &Structure) -> StructureDocument {
     let line = s.line.value.unwrap_or(1);
     StructureDocument {
         line_bytes: FindingDocument::of(&s.line, |&l| l),
+        sector_bytes: FindingDocument::of(&s.sector, |&l| l),
         capacity_bytes: FindingDocument::of(&s.capacity, |&c| c),
         fits_bytes: s.edge.0,
         overflows_bytes: s.edge.1,

@@ -79,11 +79,19 @@ fn row<T>(table: &mut Table, name: &str, finding: &FindingDocument<T>, show: imp
 
 fn structure_rows(table: &mut Table, s: &StructureDocument) {
     row(table, "line", &s.line_bytes, |&l| size(l));
+    row(table, "sector", &s.sector_bytes, |&b| sector(b, s.line_bytes.value));
     row(table, "capacity", &s.capacity_bytes, |&c| size(c));
     row(table, "ways", &s.ways, |w| ways(w));
     row(table, "mapping", &s.mapping, mapping);
     row(table, "replacement", &s.replacement, |r| (*r).to_owned());
     row(table, "prefetch", &s.prefetch, prefetch);
+}
+
+fn sector(bytes: u64, line: Option<u64>) -> String {
+    match line {
+        Some(line) if line > bytes => format!("{}, {} to a line", size(bytes), line / bytes),
+        _ => size(bytes),
+    }
 }
 
 fn ways(all: &[u32]) -> String {
@@ -134,6 +142,9 @@ pub fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
             .map(|c| format!("{:.0} cycles ±{:.1} % ({} loads)", c.cycles, c.spread_percent, c.loads))
             .collect();
         let _ = writeln!(out, "latencies: {}; {} outliers", all.join(", "), document.outliers);
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(out, "warning: {warning}");
     }
     out.push('\n');
     let full = probe_table(document);

@@ -131,6 +131,10 @@ pub enum ReplacementFound {
     Fifo,
     /// That of a tree of halves.
     TreePlru,
+    /// The first that was not used of late.
+    Nru,
+    /// Re-reference interval prediction with two bits.
+    Srrip,
     /// Not the least recently used, nor one of the others.
     NotLru,
     /// Sets have one line: there is nothing to choose.
@@ -144,6 +148,8 @@ impl ReplacementFound {
             ReplacementFound::Lru => "lru",
             ReplacementFound::Fifo => "fifo",
             ReplacementFound::TreePlru => "tree-plru",
+            ReplacementFound::Nru => "nru",
+            ReplacementFound::Srrip => "srrip",
             ReplacementFound::NotLru => "not lru",
             ReplacementFound::Direct => "direct-mapped",
         }
@@ -174,6 +180,8 @@ pub struct Structure {
     pub clusters: Clusters,
     /// Bytes of a line or page.
     pub line: Finding<u64>,
+    /// Bytes that a miss brings: a sector of the line, or all of it.
+    pub sector: Finding<u64>,
     /// Bytes.
     pub capacity: Finding<u64>,
     /// Bytes of the largest array without misses and of the smallest with them.

@@ -16,6 +16,9 @@ pub enum Order {
     Stride,
     /// Every line twice in a round, in two random orders.
     Shuffled,
+    /// One element of each stride, at a random place in it; a negative stride goes backwards. Lines longer than
+    /// what a miss brings show in it, because which part of them is loaded makes no difference.
+    Scattered,
     /// The third stage of N 5.1: the array again, after one element beside it was loaded.
     Evict {
         /// The element beside it.

@@ -3,6 +3,15 @@
 use super::clusters::Clusters;
 use super::log::Run;
 
+/// Places of an array that are looked at for each load, and those of any array.
+const PLACES_PER_LOAD: u64 = 4;
+const FEW_PLACES: u64 = 1 << 21;
+
+/// Places beyond which a chase of so many loads says nothing of its array.
+pub(super) fn most_places(loads: usize) -> u64 {
+    (loads as u64).saturating_mul(PLACES_PER_LOAD).saturating_add(FEW_PLACES)
+}
+
 /// Visits and misses of the places of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Marks {
@@ -11,10 +20,11 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Of a run, with places of so many elements.
+    /// Of a run, with places of so many elements; none if it has far more of them than loads.
     pub(super) fn of(run: &Run, clusters: &Clusters, elements: u64) -> Self {
         let elements = u32::try_from(elements.max(1)).unwrap_or(u32::MAX);
         let most = run.loads.iter().map(|l| l.index / elements).max().map_or(0, |m| m as usize + 1);
+        let most = if most as u64 > most_places(run.loads.len()) { 0 } else { most };
         let mut places = vec![(0, 0); most];
         // Places are mostly powers of two: a shift is much faster than a division.
         let shift = elements.is_power_of_two().then(|| elements.trailing_zeros());

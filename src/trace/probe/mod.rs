@@ -6,6 +6,8 @@
 
 pub mod simulate;
 
+mod bins;
+mod clock;
 mod clusters;
 mod finding;
 mod gf2;

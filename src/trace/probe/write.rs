@@ -11,6 +11,7 @@ pub fn write_runs(runs: &[Run], out: &mut impl Write) -> io::Result<()> {
         let order = match run.order {
             Order::Stride => "stride".to_owned(),
             Order::Shuffled => "shuffled".to_owned(),
+            Order::Scattered => "scattered".to_owned(),
             Order::Evict { extra } => format!("evict extra={extra}"),
         };
         let cold = u8::from(run.cold);

@@ -41,13 +41,10 @@ fn gathered(marks: &Marks, noise: f64) -> bool {
 
 /// Bytes of the largest array that fits below the smallest that does not, and of that.
 pub(super) fn edge(runs: &[Run], clusters: &Clusters, noise: f64) -> (Option<u64>, Option<u64>) {
-    let mut all: Vec<(u64, bool)> = runs
-        .iter()
-        .filter(|r| r.is_warm_stride())
-        .map(|r| (r.bytes(), overflows(r, clusters, noise)))
-        .collect();
-    all.sort_unstable();
-    let over = all.iter().find(|r| r.1).map(|r| r.0);
-    let fits = all.iter().filter(|r| !r.1 && over.is_none_or(|o| r.0 < o)).map(|r| r.0).max();
+    let mut all: Vec<&Run> = runs.iter().filter(|r| r.is_warm_stride()).collect();
+    all.sort_by_key(|r| r.bytes());
+    // What is larger than the smallest that does not fit is not looked at: that is most of a log.
+    let over = all.iter().find(|r| overflows(r, clusters, noise)).map(|r| r.bytes());
+    let fits = all.iter().map(|r| r.bytes()).filter(|&b| over.is_none_or(|o| b < o)).max();
     (fits, over)
 }

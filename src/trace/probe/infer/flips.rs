@@ -52,15 +52,34 @@ impl Flips {
     }
 }
 
+impl Flips {
+    /// Loads of the line that is alone in its set and was loaded least, from where it misses on.
+    pub(super) fn least_alone(&self) -> f64 {
+        let loads = |class: &Class| {
+            let [line] = class.old.as_slice() else { return f64::INFINITY };
+            let step = self.starts.partition_point(|s| *s <= class.fresh.start).saturating_sub(1);
+            let seen = usize::try_from(*line).ok().and_then(|l| self.seen.get(l));
+            seen.into_iter().flatten().filter(|s| s.step >= step).map(|s| s.loads).sum()
+        };
+        self.classes.iter().map(loads).fold(f64::INFINITY, f64::min)
+    }
+}
+
 /// Rounds and misses of each line in an array of so many lines.
 struct Step {
     lines: u64,
     places: Vec<(f64, f64)>,
 }
 
-/// Follows the lines of `bytes` each through growing arrays.
-pub(super) fn flips(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64, fits: Option<u64>) -> Flips {
-    let steps = steps(runs, clusters, bytes, fits);
+/// Follows the lines of so many bytes, of which a miss brings a sector, through growing arrays.
+pub(super) fn flips(
+    runs: &[Run],
+    clusters: &Clusters,
+    noise: f64,
+    (bytes, sector): (u64, u64),
+    fits: Option<u64>,
+) -> Flips {
+    let steps = steps(runs, clusters, (bytes, sector), fits);
     let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Flips::default() };
     let fitting = fits.map(|f| f.div_ceil(bytes)).filter(|&f| f < first.lines);
     let starts: Vec<u64> =
@@ -126,7 +145,7 @@ fn missing(seen: &[Vec<Sight>], by_step: &BTreeMap<usize, Vec<u64>>, starts: &[u
 }
 
 /// Warm chases that do not step over lines, by lines of the array; of arrays of the same size, all.
-fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Vec<Step> {
+fn steps(runs: &[Run], clusters: &Clusters, (bytes, sector): (u64, u64), fits: Option<u64>) -> Vec<Step> {
     let mut by_lines: BTreeMap<u64, Step> = BTreeMap::new();
     let wanted = runs.iter().filter(|r| {
         r.is_warm_stride()
@@ -137,13 +156,14 @@ fn steps(runs: &[Run], clusters: &Clusters, bytes: u64, fits: Option<u64>) -> Ve
     for run in wanted {
         let lines = run.bytes().div_ceil(bytes);
         let marks = Marks::of(run, clusters, bytes / u64::from(run.element));
-        // Only the first load of a line in a round can miss.
+        // Only the first load of a sector in a round can miss, and all sectors of a line do together.
         let share = run.step() as f64 / bytes as f64;
+        let missing = run.step().max(sector) as f64 / bytes as f64;
         let step = by_lines.entry(lines).or_insert_with(|| Step { lines, places: Vec::new() });
         step.places.resize(step.places.len().max(marks.places.len()), (0.0, 0.0));
         for (place, counts) in step.places.iter_mut().zip(&marks.places) {
             place.0 += f64::from(counts.0) * share;
-            place.1 += f64::from(counts.1);
+            place.1 += f64::from(counts.1) * missing;
         }
     }
     by_lines.into_values().collect()

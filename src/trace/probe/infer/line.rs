@@ -55,9 +55,13 @@ pub(super) fn line(
     // With one line too many, only one set misses: what is found then is the distance of its lines. With
     // `gap` bytes more another set would miss too, if lines were shorter.
     let deep = edge.0.or(edge.1).is_some_and(|e| fine.run.bytes() >= e.saturating_add(gap));
-    let backwards = fine.run.cold && fine.run.stride < 0;
+    // From an empty cache every line misses once, or nearly: misses here and there are noise.
+    let everywhere = fine.places as u64 * gap * 5 >= fine.run.bytes() * 4;
+    let backwards = fine.run.cold && fine.run.stride < 0 && everywhere;
     let crossed = hints.iter().any(|h| h.run.step() == gap && adjacent(h.run, clusters, noise));
-    let confidence = if deep || backwards {
+    let confidence = if fine.run.cold && !everywhere {
+        Confidence::Low
+    } else if deep || backwards {
         Confidence::High
     } else if crossed {
         Confidence::Medium

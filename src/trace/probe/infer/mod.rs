@@ -9,6 +9,7 @@ mod pattern;
 mod prefetch;
 mod replay;
 mod rules;
+mod sector;
 mod verdict;
 
 pub use verdict::infer;
@@ -16,4 +17,5 @@ pub use verdict::infer;
 pub(in crate::trace::probe) use edge::overflows;
 pub(in crate::trace::probe) use noise::of_runs as noise_of;
 pub(in crate::trace::probe) use prefetch::ahead;
+pub(in crate::trace::probe) use sector::{Shared, misses_enough, shared};
 pub(in crate::trace::probe) use verdict::BESIDE;

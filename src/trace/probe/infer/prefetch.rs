@@ -23,13 +23,20 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     let missed = missed(run, clusters, line);
     let total: usize = missed.iter().map(|&m| usize::from(m)).sum();
     let at = |what: &str| format!("cold, n={} s={}: {what}", run.n, run.stride);
+    // Where sets are small, what comes may be thrown out by what comes next, before it is used.
+    let once = |value, what: String| {
+        let mut found = Finding::new(value, Confidence::Medium, what);
+        found.because("unless sets are so small that a prefetch throws out its own lines");
+        found.next(format!(
+            "cold arrays of 1, 2, 3, … lines of {line} B of which the first and the last are loaded"
+        ))
+    };
     if total * 10 >= missed.len() * 8 {
-        let what = at("every new line misses");
-        return Finding::new(PrefetchFound::None, Confidence::High, what);
+        return once(PrefetchFound::None, at("every new line misses"));
     }
     if let Some(distance) = distance(&missed) {
         let what = at(&format!("one new line misses, the next {distance} hit"));
-        return Finding::new(PrefetchFound::AtMiss { distance }, Confidence::High, what);
+        return once(PrefetchFound::AtMiss { distance }, what);
     }
     if total * 5 > missed.len() {
         return Finding::open(at("new lines miss without a rule"))
@@ -37,8 +44,8 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     }
     let (distance, why) = stream(&cold, clusters, line);
     let what = at("no cold miss after the first");
-    // A few more are lines that were put out before their use, or noise.
-    let confidence = if total * 20 > missed.len() { Confidence::Medium } else { Confidence::High };
+    // A few more are lines that were put out before their use, or noise; in one chase they cannot be told apart.
+    let confidence = if total * 20 > missed.len() { Confidence::Low } else { Confidence::Medium };
     let mut found = Finding::new(PrefetchFound::Stream { distance }, confidence, what);
     match distance {
         Some(_) => found.because(why),

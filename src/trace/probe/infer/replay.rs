@@ -3,6 +3,7 @@
 use super::super::clusters::Clusters;
 use super::super::finding::{Confidence, Finding, MappingFound, PrefetchFound, ReplacementFound};
 use super::super::log::{Order, Run};
+use super::super::marks::most_places;
 use super::super::simulate::{Cache, CacheSpec, Mapping, Policy, Prefetch, Trigger};
 
 /// Misses that a policy must make where there are some.
@@ -11,6 +12,7 @@ const RECALL: f64 = 0.93;
 /// What is known of the cache already.
 pub(super) struct Known<'k> {
     pub(super) line: u64,
+    pub(super) sector: u64,
     pub(super) ways: &'k [u32],
     pub(super) mapping: &'k MappingFound,
     pub(super) prefetch: Option<PrefetchFound>,
@@ -53,7 +55,8 @@ pub(super) fn replacement(
     }
     let strided = if missing > 0.9 {
         let why = format!("periodic: lines of full sets miss in {:.1} % of {rounds} rounds", 100.0 * missing);
-        Finding::new(ReplacementFound::Lru, Confidence::Medium, why)
+        // Others that miss as regularly are nearly as likely.
+        Finding::new(ReplacementFound::Lru, Confidence::Low, why)
     } else {
         let why = format!("aperiodic: lines of full sets miss in {:.1} % of their rounds", 100.0 * missing);
         Finding::new(ReplacementFound::NotLru, Confidence::High, why)
@@ -71,7 +74,7 @@ pub(super) fn replacement(
         }
         (Some(ReplacementFound::Lru), None) => {
             let mut found = strided;
-            found.because("first-in-first-out and tree-PLRU miss as regularly when lines come in turn");
+            found.because("FIFO, tree-PLRU, NRU and SRRIP miss as regularly when lines come in turn");
             found.next("a shuffled chase (order=shuffled), two loads of each line in random orders")
         }
         _ => strided,
@@ -92,7 +95,7 @@ fn verdict(
     };
     match fitting {
         [] => {
-            let why = "no policy of LRU, FIFO and tree-PLRU makes the misses of the shuffled chase";
+            let why = "none of LRU, FIFO, tree-PLRU, NRU and SRRIP makes the misses of the shuffled chase";
             finding(ReplacementFound::NotLru, Confidence::High, why.to_owned())
         }
         [ReplacementFound::Lru, ReplacementFound::TreePlru] if pairs => {
@@ -127,6 +130,8 @@ fn shuffled(
         (ReplacementFound::Lru, Policy::Lru),
         (ReplacementFound::Fifo, Policy::Fifo),
         (ReplacementFound::TreePlru, Policy::TreePlru),
+        (ReplacementFound::Nru, Policy::Nru),
+        (ReplacementFound::Srrip, Policy::Srrip),
     ];
     let mut tried = false;
     let mut fitting = Vec::new();
@@ -155,6 +160,9 @@ fn shuffled(
 /// The cache as it is known, if the sets of all lines of a run are.
 fn spec(known: &Known<'_>, run: &Run, policy: Policy) -> Option<CacheSpec> {
     let lines = run.bytes().div_ceil(known.line);
+    if lines > most_places(run.loads.len()) {
+        return None;
+    }
     let table: Vec<u32> = (0..lines).map(|l| known.mapping.set(l)).collect::<Option<_>>()?;
     let sets = known.ways.len();
     if table.is_empty() || table.iter().any(|&s| s as usize >= sets) {
@@ -170,7 +178,8 @@ fn spec(known: &Known<'_>, run: &Run, policy: Policy) -> Option<CacheSpec> {
         _ => None,
     };
     let (line, ways, mapping) = (known.line, known.ways.to_vec(), Mapping::Table(table));
-    Some(CacheSpec { line, ways, mapping, policy, prefetch, hit: 1.0 })
+    let sector = known.sector.min(line);
+    Some(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit: 1.0 })
 }
 
 /// Simulates a run, warm from two rounds.

@@ -8,7 +8,7 @@ use super::fit::{self, fit};
 use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
-use super::{edge, line, noise, prefetch, replay, rules};
+use super::{edge, line, noise, prefetch, replay, rules, sector};
 
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
@@ -17,6 +17,8 @@ const CERTAIN: f64 = 8.0;
 const CERTAIN_RANDOM: f64 = 60.0;
 /// The same where a rule puts many lines together.
 const CERTAIN_BY_RULE: f64 = 16.0;
+/// Loads of a line in a set of its own, from where it misses on, that make sure of it.
+const ALONE: f64 = 48.0;
 /// Lines that begin to miss long after they came, which sets of unequal size would have more of.
 const FEW: usize = 3;
 /// Lines of a set side by side that are thought possible, if there is no sign of more.
@@ -27,52 +29,72 @@ pub fn infer(runs: &[Run]) -> Structure {
     let clusters = Clusters::of(runs);
     let noise = noise::of_runs(runs, &clusters);
     let edges = edge::edge(runs, &clusters, noise);
-    let line = line::line(runs, &clusters, noise, edges);
-    let Some(bytes) = line.value.filter(|&b| b > 0) else { return without_line(clusters, line, edges) };
-    let prefetch = prefetch::prefetch(runs, &clusters, bytes);
-    let flips = flips(runs, &clusters, noise, bytes, edges.0);
+    let sector = line::line(runs, &clusters, noise, edges);
+    let Some(brought) = sector.value.filter(|&b| b > 0) else { return without_line(clusters, sector, edges) };
+    let prefetch = prefetch::prefetch(runs, &clusters, brought);
+    let line = sector::line(runs, &clusters, noise, &sector, (edges, prefetch.value));
+    let bytes = line.value.unwrap_or(brought);
+    let flips = flips(runs, &clusters, noise, (bytes, brought), edges.0);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
     let sets = known_sets(&flips, &evictions, prefetch.value, noise);
-    let (mut ways, mut mapping, capacity) = match &sets {
+    let (mut ways, mapping, capacity) = match &sets {
         Some(sets) => whole(&flips, sets, bytes),
         None => parts(runs, &clusters, &flips, edges, bytes),
     };
-    let steady = line.confidence;
-    for confidence in [&mut ways.confidence, &mut mapping.confidence] {
-        *confidence = (*confidence).min(steady);
-    }
     let known = sets.as_ref().and_then(|sets| {
         let ways: &[u32] = &sets.ways;
         let mapping = mapping.value.as_ref()?;
         Some((reordered(ways, sets, mapping), mapping))
     });
-    let known =
-        known.as_ref().map(|(ways, mapping)| Known { line: bytes, ways, mapping, prefetch: prefetch.value });
-    let mut replacement =
-        replay::replacement(runs, &clusters, noise, known.as_ref(), (flips.missing, flips.rounds));
-    if ways.value.is_none() {
-        replacement.at_most(Confidence::Medium);
-    }
-    if prefetch.value != Some(PrefetchFound::None) {
-        // What it brings throws lines out, which only a known structure tells from a policy that is not LRU.
-        replacement.at_most(ways.confidence.max(Confidence::Low));
-    }
+    let known = known.as_ref().map(|(ways, mapping)| Known {
+        line: bytes,
+        sector: brought,
+        ways,
+        mapping,
+        prefetch: prefetch.value,
+    });
+    let missing = (flips.missing, flips.rounds);
+    let replacement = replay::replacement(runs, &clusters, noise, known.as_ref(), missing);
     if let Some(known) = &known {
         ways.value = Some(known.ways.to_vec());
     }
-    let mut capacity = capacity;
-    capacity.at_most(steady);
-    if replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
-        capacity.at_most(Confidence::Medium);
+    let edge = edges;
+    let mut found =
+        Structure { clusters, line, sector, capacity, edge, ways, mapping, replacement, prefetch };
+    if found.replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
+        found.capacity.at_most(Confidence::Medium);
     }
-    Structure { clusters, line, capacity, edge: edges, ways, mapping, replacement, prefetch }
+    found.no_surer_than_its_ground();
+    found
 }
 
-fn without_line(clusters: Clusters, line: Finding<u64>, edge: (Option<u64>, Option<u64>)) -> Structure {
+impl Structure {
+    /// Lets nothing be surer than what it rests on: everything on telling hits from misses; the line on the sector;
+    /// sets on the line; capacity and replacement on the sets.
+    fn no_surer_than_its_ground(&mut self) {
+        let ground = self.clusters.clarity();
+        self.sector.at_most(ground);
+        self.line.at_most(self.sector.confidence);
+        self.prefetch.at_most(self.sector.confidence);
+        self.ways.at_most(self.line.confidence);
+        // What a prefetch brings throws lines out as well: without a look at it nothing about sets is certain.
+        self.ways.at_most(self.prefetch.confidence.max(Confidence::Medium));
+        self.mapping.at_most(self.line.confidence);
+        if self.ways.value.is_some() {
+            self.mapping.at_most(self.ways.confidence);
+        }
+        // The largest array that fits is all of the cache only if all sets are full with it, which nothing shows.
+        self.capacity.at_most(self.ways.confidence.max(Confidence::Low).min(self.line.confidence));
+        self.replacement.at_most(self.ways.confidence.max(Confidence::Low).min(self.line.confidence));
+    }
+}
+
+fn without_line(clusters: Clusters, sector: Finding<u64>, edge: (Option<u64>, Option<u64>)) -> Structure {
     let open = || "the line size is not known".to_owned();
     Structure {
         clusters,
-        line,
+        line: sector.clone(),
+        sector,
         capacity: Finding::open(open()),
         edge,
         ways: Finding::open(open()),
@@ -188,6 +210,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let late = flips.classes.iter().flat_map(|c| &c.old).filter(|&&l| l >= fitting).count();
     if late > 0 && flips.missing <= 0.9 {
         confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
+    }
+    // What looks like a set of one line may be one of several that seldom gives way.
+    if sets.ways.contains(&1) && flips.least_alone() < ALONE {
+        confidence = confidence.min(Confidence::Medium);
     }
     confidence = sets.ruled.unwrap_or(confidence);
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.

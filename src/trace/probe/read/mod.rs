@@ -2,15 +2,20 @@
 
 mod glued;
 mod header;
+mod lines;
 mod name;
 mod number;
+mod rows;
 
 use std::io::Read;
 
-use super::log::{Load, Order, Run};
-use header::{Columns, Shape};
-use name::Hints;
-use number::{integer, real};
+use super::log::Run;
+use lines::{Ending, Lines};
+use rows::Reader;
+
+/// Bytes of a log, unpacked, and loads of all: more is refused.
+const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_LOADS: usize = 1 << 27;
 
 /// Latency of a chase through a buffer of some size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,6 +59,14 @@ pub struct Logs {
     pub mshrs: Vec<MshrPoint>,
     /// Throughputs and latencies.
     pub figures: Vec<Figure>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+}
+
+impl Logs {
+    fn sizes(&self) -> [usize; 4] {
+        [self.runs.len(), self.sizes.len(), self.mshrs.len(), self.figures.len()]
+    }
 }
 
 /// What a file that does not say them is to have.
@@ -91,6 +104,31 @@ pub enum LogError {
     /// There is nothing in it.
     #[error("the log holds no measurements")]
     Empty,
+    /// It is larger than what is read.
+    #[error("the log is too large: it has more than {most} {what}")]
+    TooLarge {
+        /// The limit.
+        most: u64,
+        /// Of what.
+        what: &'static str,
+    },
+    /// A chase that loads next to nothing of its array.
+    #[error(
+        "the chase up to line {line} has {loads} loads, too few for the {places} places of its array \
+         (n={n}, s={stride})"
+    )]
+    Sparse {
+        /// The number of its last line, from 1.
+        line: usize,
+        /// Its loads.
+        loads: usize,
+        /// Elements that it would go through.
+        places: u64,
+        /// Elements of the array.
+        n: u64,
+        /// Elements from one load to the next.
+        stride: i64,
+    },
     /// It could not be read at all.
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
@@ -103,6 +141,8 @@ impl LogError {
             LogError::Malformed { .. } => "probe-malformed",
             LogError::Unsaid { .. } => "probe-unsaid",
             LogError::Empty => "probe-empty",
+            LogError::TooLarge { .. } => "probe-too-large",
+            LogError::Sparse { .. } => "probe-sparse",
             LogError::Io(_) => "cannot-read",
         }
     }
@@ -114,272 +154,98 @@ impl LogError {
                 "give --n ELEMENTS and --stride ELEMENTS, or name the file as in fermi-3073element-stride1.txt",
             ),
             LogError::Malformed { .. } => Some("docs/cache-probe.md shows the formats"),
+            LogError::TooLarge { .. } => Some(
+                "log fewer rounds of each chase, ten are enough, or analyse a part of the chases at a time",
+            ),
+            LogError::Sparse { .. } => {
+                Some("check the indices and n; a chase goes through its whole array, at least once")
+            }
             _ => None,
         }
     }
 }
 
-/// Reads a log, packed or not, and adds what it holds to `logs`; `name` is the file's.
+/// Reads a log, packed or not, and adds what it holds to `logs`; `name` is the file's. A last row that was cut is
+/// left out with a warning.
 pub fn read_logs(name: &str, input: impl Read, given: Given, logs: &mut Logs) -> Result<(), LogError> {
-    let mut text = Vec::new();
-    crate::trace::format::unpack(input)?.read_to_end(&mut text)?;
-    let before = (logs.runs.len(), logs.sizes.len(), logs.mshrs.len(), logs.figures.len());
-    let mut reader = Reader {
-        hints: Hints::of(name, given),
-        name,
-        logs,
-        columns: None,
-        run: None,
-        number: 0,
-        glued: Vec::new(),
-    };
-    let mut rest = text.as_slice();
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
-        rest = rest.get(end + 1..).unwrap_or_default();
-        reader.number += 1;
-        reader.line(line)?;
+    let mut lines = Lines::new(crate::trace::format::unpack(input)?, MOST_BYTES);
+    let before = logs.sizes();
+    let mut reader = Reader::new(name, given, logs);
+    while let Some((line, ending)) = lines.next()? {
+        let read = reader.line(line);
+        match (ending, read) {
+            (Ending::Whole, read) => read?,
+            (Ending::Cut, Ok(())) => reader.distrust_last(),
+            (Ending::Cut, Err(LogError::Malformed { .. })) => reader.forget_line(),
+            (Ending::Cut, Err(error)) => return Err(error),
+        }
     }
     reader.finish()?;
-    let after = (logs.runs.len(), logs.sizes.len(), logs.mshrs.len(), logs.figures.len());
-    if before == after { Err(LogError::Empty) } else { Ok(()) }
+    if before == logs.sizes() { Err(LogError::Empty) } else { Ok(()) }
 }
 
-struct Reader<'a> {
-    hints: Hints,
-    name: &'a str,
-    logs: &'a mut Logs,
-    columns: Option<Columns>,
-    run: Option<Open>,
-    number: usize,
-    /// Rows of the supplement without a blank between their numbers, and where they belong.
-    glued: Vec<(usize, String)>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A run that is being read.
-struct Open {
-    hints: Hints,
-    order: Order,
-    /// Whether indices are those of the next load.
-    next: bool,
-    loads: Vec<Load>,
-}
+    const RUN: &str = "# run n=64 s=8 element=4 cold=0 order=stride\n0,30.0\n8,31.0\n16,30.5\n";
 
-impl Reader<'_> {
-    fn line(&mut self, line: &[u8]) -> Result<(), LogError> {
-        // The rows of a chase are most of a log: they are tried first.
-        if let (Some(Columns { shape: Shape::Loads, .. }), Some(run)) = (&self.columns, &mut self.run)
-            && let Some((index, rest)) = integer(line)
-            && let Some(latency) = rest.strip_prefix(b",").and_then(real)
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "cycles need no more digits")]
-            run.loads.push(Load { index, latency: latency as f32 });
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim();
-        if text.is_empty() {
-            return Ok(());
-        }
-        if let Some(comment) = text.strip_prefix('#') {
-            return self.comment(comment.trim());
-        }
-        if text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && !matches!(&self.columns, Some(c) if c.takes_words())
-        {
-            return self.head(text);
-        }
-        self.row(text)
+    fn read(text: &str) -> Result<Logs, LogError> {
+        let mut logs = Logs::default();
+        read_logs("log", text.as_bytes(), Given::default(), &mut logs).map(|()| logs)
     }
 
-    /// `run n=3073 s=1 element=4 order=stride cold=0` begins a run.
-    fn comment(&mut self, text: &str) -> Result<(), LogError> {
-        let mut words = text.split_whitespace();
-        if words.next() != Some("run") {
-            return Ok(());
+    #[test]
+    fn a_log_that_was_cut_anywhere_in_its_last_row_loses_that_row() {
+        let whole = read(RUN).unwrap();
+        assert!(whole.warnings.is_empty());
+        let last = RUN.trim_end().rfind('\n').unwrap() + 1;
+        for end in last + 1..RUN.len() {
+            let cut = read(&RUN[..end]).unwrap();
+            assert_eq!(cut.runs[0].loads, whole.runs[0].loads[..2], "{:?}", &RUN[..end]);
+            assert!(cut.warnings[0].contains("line 4"), "{:?}", cut.warnings);
         }
-        self.close()?;
-        let (mut hints, mut order, mut extra) = (self.hints, Order::Stride, 0);
-        for word in words {
-            let Some((key, value)) = word.split_once('=') else { continue };
-            let read = match key {
-                "n" => value.parse().map(|n| hints.n = Some(n)).is_ok(),
-                "s" => value.parse().map(|s| hints.stride = Some(s)).is_ok(),
-                "element" => value.parse().map(|e: u32| hints.element = e.max(1)).is_ok(),
-                "cold" => value.parse().map(|c: u8| hints.cold = c != 0).is_ok(),
-                "extra" => value.parse().map(|e| extra = e).is_ok(),
-                "order" => match value {
-                    "stride" => true,
-                    "shuffled" => {
-                        order = Order::Shuffled;
-                        true
-                    }
-                    "evict" => {
-                        order = Order::Evict { extra: 0 };
-                        true
-                    }
-                    _ => false,
-                },
-                _ => true,
-            };
-            if !read {
-                return Err(self.malformed("a value such as n=3073, s=1, order=stride, cold=0", word));
+        // A second chase of which only the head was written is none.
+        let two = format!("{RUN}# run n=72 s=");
+        assert_eq!(read(&two).unwrap().runs, whole.runs);
+        // In the middle it is an error still.
+        assert!(matches!(read(&RUN.replace("8,31.0", "8,")), Err(LogError::Malformed { line: 3, .. })));
+        // A table by hand may end without the end of a line.
+        let table = read("bytes,cycles\n1024,30\n2048,30").unwrap();
+        assert_eq!((table.sizes.len(), table.warnings.len()), (2, 0));
+        let table = read("bytes,cycles\n1024,30\n2048,").unwrap();
+        assert_eq!((table.sizes.len(), table.warnings.len()), (1, 1));
+    }
+
+    #[test]
+    fn indices_beyond_the_array_are_refused() {
+        let error = read("# run n=64 s=8 element=4 order=stride\n0,30\n2147483647,31\n").unwrap_err();
+        assert!(matches!(error, LogError::Malformed { line: 3, .. }), "{error}");
+        // Where the log does not say n, ten loads are no chase through that many elements.
+        let rows: String = (0..9).map(|i| format!("{i},30\n")).collect();
+        for end in ["2147483647,31\n", "4294967295,31\n"] {
+            let text = format!("index,latency\n{rows}{end}0,30\n1,30\n");
+            let error = read(&text).unwrap_err();
+            assert!(matches!(error, LogError::Sparse { loads: 12, .. }), "{error}");
+        }
+        let error = read("# run n=4294967296 s=1 order=stride\n0,30\n1,31\n").unwrap_err();
+        assert!(matches!(error, LogError::Sparse { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        let mut lines = Lines::new(std::io::repeat(b'#'), 1 << 20);
+        assert!(matches!(lines.next(), Err(LogError::Malformed { .. })), "a line without an end");
+        let mut text = "0,30\n".repeat(1000);
+        text.push_str("0,3");
+        let mut lines = Lines::new(text.as_bytes(), 600);
+        let error = loop {
+            match lines.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("all was read"),
+                Err(error) => break error,
             }
-        }
-        if order != Order::Stride && order != Order::Shuffled {
-            order = Order::Evict { extra };
-        }
-        self.columns = Some(Columns::loads());
-        self.run = Some(Open { hints, order, next: false, loads: Vec::new() });
-        Ok(())
-    }
-
-    fn head(&mut self, text: &str) -> Result<(), LogError> {
-        let Some(columns) = Columns::of(text) else {
-            return Err(self.malformed(header::EXPECTED, text));
         };
-        if columns.shape == Shape::Loads && self.run.as_ref().is_some_and(|r| r.loads.is_empty()) {
-            // The head of a run that a comment began.
-            if let Some(run) = &mut self.run {
-                run.next = columns.next;
-            }
-            self.columns = Some(columns);
-            return Ok(());
-        }
-        self.close()?;
-        if columns.shape == Shape::Loads {
-            self.run =
-                Some(Open { hints: self.hints, order: Order::Stride, next: columns.next, loads: Vec::new() });
-        }
-        self.columns = Some(columns);
-        Ok(())
-    }
-
-    fn row(&mut self, text: &str) -> Result<(), LogError> {
-        let Some(columns) = self.columns.clone() else {
-            // Two columns without a head are the supplement's.
-            self.head("Next_id Latency")?;
-            return self.row(text);
-        };
-        let cells: Vec<&str> = columns.cells(text);
-        let at = |column: Option<usize>| column.and_then(|c| cells.get(c)).copied();
-        let number = |cell: Option<&str>| {
-            cell.and_then(|c| c.parse::<f64>().ok()).filter(|v| v.is_finite() && *v >= 0.0)
-        };
-        match columns.shape {
-            Shape::Loads => self.load(text, &columns, &cells),
-            Shape::Sizes => {
-                let size = number(at(columns.size)).map(|s| s * columns.kib);
-                let (Some(kib), Some(cycles)) = (size, number(at(columns.latency))) else {
-                    return Err(self.malformed("a size and a latency", text));
-                };
-                self.logs.sizes.push(SizePoint { kib, cycles });
-                Ok(())
-            }
-            Shape::Mshrs => {
-                let whole = |c: Option<usize>| at(c).and_then(|c| c.parse().ok()).filter(|&n: &u32| n > 0);
-                let (Some(warps), Some(loads), Some(cycles)) =
-                    (whole(columns.warps), whole(columns.loads), number(at(columns.latency)))
-                else {
-                    return Err(self.malformed("numbers of warps and loads, and cycles", text));
-                };
-                self.logs.mshrs.push(MshrPoint { warps, loads, cycles });
-                Ok(())
-            }
-            Shape::Figures => {
-                let Some(value) = number(at(columns.latency)) else {
-                    return Err(self.malformed("a number in the last column", text));
-                };
-                let names = columns.names.iter().zip(&cells).enumerate();
-                let at = names
-                    .filter(|(i, _)| Some(*i) != columns.latency)
-                    .map(|(_, (name, cell))| (name.clone(), (*cell).to_owned()))
-                    .collect();
-                let what = columns.latency.and_then(|c| columns.names.get(c)).cloned().unwrap_or_default();
-                self.logs.figures.push(Figure { what, at, value });
-                Ok(())
-            }
-        }
-    }
-
-    fn load(&mut self, text: &str, columns: &Columns, cells: &[&str]) -> Result<(), LogError> {
-        self.switch(columns, cells)?;
-        let Some(run) = &mut self.run else { return Ok(()) };
-        let cell = |c: Option<usize>| c.and_then(|c| cells.get(c)).copied();
-        let index = cell(columns.index).and_then(|c| c.parse::<u32>().ok());
-        let latency = cell(columns.latency).and_then(|c| c.parse::<f32>().ok());
-        match (index, latency.filter(|l| l.is_finite() && *l >= 0.0)) {
-            (Some(index), Some(latency)) => {
-                run.loads.push(Load { index, latency });
-                Ok(())
-            }
-            // `1025488.000000`: the index took all the places that it had.
-            (None, _) if cells.len() == 1 && run.next && glued::is_row(text) => {
-                self.glued.push((run.loads.len(), text.to_owned()));
-                run.loads.push(Load { index: 0, latency: -1.0 });
-                Ok(())
-            }
-            _ => Err(self.malformed("an index and a latency", text)),
-        }
-    }
-
-    /// Begins a new run where the columns n, s or cold say another one.
-    fn switch(&mut self, columns: &Columns, cells: &[&str]) -> Result<(), LogError> {
-        let Some(run) = &self.run else { return Ok(()) };
-        let mut hints = run.hints;
-        let cell = |c: Option<usize>| c.and_then(|c| cells.get(c)).copied();
-        if let Some(n) = cell(columns.n).and_then(|c| c.parse().ok()) {
-            hints.n = Some(n);
-        }
-        if let Some(stride) = cell(columns.stride).and_then(|c| c.parse().ok()) {
-            hints.stride = Some(stride);
-        }
-        if hints != run.hints {
-            let (next, order) = (run.next, run.order);
-            self.close()?;
-            self.run = Some(Open { hints, order, next, loads: Vec::new() });
-        }
-        Ok(())
-    }
-
-    /// Ends the open run.
-    fn close(&mut self) -> Result<(), LogError> {
-        let Some(mut open) = self.run.take() else { return Ok(()) };
-        let glued = std::mem::take(&mut self.glued);
-        if open.loads.is_empty() {
-            return Ok(());
-        }
-        let stride = open.hints.stride.or_else(|| name::stride_of(&open.loads));
-        let stride = stride.filter(|&s| s != 0).ok_or(LogError::Unsaid { what: "the stride" })?;
-        glued::repair(&mut open.loads, &glued, stride)?;
-        let n = open.hints.n.or_else(|| name::size_of(&open.loads, stride));
-        let n = n.filter(|&n| n > 0).ok_or(LogError::Unsaid { what: "the size of the array" })?;
-        if open.next {
-            // The latency beside `Next_id` is that of the load before it (S 4.3).
-            for load in &mut open.loads {
-                let element =
-                    (i64::from(load.index) - stride).rem_euclid(i64::try_from(n).unwrap_or(i64::MAX));
-                load.index = u32::try_from(element).unwrap_or(load.index);
-            }
-        }
-        self.logs.runs.push(Run {
-            name: self.name.to_owned(),
-            n,
-            stride,
-            element: open.hints.element,
-            order: open.order,
-            cold: open.hints.cold,
-            loads: open.loads,
-        });
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), LogError> {
-        self.close()
-    }
-
-    fn malformed(&self, expected: &'static str, found: &str) -> LogError {
-        LogError::Malformed { line: self.number, expected, found: crate::source::shorten(found) }
+        assert!(matches!(error, LogError::TooLarge { most: 600, .. }), "{error}");
     }
 }

@@ -16,6 +16,8 @@ struct Line {
     older: u32,
     /// Whether it was prefetched and not used since.
     tagged: bool,
+    /// A bit for each sector that is there.
+    sectors: u32,
 }
 
 /// A set of lines.
@@ -28,6 +30,18 @@ struct Set {
     oldest: u32,
     /// Bits of the tree of halves, from the root on.
     tree: u64,
+    /// Of each way, how late it is thought to be used again (NRU and SRRIP).
+    late: Vec<u8>,
+}
+
+/// How late a line is thought to be used again, at most, and when it comes in (Jaleel et al.: NRU is their policy
+/// with one bit).
+fn lateness(policy: &Policy) -> Option<(u8, u8)> {
+    match policy {
+        Policy::Nru => Some((1, 0)),
+        Policy::Srrip => Some((3, 2)),
+        _ => None,
+    }
 }
 
 /// A simulated cache.
@@ -50,6 +64,7 @@ impl Cache {
             newest: NONE,
             oldest: NONE,
             tree: 0,
+            late: Vec::new(),
         };
         let sets = spec.ways.iter().map(set).collect();
         Self { spec: spec.clone(), lines: Vec::new(), sets, limit, random: Random::new(seed) }
@@ -58,14 +73,17 @@ impl Cache {
     /// Loads a byte; whether it hits.
     pub fn load(&mut self, address: u64) -> bool {
         let line = u32::try_from(address / self.spec.line).unwrap_or(NONE - 1);
+        let sector = 1_u32 << (address % self.spec.line / self.spec.sector % 32);
         self.know(line);
         let known = &mut self.lines[line as usize];
-        let hit = known.way != NONE;
+        let there = known.way != NONE;
+        let hit = there && known.sectors & sector != 0;
         let first_use = std::mem::take(&mut known.tagged);
-        if hit {
-            self.used(line);
+        if there {
+            known.sectors |= sector;
+            self.used(line, hit);
         } else {
-            self.bring(line);
+            self.bring(line, sector);
         }
         if let Some(Prefetch { distance, trigger }) = self.spec.prefetch
             && (!hit || first_use && trigger == Trigger::Tagged)
@@ -74,7 +92,7 @@ impl Cache {
             for next in line + 1..end {
                 self.know(next);
                 if self.lines[next as usize].way == NONE {
-                    self.bring(next);
+                    self.bring(next, u32::MAX);
                     self.lines[next as usize].tagged = true;
                 }
             }
@@ -85,12 +103,12 @@ impl Cache {
     fn know(&mut self, line: u32) {
         while self.lines.len() <= line as usize {
             let set = self.spec.set(self.lines.len() as u64);
-            self.lines.push(Line { set, way: NONE, newer: NONE, older: NONE, tagged: false });
+            self.lines.push(Line { set, way: NONE, newer: NONE, older: NONE, tagged: false, sectors: 0 });
         }
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a way")]
-    fn bring(&mut self, line: u32) {
+    fn bring(&mut self, line: u32, sectors: u32) {
         let number = self.lines[line as usize].set as usize;
         let set = &mut self.sets[number];
         let way = if set.lines.len() < set.ways {
@@ -103,12 +121,19 @@ impl Cache {
             self.lines[old as usize].way = NONE;
             way
         };
-        self.lines[line as usize].way = way as u32;
+        let known = &mut self.lines[line as usize];
+        (known.way, known.sectors) = (way as u32, sectors);
         self.link(number, line);
         self.point_away(number, way);
+        if let Some((_, comes)) = lateness(&self.spec.policy) {
+            let late = &mut self.sets[number].late;
+            late.resize(late.len().max(way + 1), comes);
+            late[way] = comes;
+        }
     }
 
-    fn used(&mut self, line: u32) {
+    /// A line that is there is used; `hit` if the sector is there, too.
+    fn used(&mut self, line: u32, hit: bool) {
         let Line { set, way, .. } = self.lines[line as usize];
         match self.spec.policy {
             Policy::Lru => {
@@ -116,6 +141,8 @@ impl Cache {
                 self.link(set as usize, line);
             }
             Policy::TreePlru => self.point_away(set as usize, way as usize),
+            // Whether a sector that comes late counts as a use is not known of any cache; here it does not.
+            Policy::Nru | Policy::Srrip if hit => self.sets[set as usize].late[way as usize] = 0,
             _ => {}
         }
     }
@@ -165,8 +192,14 @@ impl Cache {
 }
 
 /// The way of a full set that gives way.
-fn victim(policy: &Policy, set: &Set, lines: &[Line], random: &mut Random) -> usize {
+fn victim(policy: &Policy, set: &mut Set, lines: &[Line], random: &mut Random) -> usize {
     match policy {
+        Policy::Nru | Policy::Srrip => {
+            let last = lateness(policy).map_or(0, |l| l.0);
+            let latest = set.late.iter().copied().max().unwrap_or(0);
+            set.late.iter_mut().for_each(|l| *l += last - latest);
+            set.late.iter().position(|&l| l == last).unwrap_or(0)
+        }
         Policy::Lru | Policy::Fifo => lines[set.oldest as usize].way as usize,
         Policy::Random => random.below(set.ways),
         Policy::TreePlru => {
@@ -202,6 +235,7 @@ pub struct Latencies {
     miss: f64,
     noise: f64,
     outliers: f64,
+    step: f64,
     random: Random,
 }
 
@@ -212,7 +246,8 @@ impl Latencies {
         let seed = spec.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
         let caches = spec.levels.iter().map(|l| Cache::new(l, limit(l.line), seed)).collect();
         let random = Random::new(seed ^ 0x0153);
-        Self { caches, miss: spec.miss, noise: spec.noise, outliers: spec.outliers, random }
+        let (miss, noise, outliers, step) = (spec.miss, spec.noise, spec.outliers, spec.step);
+        Self { caches, miss, noise, outliers, step, random }
     }
 
     /// Loads a byte without a look at the time.
@@ -237,6 +272,58 @@ impl Latencies {
         } else {
             1.0
         };
-        (exact * outlier * (1.0 + self.noise * normal)).max(1.0)
+        let cycles = (exact * outlier * (1.0 + self.noise * normal)).max(1.0);
+        if self.step <= 0.0 {
+            return cycles;
+        }
+        // The clock ticks at some time between the two looks at it.
+        (cycles / self.step + self.random.unit()).floor() * self.step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::probe::simulate::read_spec;
+
+    /// Which of the loads of lines of 32 bytes hit in a set of four.
+    fn hits(replacement: &str, lines: &[u64]) -> Vec<bool> {
+        let text = format!("{{line: 32, ways: 4, replacement: {replacement}, hit: 10, miss: 20}}");
+        let spec = read_spec("x", &text).unwrap();
+        let mut cache = Cache::new(&spec.levels[0], 100, 1);
+        lines.iter().map(|l| cache.load(l * 32)).collect()
+    }
+
+    #[test]
+    fn policies_that_predict_reuse_go_as_published() {
+        // NRU: all four are used; the fifth clears them and takes the first way, the sixth the second.
+        let found = hits("nru", &[0, 1, 2, 3, 4, 0, 2, 3]);
+        assert_eq!(found, [false, false, false, false, false, false, true, true]);
+        // SRRIP: line 0 was hit, so that four lines that come once do not put it out.
+        let found = hits("srrip", &[0, 0, 1, 2, 3, 4, 5, 0, 4]);
+        assert_eq!(found, [false, true, false, false, false, false, false, true, true]);
+        assert!(!hits("lru", &[0, 0, 1, 2, 3, 4, 5, 0, 4])[7]);
+    }
+
+    #[test]
+    fn a_miss_brings_a_sector_and_puts_out_a_line() {
+        let spec = read_spec("x", "{line: 128, sector: 32, ways: 2, hit: 10, miss: 20}").unwrap();
+        let mut cache = Cache::new(&spec.levels[0], 100, 1);
+        assert!(!cache.load(0) && cache.load(31), "a sector comes with its first load");
+        assert!(!cache.load(32), "the next has not come with it");
+        assert!(!cache.load(128) && cache.load(0) && cache.load(32));
+        assert!(!cache.load(256) && !cache.load(128), "the third line puts out the second");
+        assert!(!cache.load(0) && !cache.load(32), "and with the first go both of its sectors");
+    }
+
+    #[test]
+    fn a_clock_with_steps_shows_multiples_of_them() {
+        let spec = read_spec("x", "{line: 128, ways: 2, hit: 29, miss: 60, step: 2}").unwrap();
+        let mut latencies = Latencies::new(&spec, 128, 1);
+        latencies.touch(0);
+        let all: Vec<f64> = (0..1000).map(|_| latencies.load(0)).collect();
+        assert!(all.iter().all(|&l| l.total_cmp(&28.0).is_eq() || l.total_cmp(&30.0).is_eq()), "{all:?}");
+        let mean = all.iter().sum::<f64>() / 1000.0;
+        assert!((mean - 29.0).abs() < 0.1, "{mean}");
     }
 }

@@ -14,7 +14,7 @@ pub struct Chase {
     /// Elements of the array.
     pub n: u64,
     /// Elements from one load to the next; negative backwards. Of a shuffled chase and the third stage of
-    /// N 5.1: elements of a line.
+    /// N 5.1: elements of a line; of a scattered chase: elements of which one is loaded.
     pub stride: i64,
     /// The order.
     pub order: Order,
@@ -38,11 +38,21 @@ impl Chase {
         match self.order {
             Order::Stride if self.stride < 0 => firsts.map(|i| element(self.n - 1 - i)).collect(),
             Order::Stride | Order::Evict { .. } => firsts.map(element).collect(),
+            Order::Scattered => {
+                let mut random = Random::new(mixed(seed ^ 0x5ca7));
+                let mut within = |room: u64| random.below(usize::try_from(room).unwrap_or(usize::MAX)) as u64;
+                let place = |i: u64| element(i + within(step.min(self.n - i)));
+                let mut all: Vec<u32> = firsts.map(place).collect();
+                if self.stride < 0 {
+                    all.reverse();
+                }
+                all
+            }
             Order::Shuffled => {
-                // Both halves of a line, each half in an order of its own.
+                // The first two elements of a line, which lie in one sector of it, each in an order of its own.
                 let mut all: Vec<u32> = firsts.map(element).collect();
-                let half = element(step / 2);
-                let second: Vec<u32> = all.iter().map(|&i| i.saturating_add(half)).collect();
+                let next = u32::from(step > 1);
+                let second: Vec<u32> = all.iter().map(|&i| i.saturating_add(next)).collect();
                 let mut random = Random::new(mixed(seed ^ 0x5_4ff1e));
                 shuffle(&mut all, &mut random);
                 let mut second: Vec<u32> = second.into_iter().filter(|&i| u64::from(i) < self.n).collect();
@@ -66,6 +76,7 @@ pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
         Order::Stride => 0,
         Order::Shuffled => 1,
         Order::Evict { extra } => 2 + u64::from(extra),
+        Order::Scattered => 3 + u64::from(u32::MAX),
     };
     let seed = mixed(wanted.n ^ wanted.stride.unsigned_abs() << 40 ^ salt << 20);
     let element = u64::from(spec.element);

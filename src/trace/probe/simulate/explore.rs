@@ -3,9 +3,9 @@
 
 use super::chase::{Chase, chase};
 use super::spec::ProbeSpec;
-use crate::trace::probe::infer::{BESIDE, ahead, noise_of, overflows};
+use crate::trace::probe::infer::{BESIDE, Shared, ahead, misses_enough, noise_of, overflows, shared};
 use crate::trace::probe::marks::{Marks, significant};
-use crate::trace::probe::{Clusters, Confidence, Order, Run, evictions, infer};
+use crate::trace::probe::{Clusters, Confidence, Order, PrefetchFound, Run, evictions, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,9 @@ const MOST_AHEAD: u64 = 32;
 const AGAIN: u64 = 7;
 /// Arrays whose last line is looked at.
 const TOPS: u64 = 16;
+/// Scattered chases for each length of a line, at most, and loads of each.
+const SCATTERED: u64 = 8;
+const SCATTERED_LOADS: u64 = 6000;
 /// Random orders that are tried, at most.
 const ORDERS: u64 = 12;
 /// Line bits that are tried for a set hash.
@@ -46,6 +49,8 @@ const HASH_BITS: u32 = 16;
 const TRIES: u64 = 48;
 /// Rounds of growing arrays: enough if lines of full sets always miss.
 const FEWEST: u64 = 8;
+/// Loads of each growing array, at least.
+const SOME_LOADS: u64 = 512;
 /// Rounds beyond which more are not tried.
 const MOST_ROUNDS: u64 = 2048;
 /// Rounds in which lines are looked for that miss now and then.
@@ -55,11 +60,12 @@ const ROUNDS: u64 = 48;
 pub fn explore(spec: &ProbeSpec, lines: Lines) -> Vec<Run> {
     let mut probe = Probe { spec, element: u64::from(spec.element), runs: Vec::new() };
     probe.cold(lines);
-    let Some(line) = probe.line() else { return probe.runs };
-    probe.ahead(line);
-    let Some(fits) = probe.edge(line) else { return probe.runs };
-    probe.fine(line, fits, lines);
-    let fits = probe.grow(line, fits);
+    let Some(sector) = probe.sector() else { return probe.runs };
+    probe.ahead(sector);
+    let Some(fits) = probe.edge(sector) else { return probe.runs };
+    probe.fine(sector, fits, lines);
+    let line = probe.widen(sector, fits * sector, lines);
+    let fits = probe.grow(line, (fits * sector / line).max(1));
     probe.evict(line, fits);
     probe.shuffle(line, fits);
     probe.runs
@@ -103,8 +109,8 @@ impl Probe<'_> {
         self.runs.push(self.run(&Chase::warm(few, -1, rounds.max(1))));
     }
 
-    fn line(&self) -> Option<u64> {
-        infer(&self.runs).line.value
+    fn sector(&self) -> Option<u64> {
+        infer(&self.runs).sector.value
     }
 
     /// How far ahead a prefetch is, and what sets it off: arrays of a few lines of which the first and the last
@@ -172,6 +178,53 @@ impl Probe<'_> {
         Some(fits)
     }
 
+    /// Whether what a miss brings is a sector of a longer line: one element of each two sectors, then of each two of
+    /// what these make, beside one of each sector. Bytes of a line.
+    fn widen(&mut self, sector: u64, fits: u64, lines: Lines) -> u64 {
+        let clusters = Clusters::of(&self.runs);
+        let noise = noise_of(&self.runs, &clusters);
+        // Under a prefetch lines look longer than they are.
+        let plain = infer(&self.runs).prefetch.value == Some(PrefetchFound::None);
+        let mut line = sector;
+        let mut most = fits + fits / 4;
+        while line * 2 <= (2 * lines.most).min(fits) {
+            let wide = line * 2;
+            // An array in which all sectors miss often enough.
+            let array = loop {
+                let array = most.max(fits + wide).next_multiple_of(wide);
+                let run = self.scattered(self.elements(array), sector);
+                let enough = misses_enough(&run, &clusters, noise);
+                self.runs.push(run);
+                if enough || most > 4 * fits {
+                    break array;
+                }
+                most += fits / 2;
+            };
+            let mut told = Shared::Unsaid;
+            for less in 0..SCATTERED {
+                let n = self.elements(array) - less.min(self.elements(sector));
+                self.runs.push(self.scattered(n, wide));
+                told = shared(&self.runs, &clusters, noise, (sector, wide), fits + sector);
+                if told != Shared::Unsaid {
+                    break;
+                }
+            }
+            if told != Shared::Yes || !plain {
+                break;
+            }
+            line = wide;
+        }
+        line
+    }
+
+    /// One element of each place of so many bytes.
+    fn scattered(&self, n: u64, place: u64) -> Run {
+        let places = n.div_ceil(self.elements(place)).max(1);
+        let rounds = (SCATTERED_LOADS / places).clamp(FEWEST, ROUNDS * ROUNDS);
+        let wanted = Chase { order: Order::Scattered, ..Chase::warm(n, -self.stride(place), rounds) };
+        self.run(&wanted)
+    }
+
     /// Stage 1: loads closer than a line in an array that is much too large.
     fn fine(&mut self, line: u64, fits: u64, lines: Lines) {
         let step = self.stride(lines.step.max(self.element).min(line / 2));
@@ -221,7 +274,8 @@ impl Probe<'_> {
         let noise = noise_of(&self.runs, &clusters);
         let mut lines_seen = Seen::default();
         for lines in fits + 1..=fits * 6 + 1024 {
-            let rounds = rounds.min((MOST_LOADS / lines).max(3));
+            // In a few rounds of a few lines one that seldom gives way may not miss at all.
+            let rounds = rounds.max(SOME_LOADS / lines).min((MOST_LOADS / lines).max(3));
             let run = self.backwards(line, lines, rounds);
             let marks = Marks::of(&run, &clusters, self.elements(line));
             self.runs.push(run);
