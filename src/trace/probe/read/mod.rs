@@ -222,7 +222,7 @@ mod tests {
         let error = read("# run n=64 s=8 element=4 order=stride\n0,30\n2147483647,31\n").unwrap_err();
         assert!(matches!(error, LogError::Malformed { line: 3, .. }), "{error}");
         // Where the log does not say n, ten loads are no chase through that many elements.
-        let rows: String = (0..9).map(|i| format!("{i},30\n")).collect();
+        let rows = "0,30\n1,30\n2,30\n".repeat(3);
         for end in ["2147483647,31\n", "4294967295,31\n"] {
             let text = format!("index,latency\n{rows}{end}0,30\n1,30\n");
             let error = read(&text).unwrap_err();
