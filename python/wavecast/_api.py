@@ -56,6 +56,7 @@ def rank(
     tie: float | None = None,
     model: str | None = None,
     addressing: str | None = None,
+    caches: str | None = None,
     engine: str | None = None,
     verify: bool = False,
 ) -> Any:
@@ -64,7 +65,8 @@ def rank(
     ``kernel`` is a document as a dict, its YAML or JSON text, or the path of a file. ``device`` is an id or
     alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
-    and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``).
+    and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
+    launch is repeated) or "cold".
 
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
     if the text holds several kernels. Raises :class:`KernelError`.
@@ -80,6 +82,7 @@ def rank(
         "tie": tie,
         "model": model,
         "addressing": addressing,
+        "caches": caches,
         "engine": engine,
         "verify": verify,
     }
@@ -98,6 +101,7 @@ def predict(
     limit: Mapping[str, int] | None = None,
     model: str | None = None,
     addressing: str | None = None,
+    caches: str | None = None,
     engine: str | None = None,
     verify: bool = False,
 ) -> Any:
@@ -120,6 +124,7 @@ def predict(
         "limit": limit,
         "model": model,
         "addressing": addressing,
+        "caches": caches,
         "engine": engine,
         "verify": verify,
     }

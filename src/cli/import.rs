@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use super::Outcome;
 use super::files;
 use super::input::{Shape, parse_shape};
+use super::model::CachesName;
 use super::output::{Failure, extension, print, streamed, unknown_extension};
 use super::progress;
 use wavecast::measure::import::{
@@ -47,6 +48,10 @@ pub(super) struct Arguments {
     /// Work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     fold: Option<Shape>,
+    /// What the caches held when each launch began: cold for Nsight Compute, which empties them unless its
+    /// --cache-control is none
+    #[arg(long, value_enum, value_name = "CACHES")]
+    caches: Option<CachesName>,
     /// The decimal separator, where the file does not tell
     #[arg(long, value_enum, value_name = "SEPARATOR")]
     decimal: Option<DecimalName>,
@@ -193,6 +198,7 @@ fn options(arguments: &Arguments) -> Options {
             DecimalName::Point => Decimal::Point,
             DecimalName::Comma => Decimal::Comma,
         }),
+        caches: arguments.caches.map(CachesName::caches),
         map: arguments.map.clone(),
     }
 }

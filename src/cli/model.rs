@@ -10,7 +10,7 @@ use wavecast::footprint::{Addressing, Counter, Engine};
 use wavecast::kernel::{Kernel, Limits, Loaded};
 use wavecast::predict::{Estimator, Model};
 use wavecast::report::{Warning, kernels_warnings};
-use wavecast::traffic::Counting;
+use wavecast::traffic::{Caches, Counting};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +28,24 @@ pub(super) enum AddressingName {
     Linear,
     /// Index tuples, as in the paper's section 4.4.1
     Grid,
+}
+
+/// What the caches hold when a launch begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CachesName {
+    /// What an earlier launch of the same kernel left, as far as it fits
+    Warm,
+    /// Nothing that the launch touches
+    Cold,
+}
+
+impl CachesName {
+    pub(super) fn caches(self) -> Caches {
+        match self {
+            CachesName::Warm => Caches::Warm,
+            CachesName::Cold => Caches::Cold,
+        }
+    }
 }
 
 /// Arguments of everything that predicts.
@@ -48,6 +66,9 @@ pub(super) struct ModelArguments {
     /// What counts as the same address
     #[arg(long, value_enum, value_name = "ADDRESSING", default_value = "linear")]
     pub addressing: AddressingName,
+    /// What the caches hold when a launch begins
+    #[arg(long, value_enum, value_name = "CACHES", default_value = "warm")]
+    pub caches: CachesName,
     /// Count with this engine only: linear, runs, isl, enumeration or sampling
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
@@ -114,7 +135,8 @@ impl ModelArguments {
         if let Some(fit) = self.curves() {
             estimator.curves = Curves::of_file(fit, device);
         }
-        Estimator { model, counting: Counting { counter, addressing }, ..estimator }
+        let caches = self.caches.caches();
+        Estimator { model, counting: Counting { counter, addressing }, caches, ..estimator }
     }
 
     /// The curve file that was given.

@@ -140,6 +140,7 @@ fn of_document(
         device: &with,
         model: estimator.model,
         counting: estimator.counting,
+        caches: estimator.caches,
         curves: arguments.model.curves(),
         kernels,
         launches: &launches,

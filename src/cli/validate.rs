@@ -56,9 +56,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 /// How the predictions were made.
 fn model(arguments: &Arguments, groups: &[Group]) -> ValidationModel {
     let mut curves: Vec<String> = Vec::new();
-    let mut model = ValidationModel { id: "default", addressing: "linear", curves: Vec::new() };
+    let mut model =
+        ValidationModel { id: "default", addressing: "linear", caches: Vec::new(), curves: Vec::new() };
     for group in groups {
         let estimator = arguments.model.estimator(&group.kernel, &group.device);
+        let caches = group.subject.caches.unwrap_or(estimator.caches).word();
+        if !model.caches.contains(&caches) {
+            model.caches.push(caches);
+        }
         let name = estimator.curves.name();
         if !curves.contains(&name) {
             curves.push(name);

@@ -8,7 +8,7 @@ use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::trace::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::traffic::l1_capacity;
+use crate::traffic::{Caches, l1_capacity};
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -139,6 +139,11 @@ pub fn compare(
     let mut simulation =
         Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.line };
     let mut machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
+    let earlier = earlier_launch(estimator.caches, &prediction, synth.blocks(), wave);
+    if earlier == Earlier::Simulated {
+        simulation.run(0..synth.blocks())?;
+        simulation.hierarchy.next_launch();
+    }
     simulation.run(start - warm..start)?;
     let (before, dirty) = (simulation.hierarchy.volumes(), simulation.hierarchy.dirty());
     if let Some(machines) = &mut machines {
@@ -155,7 +160,14 @@ pub fn compare(
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
     let steps = machines.map(|m| m.end(&simulation.hierarchy, items));
     let found = Simulated { volumes, stored, items, steps, cut: warm < reach.min(start) };
-    let quantities = quantities(&prediction, &found);
+    let mut quantities = quantities(&prediction, &found);
+    if earlier == Earlier::TooLong {
+        for quantity in quantities.iter_mut().filter(|q| q.name.starts_with("dram")) {
+            let why = "an earlier launch, of which the analytic model finds something in the caches, would take too \
+                       long to simulate: compare with --caches cold";
+            quantity.reasons.push(why.to_owned());
+        }
+    }
     Ok(Comparison { prediction, quantities, blocks: wave, warm_blocks: warm, reach_blocks: reach })
 }
 
@@ -167,6 +179,36 @@ pub fn simulated(
 ) -> Result<Vec<(Measured, f64)>, Uncompared> {
     let found = compare(estimator, candidate, Options { explain: false, ..options })?;
     Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
+}
+
+/// Most waves of an earlier launch that are simulated for what it leaves behind.
+const MOST_EARLIER: u64 = 64;
+/// An earlier launch that saves a smaller share of the loads and stores is not simulated.
+const LITTLE: f64 = 0.005;
+
+/// What becomes of an earlier launch in the simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Earlier {
+    /// It leaves next to nothing, or the caches are to be cold.
+    Nothing,
+    /// It is simulated, whole.
+    Simulated,
+    /// It would take too long.
+    TooLong,
+}
+
+fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u64) -> Earlier {
+    let v = &prediction.volumes;
+    let level = v.llc.as_ref().unwrap_or(&v.dram);
+    let kept = level.reuse_launch + level.store_kept;
+    let all = level.load_compulsory + level.store_compulsory + level.store_kept;
+    match caches {
+        Caches::Warm if kept > LITTLE * all => {
+            let short = blocks <= wave.saturating_mul(MOST_EARLIER);
+            if short { Earlier::Simulated } else { Earlier::TooLong }
+        }
+        _ => Earlier::Nothing,
+    }
 }
 
 /// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a

@@ -9,6 +9,7 @@ use crate::launch::Candidate;
 use crate::parallel;
 use crate::predict::{Estimator, Prediction};
 use crate::source::Fault;
+use crate::traffic::Caches;
 
 /// Measured launches of one kernel with its parameters on one device.
 #[derive(Debug, Clone)]
@@ -82,10 +83,21 @@ pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Gr
         return Err(faults);
     }
     let one = |(subject, kernel, device, rows): (&Subject, Kernel, Device, Vec<&Row>)| {
-        let (cases, rejected) = cases(&library.estimator(&kernel, &device), &rows);
+        let (cases, rejected) = cases(&estimator(library, subject, &kernel, &device), &rows);
         Group { subject: subject.clone(), kernel, device, cases, rejected }
     };
     Ok(parallel::map_each(groups, one))
+}
+
+/// An estimator with the caches as they were when the launches were measured, where that is known.
+fn estimator<'a>(
+    library: &'a dyn Library,
+    subject: &Subject,
+    kernel: &'a Kernel,
+    device: &'a Device,
+) -> Estimator<'a> {
+    let estimator = library.estimator(kernel, device);
+    Estimator { caches: subject.caches.unwrap_or(estimator.caches), ..estimator }
 }
 
 fn by_subject(measurements: &Measurements) -> Vec<Vec<&Row>> {
@@ -189,7 +201,12 @@ impl Case {
 }
 
 impl Group {
-    /// What it is, for people: kernel, variant, parameters, device.
+    /// The estimator of its launches.
+    pub fn estimator<'a>(&'a self, library: &'a dyn Library) -> Estimator<'a> {
+        estimator(library, &self.subject, &self.kernel, &self.device)
+    }
+
+    /// What it is, for people: kernel, variant, parameters, device, and the caches if they were cold.
     pub fn name(&self) -> String {
         let Subject { variant, params, .. } = &self.subject;
         let mut name = self.kernel.name.clone();
@@ -199,6 +216,7 @@ impl Group {
         for (param, value) in params {
             name = format!("{name} {param}={value}");
         }
-        format!("{name} on {}", self.device.id)
+        let cold = if self.subject.caches == Some(Caches::Cold) { ", cold caches" } else { "" };
+        format!("{name} on {}{cold}", self.device.id)
     }
 }

@@ -9,7 +9,7 @@ use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::traffic::l1;
-use crate::traffic::{Counting, Footprints, Volumes, WorkItems, footprints, volumes};
+use crate::traffic::{Caches, Counting, Footprints, Volumes, WorkItems, footprints, volumes};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -76,13 +76,15 @@ pub struct Estimator<'a> {
     pub model: Model,
     /// How lines are counted.
     pub counting: Counting,
+    /// What the caches hold when the launch begins.
+    pub caches: Caches,
 }
 
 impl<'a> Estimator<'a> {
-    /// With the curves of the device, the default model and the cheapest engines.
+    /// With the curves of the device, the default model, the cheapest engines and warm caches.
     pub fn new(kernel: &'a Kernel, device: &'a Device) -> Self {
         let (model, counting) = (Model::default(), Counting::default());
-        Self { kernel, device, curves: for_device(device), model, counting }
+        Self { kernel, device, curves: for_device(device), model, counting, caches: Caches::default() }
     }
 
     /// Everything about one candidate.
@@ -153,7 +155,7 @@ impl<'a> Estimator<'a> {
     /// takes a microsecond: for fitting.
     pub fn refit(&self, prediction: &mut Prediction, fit: &Fit) {
         let Prediction { summary: Summary { launch, occupancy, .. }, l1, footprints } = &*prediction;
-        let volumes = volumes(self.device, launch, occupancy, &fit.volumes, l1, footprints);
+        let volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
         let inputs = Inputs {
             device: self.device,
             work: &self.kernel.work,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::check::Warning;
-use super::prediction::{Head, MemoryLoad, RankingDocument, ResultDocument};
+use super::prediction::{Head, MemoryLoad, ModelSummary, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
 use super::units::{counted, extents, giga, grouped, shape, significant};
 
@@ -15,18 +15,21 @@ pub(super) fn head_text(head: &Head) -> String {
     let items = kernel.domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
     let shape =
         if kernel.domain.len() > 1 { format!("{} = ", extents(&kernel.domain)) } else { String::new() };
-    let model = &head.model;
     format!(
-        "{}: {shape}{} {} on {} ({})\nmodel {}, {} addressing, curves {}\n",
+        "{}: {shape}{} {} on {} ({})\n{}\n",
         kernel.name,
         grouped(items),
         kernel.unit,
         head.device.name,
         head.device.id,
-        model.id,
-        model.addressing,
-        model.curves
+        model_text(&head.model)
     )
+}
+
+/// How a result was made.
+pub(super) fn model_text(model: &ModelSummary) -> String {
+    let ModelSummary { id, addressing, caches, curves } = model;
+    format!("model {id}, {addressing} addressing, {caches} caches, curves {curves}")
 }
 
 /// What a person sees of a ranking, of which `shown` results are listed.

@@ -108,7 +108,8 @@ impl Job {
         let counter = self.options.engine()?.map_or_else(Counter::cheapest, Counter::forced);
         let counter = if self.options.verify { counter.verified() } else { counter };
         let counting = Counting { counter, addressing: self.options.addressing()? };
-        Ok(Estimator { model: self.options.model()?, counting, ..Estimator::new(kernel, device) })
+        let (model, caches) = (self.options.model()?, self.options.caches()?);
+        Ok(Estimator { model, counting, caches, ..Estimator::new(kernel, device) })
     }
 
     fn warnings(&self, kernels: &[Kernel], loaded: &Loaded) -> Vec<Warning> {

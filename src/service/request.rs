@@ -16,6 +16,7 @@ use crate::footprint::{Addressing, Engine};
 use crate::kernel::{KernelDoc, Limits, Options as KernelOptions};
 use crate::predict::Model;
 use crate::report::ErrorDocument;
+use crate::traffic::Caches;
 
 /// One request. The kernel is one of `kernel`, `kernel_text` and `kernel_ref`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -97,6 +98,8 @@ pub struct Options {
     pub model: Option<String>,
     /// `linear` or `grid`.
     pub addressing: Option<String>,
+    /// What the caches hold when a launch begins: `warm` or `cold`.
+    pub caches: Option<String>,
     /// Count with this engine only.
     pub engine: Option<String>,
     /// Count with a second engine too.
@@ -208,6 +211,11 @@ impl Options {
     pub(super) fn addressing(&self) -> Result<Addressing, ErrorDocument> {
         let known = [("linear", Addressing::Linear), ("grid", Addressing::Grid)];
         one_of("addressing", self.addressing.as_deref(), &known)
+    }
+
+    /// What the caches hold when a launch begins.
+    pub(super) fn caches(&self) -> Result<Caches, ErrorDocument> {
+        one_of("caches", self.caches.as_deref(), &Caches::ALL.map(|c| (c.word(), c)))
     }
 
     /// What counts.

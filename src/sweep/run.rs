@@ -10,7 +10,7 @@ use crate::launch::Candidate;
 use crate::parallel;
 use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
 use crate::source::Fault;
-use crate::traffic::Counting;
+use crate::traffic::{Caches, Counting};
 
 /// A series of one document.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub model: Model,
     /// How lines are counted.
     pub counting: Counting,
+    /// What the caches hold when a launch begins.
+    pub caches: Caches,
     /// A curve file instead of the curves of each device.
     pub curves: Option<&'a Fit>,
     /// The kernels of the document as it is, variant by variant.
@@ -180,6 +182,7 @@ impl Request<'_> {
             .map(|kernel| Estimator {
                 model: self.model,
                 counting: self.counting,
+                caches: self.caches,
                 curves: self.curves.map_or_else(|| for_device(&device), |fit| Curves::of_file(fit, &device)),
                 ..Estimator::new(kernel, &device)
             })

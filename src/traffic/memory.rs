@@ -1,6 +1,7 @@
 //! From footprints to what a cache asks of the memory below it: hits on earlier blocks while their
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
+use super::caches::Caches;
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::Again;
 use crate::curve::VolumeFit;
@@ -22,6 +23,8 @@ pub struct MemoryVolumes {
     pub store_compulsory: f64,
     /// Stores of a sector that was written out before.
     pub store_redundant: f64,
+    /// Stores that wait in the cache until the next launch stores there again, where arrays fit.
+    pub store_kept: f64,
 }
 
 impl MemoryVolumes {
@@ -46,6 +49,7 @@ impl MemoryVolumes {
         self.partial_store_fill += other.partial_store_fill;
         self.store_compulsory += other.store_compulsory;
         self.store_redundant += other.store_redundant;
+        self.store_kept += other.store_kept;
     }
 }
 
@@ -59,12 +63,14 @@ pub(super) struct Cache<'f> {
     pub(super) oversubscription: [f64; 4],
     /// Misses at each of them.
     pub(super) miss: [f64; 4],
-    /// Misses of what an earlier launch left.
+    /// Misses of what no earlier block of the launch touched: all of it unless an earlier launch left it.
     pub(super) launch_miss: f64,
+    /// Which part of what the launch touches leaves the cache before the launch ends.
+    spilled: f64,
 }
 
 impl<'f> Cache<'f> {
-    pub(super) fn new(capacity: f64, fit: &'f VolumeFit, footprints: &Footprints) -> Self {
+    pub(super) fn new(capacity: f64, fit: &'f VolumeFit, caches: Caches, footprints: &Footprints) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
         let within = fit.wave_share.value * footprints.wave;
         let [_, row, plane] = footprints.past;
@@ -75,12 +81,17 @@ impl<'f> Cache<'f> {
             (f.wave_load - f.reuse.iter().sum::<f64>()) + (f.wave_store - f.store_reuse.iter().sum::<f64>())
         };
         let grid = footprints.fields.iter().map(cold).sum::<f64>() * footprints.items;
+        let spilled = fit.l2_reuse.miss(grid / capacity.max(1.0));
         Self {
             capacity,
             fit,
             oversubscription,
             miss: std::array::from_fn(|d| fit.reuse(d).miss(oversubscription[d])),
-            launch_miss: fit.l2_reuse.miss(grid / capacity.max(1.0)),
+            launch_miss: match caches {
+                Caches::Warm => spilled,
+                Caches::Cold => 1.0,
+            },
+            spilled,
         }
     }
 
@@ -102,7 +113,8 @@ impl<'f> Cache<'f> {
         let reuse: [f64; 3] = std::array::from_fn(|d| f.reuse[d] * hit(d));
         let unavoidable = f.wave_load - f.reuse.iter().sum::<f64>();
         let again: f64 = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
-        let fill = self.launch_miss * stored.fill;
+        // A sector that stays until all of it is written needs no completing, whatever was there before.
+        let fill = self.spilled * stored.fill;
         let first_stores = f.wave_store - again;
         // What was changed by atomics and is loaded again was written in between.
         let [of_wave, of_blocks] = f.atomics;
@@ -120,6 +132,7 @@ impl<'f> Cache<'f> {
             partial_store_fill: fill,
             store_compulsory: first_stores * self.launch_miss,
             store_redundant: fill + changed_again + stored_again,
+            store_kept: first_stores * (1.0 - self.launch_miss),
         }
     }
 }

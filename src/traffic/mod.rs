@@ -1,5 +1,6 @@
 //! What moves at each level of the memory hierarchy.
 
+mod caches;
 mod fields;
 mod footprints;
 pub mod l1;
@@ -9,6 +10,7 @@ mod places;
 mod regions;
 mod volumes;
 
+pub use caches::Caches;
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
 pub use memory::MemoryVolumes;
 pub use passes::{Again, Passes};

@@ -1,5 +1,6 @@
 //! Bytes at each boundary of the memory hierarchy, per work item: footprints with hit rates applied.
 
+use super::caches::Caches;
 use super::footprints::{FieldFootprint, Footprints};
 use super::l1::L1Counts;
 use super::memory::{Cache, MemoryVolumes, Stored};
@@ -107,6 +108,7 @@ pub fn volumes(
     launch: &Launch,
     occupancy: &Occupancy,
     fit: &VolumeFit,
+    caches: Caches,
     l1: &L1Counts,
     footprints: &Footprints,
 ) -> Volumes {
@@ -116,8 +118,8 @@ pub fn volumes(
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let in_l1 = InL1 { fit, blocks_per_byte: blocks / capacity.max(1.0) };
     let asked = |a: &Again| a.bytes * a.in_block.map_or(1.0, |distance| in_l1.miss(distance));
-    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, footprints);
-    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, footprints));
+    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, caches, footprints);
+    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, caches, footprints));
     let mut out = Volumes {
         l1: L1Volumes {
             cycles: l1.pipe_cycles / items,

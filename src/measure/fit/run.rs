@@ -76,8 +76,7 @@ pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Reques
         return Err(NoFit::Devices(devices.join(", ")));
     }
     let first = groups.iter().find(|g| !g.cases.is_empty()).ok_or(NoFit::Nothing)?;
-    let estimators: Vec<Estimator<'_>> =
-        groups.iter().map(|g| library.estimator(&g.kernel, &g.device)).collect();
+    let estimators: Vec<Estimator<'_>> = groups.iter().map(|g| g.estimator(library)).collect();
     let all = All { groups, estimators: &estimators, request };
     let mut fit = base.clone();
     fit.inherit = None;

@@ -46,6 +46,7 @@ pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
                 params: params.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
                 device: Some(device.id.clone()),
                 variant: None,
+                caches: None,
             };
             let launches = BLOCKS.map(|block| Candidate { block, fold: [1; 3] }).to_vec();
             all.extend(kernels.into_iter().next().map(|kernel| (subject, kernel, launches)));

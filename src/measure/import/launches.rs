@@ -9,6 +9,7 @@ use super::requests::{Count, Generation, quantities};
 use super::tally::{Metrics, Tally};
 use crate::device::{self, Device};
 use crate::measure::measurements::{Measurements, Quantity, Subject, Value};
+use crate::traffic::Caches;
 
 /// Kernels whose name in the profile has this in it are that kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub struct Options {
     pub fold: Option<[i64; 3]>,
     /// The decimal separator, if it is known.
     pub decimal: Option<Decimal>,
+    /// What the caches held when each launch began, if that is known. Nsight Compute empties them unless it is
+    /// told not to.
+    pub caches: Option<Caches>,
     /// Columns of the measurement format, each with the name of a column or tuning parameter.
     pub map: Vec<(String, String)>,
 }
@@ -200,7 +204,7 @@ pub(super) fn subject(options: &Options, name: &str) -> Option<Subject> {
         options.kernels.iter().find(|r| name.contains(&r.part))?.name.clone()
     };
     let (device, params) = (options.device.clone(), options.params.clone());
-    Some(Subject { kernel, variant: None, device, params })
+    Some(Subject { kernel, variant: None, device, params, caches: options.caches })
 }
 
 impl Options {

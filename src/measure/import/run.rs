@@ -15,6 +15,7 @@ use crate::measure::measurements::{Bad, Refusal};
 use crate::measure::records::{Record, Records, Unreadable};
 use crate::source::{Diagnostic, Fault, Sources, Span};
 use crate::trace::format::unpack;
+use crate::traffic::Caches;
 
 /// Most bytes of a JSON document, unpacked: it is held as a whole. Tables are read line by line.
 const MOST_JSON: u64 = 256 << 20;
@@ -348,5 +349,6 @@ fn launches(
         Format::RocprofCompute => amd::wide(first, records, problems)?,
         _ => return mapped::table(first, mapping, records, options, decimal, problems),
     };
-    Ok(found.finish(options))
+    let emptied = matches!(format, Format::NcuLong | Format::NcuRaw).then_some(Caches::Cold);
+    Ok(found.finish(&Options { caches: options.caches.or(emptied), ..options.clone() }))
 }

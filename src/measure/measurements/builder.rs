@@ -2,6 +2,7 @@
 
 use super::columns::Column;
 use super::row::{Measurements, Per, Subject, Value};
+use crate::traffic::Caches;
 
 /// Extents that a block or a fold can have.
 const EXTENTS: std::ops::RangeInclusive<i64> = 1..=1_048_576;
@@ -41,6 +42,7 @@ impl Builder {
         self.subject.variant = None;
         self.subject.device = None;
         self.subject.params.clear();
+        self.subject.caches = None;
         self.block = Extents::default();
         self.fold = Extents::default();
         self.values.clear();
@@ -69,6 +71,17 @@ impl Builder {
                     bad("number", message, "write numbers as in 1234.5 or 1.2e-3")
                 })?;
                 return self.measured(column, number);
+            }
+            Column::Caches => {
+                let caches = Caches::of_word(text);
+                self.subject.caches = Some(caches.ok_or_else(|| {
+                    let message = format!("caches cannot be `{text}`");
+                    bad(
+                        "caches",
+                        message,
+                        "warm: the launch was repeated; cold: the caches were emptied before it",
+                    )
+                })?);
             }
             Column::Note => {}
         }

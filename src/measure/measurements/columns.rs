@@ -19,6 +19,8 @@ pub(crate) enum Column {
     /// The whole fold, or one extent of it.
     Fold(Option<usize>),
     Measured(Quantity, Unit),
+    /// What the caches held when the launch began.
+    Caches,
     /// For people.
     Note,
 }
@@ -32,9 +34,9 @@ pub(crate) struct Refusal {
 }
 
 /// Columns without a unit; parameters are `param.NAME`.
-const PLAIN: [&str; 13] = [
+const PLAIN: [&str; 14] = [
     "kernel", "variant", "device", "params", "block", "block.x", "block.y", "block.z", "fold", "fold.x",
-    "fold.y", "fold.z", "note",
+    "fold.y", "fold.z", "caches", "note",
 ];
 
 impl Column {
@@ -66,6 +68,7 @@ impl Column {
             Column::Fold(axis) => of("fold", axis),
             // The same quantity may be known of the launch in some rows and per work item in others.
             Column::Measured(quantity, unit) => format!("{} {:?}", quantity.name(), unit.per),
+            Column::Caches => "caches".to_owned(),
             Column::Note => "note".to_owned(),
         }
     }
@@ -97,6 +100,7 @@ fn plain(name: &str) -> Option<Column> {
         "params" => Column::Params,
         "block" => Column::Block(None),
         "fold" => Column::Fold(None),
+        "caches" => Column::Caches,
         "note" => Column::Note,
         _ => match name.split_once('.')? {
             ("param", of) if !of.is_empty() => Column::Param(of.to_owned()),

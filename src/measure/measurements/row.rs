@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::quantity::Quantity;
+use crate::traffic::Caches;
 
 /// What a number is the amount of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +51,8 @@ pub struct Subject {
     pub device: Option<String>,
     /// Parameters that differ from those of the file.
     pub params: BTreeMap<String, i64>,
+    /// What the caches held when each launch began, if that is known.
+    pub caches: Option<Caches>,
 }
 
 /// Measured launches of any kernels and devices.

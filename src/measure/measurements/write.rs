@@ -9,6 +9,7 @@ use super::builder::written_per;
 use super::quantity::Quantity;
 use super::row::{Measurements, Per, Row, Subject};
 use super::unit::written;
+use crate::traffic::Caches;
 
 /// Writes comma-separated values in base units: the columns that some row needs.
 pub fn write_csv(measurements: &Measurements, to: &mut impl Write) -> io::Result<()> {
@@ -36,6 +37,9 @@ pub fn write_json_lines(measurements: &Measurements, to: &mut impl Write) -> io:
         if !subject.params.is_empty() {
             object.insert("params".to_owned(), json!(subject.params));
         }
+        if let Some(caches) = subject.caches {
+            object.insert("caches".to_owned(), json!(caches.word()));
+        }
         object.insert("block".to_owned(), json!(row.block));
         object.insert("fold".to_owned(), json!(row.fold));
         for value in &row.values {
@@ -53,6 +57,7 @@ struct Columns {
     variant: bool,
     device: bool,
     params: Vec<String>,
+    caches: bool,
     measured: Vec<(Quantity, Per)>,
 }
 
@@ -68,6 +73,7 @@ impl Columns {
             variant: subjects.iter().any(|s| s.variant.is_some()),
             device: subjects.iter().any(|s| s.device.is_some()),
             params: params.into_iter().cloned().collect(),
+            caches: subjects.iter().any(|s| s.caches.is_some()),
             measured: measured.into_iter().collect(),
         }
     }
@@ -77,6 +83,7 @@ impl Columns {
         names.extend(self.variant.then(|| "variant".to_owned()));
         names.extend(self.device.then(|| "device".to_owned()));
         names.extend(self.params.iter().map(|p| quoted(&format!("param.{p}"))));
+        names.extend(self.caches.then(|| "caches".to_owned()));
         names.extend(["block".to_owned(), "fold".to_owned()]);
         names.extend(self.measured.iter().map(|&(q, per)| format!("{} [{}]", q.name(), written(q, per))));
         names.join(",")
@@ -95,6 +102,9 @@ impl Columns {
                 Some(value) => write!(to, ",{value}")?,
                 None => write!(to, ",")?,
             }
+        }
+        if self.caches {
+            write!(to, ",{}", subject.caches.map(Caches::word).unwrap_or_default())?;
         }
         let ([a, b, c], [d, e, f]) = (row.block, row.fold);
         write!(to, ",{a}x{b}x{c},{d}x{e}x{f}")?;
@@ -124,9 +134,9 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_the_same() {
-        let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s]\n\
-                    k,,v100,64,,32x4x1,,1.5,,\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1\n\
-                    k,,v100,64,,32x4x1,,,9,1e-3\n\"#k\",,,,,1,,,,1\n";
+        let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s],caches\n\
+                    k,,v100,64,,32x4x1,,1.5,,,cold\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1,warm\n\
+                    k,,v100,64,,32x4x1,,,9,1e-3,cold\n\"#k\",,,,,1,,,,1,\n";
         let first = read("t", text.as_bytes()).unwrap();
         let strip = |mut m: Measurements| {
             m.rows.iter_mut().for_each(|r| r.line = 0);

@@ -33,6 +33,7 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
                 Addressing::Linear => "linear",
                 Addressing::Grid => "grid",
             },
+            caches: estimator.caches.word(),
             curves: estimator.curves.name(),
         },
     }

@@ -110,6 +110,8 @@ pub struct ModelSummary {
     pub id: &'static str,
     /// `linear` or `grid`.
     pub addressing: &'static str,
+    /// What the caches hold when a launch begins: `warm` or `cold`.
+    pub caches: &'static str,
     /// Whose hit rates and coefficients were used.
     pub curves: String,
 }

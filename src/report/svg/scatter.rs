@@ -52,7 +52,8 @@ fn heads(canvas: &mut Canvas<'_>, document: &ValidationDocument, across: f64) {
     canvas.text(&fitting(&title, across - 40.0, 16.0), (20.0, 24.0), style);
     let (s, m) = (&document.summary, &document.model);
     let about = format!("{} launches, {} predicted", s.launches, s.predicted);
-    let model = format!("model {}, {} addressing, curves {}", m.id, m.addressing, m.curves.join(", "));
+    let (caches, curves) = (m.caches.join(" and "), m.curves.join(", "));
+    let model = format!("model {}, {} addressing, {caches} caches, curves {curves}", m.id, m.addressing);
     for (line, y) in [(about, 46.0), (model, 64.0)] {
         let style = Style { colour: FAINT, ..Style::new(Anchor::Left) };
         canvas.text(&fitting(&line, across - 40.0, style.size), (20.0, y), style);

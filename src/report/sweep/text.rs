@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{NUMBERS, added, limiter_style, numbers, reused, warnings};
+use super::super::ranking::{NUMBERS, added, limiter_style, model_text, numbers, reused, warnings};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents};
 use super::super::units::{giga, shape, significant};
@@ -33,14 +33,12 @@ fn head_text(document: &SweepDocument) -> String {
     let over: Vec<String> =
         document.vary.iter().map(|v| format!("{} ({})", v.name, counted(v.values.len(), "value"))).collect();
     format!(
-        "{} over {} on {} ({})\nmodel {}, {} addressing, curves {}\n{}, {} can run; {}\n\n",
+        "{} over {} on {} ({})\n{}\n{}, {} can run; {}\n\n",
         head.kernel.name,
         over.join(" and "),
         head.device.name,
         head.device.id,
-        head.model.id,
-        head.model.addressing,
-        head.model.curves,
+        model_text(&head.model),
         counted(summary.points, "point"),
         summary.feasible,
         launch_text(document),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::ranking::model_text;
 use super::percent;
 use crate::measure::Comparison;
 use crate::predict::Estimator;
@@ -130,8 +131,12 @@ pub fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
 /// For a terminal.
 pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> String {
     let mut out = format!(
-        "{} on {}: a wave of {} blocks after {} others\n\n",
-        document.head.kernel.name, document.head.device.name, document.blocks, document.warm_blocks
+        "{} on {}: a wave of {} blocks after {} others\n{}\n\n",
+        document.head.kernel.name,
+        document.head.device.name,
+        document.blocks,
+        document.warm_blocks,
+        model_text(&document.head.model)
     );
     out += &comparison_table(&[document]).text(1, width);
     for q in document.quantities.iter().filter(|q| !q.reasons.is_empty()) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::check::{DeviceSummary, Tool, Warning};
 use crate::measure::measurements::Quantity;
 use crate::measure::{Case, Group, Order, Validation};
+use crate::traffic::Caches;
 
 /// Predictions beside measurements: `wavecast/validation/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -40,6 +41,8 @@ pub struct ModelDocument {
     pub id: &'static str,
     /// `linear` or `grid`.
     pub addressing: &'static str,
+    /// What the caches held when launches began: `warm`, `cold` or both, each once.
+    pub caches: Vec<&'static str>,
     /// Whose hit rates and coefficients were used, each once.
     pub curves: Vec<String>,
 }
@@ -143,6 +146,8 @@ pub struct GroupDocument {
     pub params: BTreeMap<String, i64>,
     /// The device.
     pub device: DeviceSummary,
+    /// What the measurements say of the caches when launches began, `warm` or `cold`; null if nothing.
+    pub caches: Option<&'static str>,
     /// How well the order of these launches is predicted; null without two times.
     pub order: Option<OrderDocument>,
     /// The launches.
@@ -239,6 +244,7 @@ fn group(group: &Group, order: Option<&Order>) -> GroupDocument {
         variant: group.subject.variant.clone(),
         params: group.subject.params.clone(),
         device: DeviceSummary { id: group.device.id.clone(), name: group.device.name.clone() },
+        caches: group.subject.caches.map(Caches::word),
         order: order.map(OrderDocument::from),
         launches: group.cases.iter().map(|c| launch(group, c)).collect(),
         rejected: group

@@ -49,12 +49,13 @@ pub fn validation_markdown(document: &ValidationDocument) -> String {
 fn head(document: &ValidationDocument) -> String {
     let (s, m) = (&document.summary, &document.model);
     format!(
-        "{} of {}, {} predicted; model {}, {} addressing, curves {}",
+        "{} of {}, {} predicted; model {}, {} addressing, {} caches, curves {}",
         counted(s.rows, "row"),
         counted(s.launches, "launch").replace("launchs", "launches"),
         s.predicted,
         m.id,
         m.addressing,
+        m.caches.join(" and "),
         m.curves.join(", ")
     )
 }
@@ -118,7 +119,8 @@ fn orders(document: &ValidationDocument) -> Table {
 fn name(group: &GroupDocument) -> String {
     let variant = group.variant.as_ref().map(|v| format!("/{v}")).unwrap_or_default();
     let params: Vec<String> = group.params.iter().map(|(n, v)| format!(" {n}={v}")).collect();
-    format!("{}{variant}{} on {}", group.kernel, params.concat(), group.device.id)
+    let caches = group.caches.map(|c| format!(", {c} caches")).unwrap_or_default();
+    format!("{}{variant}{} on {}{caches}", group.kernel, params.concat(), group.device.id)
 }
 
 fn worst(document: &ValidationDocument) -> Table {

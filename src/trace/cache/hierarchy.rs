@@ -69,6 +69,7 @@ pub struct Hierarchy {
 #[derive(Debug)]
 struct Machine {
     l1: Vec<Level>,
+    l1_kind: CacheKind,
     l2: Level,
     sector: u64,
     volumes: LevelVolumes,
@@ -94,11 +95,19 @@ impl Hierarchy {
         let sms = self.config.sms.max(1) as usize;
         self.machines.push(Machine {
             l1: vec![Level::new(&self.config.l1, l1); sms],
+            l1_kind: l1,
             l2: Level::new(&self.config.l2, l2),
             sector: self.config.sector,
             volumes: LevelVolumes::default(),
         });
         self.machines.len() - 1
+    }
+
+    /// Begins another launch: the L1 caches are empty, L2 keeps what it has.
+    pub fn next_launch(&mut self) {
+        for machine in &mut self.machines {
+            machine.l1 = vec![Level::new(&self.config.l1, machine.l1_kind); machine.l1.len()];
+        }
     }
 
     /// Counts from now on what blocks would load that have an endless L1 for themselves.
@@ -132,7 +141,6 @@ impl Hierarchy {
     }
 
     /// Runs blocks in their order: they go round the SMs, and an SM that is done with one gets the next.
-    /// Each SM's caches of L1 begin empty where `fresh`, as between kernel launches.
     pub fn run<E>(
         &mut self,
         blocks: impl IntoIterator<Item = u64>,
