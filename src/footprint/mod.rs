@@ -25,6 +25,7 @@ mod rows;
 mod runs;
 mod sampling;
 mod split;
+mod steps;
 mod threads;
 
 pub use counter::{Count, Counter, Uncounted};

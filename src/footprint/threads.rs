@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::boxes::{self, Group, groups};
 use super::counter::{Count, Counter, Uncounted};
-use super::division::gcd;
 use super::engine::Engine;
 use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
@@ -45,7 +44,7 @@ impl From<Excess> for Refusal {
 #[derive(Debug, Clone)]
 pub struct Touched {
     array: usize,
-    addressing: Addressing,
+    pub(super) addressing: Addressing,
     /// Bytes of an element.
     size: i64,
     pub(super) frames: Vec<Frame>,
@@ -221,21 +220,6 @@ impl Touched {
     /// Number of accesses, each counted for every work item that makes it.
     pub fn len(&self) -> usize {
         self.patterns.len()
-    }
-
-    /// How many blocks in a row can lie differently relative to lines of `line` bytes; `line` itself
-    /// where the address is not affine.
-    pub fn phases(&self, line: i64) -> i64 {
-        let of = |pattern: &Pattern| {
-            let [address] = &*pattern.forms else { return 1 };
-            let frame = &self.frames[pattern.frame];
-            Dim::ALL
-                .map(|d| frame.step(address, d).map_or(line, |step| line / gcd(step, line)))
-                .into_iter()
-                .max()
-                .unwrap_or(1)
-        };
-        self.patterns.iter().map(of).max().unwrap_or(1)
     }
 
     /// The lines of `line` bytes that the threads of these blocks touch.

@@ -10,6 +10,11 @@ pub struct BlockBox {
 }
 
 impl BlockBox {
+    /// One block.
+    pub fn one(block: [i64; 3]) -> Self {
+        Self { from: block, to: block.map(|n| n.saturating_add(1)) }
+    }
+
     /// Number of blocks.
     pub fn count(&self) -> i64 {
         (0..3).map(|d| self.to[d] - self.from[d]).product()

@@ -51,9 +51,14 @@ impl<'a> Working<'a> {
         found
     }
 
+    /// Whether every block of the box has the same work: no condition chooses among them.
+    pub fn is_even(&self) -> bool {
+        self.search.as_ref().is_none_or(|s| s.all_work(&self.blocks))
+    }
+
     /// Whether a block has work.
     pub fn works(&self, block: [i64; 3]) -> bool {
-        let block = BlockBox { from: block, to: block.map(|n| n.saturating_add(1)) };
+        let block = BlockBox::one(block);
         self.search.as_ref().is_none_or(|s| s.may_work(&block))
     }
 
@@ -143,13 +148,24 @@ struct Search<'a> {
 impl Search<'_> {
     /// Whether a block of a box may have work.
     fn may_work(&self, blocks: &BlockBox) -> bool {
-        let within = |coord| match coord {
+        let within = |coord| self.within(coord, blocks);
+        let may_hold = |cond: Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
+    }
+
+    /// Whether all conditions hold in every block of a box.
+    fn all_work(&self, blocks: &BlockBox) -> bool {
+        let within = |coord| self.within(coord, blocks);
+        self.conditions.iter().flatten().flatten().all(|c| c.decided(&within) == Some(true))
+    }
+
+    /// The values of a coordinate in the threads of a box of blocks.
+    fn within(&self, coord: Coord, blocks: &BlockBox) -> Option<(i64, i64)> {
+        match coord {
             Coord::ThreadIdx(d) => Some((0, self.launch.sizes.block[d.index()] - 1)),
             Coord::BlockIdx(d) => Some((blocks.from[d.index()], blocks.to[d.index()] - 1)),
             Coord::Axis(_) | Coord::Thread(_) | Coord::Loop(_) => None,
-        };
-        let may_hold = |cond: Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
-        self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
+        }
     }
 
     /// The first or last place along a dimension at which a block of the box may have work.

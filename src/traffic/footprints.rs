@@ -1,6 +1,7 @@
 //! What is counted for one launch before any hit rate is applied: distinct sectors, lines and pages of
 //! blocks, of a wave and of what ran before it.
 
+use super::alignment::{Aligned, alignments};
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::l1::L1Counts;
 use super::passes::{Passes, Scene};
@@ -152,8 +153,7 @@ pub(super) fn of_fields(
     let factor = items / items_of(&[working.blocks]).max(1e-9);
     let wave = middle_wave(&working, resident);
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
-    let phases = fields.iter().map(|f| f.all.phases(sizes.line)).max().unwrap_or(1);
-    let blocks = representatives(threads, &working, phases, factor / working.share);
+    let blocks = representatives(threads, &working, factor / working.share);
     let clipped = program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
@@ -298,10 +298,6 @@ impl OfWave {
     }
 }
 
-fn as_i64(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
 /// Counts, and remembers how.
 pub(super) struct Counts<'a> {
     counting: &'a Counting,
@@ -340,6 +336,34 @@ impl Counts<'_> {
         Ok(count.lines as f64 * line as f64)
     }
 
+    /// Bytes in whole lines that a block touches, on average over those that a block stands for.
+    pub(super) fn mean_bytes(
+        &mut self,
+        touched: &Touched,
+        of: &Representative,
+        line: i64,
+    ) -> Result<f64, Uncounted> {
+        if touched.is_empty() {
+            return Ok(0.0);
+        }
+        let Some(steps) = touched.steps(&of.alike, line) else {
+            let some = of.some();
+            let all = some.iter().map(|&block| self.bytes(touched, &[BlockBox::one(block)], line));
+            return Ok(all.sum::<Result<f64, _>>()? / some.len() as f64);
+        };
+        let mut sum = 0.0;
+        for Aligned { block, share, spread } in alignments(steps, &of.alike, line) {
+            let at = [BlockBox::one(block)];
+            sum += share
+                * if spread == line {
+                    self.bytes(touched, &at, line)?
+                } else {
+                    self.bytes(&touched.widened(line - spread), &at, spread)?
+                };
+        }
+        Ok(sum)
+    }
+
     fn blocks(
         &mut self,
         field: &TouchedField<'_>,
@@ -347,31 +371,19 @@ impl Counts<'_> {
         sizes: &Sizes,
     ) -> Result<OfBlock, Uncounted> {
         let mut sum = OfBlock::default();
-        let mut whole_items = 0.0;
-        let whole = blocks.iter().filter(|b| b.whole).count();
-        // Sectors may lie alike in blocks whose lines do not.
-        let different = field.loads.phases(sizes.sector).min(as_i64(whole));
-        let stand_for = whole as f64 / different as f64;
-        let mut seen = 0;
+        let of_whole = |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
+        let (whole_share, whole_items) = (of_whole(|b| b.share), of_whole(|b| b.share * b.items));
         for one in blocks {
-            let (at, share) = ([one.block], one.share * field.times());
-            if one.whole {
-                sum.alloc += self.bytes(&field.loads, &at, sizes.line)? * field.times() / whole as f64;
-                seen += 1;
-                if seen > different {
-                    continue;
-                }
-            }
-            let load = self.bytes(&field.loads, &at, sizes.sector)?;
-            let stands_for = if one.whole { share * stand_for } else { share };
-            sum.load += stands_for * load;
+            let share = one.share * field.times();
+            let load = self.mean_bytes(&field.loads, one, sizes.sector)?;
+            sum.load += share * load;
             if one.whole {
                 sum.whole_load += share * load;
-                whole_items += one.share * one.items;
+                sum.alloc += share * self.mean_bytes(&field.loads, one, sizes.line)? / whole_share;
             }
             if let Some(atomics) = &field.atomics {
-                sum.fetch += stands_for * self.bytes(&atomics.with_loads, &at, sizes.sector)?;
-                sum.atomic += stands_for * self.bytes(&atomics.alone, &at, sizes.sector)?;
+                sum.fetch += share * self.mean_bytes(&atomics.with_loads, one, sizes.sector)?;
+                sum.atomic += share * self.mean_bytes(&atomics.alone, one, sizes.sector)?;
             } else {
                 sum.fetch = sum.load;
             }

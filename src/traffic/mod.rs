@@ -1,5 +1,6 @@
 //! What moves at each level of the memory hierarchy.
 
+mod alignment;
 mod caches;
 mod fields;
 mod footprints;

@@ -3,8 +3,8 @@
 use crate::footprint::Threads;
 use crate::launch::{BlockBox, Working, blocks_of_wave, work_items};
 
-/// Most blocks side by side that are looked at because they lie differently relative to lines.
-pub(super) const MOST_PHASES: i64 = 4;
+/// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
+const MOST_DIFFERENT: i64 = 4;
 /// A kind of block with a smaller share of all blocks is left to the others.
 const SMALL_SHARE: f64 = 0.03;
 
@@ -15,6 +15,8 @@ const WAVES_IN_ROW: i64 = 4;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Representative {
     pub(super) block: BlockBox,
+    /// The blocks that do the same, though they may lie otherwise relative to lines.
+    pub(super) alike: BlockBox,
     /// Share of the blocks of the grid.
     pub(super) share: f64,
     /// Work items of the block.
@@ -23,13 +25,19 @@ pub(super) struct Representative {
     pub(super) whole: bool,
 }
 
-/// Blocks that stand for all of those that have work: from their middle `phases` of them that follow each
-/// other diagonally, and one for the last blocks along each dimension if the domain cuts them. Their work
-/// items count `factor` each.
+impl Representative {
+    /// Some of the blocks that do the same, side by side.
+    pub(super) fn some(&self) -> Vec<[i64; 3]> {
+        diagonal(&self.alike, MOST_DIFFERENT)
+    }
+}
+
+/// Blocks that stand for all of those that have work: one from the middle of those that the domain does
+/// not cut, and one for the last ones along each dimension if it cuts them. Where a condition chooses among
+/// blocks, several from the middle that follow each other diagonally. Their work items count `factor` each.
 pub(super) fn representatives(
     threads: &Threads<'_>,
     working: &Working<'_>,
-    phases: i64,
     factor: f64,
 ) -> Vec<Representative> {
     let inside = &working.blocks;
@@ -43,29 +51,73 @@ pub(super) fn representatives(
         let whole = if clipped { extents[d] / size - inside.from[d] } else { all[d] };
         if whole <= 0 { all[d] } else { whole.min(all[d]) }
     });
-    let phases = phases.min(usual.iter().copied().max().unwrap_or(1)).clamp(1, MOST_PHASES);
-    let at = |d: usize, i: i64| inside.from[d] + (usual[d] / 2 + i - phases / 2).rem_euclid(usual[d]);
-    let one = |place: [i64; 3], share: f64, whole: bool| {
-        let from = if whole { working.near(place) } else { place };
-        let block = BlockBox { from, to: from.map(|n| n + 1) };
+    let cut: [f64; 3] = std::array::from_fn(|d| (all[d] - usual[d]) as f64 / all[d] as f64);
+    let even = working.is_even();
+    let one = |block: [i64; 3], alike: BlockBox, share: f64, whole: bool| {
+        let block = BlockBox::one(block);
         let items = factor * work_items(kernel, launch, program, &[block]);
-        Representative { block, share, items, whole }
+        Representative { block, alike, share, items, whole }
     };
-    let mut found: Vec<Representative> =
-        (0..phases).map(|i| one([at(0, i), at(1, i), at(2, i)], 1.0 / phases as f64, true)).collect();
-    for d in 0..3 {
-        let cut = (all[d] - usual[d]) as f64 / all[d] as f64;
-        if cut < SMALL_SHARE {
+    let mut found = Vec::new();
+    for (ends, share) in kinds(cut) {
+        let mut alike = *inside;
+        for d in 0..3 {
+            if ends[d] {
+                alike.from[d] = inside.to[d] - 1;
+            } else {
+                alike.to[d] = inside.from[d] + usual[d];
+            }
+        }
+        let whole = ends == [false; 3];
+        if even {
+            found.push(one(middle(&alike), alike, share, whole));
             continue;
         }
-        let mut place = [at(0, 0), at(1, 0), at(2, 0)];
-        place[d] = inside.to[d] - 1;
-        for other in &mut found {
-            other.share *= 1.0 - cut;
-        }
-        found.push(one(place, cut, false));
+        let places = diagonal(&alike, if whole { MOST_DIFFERENT } else { 1 });
+        let each = share / places.len() as f64;
+        found.extend(places.into_iter().map(|place| {
+            let block = if whole { working.near(place) } else { place };
+            one(block, BlockBox::one(block), each, whole)
+        }));
     }
     found
+}
+
+/// Kinds of blocks, by whether they are the last along each dimension, which the domain cuts, with their
+/// shares: those with a share that matters.
+fn kinds(cut: [f64; 3]) -> Vec<([bool; 3], f64)> {
+    let mut found = vec![([false; 3], 1.0)];
+    for (d, &cut) in cut.iter().enumerate().filter(|c| *c.1 >= SMALL_SHARE) {
+        let (mut ends, mut left) = (Vec::new(), 0.0);
+        for (kind, share) in &mut found {
+            let mut end = *kind;
+            end[d] = true;
+            // Those of several ends may be few: they count for those of this end alone.
+            if *share * cut >= SMALL_SHARE || *kind == [false; 3] {
+                ends.push((end, *share * cut));
+            } else {
+                left += *share * cut;
+            }
+            *share *= 1.0 - cut;
+        }
+        if let Some(first) = ends.first_mut() {
+            first.1 += left;
+        }
+        found.extend(ends);
+    }
+    found
+}
+
+fn middle(of: &BlockBox) -> [i64; 3] {
+    std::array::from_fn(|d| of.from[d] + (of.to[d] - of.from[d]) / 2)
+}
+
+/// At most `most` blocks around the middle that follow each other diagonally.
+fn diagonal(of: &BlockBox, most: i64) -> Vec<[i64; 3]> {
+    let counts: [i64; 3] = std::array::from_fn(|d| of.to[d] - of.from[d]);
+    let longest = counts.iter().copied().max().unwrap_or(1).clamp(1, most);
+    let at = |d: usize, i: i64| of.from[d] + (counts[d] / 2 + i - longest / 2).rem_euclid(counts[d]);
+    (0..longest).map(|i| [at(0, i), at(1, i), at(2, i)]).collect()
 }
 
 /// A wave of blocks and the blocks that ran before it, as far as they matter for reuse.

@@ -1,0 +1,208 @@
+//! How blocks lie relative to lines, and how many of them lie alike.
+//!
+//! From block to block, addresses move by a constant number of bytes along each axis. So the residues of
+//! their first bytes modulo a line are arithmetic progressions, and how often each residue occurs follows
+//! from the number of blocks alone. Mostly all residues that are a multiple of some `spread` apart occur
+//! equally often. Such a class takes one count, and not one for each residue: lines of L bytes at all
+//! positions that are a multiple of s apart are windows of L bytes that begin every s bytes, and a window
+//! meets an access of w bytes where a line of s bytes meets one of w + L - s.
+
+use crate::footprint::gcd;
+use crate::launch::BlockBox;
+
+/// Blocks that touch as many lines on average as one count says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Aligned {
+    /// One of them.
+    pub(super) block: [i64; 3],
+    /// Their share of all blocks; below 0 where others have them too often.
+    pub(super) share: f64,
+    /// They begin at all multiples of so many bytes from this one, equally often: at the same place of a
+    /// line if it is the line.
+    pub(super) spread: i64,
+}
+
+/// Most classes that are looked at.
+const MOST: usize = 16;
+/// Classes with a smaller share of the blocks are left to the others.
+const LITTLE: f64 = 0.005;
+
+/// The classes of blocks whose addresses move by `steps` bytes from block to block.
+pub(super) fn alignments(steps: [i64; 3], blocks: &BlockBox, line: i64) -> Vec<Aligned> {
+    let counts: [i64; 3] = std::array::from_fn(|d| blocks.to[d] - blocks.from[d]);
+    let middle: [i64; 3] = std::array::from_fn(|d| blocks.from[d] + counts[d] / 2);
+    let moving = || (0..3).filter(|&d| counts[d] > 1 && steps[d] % line != 0);
+    let spread = moving().fold(line, |all, d| gcd(all, steps[d]));
+    let whole = |d: usize| (gcd(steps[d], line) == spread) && counts[d] % (line / spread) == 0;
+    if spread == line || moving().any(whole) {
+        return vec![Aligned { block: middle, share: 1.0, spread }];
+    }
+    let mut residues = Residues::of(blocks.from, line / spread);
+    for d in 0..3 {
+        let (from, step) = (blocks.from[d], if counts[d] > 1 { steps[d] / spread } else { 0 });
+        residues.along(d, from, counts[d], step);
+    }
+    residues.classes(spread)
+}
+
+/// How often residues occur, and a block with each.
+struct Residues {
+    /// Share of the blocks; 0 where no block is.
+    shares: Vec<f64>,
+    blocks: Vec<[i64; 3]>,
+}
+
+impl Residues {
+    /// One block.
+    fn of(block: [i64; 3], different: i64) -> Self {
+        let different = usize::try_from(different).unwrap_or(1).max(1);
+        let mut shares = vec![0.0; different];
+        shares[0] = 1.0;
+        Self { shares, blocks: vec![block; different] }
+    }
+
+    /// Each block together with those that follow it along an axis, of `count` in all.
+    fn along(&mut self, d: usize, from: i64, count: i64, step: i64) {
+        let different = self.shares.len();
+        let all = i64::try_from(different).unwrap_or(i64::MAX);
+        let period = all / gcd(step, all);
+        let looked_at = period.min(count);
+        let first = (count - looked_at) / 2;
+        let (shares, blocks) = (std::mem::take(&mut self.shares), std::mem::take(&mut self.blocks));
+        self.shares = vec![0.0; different];
+        self.blocks.clone_from(&blocks);
+        for i in first..first + looked_at {
+            let like = count / period + i64::from(i % period < count % period);
+            let share = like as f64 / count as f64;
+            let moved = usize::try_from((i % period * step).rem_euclid(all)).unwrap_or(0);
+            for (r, old) in shares.iter().enumerate().filter(|s| *s.1 > 0.0) {
+                let to = (r + moved) % different;
+                if self.shares[to] <= 0.0 {
+                    self.blocks[to] = blocks[r];
+                    self.blocks[to][d] = from + i;
+                }
+                self.shares[to] += old * share;
+            }
+        }
+    }
+
+    /// Few classes that together have these shares: what most residues have in common first, then what most of
+    /// every second one have, and so on. What residues have less than others is taken away again.
+    fn classes(mut self, spread: i64) -> Vec<Aligned> {
+        let different = self.shares.len();
+        let occurs: Vec<bool> = self.shares.iter().map(|&share| share > 0.0).collect();
+        let mut found = Vec::new();
+        let mut apart = 1;
+        while apart < different {
+            for first in 0..apart {
+                let class = || (first..different).step_by(apart);
+                if !class().all(|r| occurs[r]) {
+                    continue;
+                }
+                let common = common(class().map(|r| self.shares[r]).collect());
+                let share = common * (different / apart) as f64;
+                if share.abs() >= LITTLE {
+                    let spread = spread * i64::try_from(apart).unwrap_or(1);
+                    found.push(Aligned { block: self.blocks[first], share, spread });
+                    for r in class() {
+                        self.shares[r] -= common;
+                    }
+                }
+            }
+            apart *= smallest_factor(different / apart);
+        }
+        let line = spread * i64::try_from(different).unwrap_or(1);
+        let single =
+            |(r, share): (usize, &f64)| Aligned { block: self.blocks[r], share: *share, spread: line };
+        let singles: Vec<Aligned> =
+            self.shares.iter().enumerate().filter(|s| s.1.abs() >= LITTLE).map(single).collect();
+        // Of very many, some that are spread over all.
+        let room = MOST.saturating_sub(found.len()).max(1);
+        let together = singles.len().div_ceil(room).max(1);
+        found.extend(
+            singles.chunks(together).map(|chunk| Aligned {
+                share: chunk.iter().map(|a| a.share).sum(),
+                ..chunk[chunk.len() / 2]
+            }),
+        );
+        let sum: f64 = found.iter().map(|a| a.share).sum();
+        for one in &mut found {
+            one.share /= sum;
+        }
+        found
+    }
+}
+
+/// The share that more than half of them have; the smallest one if there is none.
+fn common(mut shares: Vec<f64>) -> f64 {
+    shares.sort_unstable_by(f64::total_cmp);
+    let middle = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
+    let like = shares.iter().filter(|s| (*s - middle).abs() < 1e-12).count();
+    if 2 * like > shares.len() { middle } else { shares.first().copied().unwrap_or(0.0) }
+}
+
+fn smallest_factor(n: usize) -> usize {
+    (2..n).find(|f| n.is_multiple_of(*f)).unwrap_or(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(steps: [i64; 3], counts: [i64; 3], line: i64) -> Vec<Aligned> {
+        alignments(steps, &BlockBox { from: [0; 3], to: counts }, line)
+    }
+
+    /// The share of each residue, by its definition and by the classes.
+    fn shares(steps: [i64; 3], counts: [i64; 3], line: i64) -> [Vec<f64>; 2] {
+        let residue = |b: [i64; 3]| (0..3).map(|d| b[d] * steps[d]).sum::<i64>().rem_euclid(line);
+        let at = |r: i64| usize::try_from(r).unwrap();
+        let mut all = vec![0.0; at(line)];
+        let blocks = (0..counts[2]).flat_map(|z| (0..counts[1]).map(move |y| (y, z)));
+        for b in blocks.flat_map(|(y, z)| (0..counts[0]).map(move |x| [x, y, z])) {
+            all[at(residue(b))] += 1.0 / counts.iter().product::<i64>() as f64;
+        }
+        let mut classes = vec![0.0; at(line)];
+        for a in of(steps, counts, line) {
+            assert!((0..3).all(|d| (0..counts[d]).contains(&a.block[d])), "{a:?}");
+            let members: Vec<i64> = (0..line).filter(|r| (r - residue(a.block)) % a.spread == 0).collect();
+            for &r in &members {
+                classes[at(r)] += a.share / members.len() as f64;
+            }
+        }
+        [all, classes]
+    }
+
+    #[test]
+    fn classes_have_the_shares_of_their_residues() {
+        for (steps, counts, line) in [
+            ([256, 5120, 0], [20, 8, 1], 32),
+            ([4, 4100, 12], [16, 5, 3], 32),
+            ([8, 24, 40], [3, 2, 2], 128),
+            ([1, 77, 0], [128, 3, 1], 128),
+            ([96, 8, 0], [7, 64, 1], 128),
+            ([-8, 40, 16], [5, 7, 1], 64),
+            ([12, 20, 0], [9, 4, 1], 48),
+            ([8, 0, 0], [126, 1, 1], 128),
+            ([8, 0, 0], [14, 1, 1], 128),
+        ] {
+            let [all, classes] = shares(steps, counts, line);
+            for (r, (a, b)) in all.iter().zip(&classes).enumerate() {
+                // At most a few classes of less than 0.5 % are left out.
+                assert!((a - b).abs() < 0.02, "{steps:?} {counts:?} {line}: residue {r}: {a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn most_grids_need_one_class() {
+        assert_eq!(of([256, 5120, 128], [20, 8, 9], 128).len(), 1);
+        let [one] = of([8, 0, 0], [64, 3, 1], 128)[..] else { panic!() };
+        assert_eq!((one.spread, one.share), (8, 1.0));
+        assert!(of([1, 0, 0], [1000, 1, 1], 128).len() <= MOST);
+        assert!(of([1, 129, 0], [11, 13, 1], 128).len() <= MOST);
+        // All but two of 16 places once more than those.
+        assert_eq!(of([8, 0, 0], [126, 1, 1], 128).len(), 3);
+        assert!(of([8, 0, 0], [14, 1, 1], 128).iter().all(|a| a.share > 0.0));
+    }
+}
