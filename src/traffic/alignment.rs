@@ -133,12 +133,16 @@ impl Residues {
     }
 }
 
-/// The share that more than half of them have; the smallest one if there is none.
+/// The share that more than half of them have; if there is none, as much as all have, or lack.
 fn common(mut shares: Vec<f64>) -> f64 {
     shares.sort_unstable_by(f64::total_cmp);
     let middle = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
     let like = shares.iter().filter(|s| (*s - middle).abs() < 1e-12).count();
-    if 2 * like > shares.len() { middle } else { shares.first().copied().unwrap_or(0.0) }
+    if 2 * like > shares.len() {
+        return middle;
+    }
+    let (least, most) = (shares.first().copied().unwrap_or(0.0), shares.last().copied().unwrap_or(0.0));
+    least.max(0.0) + most.min(0.0)
 }
 
 fn smallest_factor(n: usize) -> usize {

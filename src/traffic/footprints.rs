@@ -5,7 +5,9 @@ use super::alignment::{Aligned, alignments};
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::l1::L1Counts;
 use super::passes::{Passes, Scene};
-use super::places::{Past, Representative, Wave, middle_wave, representatives};
+use super::places::{Representative, representatives};
+use super::wave_kinds::{WaveKind, unlike};
+use super::waves::{Past, Wave, Waves};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::{FieldId, Kernel};
@@ -29,14 +31,17 @@ impl Default for Counting {
 /// Distinct bytes of one launch, in whole sectors, lines or pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Footprints {
-    /// Of each global field that is accessed.
+    /// Of each global field that is accessed, on average over all waves.
     pub fields: Vec<FieldFootprint>,
+    /// Kinds of waves, where some differ from the one in the middle and are not few; their shares add up to
+    /// 1. Empty where the wave in the middle stands for all.
+    pub waves: Vec<WaveKind>,
     /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
     pub block_alloc: f64,
     /// The same of single stretches of the program, in single iterations, on average over what is loaded:
     /// what competes for the L1 at a time. Without loops and barriers the same number.
     pub stretch_alloc: f64,
-    /// Bytes that the wave loads or stores.
+    /// Bytes that the wave in the middle loads or stores.
     pub wave: f64,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
@@ -80,6 +85,14 @@ impl Footprints {
         let counted = self.stands_for.map(|n| n * l1.work_items).filter(|&items| items > 0.0);
         counted.unwrap_or(self.whole_items).max(1e-9)
     }
+
+    /// About what the whole launch loads or stores, each byte once.
+    pub fn launch_bytes(&self) -> f64 {
+        let once = |f: &FieldFootprint| {
+            (f.wave_load - f.reuse.iter().sum::<f64>()) + (f.wave_store - f.store_reuse.iter().sum::<f64>())
+        };
+        self.fields.iter().map(once).sum::<f64>() * self.items
+    }
 }
 
 /// Distinct bytes of one field, per work item.
@@ -105,13 +118,16 @@ pub struct FieldFootprint {
     pub reuse: [f64; 3],
     /// Of `wave_store`, likewise.
     pub store_reuse: [f64; 3],
+    /// Bytes that the launch stores, each once; 0 where waves share none of the sectors that they store, or
+    /// where it is not known.
+    pub stored: f64,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
 }
 
 impl FieldFootprint {
     /// Takes away what the wave stores before it loads it: the L2 has it already, or it is loaded again.
-    fn without_stored(&mut self) {
+    pub(super) fn without_stored(&mut self) {
         let share = (self.passes.stored_first / self.wave_load.max(1e-9)).clamp(0.0, 1.0);
         self.wave_load *= 1.0 - share;
         for reuse in &mut self.reuse {
@@ -151,13 +167,15 @@ pub(super) fn of_fields(
     let items = items_of(&[all]);
     // Work items of blocks that do nothing belong to the launch, too.
     let factor = items / items_of(&[working.blocks]).max(1e-9);
-    let wave = middle_wave(&working, resident);
+    let waves = Waves::of(&working, resident);
+    let wave = waves.middle();
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let blocks = representatives(threads, &working, factor / working.share);
     let clipped = program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
+        waves: Vec::new(),
         block_alloc: 0.0,
         stretch_alloc: 0.0,
         wave: 0.0,
@@ -186,13 +204,15 @@ pub(super) fn of_fields(
         let mut of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
-        found.wave_pages += of_wave.pages;
+        found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
         let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
         found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
         }
+        let shares_stores = of_wave.store_reuse.iter().any(|&bytes| bytes > 0.0);
+        let stored_once = if shares_stores { stored(field, &working.blocks) / items.max(1e-9) } else { 0.0 };
         of_wave.per_item(wave_items);
         found.fields.push(FieldFootprint {
             field: field.id,
@@ -204,11 +224,19 @@ pub(super) fn of_fields(
             wave_store: of_wave.store,
             reuse: of_wave.reuse,
             store_reuse: of_wave.store_reuse,
+            stored: stored_once,
             passes: Passes::default(),
         });
     }
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
+    let items_of_wave = |wave: &Wave| (factor * items_of(&wave.blocks)).max(1e-9);
+    for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
+        let items = items_of_wave(&wave);
+        let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
+        found.waves.push(kind);
+    }
+    found.average();
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
     (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
@@ -248,8 +276,15 @@ fn passes(
     Ok(())
 }
 
+/// Bytes that all blocks store of a field, each once; 0 if that has no closed form.
+fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
+    let closed = Counter::forced(Engine::Linear);
+    let count = Touched::count(&[(&field.stores, &[*blocks])], 1, &closed);
+    count.map_or(0.0, |count| count.lines as f64 * field.times())
+}
+
 /// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
-fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
+pub(super) fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
     let mut nearer = 0.0;
     let mut out = past;
     for (bytes, set) in out.iter_mut().zip(&wave.before) {
@@ -277,20 +312,19 @@ struct OfBlock {
 
 /// Bytes of one field that a wave touches.
 #[derive(Default)]
-struct OfWave {
-    load: f64,
-    store: f64,
-    atomic: f64,
-    all: f64,
-    past: [f64; 3],
-    reuse: [f64; 3],
-    store_reuse: [f64; 3],
-    pages: f64,
+pub(super) struct OfWave {
+    pub(super) load: f64,
+    pub(super) store: f64,
+    pub(super) atomic: f64,
+    pub(super) all: f64,
+    pub(super) past: [f64; 3],
+    pub(super) reuse: [f64; 3],
+    pub(super) store_reuse: [f64; 3],
 }
 
 impl OfWave {
     /// Divides what is per work item.
-    fn per_item(&mut self, items: f64) {
+    pub(super) fn per_item(&mut self, items: f64) {
         let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
         for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
             *bytes /= items;
@@ -371,7 +405,8 @@ impl Counts<'_> {
         sizes: &Sizes,
     ) -> Result<OfBlock, Uncounted> {
         let mut sum = OfBlock::default();
-        let of_whole = |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
+        let of_whole =
+            |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
         let (whole_share, whole_items) = (of_whole(|b| b.share), of_whole(|b| b.share * b.items));
         for one in blocks {
             let share = one.share * field.times();
@@ -396,11 +431,15 @@ impl Counts<'_> {
         Ok(sum)
     }
 
-    fn wave(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<OfWave, Uncounted> {
+    pub(super) fn wave(
+        &mut self,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        sizes: &Sizes,
+    ) -> Result<OfWave, Uncounted> {
         let mut found = OfWave {
             load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
             store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            pages: self.pages(field, wave, sizes)?,
             ..OfWave::default()
         };
         if let Some(atomics) = &field.atomics {
@@ -425,8 +464,7 @@ impl Counts<'_> {
             found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
         }
         let times = field.times();
-        let volumes =
-            [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all, &mut found.pages];
+        let volumes = [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all];
         let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
         for bytes in volumes.into_iter().chain(lists) {
             *bytes *= times;

@@ -2,7 +2,7 @@
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
 use super::caches::Caches;
-use super::footprints::{FieldFootprint, Footprints};
+use super::footprints::FieldFootprint;
 use super::passes::Again;
 use crate::curve::VolumeFit;
 
@@ -39,17 +39,18 @@ impl MemoryVolumes {
         self.store_compulsory + self.store_redundant
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
-        self.load_compulsory += other.load_compulsory;
+    /// Adds a share of others.
+    pub(super) fn add(&mut self, other: &Self, share: f64) {
+        self.load_compulsory += share * other.load_compulsory;
         for (sum, part) in self.reuse.iter_mut().zip(other.reuse) {
-            *sum += part;
+            *sum += share * part;
         }
-        self.reuse_launch += other.reuse_launch;
-        self.load_capacity += other.load_capacity;
-        self.partial_store_fill += other.partial_store_fill;
-        self.store_compulsory += other.store_compulsory;
-        self.store_redundant += other.store_redundant;
-        self.store_kept += other.store_kept;
+        self.reuse_launch += share * other.reuse_launch;
+        self.load_capacity += share * other.load_capacity;
+        self.partial_store_fill += share * other.partial_store_fill;
+        self.store_compulsory += share * other.store_compulsory;
+        self.store_redundant += share * other.store_redundant;
+        self.store_kept += share * other.store_kept;
     }
 }
 
@@ -70,18 +71,23 @@ pub(super) struct Cache<'f> {
 }
 
 impl<'f> Cache<'f> {
-    pub(super) fn new(capacity: f64, fit: &'f VolumeFit, caches: Caches, footprints: &Footprints) -> Self {
+    /// For a wave that touches so many bytes, as much as `past` says having been touched before it, in a
+    /// launch that touches `launch` bytes.
+    pub(super) fn new(
+        capacity: f64,
+        fit: &'f VolumeFit,
+        caches: Caches,
+        wave: f64,
+        past: [f64; 3],
+        launch: f64,
+    ) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
-        let within = fit.wave_share.value * footprints.wave;
-        let [_, row, plane] = footprints.past;
+        let within = fit.wave_share.value * wave;
+        let [_, row, plane] = past;
         // Blocks of the same row follow each other at once.
         let distances = [within, within, row.max(within), plane.max(within)];
         let oversubscription = distances.map(|d| d / capacity.max(1.0));
-        let cold = |f: &FieldFootprint| {
-            (f.wave_load - f.reuse.iter().sum::<f64>()) + (f.wave_store - f.store_reuse.iter().sum::<f64>())
-        };
-        let grid = footprints.fields.iter().map(cold).sum::<f64>() * footprints.items;
-        let spilled = fit.l2_reuse.miss(grid / capacity.max(1.0));
+        let spilled = fit.l2_reuse.miss(launch / capacity.max(1.0));
         Self {
             capacity,
             fit,
@@ -115,7 +121,8 @@ impl<'f> Cache<'f> {
         let again: f64 = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
         // A sector that stays until all of it is written needs no completing, whatever was there before.
         let fill = self.spilled * stored.fill;
-        let first_stores = f.wave_store - again;
+        // What is stored leaves once at least, however the sectors at the ends of this wave lie.
+        let first_stores = (f.wave_store - again).max(f.stored);
         // What was changed by atomics and is loaded again was written in between.
         let [of_wave, of_blocks] = f.atomics;
         let changed_again = self.miss[0] * (of_blocks - of_wave).max(0.0);

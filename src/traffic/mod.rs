@@ -10,6 +10,8 @@ mod passes;
 mod places;
 mod regions;
 mod volumes;
+mod wave_kinds;
+mod waves;
 
 pub use caches::Caches;
 pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
@@ -17,3 +19,4 @@ pub use memory::MemoryVolumes;
 pub use passes::{Again, Passes};
 pub use regions::{Region, WorkItems};
 pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, Pressure, Volumes, l1_capacity, volumes};
+pub use wave_kinds::WaveKind;

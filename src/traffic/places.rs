@@ -1,15 +1,12 @@
-//! Which blocks and which wave stand for all of them.
+//! Which blocks stand for all of them.
 
 use crate::footprint::Threads;
-use crate::launch::{BlockBox, Working, blocks_of_wave, work_items};
+use crate::launch::{BlockBox, Working, work_items};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
 const MOST_DIFFERENT: i64 = 4;
 /// A kind of block with a smaller share of all blocks is left to the others.
 const SMALL_SHARE: f64 = 0.03;
-
-/// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
-const WAVES_IN_ROW: i64 = 4;
 
 /// A block that stands for a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,71 +115,4 @@ fn diagonal(of: &BlockBox, most: i64) -> Vec<[i64; 3]> {
     let longest = counts.iter().copied().max().unwrap_or(1).clamp(1, most);
     let at = |d: usize, i: i64| of.from[d] + (counts[d] / 2 + i - longest / 2).rem_euclid(counts[d]);
     (0..longest).map(|i| [at(0, i), at(1, i), at(2, i)]).collect()
-}
-
-/// A wave of blocks and the blocks that ran before it, as far as they matter for reuse.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wave {
-    /// The blocks of the wave.
-    pub(super) blocks: Vec<BlockBox>,
-    /// The blocks of the wave that follows it, as far as there is one.
-    pub(super) beside: Vec<BlockBox>,
-    /// Blocks before it: back to the start of their row, one row back, one plane back. Each holds
-    /// those before it; empty where nothing is added. The reuse sets of the paper's section 4.4.2.
-    pub(super) before: [Past; 3],
-}
-
-/// Blocks that ran before a wave.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Past {
-    /// These blocks; empty if the set adds nothing to the nearer one.
-    pub(super) blocks: Vec<BlockBox>,
-    /// These blocks and those of the wave.
-    pub(super) with_wave: Vec<BlockBox>,
-}
-
-/// A wave in the middle of the blocks that have work, which crosses a row or plane only if most waves do.
-/// Blocks start in x-y-z order (section 4.4), so that waves and what came before them are consecutive
-/// blocks; those without work end at once.
-pub(super) fn middle_wave(working: &Working<'_>, resident: i64) -> Wave {
-    let BlockBox { from, to } = working.blocks;
-    let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
-    let all = working.blocks.count();
-    #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
-    let with_idle = (resident as f64 / working.share).min(all as f64).ceil() as i64;
-    let size = with_idle.clamp(1, all);
-    let [row, plane] = [grid[0], grid[0] * grid[1]];
-    // The middle block of the grid may be the first of a plane: go on to the middle of that plane, and
-    // of the row unless waves hold whole rows: then little depends on where in a row they start.
-    let along = if size >= row { 0 } else { (row - size) / 2 };
-    let middle = grid[2] / 2 * plane + grid[1] / 2 * row + along;
-    let start = (middle - (size.min(plane) - size.min(row)) / row / 2 * row).clamp(0, all - size);
-    wave_from(from, grid, start, size)
-}
-
-/// The wave that starts with a block of a grid whose first block lies at `origin`.
-fn wave_from(origin: [i64; 3], grid: [i64; 3], start: i64, size: i64) -> Wave {
-    let [row, plane] = [grid[0], grid[0] * grid[1]];
-    let blocks_from = |start: i64, size: i64| -> Vec<BlockBox> {
-        let there = |at: [i64; 3]| std::array::from_fn(|d| origin[d] + at[d]);
-        let boxes = blocks_of_wave(grid, start, size).into_iter();
-        boxes.map(|b| BlockBox { from: there(b.from), to: there(b.to) }).collect()
-    };
-    // In a long row only the last waves matter: what is older has left the L2 or is in them as well.
-    let in_row = (start % row).min(size.saturating_mul(WAVES_IN_ROW));
-    let row_back = if start < row { in_row } else { row };
-    let mut nearer = 0;
-    let before = [in_row, row_back, plane].map(|distance| {
-        let distance = if grid[1] * grid[2] == 1 { in_row } else { distance.min(start) };
-        if distance <= nearer {
-            return Past::default();
-        }
-        nearer = distance;
-        Past {
-            blocks: blocks_from(start - distance, distance),
-            with_wave: blocks_from(start - distance, distance + size),
-        }
-    });
-    let last = grid.iter().product::<i64>() - size;
-    Wave { blocks: blocks_from(start, size), beside: blocks_from((start + size).min(last), size), before }
 }

@@ -118,8 +118,9 @@ pub fn volumes(
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let in_l1 = InL1 { fit, blocks_per_byte: blocks / capacity.max(1.0) };
     let asked = |a: &Again| a.bytes * a.in_block.map_or(1.0, |distance| in_l1.miss(distance));
-    let l2 = Cache::new(device.l2.effective.value.0 as f64, fit, caches, footprints);
-    let llc = device.llc.as_ref().map(|c| Cache::new(c.capacity.value.0 as f64, fit, caches, footprints));
+    let level = |capacity: u64| Level::new(capacity as f64, fit, caches, footprints);
+    let l2 = level(device.l2.effective.value.0);
+    let llc = device.llc.as_ref().map(|c| level(c.capacity.value.0));
     let mut out = Volumes {
         l1: L1Volumes {
             cycles: l1.pipe_cycles / items,
@@ -136,13 +137,13 @@ pub fn volumes(
             l1_capacity: capacity,
             l1: in_l1.oversubscription(footprints.stretch_alloc),
             l1_miss: in_l1.miss(footprints.stretch_alloc),
-            l2: l2.oversubscription,
-            l2_miss: l2.miss,
+            l2: l2.middle.oversubscription,
+            l2_miss: l2.middle.miss,
         },
         llc: llc.as_ref().map(|_| MemoryVolumes::default()),
         ..Default::default()
     };
-    for f in &footprints.fields {
+    for (number, f) in footprints.fields.iter().enumerate() {
         let of_warps = l1.fields.get(usize::from(f.field.0)).copied().unwrap_or_default();
         let per_item = |sectors: f64| sectors * sector / items;
         out.l1.load += per_item(of_warps.load_sectors);
@@ -151,32 +152,82 @@ pub fn volumes(
         let lost = in_l1.lost(f, per_item(of_warps.iteration_load_sectors));
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > 0.0 { f.mean_block_load / f.block_load } else { 1.0 };
-        let stored = Stored::new(fit, f, per_item(of_warps.warp_store_sectors), l2.oversubscription[0]);
+        let by_warps = per_item(of_warps.warp_store_sectors);
+        let fill = l2.fill(fit, number, by_warps);
         let of_l2 = L2Volumes {
             load_compulsory: f.block_load * cut,
             load_capacity: lost * cut,
-            store: store_warp + fit.partial_store_l2.value * stored.fill,
+            store: store_warp + fit.partial_store_l2.value * fill,
         };
         let changed = f.atomics[0];
         if changed > 0.0 {
             let times = of_warps.atomic_bytes / items / changed;
             out.atomics_per_address = out.atomics_per_address.max(times);
         }
-        let below = l2.below(f, stored, &asked);
+        let below = l2.below(&l2, fit, number, by_warps, &asked);
         let last = llc.as_ref().unwrap_or(&l2);
-        out.first_loads += last.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
-        out.further_runs += last.launch_miss * of_warps.distinct_store_runs() / items;
-        let of_dram = llc.as_ref().map_or(below, |c| c.below(f, stored, &asked));
+        out.first_loads += last.middle.launch_miss * (f.wave_load - f.reuse.iter().sum::<f64>());
+        out.further_runs += last.middle.launch_miss * of_warps.distinct_store_runs() / items;
+        let of_dram = llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, by_warps, &asked));
         out.l2.load_compulsory += of_l2.load_compulsory;
         out.l2.load_capacity += of_l2.load_capacity;
         out.l2.store += of_l2.store;
         if let Some(level) = &mut out.llc {
-            level.add(&below);
+            level.add(&below, 1.0);
         }
-        out.dram.add(&of_dram);
+        out.dram.add(&of_dram, 1.0);
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
     }
     out
+}
+
+/// A cache under each kind of waves.
+struct Level<'f> {
+    middle: Cache<'f>,
+    /// Share of the kind, the cache, and what waves of the kind touch of each field.
+    kinds: Vec<(f64, Cache<'f>, &'f [FieldFootprint])>,
+}
+
+impl<'f> Level<'f> {
+    fn new(capacity: f64, fit: &'f VolumeFit, caches: Caches, of: &'f Footprints) -> Self {
+        let launch = of.launch_bytes();
+        let cache = |wave, past| Cache::new(capacity, fit, caches, wave, past, launch);
+        let middle = cache(of.wave, of.past);
+        let mut kinds: Vec<_> =
+            of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
+        if kinds.is_empty() {
+            kinds.push((1.0, middle, of.fields.as_slice()));
+        }
+        Self { middle, kinds }
+    }
+
+    /// Sectors of a field that are written in part, of `by_warps` that warps store.
+    fn fill(&self, fit: &VolumeFit, field: usize, by_warps: f64) -> f64 {
+        let of_kind = |(share, cache, fields): &(f64, Cache<'_>, &[FieldFootprint])| {
+            let f = fields.get(field)?;
+            Some(share * Stored::new(fit, f, by_warps, cache.oversubscription[0]).fill)
+        };
+        self.kinds.iter().filter_map(of_kind).sum()
+    }
+
+    /// What a field needs from below, where sectors are written in part as `l2` says.
+    fn below(
+        &self,
+        l2: &Self,
+        fit: &VolumeFit,
+        field: usize,
+        by_warps: f64,
+        asked: &dyn Fn(&Again) -> f64,
+    ) -> MemoryVolumes {
+        let mut sum = MemoryVolumes::default();
+        for ((share, cache, fields), (_, of_l2, _)) in self.kinds.iter().zip(&l2.kinds) {
+            if let Some(f) = fields.get(field) {
+                let stored = Stored::new(fit, f, by_warps, of_l2.oversubscription[0]);
+                sum.add(&cache.below(f, stored, asked), *share);
+            }
+        }
+        sum
+    }
 }
 
 /// How much of what a block loads again the L1 still has.

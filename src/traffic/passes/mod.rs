@@ -63,6 +63,11 @@ impl Passes {
         add(&mut passes.shared, field.mean_block_fetch - field.wave_load, wave, None);
         passes
     }
+
+    /// Whether nothing comes again but what blocks of a wave share.
+    pub(super) fn is_of_one_stretch(&self) -> bool {
+        self.block.is_empty() && self.wave.is_empty() && self.stores.is_empty() && self.stored_first <= 0.0
+    }
 }
 
 /// What is looked at.

@@ -1,0 +1,128 @@
+//! Which waves stand for all of them.
+
+use crate::launch::{BlockBox, Working, blocks_of_wave};
+
+/// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
+const WAVES_IN_ROW: i64 = 4;
+/// So many waves or fewer are all looked at, where they differ.
+const FEW: i64 = 8;
+
+/// A wave of blocks and the blocks that ran before it, as far as they matter for reuse.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wave {
+    /// The blocks of the wave.
+    pub(super) blocks: Vec<BlockBox>,
+    /// The blocks of the wave that follows it, as far as there is one.
+    pub(super) beside: Vec<BlockBox>,
+    /// Blocks before it: back to the start of their row, one row back, one plane back. Each holds
+    /// those before it; empty where nothing is added. The reuse sets of the paper's section 4.4.2.
+    pub(super) before: [Past; 3],
+}
+
+/// Blocks that ran before a wave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Past {
+    /// These blocks; empty if the set adds nothing to the nearer one.
+    pub(super) blocks: Vec<BlockBox>,
+    /// These blocks and those of the wave.
+    pub(super) with_wave: Vec<BlockBox>,
+}
+
+/// The waves of a grid: its blocks that have work, so many at a time. Blocks start in x-y-z order (section
+/// 4.4), so that waves and what came before them are consecutive blocks; those without work end at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Waves {
+    /// The first block.
+    origin: [i64; 3],
+    /// Blocks along each dimension.
+    grid: [i64; 3],
+    /// Blocks of a wave.
+    size: i64,
+}
+
+impl Waves {
+    pub(super) fn of(working: &Working<'_>, resident: i64) -> Self {
+        let BlockBox { from, to } = working.blocks;
+        let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
+        let all = working.blocks.count();
+        #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
+        let with_idle = (resident as f64 / working.share).min(all as f64).ceil() as i64;
+        Self { origin: from, grid, size: with_idle.clamp(1, all) }
+    }
+
+    fn all(&self) -> i64 {
+        self.grid.iter().product()
+    }
+
+    fn plane(&self) -> i64 {
+        self.grid[0] * self.grid[1]
+    }
+
+    /// A wave in the middle of the blocks that have work, which crosses a row or plane only if most waves
+    /// do.
+    pub(super) fn middle(&self) -> Wave {
+        self.at(self.grid[1] / 2, self.grid[2] / 2)
+    }
+
+    /// All of them in their order, if they are few but more than one.
+    pub(super) fn few(&self) -> Option<Vec<Wave>> {
+        let all = self.all();
+        let count = all / self.size + i64::from(all % self.size > 0);
+        let wave = |i: i64| self.starting(i * self.size, self.size.min(all - i * self.size));
+        (2..=FEW).contains(&count).then(|| (0..count).map(wave).collect())
+    }
+
+    /// A wave in the first plane of blocks, with the share of such waves; `None` if there is one plane.
+    pub(super) fn in_first_plane(&self) -> Option<(Wave, f64)> {
+        let share = self.plane().max(self.size) as f64 / self.all() as f64;
+        (self.grid[2] > 1).then(|| (self.at(self.grid[1] / 2, 0), share))
+    }
+
+    /// A wave in the first row of a plane in the middle, with the share of such waves; `None` if planes have
+    /// one row, or if each wave has rows of all kinds.
+    pub(super) fn in_first_row(&self) -> Option<(Wave, f64)> {
+        let share = self.grid[0].max(self.size) as f64 / self.plane() as f64;
+        (self.grid[1] > 1 && self.size < self.plane()).then(|| (self.at(0, self.grid[2] / 2), share))
+    }
+
+    /// A wave around the middle of a row of a plane, as far as there is room.
+    fn at(&self, y: i64, z: i64) -> Wave {
+        let (size, row, plane) = (self.size, self.grid[0], self.plane());
+        // In the middle of the row unless waves hold whole rows: then little depends on where in a row they
+        // start.
+        let along = if size >= row { 0 } else { (row - size) / 2 };
+        let middle = z * plane + y * row + along;
+        let back = (size.min(plane) - size.min(row)) / row / 2 * row;
+        // The wave of a first row begins with it.
+        let back = if y == 0 && self.grid[1] > 1 { 0 } else { back };
+        self.starting((middle - back).clamp(0, self.all() - size), size)
+    }
+
+    /// The wave of so many blocks that starts with a block.
+    fn starting(&self, start: i64, size: i64) -> Wave {
+        let Self { origin, grid, .. } = *self;
+        let [row, plane] = [grid[0], self.plane()];
+        let blocks_from = |start: i64, size: i64| -> Vec<BlockBox> {
+            let there = |at: [i64; 3]| std::array::from_fn(|d| origin[d] + at[d]);
+            let boxes = blocks_of_wave(grid, start, size).into_iter();
+            boxes.map(|b| BlockBox { from: there(b.from), to: there(b.to) }).collect()
+        };
+        // In a long row only the last waves matter: what is older has left the L2 or is in them as well.
+        let in_row = (start % row).min(size.saturating_mul(WAVES_IN_ROW));
+        let row_back = if start < row { in_row } else { row };
+        let mut nearer = 0;
+        let before = [in_row, row_back, plane].map(|distance| {
+            let distance = if grid[1] * grid[2] == 1 { in_row } else { distance.min(start) };
+            if distance <= nearer {
+                return Past::default();
+            }
+            nearer = distance;
+            Past {
+                blocks: blocks_from(start - distance, distance),
+                with_wave: blocks_from(start - distance, distance + size),
+            }
+        });
+        let last = grid.iter().product::<i64>() - size;
+        Wave { blocks: blocks_from(start, size), beside: blocks_from((start + size).min(last), size), before }
+    }
+}
