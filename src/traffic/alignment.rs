@@ -86,37 +86,13 @@ impl Residues {
         }
     }
 
-    /// Few classes that together have these shares: what most residues have in common first, then what most of
-    /// every second one have, and so on. What residues have less than others is taken away again.
-    fn classes(mut self, spread: i64) -> Vec<Aligned> {
-        let different = self.shares.len();
-        let occurs: Vec<bool> = self.shares.iter().map(|&share| share > 0.0).collect();
-        let mut found = Vec::new();
-        let mut apart = 1;
-        while apart < different {
-            for first in 0..apart {
-                let class = || (first..different).step_by(apart);
-                if !class().all(|r| occurs[r]) {
-                    continue;
-                }
-                let common = common(class().map(|r| self.shares[r]).collect());
-                let share = common * (different / apart) as f64;
-                if share.abs() >= LITTLE {
-                    let spread = spread * i64::try_from(apart).unwrap_or(1);
-                    found.push(Aligned { block: self.blocks[first], share, spread });
-                    for r in class() {
-                        self.shares[r] -= common;
-                    }
-                }
-            }
-            apart *= smallest_factor(different / apart);
-        }
-        let line = spread * i64::try_from(different).unwrap_or(1);
-        let single =
-            |(r, share): (usize, &f64)| Aligned { block: self.blocks[r], share: *share, spread: line };
-        let singles: Vec<Aligned> =
-            self.shares.iter().enumerate().filter(|s| s.1.abs() >= LITTLE).map(single).collect();
-        // Of very many, some that are spread over all.
+    /// Few classes that together have these shares, as they come out with fewer single residues: where what
+    /// some lack is taken away again, or not.
+    fn classes(self, spread: i64) -> Vec<Aligned> {
+        let (found, singles) = self.parted(spread, common);
+        // Of very many, some that are spread over all, which differences would not stand.
+        let (mut found, singles) =
+            if found.len() + singles.len() > MOST { self.parted(spread, least) } else { (found, singles) };
         let room = MOST.saturating_sub(found.len()).max(1);
         let together = singles.len().div_ceil(room).max(1);
         found.extend(
@@ -131,6 +107,42 @@ impl Residues {
         }
         found
     }
+
+    /// What residues have in common first, then what every second one has, and so on; and what is left of
+    /// single ones.
+    fn parted(&self, spread: i64, in_common: fn(Vec<f64>) -> f64) -> (Vec<Aligned>, Vec<Aligned>) {
+        let different = self.shares.len();
+        let mut left = self.shares.clone();
+        let mut found = Vec::new();
+        let mut apart = 1;
+        while apart < different {
+            for first in 0..apart {
+                let class = || (first..different).step_by(apart);
+                if !class().all(|r| self.shares[r] > 0.0) {
+                    continue;
+                }
+                let common = in_common(class().map(|r| left[r]).collect());
+                let share = common * (different / apart) as f64;
+                if share.abs() >= LITTLE {
+                    let spread = spread * i64::try_from(apart).unwrap_or(1);
+                    found.push(Aligned { block: self.blocks[first], share, spread });
+                    for r in class() {
+                        left[r] -= common;
+                    }
+                }
+            }
+            apart *= smallest_factor(different / apart);
+        }
+        let line = spread * i64::try_from(different).unwrap_or(1);
+        let single =
+            |(r, share): (usize, &f64)| Aligned { block: self.blocks[r], share: *share, spread: line };
+        (found, left.iter().enumerate().filter(|s| s.1.abs() >= LITTLE).map(single).collect())
+    }
+}
+
+/// The smallest share.
+fn least(shares: Vec<f64>) -> f64 {
+    shares.into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// The share that more than half of them have; if there is none, as much as all have, or lack.
