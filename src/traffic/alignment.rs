@@ -23,7 +23,7 @@ pub(super) struct Aligned {
 }
 
 /// Most classes that are looked at.
-const MOST: usize = 16;
+const MOST: usize = 64;
 /// Classes with a smaller share of the blocks are left to the others.
 const LITTLE: f64 = 0.005;
 
