@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicUsize;
 
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Kernel, load};
-use wavecast::launch::{Candidate, candidates};
-use wavecast::predict::{Estimator, Explanation, explain};
+use wavecast::launch::{Candidate, Chosen, candidates};
+use wavecast::predict::{Choice, Estimator, Explanation, explain};
 use wavecast::report::{ExplanationDocument, explanation_document};
 
 fn kernel(name: &str) -> Kernel {
@@ -20,12 +20,16 @@ fn device(name: &str) -> Device {
 }
 
 fn explained(estimator: &Estimator<'_>, candidate: Candidate) -> Explanation {
-    let others: Vec<Candidate> = candidates(estimator.kernel).collect();
-    explain(estimator, candidate, &others, &AtomicUsize::new(0)).unwrap()
+    let others = candidates(estimator.kernel).map(|candidate| Choice { kernel: 0, candidate });
+    let others: Vec<Choice> = others.collect();
+    let choice = Choice { kernel: 0, candidate };
+    explain(std::slice::from_ref(estimator), choice, &others, &AtomicUsize::new(0)).unwrap()
 }
 
 fn document(estimator: &Estimator<'_>, candidate: Candidate) -> ExplanationDocument {
-    explanation_document(estimator, &explained(estimator, candidate), Vec::new())
+    let chosen = Chosen::of(estimator.kernel, Some(candidate.block), Some(candidate.fold));
+    let found = explained(estimator, candidate);
+    explanation_document(std::slice::from_ref(estimator), 0, &found, &chosen, Vec::new())
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -133,9 +137,9 @@ fn neighbours_are_predicted_as_predict_does() {
         let rates: Vec<f64> = found.neighbours.near.iter().map(|n| n.prediction.rate()).collect();
         assert!(rates.is_sorted_by(|a, b| a >= b));
         for n in found.neighbours.near.iter().chain(&found.neighbours.best) {
-            assert_ne!(n.candidate, candidate);
-            let alone = estimator.predict(n.candidate).unwrap();
-            assert!(near(alone.rate(), n.prediction.rate()), "{name}: {:?}", n.candidate);
+            assert_ne!(n.choice.candidate, candidate);
+            let alone = estimator.predict(n.choice.candidate).unwrap();
+            assert!(near(alone.rate(), n.prediction.rate()), "{name}: {:?}", n.choice.candidate);
         }
         let best = found.neighbours.best.unwrap().prediction.rate();
         assert!(rates.iter().all(|r| *r <= best));
@@ -149,7 +153,7 @@ fn what_looks_at_its_block_is_not_given_another() {
     let (kernel, device) = (kernel("matmul-tiled"), device("v100"));
     let own: Vec<Candidate> = candidates(&kernel).collect();
     let found = explained(&Estimator::new(&kernel, &device), own[0]);
-    assert!(found.neighbours.near.iter().all(|n| own.contains(&n.candidate)));
+    assert!(found.neighbours.near.iter().all(|n| own.contains(&n.choice.candidate)));
     assert_eq!(found.neighbours.compared, own.len() - 1);
 }
 

@@ -60,6 +60,19 @@ def test_options_are_those_of_the_command_line():
     assert wavecast.rank(COPY, "a100", threads=[64, 128])["summary"]["candidates"] == 2
 
 
+def test_variants_and_folds_can_be_chosen():
+    tiled = ROOT / "kernels" / "transpose-tiled.yaml"
+    one = wavecast.predict(tiled, device="a100", variant="8 rows")
+    assert one["result"]["config"]["variant"] == "8 rows" and one["choice"]["block"] == "only"
+    assert wavecast.rank(tiled, "a100", variant=["8 rows", "4 rows"])["summary"]["candidates"] == 2
+    assert wavecast.check(tiled, variant="16 rows")["kernel"]["variant"] == "16 rows"
+    with pytest.raises(wavecast.KernelError, match="no variant `9 rows`"):
+        wavecast.rank(tiled, "a100", variant="9 rows")
+    folded = {**COPY, "launch": {**COPY["launch"], "fold": [[4]]}}
+    block = wavecast.predict(folded, 128, device="a100")
+    assert block["result"]["config"]["fold"] == [4, 1, 1] and block["choice"]["fold"] == "only"
+
+
 def test_a_ranking_can_be_looked_at():
     ranking = wavecast.rank(COPY, "a100")
     assert isinstance(ranking, dict) and ranking.best["rank"] == 1

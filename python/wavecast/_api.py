@@ -50,6 +50,7 @@ def rank(
     fold: Shape | Sequence[Shape] | None = None,
     threads: int | Sequence[int] | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    variant: str | Sequence[str] | None = None,
     device_set: Mapping[str, Any] | Sequence[str] | None = None,
     limit: Mapping[str, int] | None = None,
     top: int | None = None,
@@ -66,7 +67,7 @@ def rank(
     alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
     and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
-    launch is repeated) or "cold".
+    launch is repeated) or "cold". ``variant`` names the variants of the document that compete; all by default.
 
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
     if the text holds several kernels. Raises :class:`KernelError`.
@@ -76,6 +77,7 @@ def rank(
         "fold": fold,
         "threads": threads,
         "set": set,
+        "variant": variant,
         "device_set": device_set,
         "limit": limit,
         "top": top,
@@ -97,6 +99,7 @@ def predict(
     device: str | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    variant: str | Sequence[str] | None = None,
     device_set: Mapping[str, Any] | Sequence[str] | None = None,
     limit: Mapping[str, int] | None = None,
     model: str | None = None,
@@ -106,9 +109,11 @@ def predict(
     verify: bool = False,
 ) -> Any:
     """Everything about one launch, as ``wavecast schema prediction`` describes it; a list of such documents
-    if the text holds several kernels or variants. Without ``block`` the first launch of the document is
-    meant. A text in the place of the block is the device, as in ``predict(kernel, "a100")``. Raises
-    :class:`KernelError`, also if the launch cannot run."""
+    if the text holds several kernels or variants, of which ``variant`` chooses. Without ``block`` the first
+    launch of the document is meant. A block without ``fold`` has the fold of the document if that is only
+    one; of several, the one that does not fold. ``choice`` in the result says which and why. A text in the
+    place of the block is the device, as in ``predict(kernel, "a100")``. Raises :class:`KernelError`, also if
+    the launch cannot run."""
     if isinstance(block, str):
         if fold is not None or device is not None:
             raise TypeError(
@@ -120,6 +125,7 @@ def predict(
         "block": block,
         "fold": fold,
         "set": set,
+        "variant": variant,
         "device_set": device_set,
         "limit": limit,
         "model": model,
@@ -136,10 +142,11 @@ def check(
     device: str | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    variant: str | Sequence[str] | None = None,
     candidates: bool = False,
 ) -> Any:
     """What was understood of a kernel, as ``wavecast schema check`` describes it. Raises :class:`KernelError`."""
-    return _ask("check", kernel, device, {"set": set, "candidates": candidates})
+    return _ask("check", kernel, device, {"set": set, "variant": variant, "candidates": candidates})
 
 
 def touches(

@@ -7,8 +7,8 @@ use clap::Args;
 use super::Outcome;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_shape};
 use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::predict::chosen;
 use wavecast::kernel::Kernel;
-use wavecast::launch::{Candidate, candidates};
 use wavecast::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
 
 #[derive(Debug, Args)]
@@ -64,21 +64,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return Err(Failure::faults(faults, json));
     }
     arguments.output.write(&render(arguments, &checks)?)?;
-    let impossible = checks.iter().any(|c| c.launch.feasible == Some(0));
+    // Some launches cannot be on any device.
+    let none = |c: &Check| c.launch.infeasible.len() == c.launch.candidates && c.launch.candidates > 0;
+    let impossible = checks.iter().any(|c| c.launch.feasible == Some(0) || none(c));
     Ok(if impossible { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 fn sets(arguments: &Arguments, kernel: &Kernel) -> Result<SetsSummary, Failure> {
-    let first = candidates(kernel).next();
-    let fold = arguments.fold.map(|f| f.0).or(first.map(|c| c.fold)).unwrap_or([1; 3]);
-    let Some(block) = arguments.block.map(|b| b.0).or(first.map(|c| c.block)) else {
-        return Err(Failure::message(
-            "no-candidates",
-            "the kernel has no launch candidates".into(),
-            Some("give --block X,Y,Z"),
-        ));
-    };
-    check_sets(kernel, Candidate { block, fold }).map_err(|why| {
+    let candidate = chosen(kernel, arguments.block, arguments.fold).candidate;
+    check_sets(kernel, candidate).map_err(|why| {
         Failure::message("no-sets", format!("{}: the sets cannot be shown: {why}", kernel.name), None)
     })
 }

@@ -13,7 +13,7 @@ use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::kernel::Kernel;
-use wavecast::launch::Candidate;
+use wavecast::launch::Chosen;
 use wavecast::measure::{Options, compare};
 use wavecast::report::ErrorDocument;
 use wavecast::report::trace::{ComparisonDocument, comparison_document, comparison_table, comparison_text};
@@ -52,10 +52,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         for kernel in &loaded.kernels {
             let estimator = arguments.model.estimator(kernel, &device);
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
-            for candidate in launches(&arguments.shapes, kernel) {
+            for chosen in launches(&arguments.shapes, kernel) {
+                let candidate = chosen.candidate;
                 answers.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
                     Ok(found) => {
-                        Answer::Found(Box::new(comparison_document(&estimator, &found, warnings.clone())))
+                        let warnings = warnings.clone();
+                        Answer::Found(Box::new(comparison_document(&estimator, &found, &chosen, warnings)))
                     }
                     Err(why) => {
                         let message = format!("{}: {candidate:?} cannot be compared: {why}", kernel.name);
@@ -76,17 +78,23 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// The blocks and folds that were given: a block alone means that block without folding, as in `predict`. A
-/// simulation takes seconds: without a block, only the first candidate.
-fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Candidate> {
-    let given = !shapes.block.is_empty() || !shapes.threads.is_empty();
-    let unfolded = given && shapes.fold.is_empty();
-    let all = shapes.candidates(kernel).into_iter().filter(|c| !unfolded || c.fold == [1; 3]);
-    let all: Vec<Candidate> = all.take(if given { usize::MAX } else { 1 }).collect();
-    if all.is_empty() && unfolded {
-        return shapes.blocks(kernel).into_iter().map(|block| Candidate { block, fold: [1; 3] }).collect();
-    }
-    all
+/// The blocks and folds that were given: a block alone has the fold that `predict` takes. A simulation takes
+/// seconds: without a block, only the first candidate.
+fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Chosen> {
+    let blocks: Vec<Option<[i64; 3]>> = if shapes.block.is_empty() && shapes.threads.is_empty() {
+        vec![None]
+    } else {
+        shapes.blocks(kernel).into_iter().map(Some).collect()
+    };
+    let folds: Vec<Option<[i64; 3]>> = match shapes.fold.as_slice() {
+        [] => vec![None],
+        folds => folds.iter().map(|f| Some(f.0)).collect(),
+    };
+    let of = |&fold: &Option<[i64; 3]>| {
+        let chosen = |&block: &Option<[i64; 3]>| Chosen::of(kernel, block, fold);
+        blocks.iter().map(chosen).collect::<Vec<_>>()
+    };
+    folds.iter().flat_map(of).collect()
 }
 
 fn render(

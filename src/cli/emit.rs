@@ -37,9 +37,6 @@ pub(super) struct Arguments {
     /// With a device: only candidates that it can run
     #[command(flatten)]
     device: DeviceArguments,
-    /// Only this variant
-    #[arg(long, value_name = "NAME")]
-    variant: Option<String>,
     /// Only the kernels, without the host part
     #[arg(long)]
     kernels_only: bool,
@@ -93,17 +90,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut programs = Vec::new();
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, false)?;
-        for kernel in loaded.kernels.iter().filter(|k| is_chosen(arguments, k)) {
+        for kernel in &loaded.kernels {
             let name = file_name(kernel, arguments.language());
             programs.push((name, program(arguments, kernel, device.as_ref())?));
         }
     }
     write(arguments, &programs)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn is_chosen(arguments: &Arguments, kernel: &Kernel) -> bool {
-    arguments.variant.is_none() || kernel.variant == arguments.variant
 }
 
 fn program(arguments: &Arguments, kernel: &Kernel, device: Option<&Device>) -> Result<String, Failure> {

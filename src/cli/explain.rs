@@ -11,10 +11,12 @@ use super::answers::{Answer, json_lines, no_prediction, say_errors};
 use super::input::{KernelArguments, Shape, parse_shape};
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
-use super::predict::candidate;
+use super::predict::chosen;
 use super::progress::{self, Progress};
-use wavecast::launch::{Candidate, candidates};
-use wavecast::predict::explain;
+use wavecast::device::Device;
+use wavecast::kernel::{Kernel, Loaded};
+use wavecast::launch::candidates;
+use wavecast::predict::{Choice, explain};
 use wavecast::report::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 
 #[derive(Debug, Args)]
@@ -25,7 +27,7 @@ pub(super) struct Arguments {
     /// Threads of a block; the first candidate of the file by default
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     block: Option<Shape>,
-    /// Work items per thread
+    /// Work items per thread; of a block alone, the fold of the file, and of several 1,1,1
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     fold: Option<Shape>,
     /// Show all accesses and all neighbours; a table shows the costliest 40 and the best 3
@@ -51,29 +53,25 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut answers = Vec::new();
     let mut faults = Vec::new();
     for path in &arguments.kernels {
-        let loaded = match arguments.kernel.load(path, json) {
-            Ok(loaded) => loaded,
-            Err(failure) => {
-                faults.extend(failure.into_faults());
-                continue;
-            }
-        };
-        for kernel in &loaded.kernels {
-            let estimator = arguments.model.estimator(kernel, &device);
-            let candidate = candidate(kernel, arguments.block, arguments.fold);
-            let others: Vec<Candidate> =
-                if arguments.near { Vec::new() } else { candidates(kernel).collect() };
-            let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
-            let done = AtomicUsize::new(0);
-            let progress = Progress::start(&done, others.len(), arguments.model.quiet);
-            let outcome = progress
-                .during(|| arguments.model.in_pool(|| explain(&estimator, candidate, &others, &done)))?;
-            answers.push(match outcome {
-                Ok(explanation) => {
-                    Answer::Found(Box::new(explanation_document(&estimator, &explanation, warnings)))
+        // All variants are compared, whichever is explained.
+        let loaded = arguments.kernel.load_all(path, json);
+        let found = loaded.and_then(|loaded| {
+            let wanted = loaded.positions(&arguments.kernel.variant);
+            let wanted = wanted.map_err(|fault| Failure::faults(vec![fault], json))?;
+            Ok((loaded, wanted))
+        });
+        match found {
+            Ok((loaded, wanted)) => {
+                let mut before = 0;
+                for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
+                    for position in (0..kernels.len()).filter(|i| wanted.binary_search(&(before + i)).is_ok())
+                    {
+                        answers.push(one(arguments, kernels, position, &loaded, &device)?);
+                    }
+                    before += kernels.len();
                 }
-                Err(why) => no_prediction(kernel, candidate, &why),
-            });
+            }
+            Err(failure) => faults.extend(failure.into_faults()),
         }
     }
     if !faults.is_empty() {
@@ -88,6 +86,36 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} explanations in {:.1?}", found.len(), started.elapsed()));
     }
     Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Explains the launch of one of the variants of a document.
+fn one(
+    arguments: &Arguments,
+    kernels: &[Kernel],
+    position: usize,
+    loaded: &Loaded,
+    device: &Device,
+) -> Result<Answer<ExplanationDocument>, Failure> {
+    let kernel = &kernels[position];
+    let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
+    let chosen = chosen(kernel, arguments.block, arguments.fold);
+    let choice = Choice { kernel: position, candidate: chosen.candidate };
+    let mut others = Vec::new();
+    if !arguments.near {
+        let of = |(kernel, k)| candidates(k).map(move |candidate| Choice { kernel, candidate });
+        others.extend(kernels.iter().enumerate().flat_map(of));
+    }
+    let warnings = arguments.model.warnings(std::slice::from_ref(kernel), loaded);
+    let done = AtomicUsize::new(0);
+    let progress = Progress::start(&done, others.len(), arguments.model.quiet);
+    let outcome =
+        progress.during(|| arguments.model.in_pool(|| explain(&estimators, choice, &others, &done)))?;
+    Ok(match outcome {
+        Ok(found) => {
+            Answer::Found(Box::new(explanation_document(&estimators, position, &found, &chosen, warnings)))
+        }
+        Err(why) => no_prediction(kernel, chosen.candidate, &why),
+    })
 }
 
 fn render(

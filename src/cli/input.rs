@@ -17,6 +17,9 @@ pub(super) struct KernelArguments {
     /// Override a parameter of the kernel (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Only this variant of the kernel (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
     /// Raise a limit that protects the tool: document-bytes, nodes, accesses, candidates, variants (repeatable)
     #[arg(long, value_name = "NAME=N")]
     pub limit: Vec<String>,
@@ -40,8 +43,13 @@ impl KernelArguments {
         Ok(Options { set: self.set.clone(), limits })
     }
 
-    /// The kernels of a file, or of standard input for `-`.
+    /// The kernels of a file, or of standard input for `-`: those of the variants that were named.
     pub(super) fn load(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
+        self.load_all(path, json)?.only(&self.variant).map_err(|fault| Failure::faults(vec![fault], json))
+    }
+
+    /// The kernels of a file whatever variant was named.
+    pub(super) fn load_all(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
         let options = self.options().map_err(|f| f.for_json(json))?;
         let (name, text) = read_text(path, options.limits, json)?;
         load(&name, &text, &options).map_err(|fault| Failure::faults(vec![fault], json))

@@ -12,7 +12,7 @@ use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::kernel::Kernel;
-use wavecast::launch::{Candidate, the_candidate};
+use wavecast::launch::Chosen;
 use wavecast::report::{
     PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Threads of a block; the first candidate of the file by default
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     block: Option<Shape>,
-    /// Work items per thread
+    /// Work items per thread; of a block alone, the fold of the file, and of several 1,1,1
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     fold: Option<Shape>,
     #[command(flatten)]
@@ -54,10 +54,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         };
         for kernel in &loaded.kernels {
             let estimator = arguments.model.estimator(kernel, &device);
-            let candidate = candidate(kernel, arguments.block, arguments.fold);
+            let chosen = chosen(kernel, arguments.block, arguments.fold);
+            let candidate = chosen.candidate;
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
             answers.push(match arguments.model.in_pool(|| estimator.predict(candidate))? {
-                Ok(found) => Answer::Found(Box::new(prediction_document(&estimator, &found, warnings))),
+                Ok(found) => {
+                    Answer::Found(Box::new(prediction_document(&estimator, &found, &chosen, warnings)))
+                }
                 Err(why) => no_prediction(kernel, candidate, &why),
             });
         }
@@ -76,9 +79,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// The launch that is meant: block and fold as given, the first of the file otherwise.
-pub(super) fn candidate(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Candidate {
-    the_candidate(kernel, block.map(|b| b.0), fold.map(|f| f.0))
+/// The launch that is meant.
+pub(super) fn chosen(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Chosen {
+    Chosen::of(kernel, block.map(|b| b.0), fold.map(|f| f.0))
 }
 
 fn render(

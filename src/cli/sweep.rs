@@ -14,7 +14,7 @@ use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress::{self, Progress};
 use wavecast::device::Device;
 use wavecast::kernel::{Kernel, Loaded, Options, load};
-use wavecast::launch::{Candidate, candidates};
+use wavecast::launch::{Candidate, Chosen, candidates};
 use wavecast::report::{SweepDocument, sweep_document, sweep_picture, sweep_point, sweep_table, sweep_text};
 use wavecast::sweep::{self, Request, Vary};
 
@@ -89,7 +89,8 @@ fn of_file(
 ) -> Result<Vec<SweepDocument>, Failure> {
     let json = arguments.output.is_json();
     let (name, text) = read_text(path, options.limits, json)?;
-    let loaded = load(&name, &text, options).map_err(|fault| Failure::faults(vec![fault], json))?;
+    let loaded = load(&name, &text, options).and_then(|loaded| loaded.only(&arguments.kernel.variant));
+    let loaded = loaded.map_err(|fault| Failure::faults(vec![fault], json))?;
     let mut params: Vec<String> =
         loaded.kernels.iter().flat_map(|k| k.params.iter().map(|p| p.0.clone())).collect();
     params.sort();
@@ -186,7 +187,7 @@ fn launches(arguments: &Arguments, kernel: &Kernel) -> Vec<Candidate> {
 }
 
 /// For the best: those that `rank` considers. Otherwise the blocks and folds that were given; without any
-/// block the first of the file, and without a fold a block is meant without folding, as in `predict`.
+/// block the first of the file, and without a fold the one that `predict` takes.
 fn launches_of(shapes: &ShapeArguments, best: bool, kernel: &Kernel) -> Vec<Candidate> {
     if best {
         return shapes.candidates(kernel);
@@ -195,7 +196,7 @@ fn launches_of(shapes: &ShapeArguments, best: bool, kernel: &Kernel) -> Vec<Cand
     let has_block = !shapes.block.is_empty() || !shapes.threads.is_empty();
     let folds: Vec<[i64; 3]> = match (shapes.fold.is_empty(), has_block) {
         (false, _) => shapes.fold.iter().map(|s| s.0).collect(),
-        (true, true) => vec![[1; 3]],
+        (true, true) => vec![Chosen::fold_of_block(kernel).0],
         (true, false) => vec![first.fold],
     };
     let blocks = if has_block { shapes.blocks(kernel) } else { vec![first.block] };

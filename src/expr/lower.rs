@@ -356,7 +356,7 @@ fn product(left: &Part<'_>, right: &Expr) -> Diagnostic {
         .help("put a representative constant in the place of one factor (a proxy), or use `tables`")
 }
 
-fn excess(e: &Expr, excess: Excess) -> Diagnostic {
+pub(super) fn excess(e: &Expr, excess: Excess) -> Diagnostic {
     match excess {
         Excess::Overflow => overflow(e),
         Excess::TooComplex => Diagnostic::error(

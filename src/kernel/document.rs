@@ -85,7 +85,7 @@ record! {
         unit: String,
         /// Floating-point operations of a work item.
         flops: Number,
-        /// Precision of these operations; that of the widest floating-point field.
+        /// Precision of these operations; that of the widest floating-point field that is accessed.
         precision: Precision,
     }
 }
@@ -103,7 +103,9 @@ record! {
         shared: Formula,
         /// Blocks along each dimension, only where they do not follow from domain, block and fold.
         grid: OneOrMany<Formula>,
-        /// Work items of a thread, only where they do not follow from the fold.
+        /// Work items of a thread, on average, only where they do not follow: a number or an expression of
+        /// numbers, parameters, blockDim and gridDim in which `/` divides exactly. By default the fold, and
+        /// with a grid of its own the domain over the threads.
         units_per_thread: Number,
     }
 }

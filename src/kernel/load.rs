@@ -14,6 +14,9 @@ use crate::source::{
     parse_stream,
 };
 
+/// Most variants that a message lists.
+const MOST_NAMED: usize = 20;
+
 /// What may differ between two readings of the same text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -30,6 +33,45 @@ pub struct Loaded {
     pub kernels: Vec<Kernel>,
     /// The texts.
     pub sources: Arc<Sources>,
+}
+
+impl Loaded {
+    /// Positions of the kernels that are one of these variants; of all kernels if none is named. Each name
+    /// has to be that of a variant.
+    pub fn positions(&self, variants: &[String]) -> Result<Vec<usize>, Fault> {
+        let all = self.kernels.iter().enumerate();
+        let known: BTreeSet<&str> = self.kernels.iter().filter_map(|k| k.variant.as_deref()).collect();
+        let unknown: Vec<Diagnostic> =
+            variants.iter().filter(|v| !known.contains(v.as_str())).map(|v| no_variant(v, &known)).collect();
+        if !unknown.is_empty() {
+            return Err(Fault::new(unknown, self.sources.clone()));
+        }
+        let named = |k: &Kernel| k.variant.as_ref().is_some_and(|v| variants.contains(v));
+        Ok(all.filter(|(_, k)| variants.is_empty() || named(k)).map(|(i, _)| i).collect())
+    }
+
+    /// The same kernels without those of other variants.
+    pub fn only(mut self, variants: &[String]) -> Result<Self, Fault> {
+        let wanted = self.positions(variants)?;
+        let mut number = 0..;
+        self.kernels.retain(|_| number.next().is_some_and(|i: usize| wanted.binary_search(&i).is_ok()));
+        Ok(self)
+    }
+}
+
+fn no_variant(name: &str, known: &BTreeSet<&str>) -> Diagnostic {
+    let message = format!("there is no variant `{}`", crate::source::shorten(name));
+    let near = nearest(name, known.iter().copied()).map(|n| format!("did you mean `{n}`? "));
+    // A generator may have sent thousands.
+    let mut list: Vec<&str> = known.iter().copied().take(MOST_NAMED).collect();
+    if known.len() > MOST_NAMED {
+        list.push("...");
+    }
+    let help = match list.as_slice() {
+        [] => "the kernel has no variants".to_owned(),
+        list => format!("{}variants: {}", near.unwrap_or_default(), list.join("; ")),
+    };
+    Diagnostic::global("unknown-variant", message).help(help)
 }
 
 /// Reads all kernels of a YAML or JSON text; `name` is what messages call it.

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use num_rational::Ratio;
-
 use super::leaf::{DType, Precision, Space};
-use crate::expr::{Cond, Form, LoopId, Names, Scale};
+use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
 use crate::source::{Diagnostic, Span};
 
 /// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
@@ -204,8 +202,10 @@ pub struct LaunchRules {
     pub shared: Scale,
     /// The grid, where it does not follow.
     pub grid: Option<[Scale; 3]>,
-    /// Work items of a thread, where they do not follow from the fold.
-    pub units_per_thread: Option<Ratio<i64>>,
+    /// Work items of a thread, where they do not follow from the fold or from domain and grid.
+    pub units_per_thread: Option<Fraction>,
+    /// Whether an access is written with work items, so that the grid has to reach all of them.
+    pub by_item: bool,
 }
 
 /// Which block shapes are candidates.

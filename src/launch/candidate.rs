@@ -1,5 +1,8 @@
 //! The launches a kernel could have.
 
+use num_rational::Ratio;
+
+use super::domain;
 use crate::expr::{Excess, LaunchSizes};
 use crate::kernel::{BlockRule, Kernel};
 
@@ -109,6 +112,49 @@ pub enum Infeasible {
         /// Its value.
         value: i64,
     },
+    /// Work items of a thread have no value for this block.
+    #[error("launch.units_per_thread divides by zero or leaves 64 bits for this block")]
+    NoUnits,
+    /// A thread without work items.
+    #[error("launch.units_per_thread is {units} for this block; it must be positive")]
+    UnitsNotPositive {
+        /// Its value.
+        units: Ratio<i64>,
+    },
+    /// Blocks, threads and work items of a thread that together are not the domain.
+    #[error(
+        "grid x threads x launch.units_per_thread is {blocks} x {threads} x {units} = {product} work items, but the domain has {domain}: leave units_per_thread out, or let it follow the launch, of which it is {needed} here (write it with blockDim and gridDim)"
+    )]
+    NotTheDomain {
+        /// Blocks of the grid.
+        blocks: i64,
+        /// Threads of a block.
+        threads: i64,
+        /// Work items of a thread, as the document gives them.
+        units: Ratio<i64>,
+        /// All three multiplied.
+        product: Ratio<i128>,
+        /// Work items of the domain.
+        domain: i64,
+        /// What the work items of a thread would have to be.
+        needed: Ratio<i64>,
+    },
+    /// A grid that does not reach all work items.
+    #[error(
+        "the grid of launch.grid has {blocks} blocks along {axis}, which reach {reached} of {extent} work items: give more blocks or leave launch.grid out; where threads take further work items in a loop, write its accesses with {thread} instead of axes"
+    )]
+    GridTooSmall {
+        /// Along which dimension.
+        axis: char,
+        /// Blocks along it.
+        blocks: i64,
+        /// Work items that these do.
+        reached: i64,
+        /// Work items that there are.
+        extent: i64,
+        /// What the thread's coordinate is called.
+        thread: &'static str,
+    },
     /// Addresses cannot be computed for this block.
     #[error("the addresses cannot be computed: {0}")]
     Address(#[from] Excess),
@@ -125,7 +171,10 @@ impl Infeasible {
             Infeasible::RegistersPerBlock { .. } => "registers-per-block",
             Infeasible::SharedPerBlock { .. } => "shared-per-block",
             Infeasible::GridTooLarge => "grid-too-large",
-            Infeasible::NotPositive { .. } => "not-positive",
+            Infeasible::NotPositive { .. } | Infeasible::UnitsNotPositive { .. } => "not-positive",
+            Infeasible::NoUnits => "no-units",
+            Infeasible::NotTheDomain { .. } => "not-the-domain",
+            Infeasible::GridTooSmall { .. } => "grid-too-small",
             Infeasible::Address(_) => "address",
         }
     }
@@ -156,6 +205,7 @@ impl Launch {
         if threads.is_none_or(|n| n > MAX_GRID) {
             return Err(Infeasible::GridTooLarge);
         }
+        domain::check(kernel, candidate, &sizes)?;
         let shared_bytes = kernel.launch.shared.at(&sizes)?;
         if shared_bytes < 0 {
             return Err(Infeasible::NotPositive { what: "launch.shared", value: shared_bytes });

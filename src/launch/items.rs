@@ -1,25 +1,20 @@
 //! Work items: what volumes and rates are divided by.
 
 use super::candidate::Launch;
+use super::domain::follows_fold;
 use super::program::Program;
 use super::wave::BlockBox;
 use crate::kernel::Kernel;
 
-/// Work items that the threads of these blocks do.
+/// Work items that the threads of these blocks do. Those of all blocks together are the domain.
 pub fn work_items(kernel: &Kernel, launch: &Launch, program: &Program<i64>, blocks: &[BlockBox]) -> f64 {
     let by_domain = kernel.launch.grid.is_none() || program.instructions.iter().any(|i| i.clipped);
-    match kernel.launch.units_per_thread {
-        Some(units) => {
-            let threads = launch.threads_per_block() as f64 * count(blocks);
-            threads * (*units.numer() as f64 / *units.denom() as f64)
-        }
-        None if by_domain => blocks.iter().map(|b| inside(kernel, launch, b)).sum(),
-        // A grid of its own over threads: they share the domain evenly.
-        None => {
-            let domain: f64 = kernel.extents().iter().map(|&n| n as f64).product();
-            domain * count(blocks) / launch.blocks() as f64
-        }
+    if by_domain && follows_fold(kernel, launch.candidate, &launch.sizes) {
+        return blocks.iter().map(|b| inside(kernel, launch, b)).sum();
     }
+    // Threads with a grid of their own share the domain evenly.
+    let domain: f64 = kernel.extents().iter().map(|&n| n as f64).product();
+    domain * count(blocks) / launch.blocks() as f64
 }
 
 fn count(blocks: &[BlockBox]) -> f64 {

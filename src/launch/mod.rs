@@ -1,6 +1,8 @@
 //! Launches: candidates, grids, folding, occupancy, and the waves in which blocks run.
 
 mod candidate;
+mod chosen;
+mod domain;
 mod items;
 mod occupancy;
 mod parts;
@@ -14,11 +16,12 @@ mod wave;
 mod working;
 
 pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};
+pub use chosen::{Chosen, Reason};
 pub use items::work_items;
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use parts::{Part, stretches};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};
-pub use shapes::{Shapes, the_candidate};
+pub use shapes::Shapes;
 pub use thread::{Event, Fault, Touch, visit_events, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};
 pub use working::Working;

@@ -40,18 +40,6 @@ impl Shapes {
     }
 }
 
-/// The one launch that is meant: block and fold as given, the first of the document otherwise.
-pub fn the_candidate(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Candidate {
-    let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
-    let fold = match (fold, block) {
-        (Some(fold), _) => fold,
-        // A block alone means that block without folding.
-        (None, Some(_)) => [1; 3],
-        (None, None) => first.fold,
-    };
-    Candidate { block: block.unwrap_or(first.block), fold }
-}
-
 /// Blocks of `threads` threads over so many axes, all extents but the first powers of two, x longest
 /// first.
 fn shapes(threads: i64, axes: usize) -> Vec<[i64; 3]> {

@@ -145,7 +145,8 @@ impl<'a> Estimator<'a> {
         let l1 = l1::count(kernel, &launch, program, device)?;
         let (items, counting) = (footprints.items, Counted::of(&footprints, &l1));
         let (volumes, time) = (Volumes::default(), Time::default());
-        let summary = Summary { launch, occupancy, volumes, time, items, counting };
+        let working_blocks = footprints.working_blocks;
+        let summary = Summary { launch, occupancy, volumes, time, items, working_blocks, counting };
         let mut prediction = Prediction { summary, l1, footprints };
         self.refit(&mut prediction, self.curves.fit);
         Ok(prediction)

@@ -27,8 +27,10 @@ pub struct Summary {
     pub volumes: Volumes,
     /// Seconds and their parts.
     pub time: Time,
-    /// Work items of the grid.
+    /// Work items of the domain.
     pub items: f64,
+    /// Blocks that have work: others end at once.
+    pub working_blocks: i64,
     /// How volumes were counted.
     pub counting: Counted,
 }

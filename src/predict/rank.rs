@@ -9,7 +9,7 @@ use crate::launch::Candidate;
 use crate::parallel;
 
 /// A candidate of one of several kernels: variants of a document are ranked together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// Position of the kernel.
     pub kernel: usize,
@@ -17,7 +17,7 @@ pub struct Choice {
     pub candidate: Candidate,
 }
 
-/// Candidates in the order of their predicted rate.
+/// Candidates in the order of the time that each takes for the whole job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// Those that can run, best first, as many as were to be kept.
@@ -37,7 +37,7 @@ pub struct Ranked {
     pub rank: usize,
     /// From 1: candidates that the model cannot tell apart within its own error share one.
     pub tie_group: usize,
-    /// Its rate over the best one.
+    /// The time of the best one over its own.
     pub relative: f64,
     /// Position of its kernel.
     pub kernel: usize,
@@ -48,8 +48,8 @@ pub struct Ranked {
 /// Candidates that are predicted before those that are not kept are forgotten.
 const AT_A_TIME: usize = 1 << 12;
 
-/// Ranks candidates. Candidates whose rate differs from the best of their group by less than `error`,
-/// a share of it, are one group. The best `most` are kept. The result does not depend on the number of
+/// Ranks candidates by the time of the whole job. Candidates whose speed, one over the time, differs from
+/// the best of their group by less than `error`, a share of it, are one group. The best `most` are kept. The result does not depend on the number of
 /// threads. `done` counts the candidates that are finished.
 pub fn rank(
     estimators: &[Estimator<'_>],
@@ -110,8 +110,8 @@ impl Best {
 
     /// Sorts, and forgets all but the best.
     fn cut(&mut self) {
-        // A stable sort: equal rates stay in the order in which they came.
-        self.found.sort_by(|a, b| b.1.rate().total_cmp(&a.1.rate()));
+        // A stable sort: equal times stay in the order in which they came.
+        self.found.sort_by(|a, b| a.1.time.seconds.total_cmp(&b.1.time.seconds));
         self.found.truncate(self.most);
     }
 }
@@ -125,16 +125,16 @@ fn one(estimator: &Estimator<'_>, shared: &Shared<'_>, runnable: &Runnable) -> R
 }
 
 fn placed(found: Vec<(usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
-    let best = found.first().map_or(0.0, |f| f.1.rate());
-    let (mut tie_group, mut group_best) = (0, f64::INFINITY);
+    let best = found.first().map_or(0.0, |f| f.1.time.seconds);
+    let (mut tie_group, mut group_best) = (0, 0.0);
     let mut results = Vec::with_capacity(found.len());
     for (i, (kernel, prediction)) in found.into_iter().enumerate() {
-        let rate = prediction.rate();
-        if tie_group == 0 || rate < group_best * (1.0 - error) {
+        let seconds = prediction.time.seconds;
+        if tie_group == 0 || group_best < seconds * (1.0 - error) {
             tie_group += 1;
-            group_best = rate;
+            group_best = seconds;
         }
-        let relative = if best > 0.0 { rate / best } else { 1.0 };
+        let relative = if seconds > 0.0 { best / seconds } else { 1.0 };
         results.push(Ranked { rank: i + 1, tie_group, relative, kernel, prediction });
     }
     results

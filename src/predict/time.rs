@@ -93,6 +93,9 @@ pub struct Time {
     pub terms: Terms,
 }
 
+/// Share of the bytes from and to the L2 below which those from and to memory are no traffic.
+const LEFT_OVER: f64 = 1e-6;
+
 /// What the time depends on.
 pub(super) struct Inputs<'a> {
     pub(super) device: &'a Device,
@@ -154,7 +157,16 @@ impl Inputs<'_> {
 
     fn limits(&self, terms: &Terms) -> Limits {
         let rate = |seconds: f64| (seconds > 0.0).then(|| self.items / seconds);
-        Limits { fp: rate(terms.fp), l1: rate(terms.l1), l2: rate(terms.l2), dram: rate(terms.dram) }
+        let dram = if self.uses_memory() { rate(terms.dram) } else { None };
+        Limits { fp: rate(terms.fp), l1: rate(terms.l1), l2: rate(terms.l2), dram }
+    }
+
+    /// Whether any bytes to or from memory are left. Where all arrays stay in a cache, what is left of sums
+    /// and of the tail of a fitted hit rate is no traffic.
+    fn uses_memory(&self) -> bool {
+        let (dram, l2) = (self.dram_bytes(), self.volumes.l2.load() + self.volumes.l2.store);
+        let sector = self.device.l2.sector.value.0 as f64;
+        dram > LEFT_OVER * l2 && dram * self.items >= sector
     }
 }
 

@@ -5,9 +5,11 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::check::Warning;
-use super::prediction::{Head, MemoryLoad, ModelSummary, RankingDocument, ResultDocument};
+use super::prediction::{
+    DOMAINS_DIFFER, Head, MemoryLoad, ModelSummary, RankedResult, RankingDocument, ResultDocument,
+};
 use super::table::{Align, Table};
-use super::units::{counted, extents, giga, grouped, shape, significant};
+use super::units::{counted, extents, giga, grouped, seconds, shape, significant};
 
 /// The first lines of a result: kernel, domain, device, model.
 pub(super) fn head_text(head: &Head) -> String {
@@ -57,7 +59,8 @@ pub fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
         let _ = writeln!(out, "\n{} more: --top {} shows all", grouped(whole(more)), summary.feasible);
     }
     rejected(&mut out, ranking);
-    warnings(&mut out, common_warnings(ranking));
+    let all = told_apart(ranking);
+    warnings(&mut out, all.iter().collect());
     out
 }
 
@@ -65,12 +68,30 @@ fn whole(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Warnings of the ranking and those that all its results share.
-fn common_warnings(ranking: &RankingDocument) -> Vec<&Warning> {
+/// Warnings of the ranking and those of its results, each kind once: where only some of the results have it,
+/// with how many of them do and the first.
+fn told_apart(ranking: &RankingDocument) -> Vec<Warning> {
     let mut all: Vec<&Warning> = ranking.warnings.iter().collect();
-    let of_results = ranking.results.iter().flat_map(|r| &r.result.warnings);
-    join_warnings(&mut all, of_results);
-    all
+    let of_ranking = all.len();
+    join_warnings(&mut all, ranking.results.iter().flat_map(|r| &r.result.warnings));
+    let of_results = |w: &Warning| {
+        let has = |r: &&RankedResult| r.result.warnings.iter().any(|of| of.code == w.code);
+        let (count, shown) = (ranking.results.iter().filter(has).count(), ranking.results.len());
+        let first = ranking.results.iter().find(has).filter(|_| count < shown);
+        let message = first.map_or_else(
+            || w.message.clone(),
+            |r| {
+                let block = shape(r.result.config.block);
+                format!(
+                    "{count} of the {shown} launches shown, rank {} with block {block} first: {}",
+                    r.rank, w.message
+                )
+            },
+        );
+        Warning { message, ..w.clone() }
+    };
+    let told = |(i, w): (usize, &Warning)| if i < of_ranking { w.clone() } else { of_results(w) };
+    all.into_iter().enumerate().map(told).collect()
 }
 
 /// Adds warnings of results. What was said already, of the document or of another result, is enough.
@@ -118,6 +139,8 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
 fn compact(ranking: &RankingDocument) -> Table {
     let variants = ranking.results.iter().any(|r| r.result.config.variant.is_some());
     let folds = ranking.results.iter().any(|r| r.result.config.fold != [1; 3]);
+    // Where jobs differ in their number of work items, rates say nothing of which is done first.
+    let timed = ranking.warnings.iter().any(|w| w.code == DOMAINS_DIFFER);
     let mut columns = vec![("rank", Align::Right), ("tie", Align::Right)];
     if variants {
         columns.push(("variant", Align::Left));
@@ -125,6 +148,9 @@ fn compact(ranking: &RankingDocument) -> Table {
     columns.push(("block", Align::Left));
     if folds {
         columns.push(("fold", Align::Left));
+    }
+    if timed {
+        columns.push(("time", Align::Right));
     }
     columns.push(("rate", Align::Right));
     columns.push(("rel", Align::Right));
@@ -155,6 +181,9 @@ fn compact(ranking: &RankingDocument) -> Table {
         row.push(shape(r.result.config.block));
         if folds {
             row.push(shape(r.result.config.fold));
+        }
+        if timed {
+            row.push(seconds(r.result.time_s));
         }
         row.extend(compact_cells(&r.result));
         table.row(row);

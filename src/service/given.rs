@@ -113,6 +113,23 @@ impl<'de> Deserialize<'de> for WholeNumbers {
     }
 }
 
+/// A text or a list of texts.
+#[derive(Debug, Clone, Default)]
+pub struct Texts(pub(super) Vec<String>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let texts = match &value {
+            Value::Null => &[],
+            Value::Array(texts) => texts.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let texts: Option<Vec<String>> = texts.iter().map(|t| t.as_str().map(str::to_owned)).collect();
+        texts.map(Texts).ok_or_else(|| D::Error::custom("expected a text or a list of texts"))
+    }
+}
+
 macro_rules! schema_of {
     ($type:ty, $name:literal, $schema:tt) => {
         impl JsonSchema for $type {
@@ -152,6 +169,15 @@ schema_of!(WholeNumbers, "WholeNumbers", {
     "anyOf": [
         {"type": "integer", "minimum": 1, "maximum": 65_536},
         {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65_536}},
+        {"type": "null"}
+    ]
+});
+
+schema_of!(Texts, "Texts", {
+    "description": "A text or a list of texts.",
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "string"}},
         {"type": "null"}
     ]
 });

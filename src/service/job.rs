@@ -8,7 +8,7 @@ use super::request::{Op, Options};
 use crate::device::{self, Device};
 use crate::footprint::Counter;
 use crate::kernel::{Kernel, Loaded, Options as KernelOptions};
-use crate::launch::{Shapes, the_candidate};
+use crate::launch::{Chosen, Shapes};
 use crate::predict::{Choice, Estimator, rank};
 use crate::report::{ErrorDocument, Warning, check, kernels_warnings, prediction_document, ranking_document};
 use crate::traffic::Counting;
@@ -60,11 +60,12 @@ impl Job {
         let mut documents = Vec::new();
         for kernel in &loaded.kernels {
             let estimator = self.estimator(kernel, device)?;
-            let candidate = the_candidate(kernel, block, fold);
+            let chosen = Chosen::of(kernel, block, fold);
+            let candidate = chosen.candidate;
             match estimator.predict(candidate) {
                 Ok(found) => {
                     let warnings = self.warnings(std::slice::from_ref(kernel), loaded);
-                    let document = prediction_document(&estimator, &found, warnings);
+                    let document = prediction_document(&estimator, &found, &chosen, warnings);
                     documents.push(Document::Prediction(Box::new(document)));
                 }
                 Err(why) => {

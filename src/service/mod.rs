@@ -21,7 +21,7 @@ mod schema;
 mod session;
 
 pub use answer::{Answer, Definition, Document, Documents};
-pub use given::{Given, ShapeList, WholeNumbers};
+pub use given::{Given, ShapeList, Texts, WholeNumbers};
 pub use id::Id;
 pub use lines::serve;
 pub use request::{Op, Options, Request};

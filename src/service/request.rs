@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::given::{Choice, Given, ShapeList, WholeNumbers};
+use super::given::{Choice, Given, ShapeList, Texts, WholeNumbers};
 use super::id::Id;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::{KernelDoc, Limits, Options as KernelOptions};
@@ -80,6 +80,8 @@ pub enum Op {
 pub struct Options {
     /// Parameters to override: a mapping, or a list of `NAME=VALUE`.
     pub set: Given,
+    /// Only these variants of the kernel: a name or a list of names.
+    pub variant: Texts,
     /// Numbers of the device to change, such as `l2.capacity`: a mapping, or a list of `PATH=VALUE`.
     pub device_set: Given,
     /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants.

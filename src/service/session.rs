@@ -125,7 +125,12 @@ impl Session {
     /// The rest of a request, which may be done at any time.
     pub(super) fn run(&self, job: &Job) -> Result<Documents, ErrorDocument> {
         guarded(|| {
-            let loaded = self.kernels_of(job)?;
+            let mut loaded = self.kernels_of(job)?;
+            let variants = &job.options.variant.0;
+            if !variants.is_empty() {
+                let only = Loaded::clone(&loaded).only(variants);
+                loaded = Arc::new(only.map_err(|fault| ErrorDocument::new([&fault]))?);
+            }
             if job.op == Op::Define {
                 let kernels = loaded.kernels.iter().map(title).collect();
                 let (schema, name) = ("wavecast/definition/1", job.name.clone());

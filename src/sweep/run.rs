@@ -247,7 +247,9 @@ impl Request<'_> {
         }
         let set = self.options.set.iter().cloned().chain(set).collect();
         let loaded = load(self.name, self.text, &Options { set, limits: self.options.limits })?;
-        Ok(loaded.kernels.into_iter().filter(|k| k.document == self.document).collect())
+        // Only some of the variants may have been asked for.
+        let meant = |k: &Kernel| self.kernels.iter().any(|of| of.variant == k.variant);
+        Ok(loaded.kernels.into_iter().filter(|k| k.document == self.document && meant(k)).collect())
     }
 
     /// `NAME=VALUE` of all that varies and is of this kind.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wavecast::expr::{
     Binding, Builtin, Coord, Dim, Environment, Expr, Form, LaunchSizes, LoopId, Names, Scale, Scope, Table,
-    evaluate, evaluate_condition, evaluate_rational, expand_range, lower, lower_condition, parse_expression,
+    evaluate, evaluate_condition, expand_range, lower, lower_condition, lower_fraction, parse_expression,
     parse_range,
 };
 use wavecast::source::{FileId, Origin, Span};
@@ -228,7 +228,7 @@ pub fn run(text: &str, rng: &mut Rng) -> bool {
     assert_eq!(direct, evaluate(&again, &world).ok(), "{text:?} printed as {printed:?}");
     let truth = evaluate_condition(&tree, &world).ok();
     assert_eq!(truth, evaluate_condition(&again, &world).ok(), "{text:?} printed as {printed:?}");
-    let _ = evaluate_rational(&tree, &world);
+    let _ = lower_fraction(&tree, &world).map(|fraction| fraction.at(&world.sizes));
     let names = Names { axes: ["x", "y", "z"].map(str::to_owned).to_vec(), loops: vec!["k".into()] };
     if let Ok(form) = lower(&tree, &world) {
         let value = at_world(&form, &world);

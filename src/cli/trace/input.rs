@@ -8,7 +8,7 @@ use clap::Args;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_shape};
 use super::super::output::Failure;
-use super::super::predict::candidate;
+use super::super::predict::chosen;
 use wavecast::launch::Launch;
 use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use wavecast::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
@@ -255,7 +255,7 @@ impl TraceArguments {
                 "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
             Failure::message("no-trace", format!("{}: {why}", kernel.name), Some(help))
         };
-        let launch = Launch::new(kernel, candidate(kernel, self.block, self.fold)).map_err(|e| failed(&e))?;
+        let launch = Launch::new(kernel, chosen(kernel, self.block, self.fold).candidate).map_err(|e| failed(&e))?;
         let synth = Synth::new(kernel, &launch).map_err(|e| failed(&e))?.with_limits(self.limits()?);
         run(&synth).map_err(|e| failed(&e))
     }
@@ -267,7 +267,7 @@ impl TraceArguments {
         }
         let loaded = self.kernels().ok()?;
         let kernel = loaded.kernels.get(self.launch.saturating_sub(1))?;
-        let size = candidate(kernel, self.block, self.fold).block.iter().product::<i64>();
+        let size = chosen(kernel, self.block, self.fold).candidate.block.iter().product::<i64>();
         Some((threads / u64::try_from(size).ok()?.max(1)).max(1))
     }
 }

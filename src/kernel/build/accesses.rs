@@ -276,6 +276,17 @@ pub(super) fn count(body: &[Statement]) -> usize {
     body.iter().map(one).sum()
 }
 
+/// Marks the fields that a body accesses.
+pub(super) fn used(body: &[Statement], fields: &mut [bool]) {
+    for statement in body {
+        match statement {
+            Statement::Loop(_, inner) => used(inner, fields),
+            Statement::Access(access) => fields[usize::from(access.field.0)] = true,
+            Statement::Sync => {}
+        }
+    }
+}
+
 /// A condition, or nothing after reporting what is wrong with it.
 pub(super) fn condition(e: &Expr, symbols: &Symbols, decoder: &mut Decoder) -> Option<Cond<Scale>> {
     lower_condition(e, symbols).map_err(|error| symbols.report(error, decoder)).ok()

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use num_rational::Ratio;
 
+use super::accesses;
 use super::params::value;
 use super::symbols::{MAX_BLOCK, Symbols};
-use crate::expr::{Coefficient, Coord, Expr, Scale, evaluate_rational, expand_range, lower};
+use crate::expr::{Coefficient, Coord, Expr, Fraction, Scale, expand_range, lower, lower_fraction};
 use crate::kernel::document::{
     BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc, ShapeDoc, Shapes,
 };
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
-use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule};
+use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
 use crate::source::{Decoder, Diagnostic, Span};
 
 /// Largest fold along one dimension.
@@ -24,7 +25,7 @@ const MAX_UNROLLED: usize = 20;
 pub(super) fn build(
     doc: Option<&LaunchDoc>,
     fields: &[Field],
-    accesses: usize,
+    body: &[Statement],
     symbols: &Symbols,
     limits: Limits,
     decoder: &mut Decoder,
@@ -49,7 +50,7 @@ pub(super) fn build(
     let units = doc.units_per_thread.as_ref().map_or(Some(None), |u| rules.units(u, doc.span).map(Some));
     let (blocks, folds) = (blocks?, folds?);
     rules.check_count(&blocks, &folds, doc.span)?;
-    rules.check_folds(&folds, accesses, doc.span)?;
+    rules.check_folds(&folds, accesses::count(body), doc.span)?;
     Some(LaunchRules {
         blocks,
         folds,
@@ -57,6 +58,16 @@ pub(super) fn build(
         shared: shared?,
         grid: grid?,
         units_per_thread: units?,
+        by_item: by_item(body),
+    })
+}
+
+/// Whether an access is written with work items.
+fn by_item(body: &[Statement]) -> bool {
+    body.iter().any(|s| match s {
+        Statement::Access(access) => access.by_item,
+        Statement::Loop(_, inner) => by_item(inner),
+        Statement::Sync => false,
     })
 }
 
@@ -236,23 +247,25 @@ impl Rules<'_> {
         Some(grid)
     }
 
-    fn units(&mut self, doc: &Number, span: Span) -> Option<Ratio<i64>> {
-        let (ratio, span) = match doc {
-            Number::Float(f) => (approximate(*f), span),
-            Number::Formula(Formula(e)) => match evaluate_rational(e, self.symbols) {
-                Ok(ratio) => (Some(ratio), e.span),
+    /// A fraction that may depend on block and grid.
+    fn units(&mut self, doc: &Number, span: Span) -> Option<Fraction> {
+        let (fraction, span) = match doc {
+            Number::Float(f) => (approximate(*f).map(Fraction::from), span),
+            Number::Formula(Formula(e)) => match lower_fraction(e, &Launched(self.symbols)) {
+                Ok(fraction) => (Some(fraction), e.span),
                 Err(error) => {
                     self.symbols.report(error, self.decoder);
                     return None;
                 }
             },
         };
-        match ratio {
-            Some(ratio) if *ratio.numer() > 0 => Some(ratio),
+        // Of what depends on the launch each launch finds out.
+        match fraction {
+            Some(f) if f.as_ratio().is_none_or(|r| *r.numer() > 0) => Some(f),
             _ => self.error(
                 span,
                 "`units_per_thread` must be a positive fraction".into(),
-                "for example 4 or 1/32",
+                "for example 4, 1/32 or N/(blockDim.x*gridDim.x)",
             ),
         }
     }

@@ -2,6 +2,7 @@
 //! lowered. Every step reports all faults it finds and leaves what it could understand to the next.
 
 mod accesses;
+mod axes;
 mod bounds;
 mod fields;
 mod launch;
@@ -12,7 +13,7 @@ mod symbols;
 use super::document::{KernelDoc, WorkDoc};
 use super::leaf::{Number, Precision};
 use super::limits::Limits;
-use super::model::{Field, Kernel, Work};
+use super::model::{Field, Kernel, Statement, Work};
 use crate::expr::{Expr, evaluate};
 use crate::source::{Decoder, Diagnostic, Severity, Span};
 use symbols::Symbols;
@@ -84,9 +85,8 @@ pub(super) fn build(
     symbols.items_follow_domain = !grid_given;
     let guard = doc.guard.as_ref().and_then(|g| accesses::condition(&g.0, &symbols, decoder));
     symbols.items_follow_domain = true;
-    let work = work(doc.work.as_ref(), &fields, &symbols, decoder);
-    let launch =
-        launch::build(doc.launch.as_ref(), &fields, accesses::count(&body), &symbols, limits, decoder);
+    let work = work(doc.work.as_ref(), &fields, &body, &symbols, decoder);
+    let launch = launch::build(doc.launch.as_ref(), &fields, &body, &symbols, limits, decoder);
     if decoder.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }
@@ -106,10 +106,17 @@ pub(super) fn build(
         warnings: Vec::new(),
     };
     bounds::check(&kernel, decoder);
+    axes::check(&kernel, doc.domain.as_ref().and_then(|d| d.0.first()).map(|axis| axis.0.span), decoder);
     Some(kernel)
 }
 
-fn work(doc: Option<&WorkDoc>, fields: &[Field], symbols: &Symbols, decoder: &mut Decoder) -> Option<Work> {
+fn work(
+    doc: Option<&WorkDoc>,
+    fields: &[Field],
+    body: &[Statement],
+    symbols: &Symbols,
+    decoder: &mut Decoder,
+) -> Option<Work> {
     let empty = WorkDoc::default();
     let doc = doc.unwrap_or(&empty);
     let flops = match &doc.flops {
@@ -130,13 +137,18 @@ fn work(doc: Option<&WorkDoc>, fields: &[Field], symbols: &Symbols, decoder: &mu
         return None;
     }
     let unit = doc.unit.clone().unwrap_or_else(|| "LUP".to_owned());
-    let precision = doc.precision.unwrap_or_else(|| widest(fields));
+    let precision = doc.precision.unwrap_or_else(|| {
+        let mut used = vec![false; fields.len()];
+        accesses::used(body, &mut used);
+        widest(fields.iter().zip(used).filter(|f| f.1).map(|f| f.0))
+    });
     Some(Work { unit, flops: flops.map(|f| f.0), precision })
 }
 
-/// The precision of the widest floating-point field.
-fn widest(fields: &[Field]) -> Precision {
-    let has = |names: &[&str]| fields.iter().any(|f| names.contains(&f.dtype.name.as_str()));
+/// The precision of the widest of these floating-point fields.
+fn widest<'f>(fields: impl Iterator<Item = &'f Field>) -> Precision {
+    let types: Vec<&str> = fields.map(|f| f.dtype.name.as_str()).collect();
+    let has = |names: &[&str]| types.iter().any(|t| names.contains(t));
     match () {
         () if has(&["f64", "c128"]) => Precision::F64,
         () if has(&["f32", "c64"]) => Precision::F32,

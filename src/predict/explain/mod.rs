@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Prediction;
+use super::rank::Choice;
 use crate::launch::{Candidate, Launch, Program, occupancy};
 
 /// A prediction and what it rests on.
@@ -37,14 +38,16 @@ pub struct Explanation {
     pub neighbours: Neighbours,
 }
 
-/// Explains a launch. Beside its neighbours, `others` are compared with it; `done` counts the launches
-/// that were.
+/// Explains a launch of one of several kernels: of the variants of a document. Beside its neighbours,
+/// `others` are compared with it; `done` counts the launches that were.
 pub fn explain(
-    estimator: &Estimator<'_>,
-    candidate: Candidate,
-    others: &[Candidate],
+    estimators: &[Estimator<'_>],
+    choice: Choice,
+    others: &[Choice],
     done: &AtomicUsize,
 ) -> Result<Explanation, Unpredicted> {
+    let Choice { kernel, candidate } = choice;
+    let estimator = &estimators[kernel];
     let launch = Launch::new(estimator.kernel, candidate)?;
     let resident = occupancy(estimator.device, &launch)?;
     let program = Program::folded(estimator.kernel, candidate.fold)?.at(&launch)?;
@@ -54,7 +57,7 @@ pub fn explain(
         levels: levels::levels(estimator.device, &prediction),
         halos: halos::halos(estimator.kernel),
         wave: wave_extents(&prediction),
-        neighbours: neighbours::neighbours(estimator, candidate, others, done),
+        neighbours: neighbours::neighbours(estimators, choice, others, done),
         program,
         prediction,
     })

@@ -1,5 +1,6 @@
 //! Launches that differ little from the one that is explained, and what they would change.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicUsize;
 
 use crate::expr::{Coord, Form, LaunchSizes, Scale};
@@ -25,9 +26,9 @@ pub struct Neighbours {
 /// Another launch.
 #[derive(Debug, Clone)]
 pub struct Neighbour {
-    /// Block and fold.
-    pub candidate: Candidate,
-    /// Whether it is one of the kernel's own candidates.
+    /// Kernel, block and fold.
+    pub choice: Choice,
+    /// Whether it is one of the launches that were asked for.
     pub listed: bool,
     /// What is predicted of it.
     pub prediction: Summary,
@@ -35,34 +36,43 @@ pub struct Neighbour {
 
 /// Compares a launch with its neighbours and with `others`.
 pub(super) fn neighbours(
-    estimator: &Estimator<'_>,
-    candidate: Candidate,
-    others: &[Candidate],
+    estimators: &[Estimator<'_>],
+    choice: Choice,
+    others: &[Choice],
     done: &AtomicUsize,
 ) -> Neighbours {
-    let kernel = estimator.kernel;
-    let mut near = near(candidate, kernel.axes.len(), &kernel.launch.folds);
-    if !any_block_does(kernel) {
-        near.retain(|c| others.contains(c));
-    }
-    let mut all = near.clone();
-    all.extend(others.iter().filter(|c| **c != candidate && !near.contains(c)));
-    let choices: Vec<Choice> = all.iter().map(|&candidate| Choice { kernel: 0, candidate }).collect();
-    let ranking = rank(std::slice::from_ref(estimator), &choices, 0.0, usize::MAX, done);
+    let listed: HashSet<Choice> = others.iter().copied().collect();
+    let near = all_near(estimators, choice, &listed);
+    let is_near: HashSet<Choice> = near.iter().copied().collect();
+    let mut all = near;
+    all.extend(others.iter().filter(|c| **c != choice && !is_near.contains(c)));
+    let ranking = rank(estimators, &all, 0.0, usize::MAX, done);
     let rejected = ranking.rejected.len();
     let mut found = Neighbours { near: Vec::new(), best: None, compared: all.len(), rejected };
     for ranked in ranking.results {
-        let candidate = ranked.prediction.launch.candidate;
+        let choice = Choice { kernel: ranked.kernel, candidate: ranked.prediction.launch.candidate };
         let neighbour =
-            Neighbour { candidate, listed: others.contains(&candidate), prediction: *ranked.prediction };
+            Neighbour { choice, listed: listed.contains(&choice), prediction: *ranked.prediction };
         if found.best.is_none() {
             found.best = Some(neighbour.clone());
         }
-        if near.contains(&candidate) {
+        if is_near.contains(&choice) {
             found.near.push(neighbour);
         }
     }
     found
+}
+
+/// Launches one step away, of the same kernel or with the same block and fold of another.
+fn all_near(estimators: &[Estimator<'_>], choice: Choice, listed: &HashSet<Choice>) -> Vec<Choice> {
+    let Choice { kernel, candidate } = choice;
+    let this = estimators[kernel].kernel;
+    let steps = near(candidate, this.axes.len(), &this.launch.folds);
+    let mut all: Vec<Choice> = steps.into_iter().map(|candidate| Choice { kernel, candidate }).collect();
+    all.extend((0..estimators.len()).filter(|&k| k != kernel).map(|kernel| Choice { kernel, candidate }));
+    let any: Vec<bool> = estimators.iter().map(|e| any_block_does(e.kernel)).collect();
+    all.retain(|c| any[c.kernel] || listed.contains(c));
+    all
 }
 
 /// Whether every block shape does the same work: all addresses follow from the work item. A kernel that

@@ -173,7 +173,8 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
     let foldable: Vec<[i64; 3]> = folds.filter(|&f| Program::folded(kernel, f).is_ok()).collect();
     // Without a device the count alone needs no launch to be worked out.
     let all_fold = foldable.len() == kernel.launch.folds.len();
-    if device.is_none() && !list && all_fold && kernel.launch.grid.is_none() {
+    let follows = kernel.launch.grid.is_none() && kernel.launch.units_per_thread.is_none();
+    if device.is_none() && !list && all_fold && follows {
         summary.candidates = match &kernel.launch.blocks {
             BlockRule::List(shapes) => shapes.len() * summary.folds,
             BlockRule::Product { .. } => candidates(kernel).count(),

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::sentences::sentences;
 use crate::kernel::Kernel;
-use crate::launch::{Instruction, Launch};
+use crate::launch::{Chosen, Instruction, Launch};
 use crate::predict::{AccessShare, Estimator, Explanation, Layer, Level, Neighbour, Summary};
 use crate::report::check::Warning;
-use crate::report::prediction::{Head, ResultDocument, head, result_document};
+use crate::report::prediction::{ChoiceDocument, Head, ResultDocument, head, result_document};
 
 /// Why a launch is as fast as it is: `wavecast/explanation/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -18,6 +18,8 @@ pub struct ExplanationDocument {
     /// What the explanation is about.
     #[serde(flatten)]
     pub head: Head,
+    /// Why it is about this launch.
+    pub choice: ChoiceDocument,
     /// What is predicted.
     pub result: ResultDocument,
     /// The same in words: each sentence says what the numbers of this document say.
@@ -184,6 +186,8 @@ pub struct NeighboursDocument {
 /// Another launch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct NeighbourDocument {
+    /// The variant, if the document has variants.
+    pub variant: Option<String>,
     /// Threads of a block along x, y, z.
     pub block: [i64; 3],
     /// Work items of a thread along x, y, z.
@@ -192,13 +196,13 @@ pub struct NeighbourDocument {
     pub listed: bool,
     /// Work items per second.
     pub rate_per_s: f64,
-    /// Its rate over that of the launch that is explained.
+    /// The time of the launch that is explained over its own.
     pub relative: f64,
     /// What limits it.
     pub limiter: &'static str,
     /// Share of the warps of an SM that are resident.
     pub occupancy: f64,
-    /// Its volumes minus those of the launch that is explained.
+    /// Its volumes minus those of the launch that is explained, per work item of the latter.
     pub change: Change,
 }
 
@@ -217,17 +221,22 @@ pub struct Change {
     pub dram_store_bytes: f64,
 }
 
-/// An explanation as a document.
+/// An explanation as a document; `position` is that of the estimator whose launch is explained.
 pub fn explanation_document(
-    estimator: &Estimator<'_>,
+    estimators: &[Estimator<'_>],
+    position: usize,
     explanation: &Explanation,
+    chosen: &Chosen,
     warnings: Vec<Warning>,
 ) -> ExplanationDocument {
+    let estimator = &estimators[position];
     let (kernel, prediction) = (estimator.kernel, &explanation.prediction);
-    let neighbour = |n: &Neighbour| neighbour(prediction, n);
+    let variant = |n: &Neighbour| estimators.get(n.choice.kernel).and_then(|e| e.kernel.variant.clone());
+    let neighbour = |n: &Neighbour| neighbour(prediction, n, variant(n));
     let mut document = ExplanationDocument {
         schema: "wavecast/explanation/1",
         head: head(estimator),
+        choice: ChoiceDocument::of(kernel, chosen),
         result: result_document(estimator, prediction),
         sentences: Vec::new(),
         accesses: explanation.accesses.iter().filter_map(|a| access(kernel, explanation, a)).collect(),
@@ -347,22 +356,26 @@ fn layer((of, along): (&Layer, &'static str)) -> LayerDocument {
     }
 }
 
-fn neighbour(from: &Summary, to: &Neighbour) -> NeighbourDocument {
+fn neighbour(from: &Summary, to: &Neighbour, variant: Option<String>) -> NeighbourDocument {
     let (a, b) = (&from.volumes, &to.prediction.volumes);
+    // A variant may have larger work items and fewer of them: what it does for one of this launch counts.
+    let items = to.prediction.items / from.items;
+    let change = |to: f64, from: f64| to * items - from;
     NeighbourDocument {
-        block: to.candidate.block,
-        fold: to.candidate.fold,
+        variant,
+        block: to.choice.candidate.block,
+        fold: to.choice.candidate.fold,
         listed: to.listed,
         rate_per_s: to.prediction.rate(),
-        relative: to.prediction.rate() / from.rate(),
+        relative: from.time.seconds / to.prediction.time.seconds,
         limiter: to.prediction.time.limiter.word(),
         occupancy: to.prediction.occupancy.fraction,
         change: Change {
-            l1_cycles: b.l1.cycles - a.l1.cycles,
-            l2_load_bytes: b.l2.load() - a.l2.load(),
-            l2_store_bytes: b.l2.store - a.l2.store,
-            dram_load_bytes: b.dram.load() - a.dram.load(),
-            dram_store_bytes: b.dram.store() - a.dram.store(),
+            l1_cycles: change(b.l1.cycles, a.l1.cycles),
+            l2_load_bytes: change(b.l2.load(), a.l2.load()),
+            l2_store_bytes: change(b.l2.store, a.l2.store),
+            dram_load_bytes: change(b.dram.load(), a.dram.load()),
+            dram_store_bytes: change(b.dram.store(), a.dram.store()),
         },
     }
 }

@@ -18,6 +18,9 @@ const NEIGHBOURS: usize = 3;
 /// What a person sees of an explanation; `all` shows every access and every neighbour.
 pub fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usize>) -> String {
     let mut out = head_text(&document.head);
+    if let Some(why) = &document.choice.text {
+        let _ = writeln!(out, "({why})");
+    }
     out.push('\n');
     out.push_str(&paragraph(document, width));
     out.push('\n');
@@ -177,12 +180,16 @@ fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width
         .filter(|n| all || n.relative > 1.0)
         .take(if all { usize::MAX } else { NEIGHBOURS })
         .collect();
-    let best =
-        neighbours.best.iter().filter(|b| !near.iter().any(|n| n.block == b.block && n.fold == b.fold));
+    let same = |a: &NeighbourDocument, b: &NeighbourDocument| {
+        (&a.variant, a.block, a.fold) == (&b.variant, b.block, b.fold)
+    };
+    let best = neighbours.best.iter().filter(|b| !near.iter().any(|n| same(n, b)));
+    let variants = document.result.config.variant.is_some();
+    let names: &[&str] = if variants { &["", "variant", "block", "fold"] } else { &["", "block", "fold"] };
     let mut table = Table::new(
-        ["", "block", "fold"]
-            .map(|n| (n, Align::Left))
-            .into_iter()
+        names
+            .iter()
+            .map(|n| (*n, Align::Left))
             .chain(["rate", "rel"].map(|n| (n, Align::Right)))
             .chain([("limiter", Align::Left)])
             .chain(
@@ -219,7 +226,7 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
     let volumes =
         [v.l1.wavefront_cycles, v.l2.load.total, v.l2.store.total, v.dram.load.total, v.dram.store.total];
     cells.extend(volumes.map(|n| format!("{n:.2}")));
-    cells
+    with_variant(cells, r.config.variant.as_ref())
 }
 
 fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
@@ -235,6 +242,14 @@ fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
     let changes = [c.l1_cycles, c.l2_load_bytes, c.l2_store_bytes, c.dram_load_bytes, c.dram_store_bytes];
     // Nothing is neither more nor less.
     cells.extend(changes.map(|n| if n.abs() < 0.005 { "0".to_owned() } else { format!("{n:+.2}") }));
+    with_variant(cells, n.variant.as_ref())
+}
+
+/// The variant stands behind the name of a row.
+fn with_variant(mut cells: Vec<String>, variant: Option<&String>) -> Vec<String> {
+    if let Some(variant) = variant {
+        cells.insert(1, variant.clone());
+    }
     cells
 }
 

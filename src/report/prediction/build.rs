@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::choice::ChoiceDocument;
 use super::document::{
     Config, CountingDocument, FieldDocument, Head, KernelHead, L1Document, L2Document, L2Load,
     LimitsDocument, MemoryDocument, MemoryLoad, MemoryStore, ModelSummary, PredictionDocument, RankedResult,
     RankingDocument, RankingSummary, Rejected, RejectedConfig, ResultDocument, TermsDocument, TlbDocument,
     Total, VolumesDocument,
 };
+use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::kernel::Kernel;
-use crate::launch::{ASSUMED_REGISTERS, Candidate};
+use crate::launch::{Candidate, Chosen};
 use crate::predict::{Estimator, Ranking, Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 use crate::traffic::MemoryVolumes;
@@ -52,7 +54,8 @@ pub fn ranking_document(
         tie_error,
     };
     // The document's rules may leave out launches that are no candidates.
-    let warnings = about_registers(warnings, ranking.registers_assumed || ranking.feasible == 0);
+    let mut warnings = about_registers(warnings, ranking.registers_assumed || ranking.feasible == 0);
+    warnings.extend(domains_differ(estimators));
     // One after the other: a prediction that was written down is forgotten.
     let results = ranking.results.into_iter().map(|r| RankedResult {
         rank: r.rank,
@@ -82,20 +85,16 @@ pub fn ranking_document(
 pub fn prediction_document(
     estimator: &Estimator<'_>,
     prediction: &Summary,
+    chosen: &Chosen,
     warnings: Vec<Warning>,
 ) -> PredictionDocument {
     PredictionDocument {
         schema: "wavecast/prediction/1",
         head: head(estimator),
+        choice: ChoiceDocument::of(estimator.kernel, chosen),
         result: result_document(estimator, prediction),
         warnings: about_registers(warnings, prediction.launch.registers_assumed),
     }
-}
-
-/// Without the warning that registers may have been assumed, unless they were.
-fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
-    warnings.retain(|w| assumed || w.code != "registers-assumed");
-    warnings
 }
 
 /// A prediction without what it is about.
@@ -185,38 +184,4 @@ fn fields(kernel: &Kernel, p: &Summary) -> BTreeMap<String, FieldDocument> {
         dram_store: f.dram.store(),
     };
     p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), one(f))).collect()
-}
-
-/// More atomics on one address than one warp can have: warps wait for each other.
-const MANY_ATOMICS: f64 = 64.0;
-
-fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
-    let mut out = Vec::new();
-    let mut add = |code, message: String, place: &str| {
-        out.push(Warning { code, message, place: Some(place.to_owned()) });
-    };
-    if p.launch.registers_assumed {
-        let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
-        add("registers-assumed", message, "launch.registers");
-    }
-    if p.counting.lines_sampled {
-        add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
-    }
-    let (counts, verified) = (p.counting.counts, p.counting.verified);
-    if estimator.counting.counter.verifies() && verified < counts {
-        let message = format!("no second engine could confirm {} of {counts} counts", counts - verified);
-        add("counts-unverified", message, "counting");
-    }
-    if p.volumes.atomics_per_address > MANY_ATOMICS {
-        let message = format!(
-            "{:.0} atomics of a wave change the same address on average; that they wait for each other is \
-             not modelled, so that this is too fast",
-            p.volumes.atomics_per_address
-        );
-        add("atomics-contended", message, "time_s");
-    }
-    if p.counting.warps_sampled {
-        add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
-    }
-    out
 }

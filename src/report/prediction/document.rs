@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::choice::ChoiceDocument;
 use crate::predict::Summary;
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 
@@ -71,6 +72,8 @@ pub struct PredictionDocument {
     /// What the prediction is about.
     #[serde(flatten)]
     pub head: Head,
+    /// Why it is about this launch.
+    pub choice: ChoiceDocument,
     /// What is predicted.
     pub result: ResultDocument,
     /// What deserves a look.
@@ -123,7 +126,7 @@ pub struct RankingSummary {
     pub candidates: usize,
     /// Those with a result.
     pub feasible: usize,
-    /// Rates that differ by less than this share are one tie group.
+    /// Launches whose speed, one over the time, differs by less than this share are one tie group.
     pub tie_error: f64,
 }
 
@@ -170,7 +173,7 @@ pub struct ResultDocument {
     pub rate_per_s: f64,
     /// Seconds of one launch.
     pub time_s: f64,
-    /// Rate over the best of the ranking; null for a single prediction.
+    /// Time of the best of the ranking over this one; null for a single prediction.
     pub relative: Option<f64>,
     /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency` or `launch`.
     pub limiter: &'static str,

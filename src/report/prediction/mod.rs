@@ -1,12 +1,16 @@
 //! Predictions as documents for programs, `wavecast/ranking/1` and `wavecast/prediction/1`, and for people.
 
 mod build;
+mod choice;
 mod document;
 mod text;
+mod warnings;
 
 pub use build::{head, prediction_document, ranking_document, result_document};
+pub use choice::ChoiceDocument;
 pub use document::{
     Head, KernelHead, MemoryLoad, ModelSummary, PredictionDocument, RankedResult, RankingDocument,
     RejectedConfig, ResultDocument,
 };
 pub use text::prediction_text;
+pub(super) use warnings::DOMAINS_DIFFER;

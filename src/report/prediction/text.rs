@@ -15,13 +15,17 @@ pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> S
     let mut out = head_text(&document.head);
     let _ = writeln!(
         out,
-        "\nblock {}, fold {}, grid {}, {} registers, {} B shared",
+        "\n{}block {}, fold {}, grid {}, {} registers, {} B shared",
+        c.variant.as_ref().map(|v| format!("variant {v}, ")).unwrap_or_default(),
         shape(c.block),
         shape(c.fold),
         shape(c.grid),
         c.registers,
         c.shared_bytes
     );
+    if let Some(why) = &document.choice.text {
+        let _ = writeln!(out, "({why})");
+    }
     let _ = writeln!(
         out,
         "{} blocks and {} warps per SM ({:.0} %, limited by {}), {} blocks per wave, {:.1} waves\n",

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::super::ranking::model_text;
 use super::percent;
+use crate::launch::Chosen;
 use crate::measure::Comparison;
 use crate::predict::Estimator;
 use crate::report::check::Warning;
-use crate::report::prediction::{Head, head};
+use crate::report::prediction::{ChoiceDocument, Head, head};
 use crate::report::{Align, Table};
 
 /// The analytic model beside a simulation: `wavecast/comparison/1`.
@@ -21,6 +22,10 @@ pub struct ComparisonDocument {
     /// What is compared.
     #[serde(flatten)]
     pub head: Head,
+    /// The variant, if the document has variants.
+    pub variant: Option<String>,
+    /// Why it is about this launch.
+    pub choice: ChoiceDocument,
     /// Threads of a block.
     pub block: [i64; 3],
     /// Work items of a thread.
@@ -71,6 +76,7 @@ pub struct TermDocument {
 pub fn comparison_document(
     estimator: &Estimator<'_>,
     found: &Comparison,
+    chosen: &Chosen,
     warnings: Vec<Warning>,
 ) -> ComparisonDocument {
     let term =
@@ -87,6 +93,8 @@ pub fn comparison_document(
     ComparisonDocument {
         schema: "wavecast/comparison/1",
         head: head(estimator),
+        variant: estimator.kernel.variant.clone(),
+        choice: ChoiceDocument::of(estimator.kernel, chosen),
         block: found.prediction.launch.candidate.block,
         fold: found.prediction.launch.candidate.fold,
         blocks: found.blocks,
@@ -99,22 +107,26 @@ pub fn comparison_document(
 
 /// Comparisons as a table.
 pub fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
+    table(documents, true)
+}
+
+fn table(documents: &[&ComparisonDocument], variants: bool) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("kernel", Left),
-        ("block", Right),
-        ("fold", Right),
-        ("quantity", Left),
-        ("unit", Left),
-        ("analytic", Right),
-        ("simulated", Right),
-        ("error %", Right),
-    ]);
+    let mut columns = vec![("kernel", Left)];
+    if variants {
+        columns.push(("variant", Left));
+    }
+    columns.extend([("block", Right), ("fold", Right), ("quantity", Left), ("unit", Left)]);
+    columns.extend(["analytic", "simulated", "error %"].map(|n| (n, Right)));
+    let mut table = Table::new(columns);
     let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
     for document in documents {
         for q in &document.quantities {
-            table.row([
-                document.head.kernel.name.clone(),
+            let mut row = vec![document.head.kernel.name.clone()];
+            if variants {
+                row.push(document.variant.clone().unwrap_or_default());
+            }
+            row.extend([
                 shape(document.block),
                 shape(document.fold),
                 q.name.to_owned(),
@@ -123,6 +135,7 @@ pub fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
                 percent(q.simulated),
                 q.error_percent.map(percent).unwrap_or_default(),
             ]);
+            table.row(row);
         }
     }
     table
@@ -138,7 +151,10 @@ pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> S
         document.warm_blocks,
         model_text(&document.head.model)
     );
-    out += &comparison_table(&[document]).text(1, width);
+    if let Some(why) = &document.choice.text {
+        let _ = writeln!(out, "({why})\n");
+    }
+    out += &table(&[document], document.variant.is_some()).text(1, width);
     for q in document.quantities.iter().filter(|q| !q.reasons.is_empty()) {
         let difference = q.analytic - q.simulated;
         let more = if difference > 0.0 { "more" } else { "less" };

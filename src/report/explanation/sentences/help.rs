@@ -18,10 +18,16 @@ fn better<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f NeighbourDocumen
 /// A launch as it differs from the one that is explained.
 fn launch(facts: &Facts<'_>, other: &NeighbourDocument) -> String {
     let config = &facts.document.result.config;
-    match (other.block == config.block, other.fold == config.fold) {
-        (false, true) => format!("block {}", shape(other.block)),
-        (true, false) => format!("fold {}", shape(other.fold)),
-        _ => format!("block {} with fold {}", shape(other.block), shape(other.fold)),
+    let launch = match (other.block == config.block, other.fold == config.fold) {
+        (true, true) => None,
+        (false, true) => Some(format!("block {}", shape(other.block))),
+        (true, false) => Some(format!("fold {}", shape(other.fold))),
+        _ => Some(format!("block {} with fold {}", shape(other.block), shape(other.fold))),
+    };
+    match (other.variant.as_ref().filter(|v| Some(*v) != config.variant.as_ref()), launch) {
+        (Some(variant), Some(launch)) => format!("{launch} of variant {variant}"),
+        (Some(variant), None) => format!("variant {variant}"),
+        (None, launch) => launch.unwrap_or_else(|| "the same launch".to_owned()),
     }
 }
 

@@ -17,8 +17,9 @@ pub(super) fn rate(facts: &Facts<'_>) -> Option<String> {
     } else {
         format!(" and {} {} per thread", shape(result.config.fold), facts.unit())
     };
+    let variant = result.config.variant.as_ref().map(|v| format!(" (variant {v})")).unwrap_or_default();
     Some(format!(
-        "Blocks of {} threads{fold} run {} on {} at {} G{}/s, {} per launch.",
+        "Blocks of {} threads{fold} run {}{variant} on {} at {} G{}/s, {} per launch.",
         shape(result.config.block),
         head.kernel.name,
         head.device.id,

@@ -1,0 +1,102 @@
+//! The one launch that is meant where a block or a fold was left out.
+
+use super::candidate::{Candidate, candidates};
+use crate::kernel::Kernel;
+
+/// Why a launch has the block or fold that it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// It was asked for.
+    Given,
+    /// The document has no other.
+    Only,
+    /// Of the folds of the document, the one that does not fold.
+    Unfolded,
+    /// The first of the document.
+    First,
+}
+
+impl Reason {
+    /// How it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::Given => "given",
+            Reason::Only => "only",
+            Reason::Unfolded => "unfolded",
+            Reason::First => "first",
+        }
+    }
+}
+
+/// A launch, and why it is this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Chosen {
+    /// Block and fold.
+    pub candidate: Candidate,
+    /// Why this block.
+    pub block: Reason,
+    /// Why this fold.
+    pub fold: Reason,
+}
+
+impl Chosen {
+    /// Block and fold as they were given. A block that was given alone has the fold of the document if that
+    /// lists one only; of several the one that does not fold, and without such the first. Without a block the
+    /// first launch of the document is meant.
+    pub fn of(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Self {
+        let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
+        let (fold, why_fold) = match (fold, block) {
+            (Some(fold), _) => (fold, Reason::Given),
+            (None, Some(_)) => Self::fold_of_block(kernel),
+            (None, None) if kernel.launch.folds.len() == 1 => (first.fold, Reason::Only),
+            (None, None) => (first.fold, Reason::First),
+        };
+        let why_block = match block {
+            Some(_) => Reason::Given,
+            None if candidates(kernel).nth(1).is_none() => Reason::Only,
+            None => Reason::First,
+        };
+        let candidate = Candidate { block: block.unwrap_or(first.block), fold };
+        Self { candidate, block: why_block, fold: why_fold }
+    }
+
+    /// The fold of a block that was given alone.
+    pub fn fold_of_block(kernel: &Kernel) -> ([i64; 3], Reason) {
+        match kernel.launch.folds.as_slice() {
+            [one] => (*one, Reason::Only),
+            many if many.contains(&[1; 3]) => ([1; 3], Reason::Unfolded),
+            many => (many.first().copied().unwrap_or([1; 3]), Reason::First),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+
+    fn chosen(
+        folds: &str,
+        block: Option<[i64; 3]>,
+        fold: Option<[i64; 3]>,
+    ) -> ([i64; 3], [i64; 3], &'static str) {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 64}}}}\ndomain: {{x: 64}}\nloads: ['a[x]']\n\
+             launch: {{block: [[8], [16]], registers: 8{folds}}}\n"
+        );
+        let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+        let Chosen { candidate, fold, .. } = Chosen::of(&kernel, block, fold);
+        (candidate.block, candidate.fold, fold.word())
+    }
+
+    #[test]
+    fn a_block_alone_has_the_fold_of_the_document() {
+        let block = Some([32, 1, 1]);
+        assert_eq!(chosen("", block, None), ([32, 1, 1], [1; 3], "only"));
+        assert_eq!(chosen(", fold: [[4]]", block, None), ([32, 1, 1], [4, 1, 1], "only"));
+        assert_eq!(chosen(", fold: [[4], [1]]", block, None), ([32, 1, 1], [1; 3], "unfolded"));
+        assert_eq!(chosen(", fold: [[4], [2]]", block, None), ([32, 1, 1], [4, 1, 1], "first"));
+        assert_eq!(chosen(", fold: [[4]]", block, Some([2, 1, 1])), ([32, 1, 1], [2, 1, 1], "given"));
+        assert_eq!(chosen(", fold: [[4], [1]]", None, None), ([8, 1, 1], [4, 1, 1], "first"));
+    }
+}

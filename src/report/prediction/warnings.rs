@@ -1,0 +1,122 @@
+//! What deserves a look about a prediction or a ranking.
+
+use crate::expr::Coefficient;
+use crate::kernel::Field;
+use crate::launch::ASSUMED_REGISTERS;
+use crate::predict::{Estimator, Summary};
+use crate::report::check::Warning;
+use crate::report::units::bytes;
+
+/// Code of the warning that rates of variants are not of the same job.
+pub(in crate::report) const DOMAINS_DIFFER: &str = "domains-differ";
+
+pub(super) fn domains_differ(estimators: &[Estimator<'_>]) -> Option<Warning> {
+    let items = |e: &Estimator<'_>| e.kernel.extents().iter().product::<i64>();
+    let (least, most) = (estimators.iter().map(items).min()?, estimators.iter().map(items).max()?);
+    (least < most).then(|| Warning {
+        code: DOMAINS_DIFFER,
+        message: format!(
+            "the domains of the variants have {least} to {most} work items: they are ranked by their time, and each rate \
+             counts the work items of its own variant"
+        ),
+        place: Some("domain".to_owned()),
+    })
+}
+
+/// Without the warning that registers may have been assumed, unless they were.
+pub(super) fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
+    warnings.retain(|w| assumed || w.code != "registers-assumed");
+    warnings
+}
+
+/// More atomics on one address than one warp can have: warps wait for each other.
+const MANY_ATOMICS: f64 = 64.0;
+
+pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let mut add = |code, message: String, place: &str| {
+        out.push(Warning { code, message, place: Some(place.to_owned()) });
+    };
+    if p.launch.registers_assumed {
+        let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
+        add("registers-assumed", message, "launch.registers");
+    }
+    if p.counting.lines_sampled {
+        add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
+    }
+    let (counts, verified) = (p.counting.counts, p.counting.verified);
+    if estimator.counting.counter.verifies() && verified < counts {
+        let message = format!("no second engine could confirm {} of {counts} counts", counts - verified);
+        add("counts-unverified", message, "counting");
+    }
+    if p.volumes.atomics_per_address > MANY_ATOMICS {
+        let message = format!(
+            "{:.0} atomics of a wave change the same address on average; that they wait for each other is \
+             not modelled, so that this is too fast",
+            p.volumes.atomics_per_address
+        );
+        add("atomics-contended", message, "time_s");
+    }
+    if p.counting.warps_sampled {
+        add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
+    }
+    out.extend(idle(estimator, p));
+    out.extend(memory(estimator, p));
+    out
+}
+
+/// A last wave that leaves more than half of the SMs without work, where that costs more than this share of
+/// the time of all waves.
+const IDLE: f64 = 0.1;
+
+/// Warns of SMs that have nothing to do.
+fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
+    let sms = i64::try_from(estimator.device.sm.count.value.0).unwrap_or(i64::MAX);
+    let (blocks, wave) = (p.working_blocks, p.occupancy.wave_blocks.max(1));
+    let (whole, last) = (blocks / wave, blocks % wave);
+    let place = Some("occupancy.waves".to_owned());
+    if last.saturating_mul(2) >= sms || last == 0 {
+        return None;
+    }
+    if whole == 0 {
+        let message = format!(
+            "the launch has {last} blocks with work for {sms} SMs, so that {} SMs have none: give it smaller or more \
+             blocks (launch.block, launch.fold, launch.grid)",
+            sms - last
+        );
+        return Some(Warning { code: "few-blocks", message, place });
+    }
+    let share = 1.0 / (whole as f64 + 1.0);
+    let message = format!(
+        "after {whole} whole {} of {wave} blocks the last one has {last} blocks for {sms} SMs, so that {} SMs wait: other \
+         blocks, folds or sizes may fill it",
+        if whole == 1 { "wave" } else { "waves" },
+        sms - last
+    );
+    (share > IDLE).then_some(Warning { code: "partial-wave", message, place })
+}
+
+/// Warns of arrays that do not fit into the memory of the device together.
+fn memory(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
+    let capacity = i64::try_from(estimator.device.dram.capacity.value.0).unwrap_or(i64::MAX);
+    let size = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
+    let fields: Vec<(&Field, i64)> = p
+        .volumes
+        .fields
+        .iter()
+        .map(|f| estimator.kernel.field(f.field))
+        .map(|f| (f, size(f).unwrap_or(i64::MAX)))
+        .collect();
+    let all = fields.iter().map(|f| f.1).fold(0, i64::saturating_add);
+    let (largest, most) = fields.iter().max_by_key(|f| f.1)?;
+    let message = format!(
+        "the arrays have {} together, `{}` alone {}, and the device has {} of memory (dram.capacity): take smaller sizes \
+         or a device with more",
+        bytes(all),
+        largest.name,
+        bytes(*most),
+        bytes(capacity)
+    );
+    let place = Some(format!("fields.{}", largest.name));
+    (all > capacity).then_some(Warning { code: "memory-exceeded", message, place })
+}
