@@ -24,7 +24,11 @@ fn the_launch_is_the_first_of_the_file_or_the_one_given() {
         format!("{} {} {}", config["block"], config["fold"], config["grid"])
     };
     assert_eq!(config(&[]), "[256,1,1] [2,1,1] [2048,1,1]");
-    assert_eq!(config(&["--block", "64"]), "[64,1,1] [1,1,1] [16384,1,1]", "a block alone is not folded");
+    assert_eq!(
+        config(&["--block", "64"]),
+        "[64,1,1] [2,1,1] [8192,1,1]",
+        "the only fold of the file, as in rank"
+    );
     assert_eq!(config(&["--block", "64", "--fold", "4"]), "[64,1,1] [4,1,1] [4096,1,1]");
 }
 
@@ -65,7 +69,7 @@ fn no_prediction_is_an_error_document_and_code_1() {
     let document = json(&program);
     assert_eq!(document["schema"], "wavecast/error/1");
     assert_eq!(document["errors"][0]["code"], "threads-per-block");
-    let message = "copy: block 2048x1x1, fold 1x1x1 cannot be predicted: threads_per_block 2048 > 1024";
+    let message = "copy: block 2048x1x1, fold 2x1x1 cannot be predicted: threads_per_block 2048 > 1024";
     assert_eq!(document["errors"][0]["message"], message);
     assert!(stderr(&program).is_empty());
     let person = wavecast(&arguments, COPY);
