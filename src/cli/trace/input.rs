@@ -47,6 +47,9 @@ pub(super) struct TraceArguments {
     /// Override a parameter of a kernel document (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Only this variant of a kernel document (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
     /// Raise a limit that protects the tool: trace-memory (bytes that may be held, 2 GiB), unpacked-bytes (of a packed
     /// file, 1 GiB); of kernel documents document-bytes, accesses, candidates, variants (repeatable)
     #[arg(long, value_name = "NAME=N")]
@@ -100,7 +103,8 @@ impl TraceArguments {
     /// The kernels of a document, without limits that are not theirs.
     fn kernels(&self) -> Result<wavecast::kernel::Loaded, Failure> {
         let limit = self.limit.iter().filter(|l| !l.split('=').next().is_some_and(is_own));
-        KernelArguments { set: self.set.clone(), limit: limit.cloned().collect() }.load(&self.path, false)
+        let (set, variant, limit) = (self.set.clone(), self.variant.clone(), limit.cloned().collect());
+        KernelArguments { set, variant, limit }.load(&self.path, false)
     }
 
     pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
@@ -255,7 +259,8 @@ impl TraceArguments {
                 "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
             Failure::message("no-trace", format!("{}: {why}", kernel.name), Some(help))
         };
-        let launch = Launch::new(kernel, chosen(kernel, self.block, self.fold).candidate).map_err(|e| failed(&e))?;
+        let launch =
+            Launch::new(kernel, chosen(kernel, self.block, self.fold).candidate).map_err(|e| failed(&e))?;
         let synth = Synth::new(kernel, &launch).map_err(|e| failed(&e))?.with_limits(self.limits()?);
         run(&synth).map_err(|e| failed(&e))
     }
