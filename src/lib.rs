@@ -3,6 +3,7 @@
 
 pub mod curve;
 pub mod device;
+pub mod effort;
 pub mod emit;
 pub mod expr;
 pub mod footprint;

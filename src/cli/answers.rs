@@ -35,7 +35,12 @@ pub(super) fn no_prediction<D>(kernel: &Kernel, candidate: Candidate, why: &Unpr
 pub(super) fn say_errors<D>(answers: &[Answer<D>]) {
     for answer in answers {
         let Answer::Error(document) = answer else { continue };
-        document.errors.iter().for_each(|e| progress::say(&format!("error: {}", e.message)));
+        for error in &document.errors {
+            progress::say(&format!("error: {}", error.message));
+            if let Some(help) = &error.help {
+                progress::say(&format!("  = help: {help}"));
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
-use super::input::{DeviceArguments, KernelArguments, Shape, parse_shape};
+use super::input::{DeviceArguments, KernelArguments, Shape, parse_fold, parse_shape};
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::predict::chosen;
 use wavecast::kernel::Kernel;
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape, requires = "show_sets")]
     block: Option<Shape>,
     /// Work items per thread of --show-sets
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape, requires = "show_sets")]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold, requires = "show_sets")]
     fold: Option<Shape>,
     #[command(flatten)]
     output: OutputArguments,

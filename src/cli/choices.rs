@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::input::{Shape, parse_shape};
+use super::input::{Shape, parse_fold, parse_shape};
+use super::output::Failure;
 use wavecast::kernel::Kernel;
 use wavecast::launch::{Candidate, Shapes};
 
@@ -16,7 +17,7 @@ pub(super) struct ShapeArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65_536))]
     pub threads: Vec<i64>,
     /// Consider this number of work items per thread instead of those of the file (repeatable)
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     pub fold: Vec<Shape>,
 }
 
@@ -30,6 +31,14 @@ impl ShapeArguments {
     /// The launches of a kernel to consider: for each fold all blocks.
     pub(super) fn candidates(&self, kernel: &Kernel) -> Vec<Candidate> {
         self.shapes().candidates(kernel)
+    }
+
+    /// Refuses folds that unroll to too much.
+    pub(super) fn check(&self, kernel: &Kernel, json: bool) -> Result<(), Failure> {
+        self.shapes().too_long(kernel).map_or(Ok(()), |message| {
+            let help = "give fewer or smaller folds at a time";
+            Err(Failure::message("too-many-folds", message, Some(help)).for_json(json))
+        })
     }
 
     /// The blocks that were given; those of the file otherwise.

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::Outcome;
 use super::files;
-use super::input::{Shape, parse_shape};
+use super::input::{Shape, parse_fold, parse_shape};
 use super::model::CachesName;
 use super::output::{Failure, extension, print, streamed, unknown_extension};
 use super::progress;
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     block: Option<Shape>,
     /// Work items per thread
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     fold: Option<Shape>,
     /// What the caches held when each launch began: cold for Nsight Compute, which empties them unless its
     /// --cache-control is none

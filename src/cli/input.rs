@@ -8,7 +8,7 @@ use clap::Args;
 use super::files;
 use super::output::Failure;
 use wavecast::device::{self, Device};
-use wavecast::kernel::{Limits, Loaded, Options, load};
+use wavecast::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
 use wavecast::source::Fault;
 
 /// Arguments that change how kernels are read.
@@ -20,7 +20,7 @@ pub(super) struct KernelArguments {
     /// Only this variant of the kernel (repeatable)
     #[arg(long, value_name = "NAME")]
     pub variant: Vec<String>,
-    /// Raise a limit that protects the tool: document-bytes, nodes, accesses, candidates, variants (repeatable)
+    /// Raise a limit that protects the tool: document-bytes, nodes, accesses, candidates, variants, steps (repeatable)
     #[arg(long, value_name = "NAME=N")]
     pub limit: Vec<String>,
 }
@@ -83,16 +83,25 @@ fn read_limited(reader: impl Read, path: &Path, limits: Limits) -> Result<String
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape(pub [i64; 3]);
 
-/// Reads a shape; missing extents are 1.
+/// Reads the shape of a block; missing extents are 1.
 pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
+    shape(text, 65_536)
+}
+
+/// Reads the shape of a fold.
+pub(super) fn parse_fold(text: &str) -> Result<Shape, String> {
+    shape(text, MAX_FOLD)
+}
+
+fn shape(text: &str, most: i64) -> Result<Shape, String> {
     let mut shape = [1; 3];
     let parts: Vec<&str> = text.split([',', 'x']).map(str::trim).collect();
     if parts.len() > 3 {
         return Err("at most three numbers, as in 256,1,2".to_owned());
     }
     for (extent, part) in shape.iter_mut().zip(parts) {
-        let number = part.parse().ok().filter(|n| (1..=65_536).contains(n));
-        *extent = number.ok_or("numbers from 1 to 65536, as in 256,1,2")?;
+        let number = part.parse().ok().filter(|n| (1..=most).contains(n));
+        *extent = number.ok_or_else(|| format!("numbers from 1 to {most}, as in 256,1,2"))?;
     }
     Ok(Shape(shape))
 }

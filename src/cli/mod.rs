@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod devices;
 mod emit;
+mod ending;
 mod explain;
 mod failure;
 mod files;

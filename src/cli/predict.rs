@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::{Answer, json_lines, no_prediction, say_errors};
-use super::input::{KernelArguments, Shape, parse_shape};
+use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::model::ModelArguments;
 use super::output::{Failure, Format, OutputArguments, json_documents};
 use super::progress;
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     block: Option<Shape>,
     /// Work items per thread; of a block alone, the fold of the file, and of several 1,1,1
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     fold: Option<Shape>,
     #[command(flatten)]
     kernel: KernelArguments,

@@ -123,6 +123,7 @@ fn one(
     let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
     let mut choices = Vec::new();
     for (kernel, of) in kernels.iter().enumerate() {
+        arguments.shapes.check(of, arguments.output.is_json())?;
         let candidates = arguments.shapes.candidates(of);
         choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
     }

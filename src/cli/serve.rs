@@ -2,18 +2,21 @@
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::Outcome;
+use super::ending::until_asked_to_end;
 use super::files::standard_output;
 use super::output::Failure;
-use wavecast::service::{Session, serve};
+use wavecast::service::{Ending, Serving, Session, serve};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "A request a line, such as {\"id\": 7, \"op\": \"rank\", \"device\": \"a100\", \"kernel\": {...}};\n\
-    ops are rank, predict, check and define. `wavecast schema request` and `wavecast schema answer` say all."
+    ops are rank, predict, check, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\
+    SIGTERM or SIGINT: what is being worked on is answered, what waits is refused, and the exit code is 0."
 )]
 pub(super) struct Arguments {
     /// Read requests from standard input, one JSON object a line; answer each on standard output
@@ -25,6 +28,20 @@ pub(super) struct Arguments {
     /// Threads that work at a time; as many as there are processors by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
+    /// How long a request may be worked on; 0 for as long as it takes
+    #[arg(long, value_name = "SECONDS", default_value_t = Serving::TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
+    time_limit: f64,
+    /// Longest request in bytes: longer lines are refused unread
+    #[arg(long, value_name = "N", default_value_t = Serving::REQUEST_BYTES)]
+    request_bytes: usize,
+    /// Let requests name device files of this machine
+    #[arg(long)]
+    allow_files: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|s| (0.0..=1e9).contains(s));
+    number.ok_or_else(|| "a number of seconds, 0 or more".to_owned())
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -39,7 +56,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     // Who cannot be answered need not ask.
     drop(standard_output()?);
     let session = Session::new(arguments.device.clone());
-    serve(&session, std::io::stdin().lock(), std::io::stdout(), jobs)
+    let session = if arguments.allow_files { session } else { session.without_files() };
+    let limit = Some(arguments.time_limit).filter(|s| *s > 0.0).map(Duration::from_secs_f64);
+    let ending = Ending::default();
+    let request_bytes = arguments.request_bytes;
+    let serving = Serving { jobs, time_limit: limit, request_bytes, ending: ending.clone() };
+    let input = until_asked_to_end(std::io::stdin(), &ending)
+        .map_err(|e| Failure::message("signals", format!("cannot wait for signals: {e}"), None))?;
+    serve(&session, input, std::io::stdout(), serving)
         .map_err(|e| Failure::unwritten("standard output", &e))?;
     Ok(ExitCode::SUCCESS)
 }

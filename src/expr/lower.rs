@@ -359,7 +359,7 @@ fn product(left: &Part<'_>, right: &Expr) -> Diagnostic {
 pub(super) fn excess(e: &Expr, excess: Excess) -> Diagnostic {
     match excess {
         Excess::Overflow => overflow(e),
-        Excess::TooComplex => Diagnostic::error(
+        Excess::TooComplex | Excess::Spent(_) => Diagnostic::error(
             "expression-too-complex",
             e.span,
             format!("`{}` is too complex", crate::source::shorten(&e.to_string())),

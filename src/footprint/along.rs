@@ -108,6 +108,12 @@ impl Along {
         self.floors.iter().fold(1, |n, f| n + breaks(f).min(extent))
     }
 
+    /// Quotients that are followed, and what else has to be evaluated in each row.
+    pub(super) fn size(&self) -> usize {
+        let of_rest = |rest: &Rest| rest.other.as_ref().map_or(0, Form::size);
+        self.floors.iter().map(|f| 1 + of_rest(&f.rest)).sum::<usize>() + of_rest(&self.rest)
+    }
+
     /// Moves to the row at `at`.
     pub(super) fn enter(&mut self, ranges: &Ranges, at: &[i64]) -> Result<(), Refusal> {
         self.offset = self.rest.value(ranges, at)?;

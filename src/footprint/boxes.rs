@@ -7,8 +7,12 @@
 use super::linear::{Progression, count_progressions};
 use super::pattern::{Frame, Pattern};
 use super::query::Refusal;
+use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};
 use crate::launch::BlockBox;
+
+/// Steps for an access of a group.
+const STEPS_OF_BASE: u64 = 16;
 
 /// Accesses with equal strides and threads.
 #[derive(Debug, Clone)]
@@ -28,6 +32,7 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
     let mut groups: Vec<Group> = Vec::new();
     for pattern in patterns {
         let (strides, base) = simple(pattern, frames)?;
+        spend_on(1 + groups.len() / 4, 1).ok()?;
         let like =
             |g: &&mut Group| g.frame == pattern.frame && g.strides == strides && g.width == pattern.width;
         if let Some(group) = groups.iter_mut().find(like) {
@@ -121,6 +126,7 @@ impl Group {
             }
         }
         let shift = i64::try_from(shift).map_err(|_| Refusal::Overflow)?;
+        spend_on(self.bases.len(), STEPS_OF_BASE)?;
         boxes.clear();
         for base in &self.bases {
             let base = base.checked_add(shift).ok_or(Refusal::Overflow)?;

@@ -4,6 +4,21 @@
 use super::engine::Engine;
 use super::query::{Query, Refusal};
 use super::{Budget, count_within};
+use crate::effort::keeping;
+
+/// Parts of the steps of a launch, of which some are kept for cheaper engines.
+const PARTS: u64 = 8;
+
+/// Parts that an engine has to leave to those that are asked before it, in other counts, and to estimates:
+/// one count that is hard must not make estimates of all that come after it.
+fn kept_from(engine: Engine) -> u64 {
+    match engine {
+        Engine::Isl => 6,
+        Engine::Enumeration | Engine::Runs => 4,
+        Engine::Linear => 2,
+        Engine::Sampling => 0,
+    }
+}
 
 /// How counts are made. Small and without state: copy it to every thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +59,13 @@ pub enum Uncounted {
         /// What each of them counted.
         counts: [u128; 2],
     },
+}
+
+impl Uncounted {
+    /// Whether it would have taken more steps than there were.
+    pub fn is_spent(&self) -> bool {
+        matches!(self, Uncounted::Refused(all) if all.iter().any(|r| r.1 == Refusal::Spent))
+    }
 }
 
 fn refusals(all: &[(Engine, Refusal)]) -> String {
@@ -103,7 +125,8 @@ impl Counter {
             None => &Engine::ALL,
         };
         for &engine in engines {
-            match count_within(query, engine, &self.budget) {
+            let kept = if self.forced.is_some() { 0 } else { kept_from(engine) };
+            match keeping(kept, PARTS, || count_within(query, engine, &self.budget)) {
                 Ok(count) => return Ok(count),
                 Err(refusal) => refused.push((engine, refusal)),
             }

@@ -3,6 +3,7 @@
 
 use super::query::{Piece, Range};
 use super::split::{factor, joined};
+use crate::effort::spend_on;
 use crate::expr::Form;
 
 /// Most pieces that are compared with each other.
@@ -21,7 +22,8 @@ struct Runs {
 /// The same bytes from affine pieces without conditions, without points along the smallest gap of a piece
 /// that lie in runs of others.
 pub(super) fn uncovered(pieces: Vec<Piece>) -> Vec<Piece> {
-    if pieces.len() > MOST {
+    // What cannot be compared is counted as it is, if that can still be afforded.
+    if pieces.len() > MOST || spend_on(pieces.len(), 1 + pieces.len() as u64 / 2).is_err() {
         return pieces;
     }
     let Some(pieces) = pieces.iter().map(joined).collect::<Option<Vec<_>>>() else { return pieces };

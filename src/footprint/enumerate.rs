@@ -3,7 +3,12 @@
 
 use super::intervals::Intervals;
 use super::query::{Piece, Query, Refusal};
+use super::split::size;
+use crate::effort::spend;
 use crate::expr::{Coord, Form, Term};
+
+/// Steps for a part of an address at a point.
+const STEPS_OF_PART: u64 = 2;
 
 /// Distinct lines, visiting at most `budget` points.
 pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
@@ -11,6 +16,8 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
     if points > budget {
         return Err(Refusal::Budget);
     }
+    let steps = query.pieces.iter().fold(0_u64, |n, p| n.saturating_add(steps(p)));
+    spend(steps)?;
     let mut pieces: Vec<Piece> = query.pieces.clone();
     pieces.sort_by_key(|p| p.array);
     let mut total = 0;
@@ -22,6 +29,14 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
         total += lines.count();
     }
     Ok(total)
+}
+
+/// Steps for all points of a piece.
+fn steps(piece: &Piece) -> u64 {
+    let points = u64::try_from(piece.points()).unwrap_or(u64::MAX);
+    let affine = piece.when.is_none() && piece.address.is_affine();
+    let parts = if affine { 1 } else { u64::try_from(size(piece)).unwrap_or(u64::MAX) };
+    points.saturating_mul(parts.saturating_mul(STEPS_OF_PART))
 }
 
 /// The points of a piece, and the affine part of its address by the position of each variable: looking

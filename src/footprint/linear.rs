@@ -12,9 +12,13 @@ use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
 use super::split::affine_pieces;
+use crate::effort::spend_on;
 use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
+
+/// Steps for making a piece ready.
+const STEPS_OF_PIECE: u64 = 16;
 
 /// Distinct lines of all pieces of a query. Quotients by small numbers and conditions are taken apart
 /// first, which mostly leaves affine pieces.
@@ -27,6 +31,7 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
+    spend_on(pieces.len(), STEPS_OF_PIECE)?;
     let mut progressions = pieces.iter().map(Progression::of).collect::<Counted<Vec<_>>>()?;
     progressions.sort_by_key(|p| p.array);
     let mut total = 0;
@@ -150,6 +155,7 @@ fn merge(steps: &mut Steps) -> Counted<()> {
 /// Distinct lines of progressions in one array. What lies apart, as the directions of a lattice
 /// Boltzmann kernel do, is counted apart, and once if it looks alike.
 pub(super) fn count_progressions(progressions: &mut [Progression], line: i64) -> Counted<u128> {
+    spend_on(progressions.len(), STEPS_OF_PIECE)?;
     progressions.sort_unstable_by_key(|p| p.base);
     let mut clusters =
         Clusters { line, counted: Vec::with_capacity(8), total: 0, buffers: Buffers::default() };
@@ -177,6 +183,7 @@ struct Clusters<'p> {
 
 impl<'p> Clusters<'p> {
     fn add(&mut self, cluster: &'p [Progression]) -> Counted<()> {
+        spend_on(1 + (self.counted.len() + cluster.len()) / 4, 1)?;
         let known = self.counted.iter().find(|(other, _)| alike(cluster, other, self.line));
         let lines = if let Some((_, lines)) = known {
             *lines
@@ -201,7 +208,7 @@ fn alike(a: &[Progression], b: &[Progression], line: i64) -> bool {
 }
 
 fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers) -> Counted<u128> {
-    let (runs, strides) = row_strides(progressions, line);
+    let (runs, strides) = row_strides(progressions, line)?;
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
         [row] => (Some(*row), None),
@@ -219,16 +226,17 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
         let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
         cut_into_rows([p.base, run], row, rows_per_plane, ys, zs, rectangles);
     }
-    Ok(count_rows(buffers, row, rows_per_plane, line))
+    Ok(count_rows(buffers, row, rows_per_plane, line)?)
 }
 
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides
 /// that remain are those between rows and planes. Returns the bytes that each then touches in a row.
-fn row_strides(progressions: &[Progression], line: i64) -> (Vec<i64>, Vec<i64>) {
+fn row_strides(progressions: &[Progression], line: i64) -> Counted<(Vec<i64>, Vec<i64>)> {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
     for p in progressions {
         for &(stride, _) in p.steps.as_slice() {
             if let Err(at) = strides.binary_search(&stride) {
+                spend_on(1 + strides.len() / 16, 1)?;
                 strides.insert(at, stride);
             }
         }
@@ -236,6 +244,7 @@ fn row_strides(progressions: &[Progression], line: i64) -> (Vec<i64>, Vec<i64>) 
     let mut runs: Vec<i64> = progressions.iter().map(|p| p.run).collect();
     let mut swallowed = 0;
     for &stride in &strides {
+        spend_on(progressions.len(), 1)?;
         // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
         let dense = |(p, run): (&Progression, &i64)| p.steps.count_of(stride) == 1 || stride - run < line;
         if !progressions.iter().zip(&runs).all(dense) {
@@ -247,7 +256,7 @@ fn row_strides(progressions: &[Progression], line: i64) -> (Vec<i64>, Vec<i64>) 
         swallowed += 1;
     }
     strides.drain(..swallowed);
-    (runs, strides)
+    Ok((runs, strides))
 }
 
 /// Cuts the runs of a progression at row boundaries, and its rows at plane boundaries.

@@ -43,7 +43,7 @@ pub struct Budget {
     pub points: u128,
     /// Most segments that runs follow.
     pub segments: u64,
-    /// Most elementary operations of isl.
+    /// Most elementary operations of isl; fewer where the steps of the launch allow no more.
     pub operations: u64,
     /// Lines that sampling looks for.
     pub samples: u32,
@@ -83,7 +83,7 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Runs => runs::count(query, budget.segments),
         Engine::Enumeration => enumerate::count(query, budget.points),
         #[cfg(feature = "isl")]
-        Engine::Isl => isl::count(query, budget.operations).map_err(|e| isl::refusal(&e)),
+        Engine::Isl => isl::count_within(query, budget.operations),
         #[cfg(not(feature = "isl"))]
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::effort::Spent;
 use crate::expr::{Cond, Coord, Form};
 
 /// A variable with its first and last value; never empty.
@@ -41,6 +42,12 @@ pub struct Query {
     pub line: i64,
 }
 
+impl From<Spent> for Refusal {
+    fn from(_: Spent) -> Self {
+        Refusal::Spent
+    }
+}
+
 /// Why an engine did not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -68,6 +75,9 @@ pub enum Refusal {
     /// It would take too long.
     #[error("there are more points than the budget allows")]
     Budget,
+    /// It would take more steps than the launch has left.
+    #[error("it takes more steps than are left")]
+    Spent,
     /// A line must have a byte.
     #[error("a line must have at least one byte")]
     Line,

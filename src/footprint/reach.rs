@@ -2,7 +2,11 @@
 //! addresses lie elsewhere are put aside unseen.
 
 use super::query::{Piece, Refusal};
-use crate::expr::{Coord, Form, Term};
+use crate::effort::spend_on;
+use crate::expr::{Cond, Coord, Form, Term};
+
+/// Steps for looking at a part of a form.
+const STEPS_OF_PART: u64 = 4;
 
 /// A part of a piece's box.
 #[derive(Debug, Clone)]
@@ -26,6 +30,7 @@ impl<'p> Part<'p> {
         ranges: Vec<(Coord, i64, i64)>,
         address: Form<i64>,
     ) -> Result<Option<Self>, Refusal> {
+        spend_on(address.size() + piece.when.as_ref().map_or(0, Cond::size), STEPS_OF_PART)?;
         if held(piece, &ranges) == Some(false) {
             return Ok(None);
         }
@@ -44,6 +49,7 @@ impl<'p> Part<'p> {
             let indexes = self.address.terms().iter().any(|t| indexes(&t.0, self.ranges[i].0));
             Some((!indexes, i128::from(high) - i128::from(low)))
         };
+        spend_on(self.ranges.len() * self.address.size(), STEPS_OF_PART)?;
         let many = (0..self.ranges.len()).filter(|&i| self.ranges[i].1 < self.ranges[i].2);
         let Some(best) = many.min_by_key(|&i| spread(i)) else { return Ok(None) };
         let (coord, from, to) = self.ranges[best];
@@ -67,6 +73,7 @@ impl<'p> Part<'p> {
             return Ok(false);
         }
         *left = left.checked_sub(1).ok_or(Refusal::Budget)?;
+        spend_on(1 + self.piece.when.as_ref().map_or(0, Cond::size), STEPS_OF_PART)?;
         let inside = target[0] <= self.bytes[0] && self.bytes[1] <= target[1];
         if inside && held(self.piece, &self.ranges) == Some(true) {
             return Ok(true);

@@ -1,6 +1,7 @@
 //! Lines of a union of rectangles of rows, each touching an interval of its bytes.
 
 use super::division::{gcd, quotient, remainder};
+use crate::effort::{Spent, spend_on};
 
 /// Rows `y` of the planes `z` (from, to excluded), each touching `bytes` (first, last) of itself.
 /// Every line between the first and the last byte is touched.
@@ -10,6 +11,9 @@ pub(super) struct Rectangle {
     pub(super) z: [i64; 2],
     pub(super) bytes: [i64; 2],
 }
+
+/// Steps for sorting, for each thing that is sorted.
+const STEPS_TO_SORT: u64 = 4;
 
 /// What is needed while counting, kept for the next count: many are small.
 #[derive(Debug, Default)]
@@ -29,8 +33,9 @@ pub(super) fn count_rows(
     row: Option<i64>,
     rows_per_plane: Option<i64>,
     line: i64,
-) -> u128 {
+) -> Result<u128, Spent> {
     let Buffers { rectangles, levels, active, segments, merged } = buffers;
+    spend_on(rectangles.len(), STEPS_TO_SORT)?;
     join(rectangles);
     if !rectangles.is_sorted_by_key(|r| r.z[0]) {
         rectangles.sort_unstable_by_key(|r| r.z[0]);
@@ -55,15 +60,15 @@ pub(super) fn count_rows(
             let at = active.partition_point(|r| r.bytes < next.bytes);
             active.insert(at, *next);
         }
-        let (lines, first, last) = sweep.slab(active, z);
+        let (lines, first, last) = sweep.slab(active, z)?;
         total += lines;
         // The last row of a plane and the first of the next one.
         if let (Some(below), Some(first)) = (below, first) {
-            total -= u128::from(sweep.shares_between_planes(z[0] - 1, below, first));
+            total -= u128::from(sweep.shares_between_planes(z[0] - 1, below, first)?);
         }
         below = last;
     }
-    total
+    Ok(total)
 }
 
 /// Joins rectangles that differ along one direction only and touch there: a stencil's arms become
@@ -114,27 +119,30 @@ impl Lattice {
         remainder(of_row + remainder(z, self.line) * self.plane, self.line)
     }
 
-    /// Sums `f(residue)` over the rows of a rectangle: each residue once, times its rows.
-    fn sum(&self, y: [i64; 2], z: [i64; 2], f: impl Fn(i64) -> i64) -> u128 {
+    /// Sums `f(residue)` over the rows of a rectangle: each residue once, times its rows. Each takes `steps`.
+    fn sum(&self, y: [i64; 2], z: [i64; 2], steps: usize, f: impl Fn(i64) -> i64) -> Result<u128, Spent> {
         if y[0] >= y[1] || z[0] >= z[1] {
-            return 0;
+            return Ok(0);
         }
+        let (of_z, of_y) = (Classes::new(z, self.plane, self.line), Classes::new(y, self.row, self.line));
+        spend_on(steps, of_z.number().saturating_mul(of_y.number()))?;
         if remainder(self.row, self.line) == 0 && self.plane == 0 {
             let rows = (y[1] - y[0]).unsigned_abs();
-            return u128::from(f(0).unsigned_abs()) * u128::from(rows) * u128::from(z[0].abs_diff(z[1]));
+            return Ok(u128::from(f(0).unsigned_abs()) * u128::from(rows) * u128::from(z[0].abs_diff(z[1])));
         }
         let mut total = 0;
-        for (dz, planes) in Classes::new(z, self.plane, self.line) {
-            for (dy, rows) in Classes::new(y, self.row, self.line) {
+        for (dz, planes) in of_z {
+            for (dy, rows) in of_y {
                 let lines = f(self.residue(y[0] + dy, z[0] + dz));
                 total += u128::from(lines.unsigned_abs()) * u128::from(planes) * u128::from(rows);
             }
         }
-        total
+        Ok(total)
     }
 }
 
 /// The classes of positions in a range that have equal residues: first member and size.
+#[derive(Clone, Copy)]
 struct Classes {
     next: i64,
     period: i64,
@@ -146,6 +154,11 @@ impl Classes {
         let step = remainder(stride, line);
         let period = if step == 0 { 1 } else { line / gcd(step, line) };
         Self { next: 0, period, count: range[1] - range[0] }
+    }
+
+    /// How many there are.
+    fn number(&self) -> u64 {
+        self.period.min(self.count).unsigned_abs()
     }
 }
 
@@ -183,7 +196,12 @@ impl Sweep<'_> {
     /// Lines of the planes `z`, in all of which the same rectangles are active, lines shared between
     /// their rows and planes counted once. With the edge of the first plane (if its first row is
     /// touched) and of the last (if its last row is).
-    fn slab(&mut self, active: &[Rectangle], z: [i64; 2]) -> (u128, Option<Edge>, Option<Edge>) {
+    fn slab(
+        &mut self,
+        active: &[Rectangle],
+        z: [i64; 2],
+    ) -> Result<(u128, Option<Edge>, Option<Edge>), Spent> {
+        spend_on(active.len(), STEPS_TO_SORT)?;
         let mut segments = std::mem::take(self.segments);
         segments.clear();
         segments.extend(active.iter().flat_map(|r| r.y));
@@ -194,13 +212,14 @@ impl Sweep<'_> {
         let mut before: Option<(i64, Edge)> = None;
         for cell in segments.windows(2) {
             let y = [cell[0], cell[1]];
+            spend_on(1 + active.len() / 4, 1)?;
             self.merge(active, y);
             let Some(edge) = self.edge() else { continue };
-            lines += self.lines(y, z);
+            lines += self.lines(y, z)?;
             if self.sharing {
-                shared += self.shared_between_rows([y[0], y[1] - 1], z, edge, edge);
+                shared += self.shared_between_rows([y[0], y[1] - 1], z, edge, edge)?;
                 if let Some((_, lower)) = before.filter(|b| b.0 == y[0]) {
-                    shared += self.shared_between_rows([y[0] - 1, y[0]], z, lower, edge);
+                    shared += self.shared_between_rows([y[0] - 1, y[0]], z, lower, edge)?;
                 }
                 if y[0] == 0 {
                     first = Some(edge);
@@ -212,10 +231,10 @@ impl Sweep<'_> {
             before = Some((y[1], edge));
         }
         if let (Some(first), Some(last), Some(height)) = (first, last, self.height) {
-            shared += self.shared_between_rows([height - 1, height], [z[0], z[1] - 1], last, first);
+            shared += self.shared_between_rows([height - 1, height], [z[0], z[1] - 1], last, first)?;
         }
         *self.segments = segments;
-        (lines - shared, first, last)
+        Ok((lines - shared, first, last))
     }
 
     /// The intervals of the rows of a cell; rectangles are sorted by their first byte.
@@ -233,9 +252,9 @@ impl Sweep<'_> {
         Some(Edge { first: self.merged.first()?[0], last: self.merged.last()?[1] })
     }
 
-    fn lines(&self, y: [i64; 2], z: [i64; 2]) -> u128 {
+    fn lines(&self, y: [i64; 2], z: [i64; 2]) -> Result<u128, Spent> {
         let line = self.lattice.line;
-        self.lattice.sum(y, z, |residue| {
+        self.lattice.sum(y, z, self.merged.len(), |residue| {
             let mut lines = 0;
             let mut reached = i64::MIN;
             for &[from, to] in &*self.merged {
@@ -248,15 +267,15 @@ impl Sweep<'_> {
     }
 
     /// Of the rows `y`, how many share a line with the row after them.
-    fn shared_between_rows(&self, y: [i64; 2], z: [i64; 2], lower: Edge, upper: Edge) -> u128 {
+    fn shared_between_rows(&self, y: [i64; 2], z: [i64; 2], lower: Edge, upper: Edge) -> Result<u128, Spent> {
         let Lattice { row, line, .. } = self.lattice;
-        self.lattice.sum(y, z, |residue| {
+        self.lattice.sum(y, z, 1, |residue| {
             i64::from(quotient(residue + lower.last, line) == quotient(residue + row + upper.first, line))
         })
     }
 
-    fn shares_between_planes(&self, z: i64, lower: Edge, upper: Edge) -> bool {
-        let Some(height) = self.height else { return false };
-        self.sharing && self.shared_between_rows([height - 1, height], [z, z + 1], lower, upper) > 0
+    fn shares_between_planes(&self, z: i64, lower: Edge, upper: Edge) -> Result<bool, Spent> {
+        let Some(height) = self.height.filter(|_| self.sharing) else { return Ok(false) };
+        Ok(self.shared_between_rows([height - 1, height], [z, z + 1], lower, upper)? > 0)
     }
 }

@@ -5,24 +5,46 @@
 use super::along::{Along, Ranges};
 use super::intervals::Intervals;
 use super::query::{Piece, Query, Refusal};
-use super::split::{long_pieces, without_repeats};
+use super::split::{long_pieces, size, without_repeats};
+use crate::effort::{left, spend, spend_on};
 use crate::expr::{Cond, Coord, Form, Term};
 
 /// Most conjunctions that a condition may consist of.
 const MOST_ALTERNATIVES: usize = 64;
 
+/// Steps for a segment, for each form that is followed.
+const STEPS_OF_SEGMENT: u64 = 3;
+/// Steps for looking along a variable, for each part of the forms.
+const STEPS_OF_PART: u64 = 32;
+
 /// Distinct lines of all pieces of a query, following at most `budget` segments.
 pub(super) fn count(query: &Query, budget: u64) -> Result<u128, Refusal> {
     let mut pieces: Vec<Piece> = query.pieces.iter().flat_map(easier).collect();
     pieces.sort_by_key(|p| p.array);
+    // What all of it costs is known before any of it is done: what is too much costs nothing.
+    let mut runs = Vec::with_capacity(pieces.len());
+    let mut cost = 0_u128;
+    for piece in &pieces {
+        for bounds in alternatives(piece.when.as_ref())? {
+            let (segments, of_piece) = Runs::new(piece, bounds, query.line)?;
+            let parts = 1 + of_piece.bounds.len() + of_piece.address.size();
+            cost = cost.saturating_add(segments.saturating_mul(parts as u128));
+            if segments > u128::from(budget) {
+                return Err(Refusal::Budget);
+            }
+            if cost > u128::from(left() / STEPS_OF_SEGMENT) {
+                return Err(Refusal::Spent);
+            }
+            runs.push((piece.array, of_piece));
+        }
+    }
+    spend(u64::try_from(cost).unwrap_or(u64::MAX).saturating_mul(STEPS_OF_SEGMENT))?;
     let mut left = budget;
     let mut total = 0;
-    for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
+    for (number, of_array) in pieces.chunk_by(|a, b| a.array == b.array).map(|all| (all[0].array, all)) {
         let mut lines = Intervals::of(of_array, query.line);
-        for piece in of_array {
-            for bounds in alternatives(piece.when.as_ref())? {
-                Runs::new(piece, bounds, query.line, left)?.follow(&mut lines, &mut left)?;
-            }
+        for (_, one) in runs.iter_mut().filter(|(array, _)| *array == number) {
+            one.follow(&mut lines, &mut left)?;
         }
         total += lines.count();
     }
@@ -72,8 +94,9 @@ struct Runs {
 }
 
 impl Runs {
-    /// Along the variable that leaves the fewest segments to follow.
-    fn new(piece: &Piece, bounds: Vec<Form<i64>>, line: i64, budget: u64) -> Result<Self, Refusal> {
+    /// Along the variable that leaves the fewest segments to follow, and how many these are about.
+    fn new(piece: &Piece, bounds: Vec<Form<i64>>, line: i64) -> Result<(u128, Self), Refusal> {
+        spend_on(size(piece), STEPS_OF_PART * u64::try_from(piece.ranges.len()).unwrap_or(1))?;
         let shape = Shape { ranges: piece.ranges.to_vec(), address: Form::clone(&piece.address), bounds };
         let mut best = shape.best(piece.width, line);
         // Segments of a few values each hardly save anything: look for a better direction.
@@ -84,8 +107,7 @@ impl Runs {
                 best = if other.as_ref().is_some_and(fewer) { other } else { best };
             }
         }
-        let (cost, runs) = best.ok_or(Refusal::NotAffine)?;
-        if cost > u128::from(budget) { Err(Refusal::Budget) } else { Ok(runs) }
+        best.ok_or(Refusal::NotAffine)
     }
 
     /// Steps through the rows.

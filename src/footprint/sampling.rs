@@ -9,46 +9,96 @@ use super::Count;
 use super::engine::Engine;
 use super::query::{Query, Refusal};
 use super::reach::Part;
+use crate::effort::{is_limited, left, spend_on, stopped, within};
 
 /// Parts of boxes that make up the cover, at least as many as there are pieces.
 const PARTS: usize = 1024;
 /// Parts that the search for one line may look at, on average.
 const SEARCH: u64 = 2048;
+/// An estimate takes this share of the steps that are left.
+const SHARE: u64 = 12;
+/// Fewer lines than these say nothing.
+const FEWEST: u32 = 64;
 /// The normal distribution's value for 95 %.
 const Z: f64 = 1.959_964;
 
-/// About how many distinct lines a query touches.
+/// About how many distinct lines a query touches. Where steps are scarce, fewer lines are looked for.
 pub(super) fn count(query: &Query, samples: u32) -> Result<Count, Refusal> {
-    estimate(query, samples, 0)
+    if !is_limited() {
+        return estimate(query, samples, 0);
+    }
+    let mut samples = samples;
+    loop {
+        match within(left() / SHARE, || estimate(query, samples, 0)) {
+            // Some lines cost more than the first ones did.
+            Err(Refusal::Spent) if samples > FEWEST && !stopped() => samples /= 8,
+            other => return other,
+        }
+    }
 }
 
 fn estimate(query: &Query, samples: u32, seed: u64) -> Result<Count, Refusal> {
     let parts = parts(query)?;
     let cover = Cover::new(&parts, query);
+    let samples = affordable(&parts, &cover, query, samples)?;
     let mut left = SEARCH.saturating_mul(u64::from(samples));
     let mut draw = Draw(seed);
     // So few lines that each is looked for: then the number is exact.
     let all = cover.lines <= u128::from(samples);
     let looked_for = if all { u32::try_from(cover.lines).unwrap_or(samples) } else { samples };
-    let mut found = 0;
-    for i in 0..looked_for {
-        // One line from each of equal shares of the cover: never worse than lines drawn from all of it.
-        let (from, to) = (share(cover.lines, i, looked_for), share(cover.lines, i + 1, looked_for));
-        let (array, line) = cover.line(from + draw.below(to - from));
-        let bytes = [line.saturating_mul(query.line), line.saturating_mul(query.line) + query.line - 1];
-        for (_, part) in parts.iter().filter(|p| p.0 == array) {
-            if part.touches(bytes, &mut left)? {
-                found += 1;
-                break;
-            }
-        }
-    }
+    let found = search(&parts, &cover, query, looked_for, &mut draw, &mut left)?;
     let interval = wilson(found, looked_for).map(|share| share * cover.lines as f64);
     let lines = (cover.lines * u128::from(found) + u128::from(looked_for) / 2)
         .checked_div(u128::from(looked_for))
         .unwrap_or(0);
     let interval = if all { [lines as f64; 2] } else { interval };
     Ok(Count { lines, engine: Engine::Sampling, verified_by: None, interval: Some(interval.into()) })
+}
+
+/// Draws lines and says how many of them are touched.
+fn search(
+    parts: &[(usize, Part<'_>)],
+    cover: &Cover,
+    query: &Query,
+    lines: u32,
+    draw: &mut Draw,
+    left: &mut u64,
+) -> Result<u32, Refusal> {
+    let mut found = 0;
+    for i in 0..lines {
+        spend_on(parts.len(), 1)?;
+        // One line from each of equal shares of the cover: never worse than lines drawn from all of it.
+        let (from, to) = (share(cover.lines, i, lines), share(cover.lines, i + 1, lines));
+        let (array, line) = cover.line(from + draw.below(to - from));
+        let bytes = [line.saturating_mul(query.line), line.saturating_mul(query.line) + query.line - 1];
+        for (_, part) in parts.iter().filter(|p| p.0 == array) {
+            if part.touches(bytes, left)? {
+                found += 1;
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How many lines can be looked for with the steps that are left: as many as a few first ones cost.
+fn affordable(
+    parts: &[(usize, Part<'_>)],
+    cover: &Cover,
+    query: &Query,
+    samples: u32,
+) -> Result<u32, Refusal> {
+    if !is_limited() || samples <= FEWEST {
+        return Ok(samples);
+    }
+    let before = left();
+    let mut draw = Draw(u64::MAX);
+    search(parts, cover, query, FEWEST, &mut draw, &mut SEARCH.saturating_mul(u64::from(FEWEST)))?;
+    let cost = (before - left()).max(1);
+    // Others may cost more.
+    let affordable = u128::from(left()) * u128::from(FEWEST) / u128::from(cost) * 2 / 3;
+    let affordable = u32::try_from(affordable).unwrap_or(samples).min(samples);
+    if affordable < FEWEST { Err(Refusal::Spent) } else { Ok(affordable) }
 }
 
 fn share(lines: u128, i: u32, of: u32) -> u128 {
@@ -74,6 +124,7 @@ fn parts(query: &Query) -> Result<Vec<(usize, Part<'_>)>, Refusal> {
     let mut single = Vec::new();
     while parts.len() + single.len() < PARTS.max(query.pieces.len()) {
         let width = |p: &(usize, Part<'_>)| p.1.bytes[1].abs_diff(p.1.bytes[0]);
+        spend_on(parts.len(), 1)?;
         let widest = parts.iter().enumerate().max_by_key(|(_, p)| width(p)).map(|(i, _)| i);
         let Some(widest) = widest else { break };
         let (array, part) = parts.swap_remove(widest);

@@ -5,13 +5,18 @@
 use super::division::gcd;
 use super::query::{Piece, Range};
 use super::region::Region;
+use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Form, Term};
 
 /// Most affine pieces that one piece may become.
 const MOST: i64 = 256;
 
+/// Steps for putting something in the place of a variable, for each part of a form.
+const STEPS_OF_PART: u64 = 16;
+
 /// The affine pieces of a piece, without conditions, if there are few of them.
 pub(super) fn affine_pieces(piece: &Piece) -> Option<Vec<Piece>> {
+    spend_on(size(piece), 2 * STEPS_OF_PART).ok()?;
     let mut pieces = vec![piece.clone()];
     for &(coord, _, _) in piece.ranges.iter() {
         let mut modulus = modulus_of(&piece.address, coord, 1, MOST)?;
@@ -128,6 +133,7 @@ fn unconditional(piece: Piece, most: i64, out: &mut Vec<Piece>) -> Option<()> {
 
 /// The points of a piece at which a variable has one value.
 fn at_value(piece: &Piece, coord: Coord, value: i64) -> Option<Piece> {
+    spend_on(size(piece), STEPS_OF_PART).ok()?;
     let with = |c| (c == coord).then(|| Form::int(value));
     let address = piece.address.substitute(&with).ok()?;
     let when = piece.when.as_ref().map(|w| w.substitute(&with)).transpose().ok()?;
@@ -168,6 +174,11 @@ fn modulus_of(form: &Form<i64>, coord: Coord, mut modulus: i64, most: i64) -> Op
     Some(modulus)
 }
 
+/// Parts of its address and its condition.
+pub(super) fn size(piece: &Piece) -> usize {
+    piece.address.size() + piece.when.as_ref().map_or(0, Cond::size)
+}
+
 /// The piece for each residue of a variable, which from then on counts the quotient.
 fn residues(piece: &Piece, coord: Coord, modulus: i64) -> Option<Vec<Piece>> {
     let at = piece.ranges.iter().position(|r| r.0 == coord)?;
@@ -178,6 +189,7 @@ fn residues(piece: &Piece, coord: Coord, modulus: i64) -> Option<Vec<Piece>> {
         if first > to {
             continue;
         }
+        spend_on(size(piece), STEPS_OF_PART).ok()?;
         let value = Form::coord(coord).times(&modulus).and_then(|f| f.plus(&Form::int(first))).ok()?;
         let with = |c| (c == coord).then(|| value.clone());
         let address = piece.address.substitute(&with).ok()?;

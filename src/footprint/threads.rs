@@ -9,9 +9,15 @@ use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
 use super::query::{Query, Ranges, Refusal};
 use super::region::Region;
+use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Dim, Excess, Form, LoopId};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{BlockBox, Instruction, Item, Launch, Program, Step};
+
+/// Steps for a part of an address or a condition that is made ready.
+const STEPS_OF_PART: u64 = 16;
+/// Steps for placing an access under a box of blocks.
+const STEPS_OF_REGION: u64 = 32;
 
 /// What counts as the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,8 +41,11 @@ pub struct Threads<'a> {
 }
 
 impl From<Excess> for Refusal {
-    fn from(_: Excess) -> Self {
-        Refusal::Overflow
+    fn from(excess: Excess) -> Self {
+        match excess {
+            Excess::Spent(_) => Refusal::Spent,
+            _ => Refusal::Overflow,
+        }
     }
 }
 
@@ -121,6 +130,7 @@ impl Threads<'_> {
         frames: &mut Vec<Frame>,
     ) -> Result<Option<Pattern>, Refusal> {
         let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
+        spend_on(forms.iter().map(Form::size).sum::<usize>() + conditions_size(&conditions), STEPS_OF_PART)?;
         let mut draft = Draft { loops: Vec::new(), even: 0, when: conditions, forms };
         if !draft.unroll(self.program, self.launch, loops)? {
             return Ok(None);
@@ -251,6 +261,7 @@ impl Touched {
             placed.push(boxes.into_iter().map(Ranges::from).collect());
         }
         for pattern in &*self.patterns {
+            spend_on(placed[pattern.frame].len(), STEPS_OF_REGION)?;
             for ranges in &placed[pattern.frame] {
                 let region = Region {
                     ranges: ranges.clone(),
@@ -263,6 +274,10 @@ impl Touched {
         }
         Ok(())
     }
+}
+
+fn conditions_size(conditions: &[Cond<i64>]) -> usize {
+    conditions.iter().map(Cond::size).sum()
 }
 
 /// Which loops stand around each instruction, outermost first.

@@ -1,5 +1,11 @@
 //! Limits that protect the tool from documents that would expand without end.
 
+/// Most work items of a thread along one dimension.
+pub const MAX_FOLD: i64 = 4096;
+
+/// About a second of processor time.
+const STEPS: usize = 200_000_000;
+
 /// How much one call may read and expand. Generous; each can be raised with `--limit NAME=N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -13,6 +19,8 @@ pub struct Limits {
     pub candidates: usize,
     /// Documents and variants of one text.
     pub variants: usize,
+    /// Elementary steps that counting for one launch may take.
+    pub steps: usize,
 }
 
 impl Default for Limits {
@@ -23,13 +31,15 @@ impl Default for Limits {
             accesses: 250_000,
             candidates: 1_000_000,
             variants: 100_000,
+            steps: STEPS,
         }
     }
 }
 
 impl Limits {
     /// The names that [`Limits::set`] knows.
-    pub const NAMES: [&'static str; 5] = ["document-bytes", "nodes", "accesses", "candidates", "variants"];
+    pub const NAMES: [&'static str; 6] =
+        ["document-bytes", "nodes", "accesses", "candidates", "variants", "steps"];
 
     /// Changes one limit by name; `false` if there is none of that name.
     pub fn set(&mut self, name: &str, value: usize) -> bool {
@@ -39,6 +49,7 @@ impl Limits {
             "accesses" => self.accesses = value,
             "candidates" => self.candidates = value,
             "variants" => self.variants = value,
+            "steps" => self.steps = value,
             _ => return false,
         }
         true

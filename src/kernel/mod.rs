@@ -13,7 +13,7 @@ mod variants;
 
 pub use document::KernelDoc;
 pub use leaf::{DType, Order, Precision, Space};
-pub use limits::Limits;
+pub use limits::{Limits, MAX_FOLD};
 pub use load::{Loaded, Options, load};
 pub use model::{
     Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,

@@ -34,6 +34,8 @@ pub struct Kernel {
     pub work: Work,
     /// The launches to consider.
     pub launch: LaunchRules,
+    /// Elementary steps that counting for one launch may take.
+    pub steps: u64,
     /// What deserves a look, though the kernel is usable.
     pub warnings: Vec<Diagnostic>,
 }

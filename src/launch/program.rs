@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::candidate::{Candidate, Launch};
 use super::simplified::simplified;
+use crate::effort::{Spent, spend_on};
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, LoopId, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
 
@@ -15,6 +16,8 @@ const MAX_ITEMS: usize = u16::MAX as usize;
 const MAX_INSTRUCTIONS: usize = 500_000;
 /// Most parts of the forms of a thread: of so many instructions, few can be long.
 const MAX_PARTS: usize = 12_000_000;
+/// Steps for folding a part of a form.
+const STEPS_OF_PART: u64 = 12;
 
 /// A work item of a thread: its place in the fold and the condition under which it works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,6 +175,7 @@ impl Program<Scale> {
         if count.is_some_and(|n| n.saturating_mul(guard) > MAX_PARTS) {
             return Err(Excess::TooComplex);
         }
+        spend_on(count.unwrap_or(usize::MAX), STEPS_OF_PART * (1 + guard as u64))?;
         let mut items = Vec::new();
         for z in 0..fold[2] {
             for y in 0..fold[1] {
@@ -198,7 +202,7 @@ impl Program<Scale> {
         let (mut instructions, uses) = (folding.instructions, folding.uses);
         if kernel.guard.is_none() {
             for instruction in &mut instructions {
-                keep_smallest(&mut instruction.items, &items);
+                keep_smallest(&mut instruction.items, &items)?;
             }
         }
         Ok((Self { fold, items, instructions, steps, loops }, uses))
@@ -212,6 +216,7 @@ impl Program<Scale> {
     /// The program with block and grid sizes put in.
     pub fn at(&self, launch: &Launch) -> Result<Program<i64>, Excess> {
         let sizes = &launch.sizes;
+        spend_on(self.instructions.len() + self.items.len(), STEPS_OF_PART)?;
         let items = self
             .items
             .iter()
@@ -234,7 +239,7 @@ impl Program<Scale> {
 }
 
 /// Accesses of a body, each counted once.
-fn length(body: &[Statement]) -> usize {
+pub(super) fn length(body: &[Statement]) -> usize {
     let one = |s: &Statement| match s {
         Statement::Loop(_, inner) => length(inner),
         Statement::Access(_) => 1,
@@ -253,6 +258,7 @@ fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option
 
 impl Instruction<Scale> {
     fn at(&self, sizes: &LaunchSizes) -> Result<Instruction<i64>, Excess> {
+        spend_on(self.element.size(), STEPS_OF_PART)?;
         Ok(Instruction {
             kind: self.kind,
             field: self.field,
@@ -269,21 +275,35 @@ impl Instruction<Scale> {
 
 /// Without a guard, a work item works whenever one with larger coordinates does: only the smallest
 /// need be asked.
-fn keep_smallest(list: &mut Items, items: &[Item<Scale>]) {
+fn keep_smallest(list: &mut Items, items: &[Item<Scale>]) -> Result<(), Spent> {
     if list.more.is_empty() {
-        return;
+        return Ok(());
+    }
+    // Most lists begin with an item that is below all others.
+    let all = list.clone();
+    list.retain(|item| !below(items, all.first, item));
+    if list.more.is_empty() {
+        return Ok(());
     }
     let all = list.clone();
+    spend_on(1 + all.more.len(), 1 + all.more.len() as u64)?;
     list.retain(|item| !all.iter().any(|other| below(items, other, item)));
+    Ok(())
 }
 
 /// Whether a load is done wherever another is needed. One before a loop must be: the loop may not run
 /// at all, so that it cannot be done for what only the loop needs.
-fn covers(load: &Instruction<Scale>, needed: &Items, clipped: bool, items: &[Item<Scale>]) -> bool {
+fn covers(
+    load: &Instruction<Scale>,
+    needed: &Items,
+    clipped: bool,
+    items: &[Item<Scale>],
+) -> Result<bool, Spent> {
+    spend_on(1 + needed.more.len(), 1 + load.items.more.len() as u64)?;
     let guarded = items.first().is_some_and(|i| i.guard.is_some());
     let covered =
         |item| load.items.contains(item) || (!guarded && load.items.iter().any(|i| below(items, i, item)));
-    (clipped || !load.clipped) && needed.iter().all(covered)
+    Ok((clipped || !load.clipped) && needed.iter().all(covered))
 }
 
 /// Whether one work item comes before another along every axis along which they differ.
@@ -367,7 +387,9 @@ impl Folding<'_> {
             self.loads.remove(&access.field);
         }
         let size = access.element.size() + access.when.as_ref().map_or(0, Cond::size);
-        self.parts += size.saturating_mul(if by_item { self.items.len() } else { 1 });
+        let parts = size.saturating_mul(if by_item { self.items.len() } else { 1 });
+        spend_on(parts, STEPS_OF_PART)?;
+        self.parts += parts;
         if self.parts > MAX_PARTS {
             return Err(Excess::TooComplex);
         }
@@ -402,13 +424,15 @@ impl Folding<'_> {
             (&element, width, &when).hash(&mut hasher);
             let hash = hasher.finish();
             let same = self.loads.entry(field).or_default().entry(hash).or_default();
-            let earlier = same.iter().copied().find(|&i| {
+            let mut earlier = None;
+            for &i in &*same {
                 let other = &self.instructions[i];
-                other.width == width
-                    && other.element == element
-                    && other.when == when
-                    && (i >= self.loop_starts || covers(other, &items, clipped, self.items))
-            });
+                let alike = other.width == width && other.element == element && other.when == when;
+                if alike && (i >= self.loop_starts || covers(other, &items, clipped, self.items)?) {
+                    earlier = Some(i);
+                    break;
+                }
+            }
             if let Some(earlier) = earlier {
                 self.uses.push(earlier);
                 let earlier = &mut self.instructions[earlier];

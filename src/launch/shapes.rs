@@ -1,7 +1,11 @@
 //! Launches that somebody asked for instead of those of the document.
 
 use super::candidate::{Candidate, candidates};
+use super::program::length;
 use crate::kernel::Kernel;
+
+/// Most accesses that all folds together may unroll to.
+const MOST_UNROLLED: usize = 5_000_000;
 
 /// Blocks and folds to consider; empty lists leave it to the document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +29,19 @@ impl Shapes {
         let of =
             |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
         folds.iter().flat_map(of).collect()
+    }
+
+    /// Why these folds are too many for a kernel: each of them unrolls its accesses once more.
+    pub fn too_long(&self, kernel: &Kernel) -> Option<String> {
+        let accesses = length(&kernel.body);
+        let unrolled = |fold: &[i64; 3]| {
+            let items = fold.iter().map(|&f| usize::try_from(f).unwrap_or(usize::MAX));
+            items.fold(accesses, usize::saturating_mul)
+        };
+        let count = self.folds.iter().map(unrolled).fold(0, usize::saturating_add);
+        (self.folds.len() > 1 && count > MOST_UNROLLED).then(|| {
+            format!("the folds unroll to {count} accesses in all; at most {MOST_UNROLLED} are considered")
+        })
     }
 
     /// The blocks that were given; those of the document otherwise.

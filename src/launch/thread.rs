@@ -2,6 +2,7 @@
 //! engines are held.
 
 use super::program::{Instruction, Item, Program, Step};
+use crate::effort::Spent;
 use crate::expr::{Coord, LoopId};
 
 /// One address that a thread touches.
@@ -33,6 +34,9 @@ pub enum Fault {
     /// The visitor asked to stop, or a loop is longer than it allowed.
     #[error("stopped after {0} accesses and iterations")]
     Stopped(usize),
+    /// It takes more steps than it may.
+    #[error(transparent)]
+    Spent(#[from] Spent),
 }
 
 /// Calls `visit` for every access of a thread in program order, of at most `most` accesses and loop

@@ -4,6 +4,7 @@
 use super::candidate::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
+use crate::effort::spend_on;
 use crate::expr::{Cond, Coord};
 use crate::kernel::Kernel;
 
@@ -13,6 +14,9 @@ const MOST_LOOKS: u32 = 1 << 10;
 const MOST_CONDITIONS: usize = 64;
 /// Most blocks of which each is looked at; of more, so many.
 const MOST_BLOCKS: i64 = 1 << 10;
+
+/// Steps for a part of a condition.
+const STEPS_OF_PART: u64 = 3;
 
 /// The blocks of a launch that have work, as far as intervals can tell.
 #[derive(Debug, Clone)]
@@ -131,12 +135,19 @@ fn conditions(program: &Program<i64>) -> Option<Vec<[Option<&Cond<i64>>; 2]>> {
             if both == [None, None] || found.len() > MOST_CONDITIONS {
                 return None;
             }
+            // What cannot be found out is taken as done.
+            spend_on(1 + found.len(), 4).ok()?;
             if !found.contains(&both) {
                 found.push(both);
             }
         }
     }
     Some(found)
+}
+
+/// Takes the steps for deciding a condition.
+fn affordable(cond: &Cond<i64>) -> bool {
+    spend_on(1 + cond.size(), STEPS_OF_PART).is_ok()
 }
 
 #[derive(Debug, Clone)]
@@ -149,14 +160,17 @@ impl Search<'_> {
     /// Whether a block of a box may have work.
     fn may_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
-        let may_hold = |cond: Option<&Cond<i64>>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        // What cannot be found out may be.
+        let may_hold = |cond: Option<&Cond<i64>>| {
+            cond.is_none_or(|c| !affordable(c) || c.decided(&within) != Some(false))
+        };
         self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
     }
 
     /// Whether all conditions hold in every block of a box.
     fn all_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
-        self.conditions.iter().flatten().flatten().all(|c| c.decided(&within) == Some(true))
+        self.conditions.iter().flatten().flatten().all(|c| affordable(c) && c.decided(&within) == Some(true))
     }
 
     /// The values of a coordinate in the threads of a box of blocks.

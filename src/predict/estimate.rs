@@ -4,12 +4,35 @@ use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
 use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
-use crate::expr::{Excess, Scale};
+use crate::effort;
+use crate::expr::Excess;
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::traffic::l1;
 use crate::traffic::{Caches, Counting, Footprints, Volumes, WorkItems, footprints, volumes};
+
+/// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
+/// not depend on which of them comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// What a thread does.
+    Program,
+    /// Distinct lines of blocks and waves.
+    Footprints,
+    /// What warps do.
+    L1,
+}
+
+impl Work {
+    /// Of all steps of a launch.
+    pub(super) fn steps(self, all: u64) -> u64 {
+        match self {
+            Work::Program | Work::L1 => all / 4,
+            Work::Footprints => all / 2,
+        }
+    }
+}
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -43,6 +66,12 @@ pub enum Unpredicted {
     /// Its threads could not be run.
     #[error("{0}")]
     Fault(#[from] Fault),
+    /// Counting would take longer than it may.
+    #[error("counting takes more than {steps} steps, which is the limit `steps`")]
+    Spent {
+        /// The limit.
+        steps: u64,
+    },
 }
 
 impl From<Excess> for Unpredicted {
@@ -59,7 +88,30 @@ impl Unpredicted {
             Unpredicted::Uncounted(Uncounted::Disagreement { .. }) => "engines-disagree",
             Unpredicted::Uncounted(_) => "not-countable",
             Unpredicted::Fault(_) => "not-computable",
+            Unpredicted::Spent { .. } => "too-many-steps",
         }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Unpredicted::Spent { .. } => Some(
+                "say it with fewer accesses, folds, nested quotients or conditions, let `sample` stand for \
+                 long loops, or raise the limit `steps`",
+            ),
+            _ => None,
+        }
+    }
+
+    /// The same for a launch that may take so many steps.
+    fn within(self, steps: u64) -> Self {
+        let spent = match &self {
+            Unpredicted::Infeasible(Infeasible::Address(Excess::Spent(_))) => true,
+            Unpredicted::Fault(Fault::Spent(_)) => true,
+            Unpredicted::Uncounted(why) => why.is_spent(),
+            _ => false,
+        };
+        if spent { Unpredicted::Spent { steps } } else { self }
     }
 }
 
@@ -91,19 +143,20 @@ impl<'a> Estimator<'a> {
     pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
-        let program = Program::folded(self.kernel, candidate.fold)?;
-        self.of_program(launch, occupancy, &program)
+        let program = self.within(Work::Program, || {
+            Ok::<_, Excess>(Program::folded(self.kernel, candidate.fold)?.at(&launch)?)
+        })?;
+        self.of_placed(launch, occupancy, &program)
     }
 
-    /// Everything about a launch of a program that was folded already.
-    fn of_program(
+    /// Does a part of the work for a launch with the steps that this part may take.
+    pub(super) fn within<T, E: Into<Unpredicted>>(
         &self,
-        launch: Launch,
-        occupancy: Occupancy,
-        program: &Program<Scale>,
-    ) -> Result<Prediction, Unpredicted> {
-        let program = program.at(&launch)?;
-        self.of_placed(launch, occupancy, &program)
+        part: Work,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Unpredicted> {
+        let steps = self.kernel.steps;
+        effort::within(part.steps(steps), work).map_err(|why| why.into().within(steps))
     }
 
     /// Everything about a launch of a program with block and grid sizes put in.
@@ -129,7 +182,9 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device, resident) = (self.kernel, self.device, occupancy.wave_blocks);
-        let footprints = footprints(kernel, &launch, program, device, resident, &self.counting)?;
+        let footprints = self.within(Work::Footprints, || {
+            footprints(kernel, &launch, program, device, resident, &self.counting)
+        })?;
         self.of_counted(launch, occupancy, program, footprints)
     }
 
@@ -142,7 +197,7 @@ impl<'a> Estimator<'a> {
         footprints: Footprints,
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
-        let l1 = l1::count(kernel, &launch, program, device)?;
+        let l1 = self.within(Work::L1, || l1::count(kernel, &launch, program, device))?;
         let (items, counting) = (footprints.items, Counted::of(&footprints, &l1));
         let (volumes, time) = (Volumes::default(), Time::default());
         let working_blocks = footprints.working_blocks;

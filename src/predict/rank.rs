@@ -1,10 +1,12 @@
 //! All candidates of a kernel, best first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::shared::{Runnable, Shared};
+use crate::effort::{heeding, stop, stopped};
 use crate::launch::Candidate;
 use crate::parallel;
 
@@ -47,6 +49,9 @@ pub struct Ranked {
 
 /// Candidates that are predicted before those that are not kept are forgotten.
 const AT_A_TIME: usize = 1 << 12;
+/// How long a part of the candidates takes, about. Several rankings that share threads take turns with their
+/// parts, so that none waits until another is done.
+const PART: Duration = Duration::from_millis(50);
 
 /// Ranks candidates by the time of the whole job. Candidates whose speed, one over the time, differs from
 /// the best of their group by less than `error`, a share of it, are one group. The best `most` are kept. The result does not depend on the number of
@@ -61,6 +66,9 @@ pub fn rank(
     let mut shared: Vec<Shared<'_>> = estimators.iter().map(|&e| Shared::new(e)).collect();
     let (mut admitted, mut rejected) = (Vec::with_capacity(choices.len()), Vec::new());
     for (i, choice) in choices.iter().enumerate() {
+        if stopped() {
+            break;
+        }
         match shared[choice.kernel].admit(choice.candidate) {
             Ok(runnable) => admitted.push((i, runnable)),
             Err(why) => rejected.push((i, why)),
@@ -68,10 +76,15 @@ pub fn rank(
     }
     done.fetch_add(rejected.len(), Ordering::Relaxed);
     let mut best = Best { most, found: Vec::new(), feasible: 0, registers_assumed: false };
-    for part in admitted.chunks(AT_A_TIME) {
+    let stop = stop();
+    let mut parts = Parts::of(&admitted);
+    while let Some(part) = parts.next()
+        && !stopped()
+    {
+        let started = Instant::now();
         let predicted: Vec<Result<Box<Summary>, Unpredicted>> = parallel::map(part, |(i, runnable)| {
             let kernel = choices[*i].kernel;
-            let outcome = one(&estimators[kernel], &shared[kernel], runnable);
+            let outcome = heeding(stop.as_ref(), || one(&estimators[kernel], &shared[kernel], runnable));
             done.fetch_add(1, Ordering::Relaxed);
             outcome.map(Box::new)
         });
@@ -81,14 +94,41 @@ pub fn rank(
                 Err(why) => rejected.push((*i, why)),
             }
         }
-        best.cut();
+        best.cut_if_long();
+        parts.adapt(started.elapsed());
     }
+    best.cut();
     rejected.sort_by_key(|r| r.0);
     Ranking {
         feasible: best.feasible,
         registers_assumed: best.registers_assumed,
         results: placed(best.found, error),
         rejected: rejected.into_iter().map(|(i, why)| (choices[i], why)).collect(),
+    }
+}
+
+/// Candidates in parts, each of which takes about as long.
+struct Parts<'c, C> {
+    rest: &'c [C],
+    size: usize,
+}
+
+impl<'c, C> Parts<'c, C> {
+    fn of(all: &'c [C]) -> Self {
+        Self { rest: all, size: 2 * rayon::current_num_threads() }
+    }
+
+    fn next(&mut self) -> Option<&'c [C]> {
+        let (part, rest) = self.rest.split_at(self.size.min(self.rest.len()));
+        self.rest = rest;
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// How large the next one is, after what the last one took.
+    fn adapt(&mut self, took: Duration) {
+        let least = rayon::current_num_threads();
+        let larger = if took < PART / 2 { self.size * 2 } else { self.size };
+        self.size = if took > PART * 2 { self.size / 2 } else { larger }.clamp(least, AT_A_TIME.max(least));
     }
 }
 
@@ -106,6 +146,13 @@ impl Best {
         self.feasible += 1;
         self.registers_assumed |= prediction.launch.registers_assumed;
         self.found.push((kernel, prediction));
+    }
+
+    /// Forgets all but the best, now and then.
+    fn cut_if_long(&mut self) {
+        if self.found.len() >= self.most.saturating_add(AT_A_TIME) {
+            self.cut();
+        }
     }
 
     /// Sorts, and forgets all but the best.

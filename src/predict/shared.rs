@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::estimate::{Estimator, Unpredicted};
+use super::estimate::{Estimator, Unpredicted, Work};
+use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
@@ -27,7 +28,8 @@ pub(super) struct Runnable {
 
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
-        let items = WorkItems::of(estimator.kernel, &estimator.counting);
+        let steps = Work::Footprints.steps(estimator.kernel.steps);
+        let items = effort::within(steps, || WorkItems::of(estimator.kernel, &estimator.counting));
         Self { estimator, programs: BTreeMap::new(), items, footprints: BTreeMap::new() }
     }
 
@@ -36,10 +38,10 @@ impl<'k> Shared<'k> {
         let Estimator { kernel, device, .. } = self.estimator;
         let launch = Launch::new(kernel, candidate)?;
         let occupancy = occupancy(device, &launch)?;
-        let program =
-            self.programs.entry(candidate.fold).or_insert_with(|| Program::folded(kernel, candidate.fold));
-        if let Err(excess) = program {
-            return Err(Infeasible::Address(*excess).into());
+        let steps = Work::Program.steps(kernel.steps);
+        let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold));
+        if let Err(excess) = self.programs.entry(candidate.fold).or_insert_with(folded) {
+            return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
         }
         if self.items.is_some() {
             self.footprints.entry(Region::of(&launch, occupancy.wave_blocks)).or_default();
@@ -50,20 +52,29 @@ impl<'k> Shared<'k> {
     /// The program of an admitted candidate.
     pub(super) fn program(&self, launch: &Launch) -> Result<Program<i64>, Unpredicted> {
         match self.programs.get(&launch.candidate.fold) {
-            Some(Ok(program)) => Ok(program.at(launch)?),
+            Some(Ok(program)) => self.estimator.within(Work::Program, || program.at(launch)),
             Some(Err(excess)) => Err(Infeasible::Address(*excess).into()),
             None => Ok(Program::folded(self.estimator.kernel, launch.candidate.fold)?.at(launch)?),
         }
     }
 
     /// The footprints of an admitted candidate.
-    pub(super) fn footprints(&self, of: &Runnable, program: &Program<i64>) -> Result<Footprints, Uncounted> {
+    pub(super) fn footprints(
+        &self,
+        of: &Runnable,
+        program: &Program<i64>,
+    ) -> Result<Footprints, Unpredicted> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
-        let place = self.footprints.get(&Region::of(&of.launch, resident));
-        let (Some(items), Some(place)) = (&self.items, place) else {
-            return footprints(kernel, &of.launch, program, device, resident, &counting);
+        let count = || match &self.items {
+            Some(items) => items.footprints(&of.launch, device, resident, &counting),
+            None => footprints(kernel, &of.launch, program, device, resident, &counting),
         };
-        place.get_or_init(|| items.footprints(&of.launch, device, resident, &counting)).clone()
+        let steps = Work::Footprints.steps(kernel.steps);
+        let counted = match self.footprints.get(&Region::of(&of.launch, resident)) {
+            Some(place) => place.get_or_init(|| effort::within(steps, count)).clone(),
+            None => effort::within(steps, count),
+        };
+        self.estimator.within(Work::Footprints, || counted)
     }
 }

@@ -144,7 +144,7 @@ impl ErrorDocument {
         let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
         let (block, fold) = (shape(candidate.block), shape(candidate.fold));
         let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
-        Self::of(why.code(), message, None)
+        Self::of(why.code(), message, why.help().map(str::to_owned))
     }
 
     /// The errors of one or several faults.

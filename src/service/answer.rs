@@ -54,6 +54,8 @@ pub enum Document {
     Check(Box<Check>),
     /// Of `define`.
     Definition(Definition),
+    /// Of `cancel`.
+    Cancellation(Cancellation),
     /// Of `predict`, for one of several kernels.
     Error(ErrorDocument),
 }
@@ -67,6 +69,19 @@ pub struct Definition {
     pub name: String,
     /// The kernels that it holds, variants included.
     pub kernels: Vec<String>,
+}
+
+/// What was cancelled: `wavecast/cancellation/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Cancellation {
+    /// `wavecast/cancellation/1`.
+    pub schema: &'static str,
+    /// The id that was given.
+    #[schemars(with = "Value")]
+    pub target: Id,
+    /// How many requests with this id end: each of them is answered with the error `cancelled`. 0 if none was
+    /// waiting or being worked on, as it was answered already.
+    pub cancelled: usize,
 }
 
 impl Answer {

@@ -52,6 +52,15 @@ impl ShapeList {
         &self.0
     }
 
+    /// All of them, none of which may be longer than `most` along a dimension.
+    pub(super) fn up_to(&self, most: i64, option: &str) -> Choice<&Self> {
+        let too_long = self.0.iter().flatten().find(|&&extent| extent > most);
+        too_long.map_or(Ok(self), |extent| {
+            let message = format!("`options.{option}` has the extent {extent}; the most is {most}");
+            Err(ErrorDocument::of("request", message, None))
+        })
+    }
+
     /// The only one, if any was given.
     pub(super) fn only(&self, option: &str) -> Choice<Option<[i64; 3]>> {
         match self.0.as_slice() {

@@ -14,6 +14,11 @@ impl Id {
         self.0.is_none()
     }
 
+    /// Whether it was written in the same way.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.0.as_ref().map(|v| v.get()) == other.0.as_ref().map(|v| v.get())
+    }
+
     /// What stands in a request.
     pub(super) fn of(value: Box<RawValue>) -> Self {
         Self((value.get() != "null").then_some(value))

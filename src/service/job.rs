@@ -56,7 +56,7 @@ impl Job {
     }
 
     fn predict(&self, loaded: &Loaded, device: &Device) -> Result<Documents, ErrorDocument> {
-        let (block, fold) = (self.options.block.only("block")?, self.options.fold.only("fold")?);
+        let (block, fold) = (self.options.block.only("block")?, self.options.folds()?.only("fold")?);
         let mut documents = Vec::new();
         for kernel in &loaded.kernels {
             let estimator = self.estimator(kernel, device)?;
@@ -85,7 +85,7 @@ impl Job {
         let shapes = Shapes {
             blocks: self.options.block.all().to_vec(),
             threads: self.options.threads.0.clone(),
-            folds: self.options.fold.all().to_vec(),
+            folds: self.options.folds()?.all().to_vec(),
         };
         let mut documents = Vec::new();
         for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
@@ -93,6 +93,9 @@ impl Job {
             let estimators = estimators?;
             let mut choices = Vec::new();
             for (kernel, of) in kernels.iter().enumerate() {
+                if let Some(message) = shapes.too_long(of) {
+                    return Err(ErrorDocument::of("too-many-folds", message, None));
+                }
                 let candidates = shapes.candidates(of);
                 choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
             }

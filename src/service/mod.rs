@@ -16,14 +16,16 @@ mod id;
 mod job;
 mod lines;
 mod lock;
+mod queue;
 mod request;
 mod schema;
+mod serve;
 mod session;
 
-pub use answer::{Answer, Definition, Document, Documents};
+pub use answer::{Answer, Cancellation, Definition, Document, Documents};
 pub use given::{Given, ShapeList, Texts, WholeNumbers};
 pub use id::Id;
-pub use lines::serve;
 pub use request::{Op, Options, Request};
 pub use schema::{SCHEMAS, schema};
+pub use serve::{Ending, Serving, serve};
 pub use session::Session;

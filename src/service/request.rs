@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::given::{Choice, Given, ShapeList, Texts, WholeNumbers};
 use super::id::Id;
 use crate::footprint::{Addressing, Engine};
-use crate::kernel::{KernelDoc, Limits, Options as KernelOptions};
+use crate::kernel::{KernelDoc, Limits, MAX_FOLD, Options as KernelOptions};
 use crate::predict::Model;
 use crate::report::ErrorDocument;
 use crate::traffic::Caches;
@@ -44,6 +44,10 @@ pub struct Request {
     /// An id, an alias or a path of a device file; by default that of the server.
     #[serde(default)]
     pub device: Option<String>,
+    /// `cancel`: the id of the request that is to end, written as it was there.
+    #[serde(default)]
+    #[schemars(with = "Value")]
+    pub target: Id,
     /// The rest.
     #[serde(default, deserialize_with = "object")]
     pub options: Options,
@@ -72,6 +76,8 @@ pub enum Op {
     Predict,
     /// All launches, best first.
     Rank,
+    /// End an earlier request that is not answered yet.
+    Cancel,
 }
 
 /// How to do it; each key as the option of the command line that has its name.
@@ -84,11 +90,11 @@ pub struct Options {
     pub variant: Texts,
     /// Numbers of the device to change, such as `l2.capacity`: a mapping, or a list of `PATH=VALUE`.
     pub device_set: Given,
-    /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants.
+    /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants, steps.
     pub limit: Given,
     /// Thread blocks to consider: one shape or a list of shapes, a shape being up to three numbers.
     pub block: ShapeList,
-    /// Work items per thread to consider, in the same way.
+    /// Work items per thread to consider, in the same way; at most 4096 along a dimension.
     pub fold: ShapeList,
     /// `rank`: all blocks of so many threads whose extents are powers of two: a number or a list.
     pub threads: WholeNumbers,
@@ -114,13 +120,24 @@ impl Request {
     /// A request about the kernel of a text.
     pub fn of_text(op: Op, text: String, options: Options) -> Self {
         let (id, name, kernel, kernel_ref, device) = (Id::default(), None, None, None, None);
-        Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, options }
+        let target = Id::default();
+        Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, target, options }
     }
 
     /// A request about a kernel that was defined.
     pub fn of_defined(op: Op, name: String, device: Option<String>, options: Options) -> Self {
-        let (id, kernel) = (Id::default(), None);
-        Self { id, op, name: None, kernel, kernel_text: None, kernel_ref: Some(name), device, options }
+        let (id, kernel, target) = (Id::default(), None, Id::default());
+        Self {
+            id,
+            op,
+            name: None,
+            kernel,
+            kernel_text: None,
+            kernel_ref: Some(name),
+            device,
+            target,
+            options,
+        }
     }
 
     /// Reads a request. A mistake keeps the id, where there is one.
@@ -230,6 +247,11 @@ impl Options {
             return Err(ErrorDocument::of("no-isl", message, Some("choose another engine".to_owned())));
         }
         Ok(Some(engine))
+    }
+
+    /// The folds that were asked for, none longer than a document may have.
+    pub(super) fn folds(&self) -> Choice<&ShapeList> {
+        self.fold.up_to(MAX_FOLD, "fold")
     }
 
     /// Rates that differ by less than this share are one tie group.

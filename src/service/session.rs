@@ -19,6 +19,8 @@ const RECENT: usize = 8;
 /// Longest text and most statements of a kernel that is kept without a name, so that little memory is.
 const RECENT_BYTES: usize = 64 << 10;
 const RECENT_STATEMENTS: usize = 2_000;
+/// Longest device file.
+const DEVICE_BYTES: usize = 1 << 20;
 /// Most kernels with a name.
 const NAMES: usize = 100_000;
 
@@ -26,6 +28,8 @@ const NAMES: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct Session {
     device: Option<String>,
+    /// Requests may not name files, but for the device of the session.
+    no_files: bool,
     kernels: Lock<HashMap<String, Arc<Defined>>>,
     recent: Lock<Vec<(Text, Arc<Loaded>)>>,
     devices: Lock<HashMap<DeviceKey, Arc<Device>>>,
@@ -45,6 +49,13 @@ impl Session {
     /// A session in which requests that name no device mean this one.
     pub fn new(device: Option<String>) -> Self {
         Self { device, ..Self::default() }
+    }
+
+    /// The same session, in which requests may not name device files: whoever sends them may be somebody else
+    /// than whoever owns the files.
+    #[must_use]
+    pub fn without_files(self) -> Self {
+        Self { no_files: true, ..self }
     }
 
     /// Answers one request; the answer is a line without its end.
@@ -67,6 +78,15 @@ impl Session {
     /// The part of a request that must be done in the order in which requests came: definitions, and
     /// finding what names refer to.
     pub(super) fn prepare(&self, request: Request) -> Result<Job, ErrorDocument> {
+        if request.op == Op::Cancel {
+            let message =
+                "there is nothing to cancel here: requests are answered one after the other".to_owned();
+            return Err(ErrorDocument::of("request", message, None));
+        }
+        if !request.target.is_null() {
+            let help = "leave it out, or say `\"op\": \"cancel\"`".to_owned();
+            return Err(ErrorDocument::of("request", "`target` is for op `cancel`".to_owned(), Some(help)));
+        }
         let is_definition = request.op == Op::Define;
         let (name, job) = self.job(request)?;
         if is_definition {
@@ -170,6 +190,9 @@ impl Session {
         let key = (name.to_owned(), job.options.device_set.texts().to_vec());
         // Files may change between requests.
         let is_file = device::is_path(name);
+        if is_file && self.no_files && self.device.as_deref() != Some(name) {
+            return Err(no_files(name));
+        }
         let known = || self.devices.read()?.get(&key).map(Arc::clone);
         if let Some(device) = known().filter(|_| !is_file) {
             return Ok(device);
@@ -187,11 +210,18 @@ impl Session {
 }
 
 fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::source::Fault>, ErrorDocument> {
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let text = crate::source::read_regular(path, DEVICE_BYTES).map_err(|e| {
         let help = "check the path, or name a device that `wavecast devices` lists".to_owned();
         ErrorDocument::of("cannot-read", format!("cannot read {path}: {e}"), Some(help))
     })?;
     Ok(device::read(path, &text, set))
+}
+
+fn no_files(path: &str) -> ErrorDocument {
+    let path = crate::source::shorten(path);
+    let message = format!("`device` is the path {path}, and this server reads no files for requests");
+    let help = "start it with --allow-files, or name a device that `wavecast devices` lists".to_owned();
+    ErrorDocument::of("files-not-allowed", message, Some(help))
 }
 
 fn title(kernel: &Kernel) -> String {

@@ -6,6 +6,7 @@
 mod characters;
 mod decode;
 mod diagnostic;
+mod files;
 mod json;
 mod node;
 mod suggest;
@@ -16,6 +17,7 @@ mod yaml;
 
 pub use decode::{Decode, Decoder, Named, Spanned};
 pub use diagnostic::{Diagnostic, Fault, Location, Severity};
+pub use files::{read_limited, read_regular};
 pub use node::{Entry, Mapping, Node, Scalar, Value};
 pub use suggest::nearest;
 pub use text::{FileId, Origin, SourceText, Sources, Span};

@@ -4,10 +4,12 @@ use std::ops::RangeInclusive;
 
 use super::vary::{MOST_POINTS, Value};
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
+use crate::kernel::MAX_FOLD;
 use crate::source::{Diagnostic, Origin, Span, shorten};
 
-/// What an extent of a block or a fold can be.
+/// What an extent of a block can be, and of a fold.
 pub(super) const EXTENTS: RangeInclusive<i64> = 1..=65_536;
+pub(super) const FOLDS: RangeInclusive<i64> = 1..=MAX_FOLD;
 
 /// Integers and ranges of integers.
 pub(super) fn integers(list: &str, at: Span, allowed: RangeInclusive<i64>) -> Result<Vec<Value>, Diagnostic> {
@@ -25,11 +27,11 @@ pub(super) fn integers(list: &str, at: Span, allowed: RangeInclusive<i64>) -> Re
 }
 
 /// Shapes such as `512x2x1`; missing extents are 1.
-pub(super) fn shapes(list: &str, at: Span) -> Result<Vec<Value>, Diagnostic> {
-    items(list, at).map(|(text, span)| shape(text, span).map(Value::Shape)).collect()
+pub(super) fn shapes(list: &str, at: Span, allowed: &RangeInclusive<i64>) -> Result<Vec<Value>, Diagnostic> {
+    items(list, at).map(|(text, span)| shape(text, span, allowed).map(Value::Shape)).collect()
 }
 
-fn shape(text: &str, span: Span) -> Result<[i64; 3], Diagnostic> {
+fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 3], Diagnostic> {
     let parts: Vec<&str> = text.split('x').map(str::trim).collect();
     let error = |message: &str| Diagnostic::error("shape", span, message);
     if parts.len() > 3 {
@@ -37,9 +39,10 @@ fn shape(text: &str, span: Span) -> Result<[i64; 3], Diagnostic> {
     }
     let mut shape = [1; 3];
     for (extent, part) in shape.iter_mut().zip(parts) {
-        let number = part.parse().ok().filter(|n| EXTENTS.contains(n));
+        let number = part.parse().ok().filter(|n| allowed.contains(n));
         *extent = number.ok_or_else(|| {
-            error("extents are numbers from 1 to 65536, joined by `x`").help("for example 512x2x1,64x4x4")
+            let message = format!("extents are numbers from 1 to {}, joined by `x`", allowed.end());
+            error(&message).help("for example 512x2x1,64x4x4")
         })?;
     }
     Ok(shape)

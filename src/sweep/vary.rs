@@ -174,8 +174,10 @@ fn one(text: &str, whole: Span, known: Known<'_>) -> Result<Vary, Diagnostic> {
     let subject = known.subject(name, name_span)?;
     let values = match subject {
         Subject::Parameter => values::integers(list, at, i64::MIN..=i64::MAX)?,
-        Subject::BlockExtent(_) | Subject::FoldExtent(_) => values::integers(list, at, values::EXTENTS)?,
-        Subject::Block | Subject::Fold => values::shapes(list, at)?,
+        Subject::BlockExtent(_) => values::integers(list, at, values::EXTENTS)?,
+        Subject::FoldExtent(_) => values::integers(list, at, values::FOLDS)?,
+        Subject::Block => values::shapes(list, at, &values::EXTENTS)?,
+        Subject::Fold => values::shapes(list, at, &values::FOLDS)?,
         Subject::Device => values::amounts(list, at)?,
     };
     if values.is_empty() {
@@ -268,6 +270,8 @@ mod tests {
             (vec!["NX=1", "block=2", "clock=1GHz"], "3 things vary"),
             (vec!["block=1x2x3x4"], "at most three"),
             (vec!["block.x=0..4"], "from 1 to 65536"),
+            (vec!["fold.x=4097"], "from 1 to 4096"),
+            (vec!["fold=1x5000"], "from 1 to 4096"),
             (vec!["l2.capacity=512KiB..2MiB"], "one unit"),
             (vec!["l2.capacity=1..2MiB step 0"], "must be greater than 0"),
             (vec!["l2.capacity=1..2MiB step 0.00001MiB"], "at most 10000"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::super::files;
-use super::super::input::{KernelArguments, Shape, parse_shape};
+use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::super::output::Failure;
 use super::super::predict::chosen;
 use wavecast::launch::Launch;
@@ -39,7 +39,7 @@ pub(super) struct TraceArguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     pub block: Option<Shape>,
     /// Work items per thread, of a kernel document
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     pub fold: Option<Shape>,
     /// Only so many blocks of a kernel document, from the first on; all by default
     #[arg(long, value_name = "N")]

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::Term;
+use crate::effort::Spent;
 
 /// Why an exact form could not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum Excess {
     /// A divisor that depends on the launch is not positive for it.
     #[error("the divisor {0} is not positive")]
     Divisor(i64),
+    /// It takes more steps than it may.
+    #[error(transparent)]
+    Spent(#[from] Spent),
 }
 
 /// What may multiply a coordinate.

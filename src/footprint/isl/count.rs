@@ -10,7 +10,7 @@ use crate::expr::Form;
 use crate::footprint::query::Query;
 
 /// Distinct lines of a query within a quota of elementary operations.
-pub(in crate::footprint) fn count(query: &Query, quota: u64) -> Result<u128, IslError> {
+pub(super) fn count(query: &Query, quota: u64) -> Result<u128, IslError> {
     let mut arrays: Vec<usize> = query.pieces.iter().map(|p| p.array).collect();
     arrays.sort_unstable();
     arrays.dedup();

@@ -10,11 +10,37 @@ mod image;
 mod session;
 mod show;
 
-pub(super) use count::count;
 pub use session::IslError;
 pub use show::{ShownSets, show_sets};
 
-use super::query::Refusal;
+use super::query::{Query, Refusal};
+use crate::effort::{is_limited, left, spend};
+
+/// Steps of an operation (it may take a hundred microseconds), and operations of the first try.
+const STEPS_OF_OPERATION: u64 = 4000;
+const FIRST: u64 = 1 << 9;
+
+/// Distinct lines of a query within a quota of elementary operations and the steps that are left.
+pub(super) fn count_within(query: &Query, quota: u64) -> Result<u128, Refusal> {
+    let of = |quota| count::count(query, quota).map_err(|e| refusal(&e));
+    if !is_limited() {
+        return of(quota);
+    }
+    // isl does not say how many operations it used. So it is asked again and again, each time with more of
+    // them: what they cost then is known about.
+    let mut allowed = FIRST;
+    loop {
+        let now = allowed.min(quota).min(left() / STEPS_OF_OPERATION);
+        if now == 0 {
+            return Err(Refusal::Spent);
+        }
+        spend(now * STEPS_OF_OPERATION)?;
+        match of(now) {
+            Err(Refusal::Isl) if now < quota => allowed *= 4,
+            other => return other,
+        }
+    }
+}
 
 /// What an error means to one who wants a count.
 pub(super) fn refusal(error: &IslError) -> Refusal {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use num_rational::Ratio;
 
+use super::super::limits::MAX_FOLD;
 use super::accesses;
 use super::params::value;
 use super::symbols::{MAX_BLOCK, Symbols};
@@ -16,8 +17,6 @@ use crate::kernel::limits::Limits;
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
 use crate::source::{Decoder, Diagnostic, Span};
 
-/// Largest fold along one dimension.
-const MAX_FOLD: i64 = 4096;
 /// How often all folds together may unroll as many accesses as a document may have.
 const MAX_UNROLLED: usize = 20;
 

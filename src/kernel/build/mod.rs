@@ -14,6 +14,7 @@ use super::document::{KernelDoc, WorkDoc};
 use super::leaf::{Number, Precision};
 use super::limits::Limits;
 use super::model::{Field, Kernel, Statement, Work};
+use crate::effort::spend_on;
 use crate::expr::{Expr, evaluate};
 use crate::source::{Decoder, Diagnostic, Severity, Span};
 use symbols::Symbols;
@@ -49,8 +50,10 @@ impl Budget {
 
     /// Takes accesses and steps, if so many are left.
     fn take(&mut self, accesses: usize, steps: usize) -> bool {
+        // Work that is stopped from outside ends here, too.
+        let may_go_on = spend_on(accesses.saturating_add(steps), 1).is_ok();
         match (self.accesses.checked_sub(accesses), self.steps.checked_sub(steps)) {
-            (Some(accesses), Some(steps)) => {
+            (Some(accesses), Some(steps)) if may_go_on => {
                 *self = Self { accesses, steps };
                 true
             }
@@ -103,6 +106,7 @@ pub(super) fn build(
         guard,
         work: work?,
         launch: launch?,
+        steps: u64::try_from(limits.steps).unwrap_or(u64::MAX),
         warnings: Vec::new(),
     };
     bounds::check(&kernel, decoder);

@@ -1,5 +1,6 @@
 //! What each instruction costs, and what only it needs: the prediction is made again without it.
 
+use crate::effort::within;
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::Program;
 use crate::parallel;
@@ -8,6 +9,9 @@ use crate::predict::prediction::Prediction;
 
 /// Most instructions that are left out one at a time, the costliest first.
 const MOST_ALONE: usize = 256;
+
+/// All of them together may take as many steps as so many launches.
+const TIMES_ALONE: u64 = 4;
 
 /// What an instruction does per work item, all copies of its field (`multiplicity`) together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,8 +67,10 @@ pub(super) fn shares(
     let mut costly: Vec<usize> = (0..shares.len()).collect();
     costly.sort_by(|&a, &b| shares[b].cycles.total_cmp(&shares[a].cycles));
     costly.truncate(MOST_ALONE);
+    let steps = TIMES_ALONE.saturating_mul(estimator.kernel.steps) / (costly.len() as u64).max(1);
     let alone: Vec<(usize, Option<Alone>)> = parallel::map_each(costly, |i| {
-        (i, alone(estimator, prediction, &program.without(shares[i].position)))
+        let without = program.without(shares[i].position);
+        (i, within(steps, || alone(estimator, prediction, &without)))
     });
     for (i, alone) in alone {
         shares[i].alone = alone;

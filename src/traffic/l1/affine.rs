@@ -6,11 +6,15 @@ use super::plan::{Access, Plan, Stream};
 use super::shapes::{Passes, Shapes};
 use super::starts::{Groups, Starts};
 use super::unions;
+use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 use crate::launch::Fault;
 
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
 const MOST_LINES: usize = 1 << 13;
+
+/// Steps for a group of warps, or for the lines of one.
+const STEPS_OF_GROUP: u64 = 4;
 
 /// Counts all streams.
 pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
@@ -27,15 +31,15 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     };
     let mut shapes = Vec::with_capacity(plan.streams.len());
     for stream in &plan.streams {
-        let starts = Starts::of(plan, stream.pattern);
-        let mut of_stream = Shapes::new(plan, stream.pattern, pipe);
-        let affordable = affordable(plan, stream, &starts, &mut of_stream);
+        let starts = Starts::of(plan, stream.pattern)?;
+        let mut of_stream = Shapes::new(plan, stream.pattern, pipe)?;
+        let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
         let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known: Vec::new() };
         for access in &stream.accesses {
-            let sum = sums.of(access);
+            let sum = sums.of(access)?;
             if let Some(of_instruction) = counts.instructions.get_mut(access.position) {
                 of_instruction.add(&sum, 1.0 / number as f64);
             }
@@ -49,15 +53,23 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
 
 /// Warps whose tags can be looked up within the budget. Several arrays of one field count as several fields
 /// would.
-fn affordable(plan: &Plan, stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> usize {
+fn affordable(
+    plan: &Plan,
+    stream: &Stream,
+    starts: &Starts,
+    shapes: &mut Shapes,
+) -> Result<usize, Spent> {
     let copies = |a: &Access| plan.kernel.field(a.instruction.field).multiplicity;
     let of_access = |a: &Access| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
-    let lines = starts.all.first().map_or(1, |&(class, address)| {
-        let shape = shapes.at(class, address);
-        shapes.lines(shape)
-    });
-    (MOST_LINES / of_warp.saturating_mul(lines).max(1)).max(1)
+    let lines = match starts.all.first() {
+        Some(&(class, address)) => {
+            let shape = shapes.at(class, address)?;
+            shapes.lines(shape)
+        }
+        None => 1,
+    };
+    Ok((MOST_LINES / of_warp.saturating_mul(lines).max(1)).max(1))
 }
 
 /// What instructions of a stream do in all blocks.
@@ -70,36 +82,39 @@ struct Sums<'s, 'a> {
 
 impl Sums<'_, '_> {
     /// Adds up what an instruction does in all blocks.
-    fn of(&mut self, access: &Access) -> InstructionCounts {
+    fn of(&mut self, access: &Access) -> Result<InstructionCounts, Spent> {
         let mut sum = InstructionCounts::default();
         for iteration in &access.iterations {
-            sum.add(&self.aligned(iteration.address), iteration.weight);
+            sum.add(&self.aligned(iteration.address)?, iteration.weight);
             if self.shapes.by_set() {
-                let passes = self.passes(iteration.address);
+                let passes = self.passes(iteration.address)?;
                 sum.tag += iteration.weight * passes.tag;
                 sum.cycles += iteration.weight * passes.cycles;
             }
         }
-        sum
+        Ok(sum)
     }
 
     /// What follows from shapes.
-    fn aligned(&mut self, address: i64) -> InstructionCounts {
+    fn aligned(&mut self, address: i64) -> Result<InstructionCounts, Spent> {
+        spend_on(1 + self.known.len(), 1)?;
         let remainder = remainder(address, self.groups.step);
         if let Some((_, sum)) = self.known.iter().find(|k| k.0 == remainder) {
-            return *sum;
+            return Ok(*sum);
         }
+        spend_on(self.groups.all.len(), STEPS_OF_GROUP)?;
         let mut sum = InstructionCounts::default();
         for group in &self.groups.all {
-            let shape = self.shapes.at(group.class, group.alignment.wrapping_add(address));
+            let shape = self.shapes.at(group.class, group.alignment.wrapping_add(address))?;
             sum.add(&self.shapes.counts(shape), group.warps);
         }
         self.known.push((remainder, sum));
-        sum
+        Ok(sum)
     }
 
     /// What follows from lines.
-    fn passes(&mut self, address: i64) -> Passes {
+    fn passes(&mut self, address: i64) -> Result<Passes, Spent> {
+        spend_on(self.groups.all.len(), STEPS_OF_GROUP)?;
         let mut sum = Passes::default();
         for group in &self.groups.all {
             let lines = self.groups.lines(group);
@@ -108,11 +123,12 @@ impl Sums<'_, '_> {
             }
             let address = group.alignment.wrapping_add(address);
             let from = low_half(quotient(address, self.shapes.pipe.line));
-            let shape = self.shapes.at(group.class, address);
+            let shape = self.shapes.at(group.class, address)?;
+            spend_on(lines.len(), STEPS_OF_GROUP)?;
             let passes = self.shapes.passes(shape, from, lines);
             sum.tag += group.each * passes.tag;
             sum.cycles += group.each * passes.cycles;
         }
-        sum
+        Ok(sum)
     }
 }

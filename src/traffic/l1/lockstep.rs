@@ -7,6 +7,7 @@ use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::{Lanes, MOST_LANES};
 use super::pipe::Pipe;
 use super::warps::{self, Class};
+use crate::effort::{left, spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Fault, Launch, Program, Step, Working};
@@ -19,6 +20,12 @@ const MOST_ACCESSES: usize = 1 << 15;
 const MOST_ITERATIONS: i64 = 32;
 /// Most warp-wide instructions of one warp.
 const MOST_OF_WARP: usize = 1 << 18;
+
+/// Steps for a part of an address or a condition, in one lane.
+const STEPS_OF_PART: u64 = 2;
+
+/// Steps for an access in which no lane takes part.
+const STEPS_OF_ACCESS: u64 = 6;
 
 /// Counts warps of blocks that are spread over the grid, as many as the budget allows.
 pub fn count(
@@ -143,11 +150,14 @@ impl<'a> Tally<'a> {
     ) -> Result<L1Counts, Fault> {
         let warps = warps_of(launch.candidate.block, self.pipe.warp);
         let all = blocks.len() * warps.len();
-        let mut done = 0;
-        while done < all && (done == 0 || self.spent < most) {
+        // Steps of the warp that took most: where no more are left, those before it stand for the next ones.
+        let (mut done, mut dearest) = (0, 0);
+        while done < all && (done == 0 || (self.spent < most && left() / 2 > dearest)) {
             let (block, warp) = spread(done, blocks.len(), warps.len());
             if let (Some(block), Some(lanes)) = (blocks.get(block), warps.get(warp)) {
+                let before = left();
                 Warp::new(self.kernel, launch, program, *block, lanes).run(&mut self)?;
+                dearest = dearest.max(before - left());
             }
             done += 1;
         }
@@ -330,6 +340,7 @@ impl<'a> Warp<'a> {
     fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, Fault> {
         let Some(cond) = cond else { return Ok(asked) };
         let mut held = 0;
+        spend_on(cond.size(), STEPS_OF_PART * u64::from(asked.count_ones()))?;
         for lane in lanes_of(asked) {
             if cond.evaluate(&|c| self.value(lane, c)).ok_or(Fault::Overflow)? {
                 held |= 1 << lane;
@@ -353,6 +364,7 @@ impl<'a> Warp<'a> {
     fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
         self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
         let Some(instruction) = self.program.instructions.get(position) else { return Ok(()) };
+        spend(STEPS_OF_ACCESS)?;
         let works = if instruction.clipped { &self.inside } else { &self.guarded };
         let items = instruction.items.iter().filter_map(|i| works.get(usize::from(i)));
         let needed = items.fold(0, |any, m| any | m) & active;
@@ -360,6 +372,7 @@ impl<'a> Warp<'a> {
         if active == 0 {
             return Ok(());
         }
+        spend_on(1 + instruction.element.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
         let field = tally.kernel.field(instruction.field);
         let mut addresses = vec![0; self.lanes.len()];
         for lane in lanes_of(active) {
@@ -384,6 +397,7 @@ impl<'a> Warp<'a> {
     ) -> Result<(), Fault> {
         let number = usize::from(id.0);
         let Some(range) = self.program.loops.get(number) else { return Ok(()) };
+        spend_on(range.from.size() + range.to.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
         let mut values = vec![0; self.lanes.len()];
         let mut counts = vec![0; self.lanes.len()];
         for lane in lanes_of(active) {

@@ -4,6 +4,7 @@ use super::blocks::{Interior, Phases};
 use super::pipe::Pipe;
 use super::uniform;
 use super::warps::{self, Class};
+use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
@@ -13,6 +14,10 @@ use crate::launch::{Instruction, Launch, Program, Step, stretches};
 const MOST_ITERATIONS: i64 = 32;
 /// Most iterations of a loop nest that are looked at.
 const MOST_OF_NEST: usize = 1024;
+
+/// Steps for an iteration of a loop, and for a part of a condition.
+const STEPS_OF_ITERATION: u64 = 8;
+const STEPS_OF_PART: u64 = 4;
 
 /// An access at some iterations of the loops around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,6 +149,7 @@ impl<'a> Plan<'a> {
             if pattern.limit == limits.len() {
                 limits.push(limit);
             }
+            spend_on(1 + streams.len(), 1).ok()?;
             match streams.iter_mut().find(|s| s.pattern == pattern) {
                 Some(stream) => stream.accesses.push(access),
                 None => streams.push(Stream { pattern, accesses: vec![access] }),
@@ -325,6 +331,7 @@ impl Reader<'_> {
             if all.len().checked_mul(chosen.len())? > MOST_OF_NEST {
                 return None;
             }
+            spend_on(all.len() * chosen.len(), STEPS_OF_ITERATION).ok()?;
             all = all
                 .iter()
                 .flat_map(|i| {
@@ -356,6 +363,7 @@ impl Reader<'_> {
     /// not depend on how a condition is written.
     fn decided(&self, cond: Option<&Cond<i64>>, limit: [i64; 3], phases: &Phases) -> Option<bool> {
         let Some(cond) = cond else { return Some(true) };
+        spend_on(cond.size(), STEPS_OF_PART).ok()?;
         let by_intervals = cond.decided(&|c| self.looked_at(c, phases));
         by_intervals.or_else(|| uniform::held(cond, limit, &phases.blocks()))
     }

@@ -10,6 +10,7 @@ use super::plan::{Pattern, Plan};
 use super::sets::{self, Lines, TOGETHER};
 use super::spans::{self, Span};
 use super::warps::Class;
+use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 
 /// A warp's access at one alignment.
@@ -77,6 +78,8 @@ pub struct Shapes<'a> {
 }
 
 const NONE: u32 = u32::MAX;
+/// Steps for making a shape: for each lane some.
+const STEPS_OF_SHAPE: u64 = 300;
 
 /// What all shapes of a class of warps have in common.
 struct OfClass {
@@ -91,7 +94,10 @@ struct OfClass {
 
 impl<'a> Shapes<'a> {
     /// No shapes yet.
-    pub fn new(plan: &Plan, pattern: Pattern, pipe: &'a Pipe) -> Self {
+    pub fn new(plan: &Plan, pattern: Pattern, pipe: &'a Pipe) -> Result<Self, Spent> {
+        // Lanes of each class, and a number for each alignment.
+        let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
+        spend_on(plan.classes.len(), of_class)?;
         let of_class = |class: &Class| {
             let lanes: Vec<i64> = class.lanes.iter().map(|lane| dot(*lane, pattern.thread)).collect();
             let active = class.active.get(pattern.limit).copied().unwrap_or(u64::MAX);
@@ -101,7 +107,8 @@ impl<'a> Shapes<'a> {
         };
         let classes: Vec<OfClass> = plan.classes.iter().map(of_class).collect();
         let numbers = vec![NONE; classes.len() * index(-1, plan.period).saturating_add(1)];
-        Self { pipe, pattern, period: plan.period, classes, numbers, made: Vec::new(), lines: Vec::new() }
+        let (made, lines) = (Vec::new(), Vec::new());
+        Ok(Self { pipe, pattern, period: plan.period, classes, numbers, made, lines })
     }
 
     /// Most bytes between the first and the last that one warp touches.
@@ -114,10 +121,14 @@ impl<'a> Shapes<'a> {
     }
 
     /// The number of the shape of an access whose first lane begins at `address`.
-    pub fn at(&mut self, class: usize, address: i64) -> usize {
+    pub fn at(&mut self, class: usize, address: i64) -> Result<usize, Spent> {
         let place = class * (self.numbers.len() / self.classes.len().max(1)) + index(address, self.period);
         let known = self.numbers.get(place).copied().unwrap_or(NONE);
-        if known == NONE { self.make(class, address, place) } else { known as usize }
+        if known != NONE {
+            return Ok(known as usize);
+        }
+        spend_on(1, STEPS_OF_SHAPE)?;
+        Ok(self.make(class, address, place))
     }
 
     /// What one warp of a shape does, without tags and cycles if they are [`by_set`](Self::by_set).

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::pipe::low_half;
 use super::plan::{Pattern, Plan};
 use super::shapes::{dot, index};
+use crate::effort::{Spent, spend_on};
 use crate::footprint::{gcd, quotient, remainder};
 
 /// First lanes of all warps of all blocks that are looked at.
@@ -16,12 +17,15 @@ pub struct Starts {
 }
 
 const NONE: u32 = u32::MAX;
+/// Steps for a start, until it is in its group.
+const STEPS_OF_START: u64 = 4;
 
 impl Starts {
     /// The starts of a pattern.
-    pub fn of(plan: &Plan, pattern: Pattern) -> Self {
+    pub fn of(plan: &Plan, pattern: Pattern) -> Result<Self, Spent> {
         let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
+        spend_on(warps * blocks.len(), STEPS_OF_START)?;
         let mut all = Vec::with_capacity(warps * blocks.len());
         for (class, warps) in plan.classes.iter().enumerate() {
             for first in &warps.firsts {
@@ -29,7 +33,7 @@ impl Starts {
                 all.extend(blocks.iter().map(|b| (class, warp.wrapping_add(*b))));
             }
         }
-        Self { all, blocks: blocks.len() }
+        Ok(Self { all, blocks: blocks.len() })
     }
 
     /// The starts by class and alignment. About `most` of them, and of each class at least one, stand for

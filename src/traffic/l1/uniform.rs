@@ -1,5 +1,6 @@
 //! Conditions that hold for all lanes that are looked at, or for none of them.
 
+use crate::effort::spend_on;
 use crate::expr::{Cond, Coord};
 
 /// Most lanes for which a condition is evaluated.
@@ -16,9 +17,10 @@ pub fn held(cond: &Cond<i64>, limit: [i64; 3], blocks: &[[i64; 3]]) -> Option<bo
     if lanes > MOST_LANES {
         return None;
     }
-    let mut known = None;
+    let (mut known, size) = (None, cond.size());
     for block in blocks {
         for i in 0..threads {
+            spend_on(size, 1).ok()?;
             let thread = [i % limit[0], i / limit[0] % limit[1], i / limit[0] / limit[1]];
             let held = cond.evaluate(&|c| match c {
                 Coord::ThreadIdx(d) => Some(thread[d.index()]),

@@ -6,8 +6,9 @@ use super::plan::{Access, Iteration, Plan, Stream};
 use super::shapes::Shapes;
 use super::spans::{self, Span};
 use super::starts::Starts;
+use crate::effort::{Spent, spend, spend_on};
 use crate::expr::{Coord, Dim, Form};
-use crate::footprint::{self, Piece, Query, quotient, remainder};
+use crate::footprint::{Counter, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
 
@@ -15,6 +16,12 @@ use crate::launch::{Fault, blocks_of_wave};
 const MOST_SPANS: usize = 1 << 12;
 /// Most spans that are looked at for all warps of a field.
 const MOST_IN_ALL: usize = 1 << 16;
+
+/// Steps for a span of sectors that is laid beside others, for telling loops apart, and for the pieces of
+/// an access of a warp.
+const STEPS_OF_SPAN: u64 = 2;
+const STEPS_OF_NEST: u64 = 8;
+const STEPS_OF_PIECES: u64 = 200;
 
 /// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
@@ -102,6 +109,7 @@ fn by_iteration(
     let stretch = |load: &Access| plan.stretches.get(load.position).copied().unwrap_or_default();
     let mut stretches: Vec<u32> = Vec::new();
     for (_, load) in all() {
+        spend_on(1 + stretches.len(), STEPS_OF_NEST)?;
         let of_load = stretch(load);
         if !stretches.contains(&of_load) {
             stretches.push(of_load);
@@ -112,6 +120,7 @@ fn by_iteration(
     }
     let mut sum = 0.0;
     for of_stretch in stretches {
+        spend_on(all().count(), STEPS_OF_NEST)?;
         let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| stretch(load) == of_stretch).collect();
         if let [(_, load)] = loads.as_slice() {
             // Each iteration has been counted.
@@ -165,21 +174,26 @@ struct Union<'u, 'p, 'a> {
 impl Union<'_, '_, '_> {
     /// The sum over all warps of all blocks, and whether some warps stand for others.
     fn mean(&self, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
-        let groups = self.groups(shapes);
+        let groups = self.groups(shapes)?;
         let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
         let mut buffers = [Vec::new(), Vec::new()];
         let warps: usize = groups.iter().map(|g| g.1).sum();
         let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
         let mut count = |warp: usize| {
-            let known = if long { None } else { self.by_spans(warp, &chains, shapes, &mut buffers) };
-            known.map_or_else(|| self.by_engine(warp, shapes).map(|n| (n, MOST_SPANS)), Ok)
+            let known: Result<_, Fault> =
+                if long { Ok(None) } else { Ok(self.by_spans(warp, &chains, shapes, &mut buffers)?) };
+            match known? {
+                Some((sectors, spans)) => Ok((sectors, spans, false)),
+                None => self.by_engine(warp, shapes).map(|(n, estimated)| (n, MOST_SPANS, estimated)),
+            }
         };
-        let (mut sectors, mut done) = (0.0, 0_usize);
+        let (mut sectors, mut done, mut any_estimated) = (0.0, 0_usize, false);
         // Where all cost too much, groups from first to last stand for the others.
         let mut share = 1;
         let mut i = 0;
         while let Some((_, of_group, warp)) = groups.get(i) {
-            let (of_warp, cost) = count(*warp)?;
+            let (of_warp, cost, estimated) = count(*warp)?;
+            any_estimated |= estimated;
             if i == 0 {
                 share = (cost * groups.len()).div_ceil(MOST_IN_ALL) | 1;
             }
@@ -188,7 +202,7 @@ impl Union<'_, '_, '_> {
             i += share;
         }
         let some = done < warps;
-        Ok((if some { sectors * warps as f64 / done.max(1) as f64 } else { sectors }, some))
+        Ok((if some { sectors * warps as f64 / done.max(1) as f64 } else { sectors }, some || any_estimated))
     }
 
     /// The accesses of a part, where those that lie close together are one.
@@ -211,23 +225,26 @@ impl Union<'_, '_, '_> {
     }
 
     /// Groups of like warps: how many, and one of them as its place among the starts.
-    fn groups(&self, shapes: &[(Shapes, Starts)]) -> Vec<(Key, usize, usize)> {
+    fn groups(&self, shapes: &[(Shapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
         let starts: Vec<&Starts> = self.parts.iter().filter_map(|p| Some(&shapes.get(p.stream)?.1)).collect();
-        let Some((first, others)) = starts.split_first() else { return Vec::new() };
+        let Some((first, others)) = starts.split_first() else { return Ok(Vec::new()) };
         let mut groups: Vec<(Key, usize, usize)> = Vec::new();
         for (i, &(class, address)) in first.all.iter().enumerate() {
             let alignment = remainder(address, self.pipe.sector);
             let away = |s: &&Starts| s.all.get(i).map_or(0, |o| o.1.wrapping_sub(address));
-            // Starts of a class follow each other.
+            // Starts of a class follow each other; most are like one of the last.
+            let mut seen = 0;
             let like = groups.iter_mut().rev().find(|((c, a, rest), ..)| {
+                seen += 1;
                 *c == class && *a == alignment && rest.iter().copied().eq(others.iter().map(away))
             });
+            spend_on(seen, 1 + others.len() as u64)?;
             match like {
                 Some(group) => group.1 += 1,
                 None => groups.push(((class, alignment, others.iter().map(away).collect()), 1, i)),
             }
         }
-        groups
+        Ok(groups)
     }
 
     /// Unites the spans of sectors of a warp; `None` if they are too many. Also says how many they were.
@@ -237,38 +254,47 @@ impl Union<'_, '_, '_> {
         chains: &[Vec<Chain>],
         shapes: &[(Shapes, Starts)],
         [union, scratch]: &mut [Vec<Span>; 2],
-    ) -> Option<(f64, usize)> {
+    ) -> Result<Option<(f64, usize)>, Spent> {
         let sector = self.pipe.sector;
         union.clear();
         let mut put = 0_usize;
         for (part, chains) in self.parts.iter().zip(chains) {
-            let (of_stream, starts) = shapes.get(part.stream)?;
-            let &(class, start) = starts.all.get(warp)?;
+            let Some((of_stream, starts)) = shapes.get(part.stream) else { return Ok(None) };
+            let Some(&(class, start)) = starts.all.get(warp) else { return Ok(None) };
             let bytes = of_stream.bytes(class);
-            put = bytes.len().checked_mul(chains.len())?.checked_add(put).filter(|&n| n <= MOST_SPANS)?;
+            put = bytes.len().saturating_mul(chains.len()).saturating_add(put);
+            if put > MOST_SPANS {
+                return Ok(None);
+            }
             for chain in chains {
                 let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
                 let sectors = bytes.iter().map(|span| Span {
                     first: quotient(span.first.wrapping_add(first), sector),
                     last: quotient(span.last.wrapping_add(last), sector),
                 });
+                spend_on(union.len() + bytes.len(), STEPS_OF_SPAN)?;
                 spans::unite(union, sectors, scratch);
             }
         }
-        Some((spans::sum(union) as f64, put))
+        Ok(Some((spans::sum(union) as f64, put)))
     }
 
-    /// Counts with the footprint engines.
-    fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<f64, Fault> {
+    /// Counts with the footprint engines. Also says whether the number is an estimate.
+    fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
         let mut pieces = Vec::new();
         for part in self.parts {
             let Some(&(_, start)) = shapes.get(part.stream).and_then(|s| s.1.all.get(warp)) else { continue };
             for load in &part.loads {
+                spend(STEPS_OF_PIECES)?;
                 self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(Fault::Overflow)?;
             }
         }
         let query = Query { pieces, line: self.pipe.sector };
-        footprint::count(&query).map(|(sectors, _)| sectors as f64).map_err(|_| Fault::Overflow)
+        match Counter::cheapest().count(&query) {
+            Ok(count) => Ok((count.lines as f64, count.interval.is_some())),
+            Err(why) if why.is_spent() => Err(Fault::Spent(Spent)),
+            Err(_) => Err(Fault::Overflow),
+        }
     }
 
     /// One box per straight run of lanes, with the loops around the load.

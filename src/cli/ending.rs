@@ -1,0 +1,161 @@
+//! Input that ends when the program is asked to: reading blocks, so that it is done in a thread of its own.
+
+use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use wavecast::service::Ending;
+
+/// Bytes that are read at a time, and how many such pieces wait.
+const PIECE: usize = 1 << 16;
+const PIECES: usize = 2;
+
+/// What comes through the channel.
+enum Piece {
+    Bytes(Vec<u8>),
+    Failed(io::Error),
+    /// Only to wake the reader: whether to end is asked before each piece.
+    Wake,
+}
+
+/// The same input, which also ends at SIGTERM and SIGINT; then `ending` is asked. A second signal ends the
+/// program at once.
+pub(super) fn until_asked_to_end(
+    input: impl Read + Send + 'static,
+    ending: &Ending,
+) -> io::Result<impl BufRead> {
+    let (sender, receiver) = sync_channel(PIECES);
+    wait_for_signals(sender.clone(), ending.clone())?;
+    Input::new(input, ending, sender, receiver)
+}
+
+/// Reads until the input ends or nobody listens any more.
+fn read(mut input: impl Read, to: &SyncSender<Piece>) {
+    loop {
+        let mut bytes = vec![0; PIECE];
+        let piece = match input.read(&mut bytes) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => Piece::Failed(e),
+            Ok(number) => {
+                bytes.truncate(number);
+                Piece::Bytes(bytes)
+            }
+        };
+        let last = match &piece {
+            Piece::Bytes(bytes) => bytes.is_empty(),
+            _ => true,
+        };
+        if to.send(piece).is_err() || last {
+            return;
+        }
+    }
+}
+
+#[cfg(unix)]
+fn wait_for_signals(wake: SyncSender<Piece>, ending: Ending) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new().spawn(move || {
+        for signal in signals.forever() {
+            if ending.ask() {
+                std::process::exit(128 + signal);
+            }
+            // If there is no room, there is something to read: whoever reads it sees that it ends.
+            let _ = wake.try_send(Piece::Wake);
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)] // As where there are signals.
+fn wait_for_signals(_: SyncSender<Piece>, _: Ending) -> io::Result<()> {
+    Ok(())
+}
+
+struct Input {
+    receiver: Receiver<Piece>,
+    ending: Ending,
+    bytes: Vec<u8>,
+    used: usize,
+    at_end: bool,
+}
+
+impl Input {
+    fn new(
+        input: impl Read + Send + 'static,
+        ending: &Ending,
+        sender: SyncSender<Piece>,
+        receiver: Receiver<Piece>,
+    ) -> io::Result<Self> {
+        std::thread::Builder::new().spawn(move || read(input, &sender))?;
+        Ok(Self { receiver, ending: ending.clone(), bytes: Vec::new(), used: 0, at_end: false })
+    }
+
+    /// The next piece; an empty one at the end.
+    fn next(&mut self) -> io::Result<Vec<u8>> {
+        while !self.at_end && !self.ending.is_asked() {
+            match self.receiver.recv() {
+                Ok(Piece::Bytes(bytes)) if !bytes.is_empty() => return Ok(bytes),
+                Ok(Piece::Wake) => {}
+                Ok(Piece::Failed(error)) => {
+                    self.at_end = true;
+                    return Err(error);
+                }
+                Ok(Piece::Bytes(_)) | Err(_) => self.at_end = true,
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.used == self.bytes.len() {
+            (self.bytes, self.used) = (self.next()?, 0);
+        }
+        Ok(&self.bytes[self.used..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.used = (self.used + amount).min(self.bytes.len());
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut available = self.fill_buf()?;
+        let number = available.read(buffer)?;
+        self.consume(number);
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(input: impl Read + Send + 'static, ending: &Ending) -> Input {
+        let (sender, receiver) = sync_channel(PIECES);
+        Input::new(input, ending, sender, receiver).unwrap()
+    }
+
+    #[test]
+    fn all_that_is_sent_arrives() {
+        let sent: Vec<u8> = (0..3 * PIECE + 7).map(|i| (i % 251) as u8).collect();
+        let mut input = of(io::Cursor::new(sent.clone()), &Ending::default());
+        let mut arrived = Vec::new();
+        input.read_to_end(&mut arrived).unwrap();
+        assert!(arrived == sent);
+    }
+
+    #[test]
+    fn input_ends_when_asked() {
+        let ending = Ending::default();
+        let mut input = of(io::repeat(b'x'), &ending);
+        assert!(!input.fill_buf().unwrap().is_empty());
+        assert!(!ending.ask());
+        let rest = input.fill_buf().unwrap().len();
+        input.consume(rest);
+        assert!(input.fill_buf().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,174 @@
+//! Requests that wait for a worker and those that are being worked on.
+//!
+//! Rankings wait in a lane of their own: they take long, and a prediction that takes a millisecond should
+//! not wait for one. What waits is bounded; who sends more waits until there is room.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::id::Id;
+use super::job::Job;
+use super::request::Op;
+use crate::effort::Stop;
+
+/// Most requests that wait, and most bytes of their texts; one of any length is taken where none waits.
+const MOST: usize = 4096;
+const MOST_BYTES: usize = 16 << 20;
+/// What a request takes beside its text.
+const BYTES_EACH: usize = 1024;
+
+/// A request and who is to be answered.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub id: Id,
+    pub job: Job,
+}
+
+/// A task that a worker does now.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub task: Task,
+    pub stop: Stop,
+    number: u64,
+}
+
+/// Which workers do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    Short,
+    Long,
+}
+
+impl Task {
+    fn lane(&self) -> Lane {
+        if self.job.op == Op::Rank { Lane::Long } else { Lane::Short }
+    }
+
+    fn bytes(&self) -> usize {
+        BYTES_EACH + self.job.text.content.len()
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    short: VecDeque<Task>,
+    long: VecDeque<Task>,
+    bytes: usize,
+    running: Vec<(u64, Id, Stop)>,
+    begun: u64,
+    /// Nothing more will come.
+    closed: bool,
+    /// Nobody reads the answers any more.
+    abandoned: bool,
+}
+
+impl State {
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<Task> {
+        match lane {
+            Lane::Short => &mut self.short,
+            Lane::Long => &mut self.long,
+        }
+    }
+
+    fn waiting(&self) -> usize {
+        self.short.len() + self.long.len()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Queue {
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a task wait for a worker, as soon as there is room; `false` if nobody reads answers any more.
+    pub fn push(&self, task: Task) -> bool {
+        let bytes = task.bytes();
+        let full = |s: &mut State| {
+            let waiting = s.waiting();
+            !s.abandoned && waiting > 0 && (waiting >= MOST || s.bytes.saturating_add(bytes) > MOST_BYTES)
+        };
+        let state = self.locked();
+        let mut state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
+        if state.abandoned {
+            return false;
+        }
+        state.bytes += bytes;
+        state.lane(task.lane()).push_back(task);
+        self.changed.notify_all();
+        true
+    }
+
+    /// The next task of a lane, which may take so long; `None` when no more will come.
+    pub fn begin(&self, lane: Lane, limit: Option<Duration>) -> Option<Begun> {
+        let state = self.locked();
+        let idle = |s: &mut State| s.lane(lane).is_empty() && !s.closed && !s.abandoned;
+        let mut state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+        if state.abandoned {
+            return None;
+        }
+        let task = state.lane(lane).pop_front()?;
+        state.bytes = state.bytes.saturating_sub(task.bytes());
+        state.begun += 1;
+        let (number, stop) = (state.begun, limit.map_or_else(Stop::new, Stop::after));
+        state.running.push((number, task.id.clone(), stop.clone()));
+        self.changed.notify_all();
+        Some(Begun { task, stop, number })
+    }
+
+    /// A task is answered or about to be.
+    pub fn done(&self, begun: &Begun) {
+        self.locked().running.retain(|r| r.0 != begun.number);
+    }
+
+    /// Stops what runs under an id, and takes out what waits under it. Says how many were stopped, and which
+    /// tasks were taken out.
+    pub fn cancel(&self, id: &Id) -> (usize, Vec<Task>) {
+        let mut state = self.locked();
+        let mut stopped = 0;
+        for (_, _, stop) in state.running.iter().filter(|r| r.1.is(id)) {
+            stop.ask();
+            stopped += 1;
+        }
+        let taken = self.take(&mut state, |task| task.id.is(id));
+        (stopped, taken)
+    }
+
+    /// Takes out all that wait.
+    pub fn drain(&self) -> Vec<Task> {
+        let mut state = self.locked();
+        self.take(&mut state, |_| true)
+    }
+
+    fn take(&self, state: &mut State, which: impl Fn(&Task) -> bool) -> Vec<Task> {
+        let mut taken = Vec::new();
+        for lane in [Lane::Short, Lane::Long] {
+            let (out, kept) = std::mem::take(state.lane(lane)).into_iter().partition(&which);
+            *state.lane(lane) = kept;
+            taken.extend::<VecDeque<Task>>(out);
+        }
+        state.bytes -= taken.iter().map(Task::bytes).sum::<usize>().min(state.bytes);
+        self.changed.notify_all();
+        taken
+    }
+
+    /// Nothing more will come.
+    pub fn close(&self) {
+        self.locked().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Nobody reads answers any more: what waits is dropped, what runs is stopped.
+    pub fn abandon(&self) {
+        let mut state = self.locked();
+        state.abandoned = true;
+        state.running.iter().for_each(|(_, _, stop)| stop.ask());
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,261 @@
+//! JSON lines in, JSON lines out.
+
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::answer::{Answer, Cancellation, Document, Documents};
+use super::id::Id;
+use super::lines::{Read, read_line};
+use super::queue::{Begun, Lane, Queue, Task};
+use super::request::{Op, Request};
+use super::session::Session;
+use crate::effort::{Reason, Stop, heeding};
+use crate::report::ErrorDocument;
+
+/// A buffer that one long line made larger than this is given back.
+const KEPT_BYTES: usize = 1 << 20;
+/// Rankings that take turns, for each worker, and on machines of many processors no more than these or one
+/// for each worker.
+const RANKINGS: usize = 4;
+const MOST_RANKINGS: usize = 32;
+
+/// How a server works.
+#[derive(Debug, Clone)]
+pub struct Serving {
+    /// Requests that are worked on at a time; several rankings more take turns.
+    pub jobs: NonZeroUsize,
+    /// How long a request may be worked on; `None` for as long as it takes.
+    pub time_limit: Option<Duration>,
+    /// Longest request in bytes.
+    pub request_bytes: usize,
+    /// Tells the server to finish.
+    pub ending: Ending,
+}
+
+impl Serving {
+    /// Time that a request has by default.
+    pub const TIME_LIMIT: Duration = Duration::from_secs(10);
+    /// Longest request by default.
+    pub const REQUEST_BYTES: usize = 64 << 20;
+
+    /// With the default limits.
+    pub fn new(jobs: NonZeroUsize) -> Self {
+        let (time_limit, request_bytes) = (Some(Self::TIME_LIMIT), Self::REQUEST_BYTES);
+        Self { jobs, time_limit, request_bytes, ending: Ending::default() }
+    }
+}
+
+impl From<NonZeroUsize> for Serving {
+    fn from(jobs: NonZeroUsize) -> Self {
+        Self::new(jobs)
+    }
+}
+
+/// Tells a server to finish what it is working on and to refuse what waits. Its input has to end then, too.
+#[derive(Debug, Clone, Default)]
+pub struct Ending(Arc<AtomicBool>);
+
+impl Ending {
+    /// Says so; whether it was said before.
+    pub fn ask(&self) -> bool {
+        self.0.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether it was said.
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Answers the requests of `input`, one a line, until it ends. Each is answered once and as soon as its
+/// answer is known, so that answers may come in another order. Definitions hold for every line after theirs.
+/// An output that nobody reads ends the work.
+pub fn serve(
+    session: &Session,
+    mut input: impl BufRead,
+    output: impl Write + Send,
+    serving: impl Into<Serving>,
+) -> io::Result<()> {
+    let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
+    let server = Server { session, serving: &serving, queue: Queue::default(), output: &output };
+    let jobs = serving.jobs.get();
+    let read = std::thread::scope(|scope| {
+        // Rankings do their work on threads that they share; those who wait for it cost nothing.
+        let lanes = [(Lane::Short, jobs), (Lane::Long, (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)))];
+        let server = &server;
+        for (lane, workers) in lanes {
+            for _ in 0..workers {
+                scope.spawn(move || server.work(lane));
+            }
+        }
+        let read = server.read_all(&mut input);
+        if serving.ending.is_asked() {
+            server.refuse_waiting();
+        }
+        // Workers end when nothing more can come.
+        server.queue.close();
+        read
+    });
+    let failed = output.into_inner().unwrap_or_else(PoisonError::into_inner).failed;
+    match failed {
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => read,
+    }
+}
+
+/// Where answers go.
+struct Output<W> {
+    to: W,
+    failed: Option<io::Error>,
+}
+
+struct Server<'s, W> {
+    session: &'s Session,
+    serving: &'s Serving,
+    queue: Queue,
+    output: &'s Mutex<Output<W>>,
+}
+
+impl<W: Write> Server<'_, W> {
+    /// Writes an answer; `false` if nothing can be written any more.
+    fn write(&self, answer: &Answer) -> bool {
+        let line = answer.line() + "\n";
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        if output.failed.is_none() {
+            let written = output.to.write_all(line.as_bytes()).and_then(|()| output.to.flush());
+            output.failed = written.err();
+        }
+        output.failed.is_none()
+    }
+
+    /// Does the tasks of a lane until no more come.
+    fn work(&self, lane: Lane) {
+        while let Some(begun) = self.queue.begin(lane, self.serving.time_limit) {
+            let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
+            self.queue.done(&begun);
+            let Begun { task: Task { id, .. }, stop, .. } = begun;
+            if !self.write(&Answer::new(id, self.unless_stopped(&stop, outcome))) {
+                self.queue.abandon();
+            }
+        }
+    }
+
+    /// What came of stopped work is not the answer, as it may be a part of it.
+    fn unless_stopped<T>(&self, stop: &Stop, outcome: Result<T, ErrorDocument>) -> Result<T, ErrorDocument> {
+        match stop.reason() {
+            None => outcome,
+            Some(Reason::Asked) => Err(cancelled()),
+            Some(Reason::Time) => Err(self.too_slow()),
+        }
+    }
+
+    fn too_slow(&self) -> ErrorDocument {
+        let seconds = self.serving.time_limit.unwrap_or_default().as_secs_f64();
+        let message = format!("the request took longer than {seconds} s, which is the server's time limit");
+        let help =
+            "ask for fewer launches at a time, or start the server with a larger --time-limit".to_owned();
+        ErrorDocument::of("time-limit", message, Some(help))
+    }
+
+    /// Reads requests to the end of the input and hands them to the workers.
+    fn read_all(&self, input: &mut impl BufRead) -> io::Result<()> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            line.shrink_to(KEPT_BYTES);
+            let go_on = match read_line(input, &mut line, self.serving.request_bytes)? {
+                Read::End => return Ok(()),
+                Read::TooLong => self.write(&Answer::new(Id::default(), Err(self.too_long()))),
+                Read::Line if line.iter().all(u8::is_ascii_whitespace) => true,
+                Read::Line => self.take(&line),
+            };
+            if !go_on {
+                self.queue.abandon();
+                return Ok(());
+            }
+        }
+    }
+
+    fn too_long(&self) -> ErrorDocument {
+        let message = format!("this line has more than {} bytes", self.serving.request_bytes);
+        let help = "send the kernel in several requests, or start the server with a larger --request-bytes";
+        ErrorDocument::of("document-too-large", message, Some(help.to_owned()))
+    }
+
+    /// Takes a line; `false` if nothing can be written any more.
+    fn take(&self, line: &[u8]) -> bool {
+        let request = match understood(line) {
+            Ok(request) => request,
+            // The end of the input may have cut the last line.
+            Err(_) if self.serving.ending.is_asked() => return true,
+            Err(answer) => return self.write(&answer),
+        };
+        let id = request.id.clone();
+        if self.serving.ending.is_asked() {
+            return self.write(&Answer::new(id, Err(ending())));
+        }
+        match request.op {
+            Op::Cancel => self.cancel(id, &request.target),
+            // Done here and now: it holds for the next line.
+            Op::Define => {
+                let stop = self.serving.time_limit.map_or_else(Stop::new, Stop::after);
+                let define = || self.session.prepare(request).and_then(|job| self.session.run(&job));
+                let outcome = heeding(Some(&stop), define);
+                self.write(&Answer::new(id, self.unless_stopped(&stop, outcome)))
+            }
+            _ => match self.session.prepare(request) {
+                Ok(job) => self.queue.push(Task { id, job }),
+                Err(error) => self.write(&Answer::new(id, Err(error))),
+            },
+        }
+    }
+
+    /// Ends other requests; each of them is answered.
+    fn cancel(&self, id: Id, target: &Id) -> bool {
+        if target.is_null() {
+            let message = "a request to cancel another one needs the id of that as `target`".to_owned();
+            return self.write(&Answer::new(id, Err(ErrorDocument::of("request", message, None))));
+        }
+        let (stopped, waiting) = self.queue.cancel(target);
+        let cancelled_now = stopped + waiting.len();
+        let go_on = waiting.into_iter().all(|task| self.write(&Answer::new(task.id, Err(cancelled()))));
+        let (schema, target) = ("wavecast/cancellation/1", target.clone());
+        let document = Document::Cancellation(Cancellation { schema, target, cancelled: cancelled_now });
+        go_on && self.write(&Answer::new(id, Ok(Documents::of(vec![document]))))
+    }
+
+    fn refuse_waiting(&self) {
+        for task in self.queue.drain() {
+            self.write(&Answer::new(task.id, Err(ending())));
+        }
+    }
+}
+
+fn cancelled() -> ErrorDocument {
+    ErrorDocument::of("cancelled", "the request was cancelled".to_owned(), None)
+}
+
+fn ending() -> ErrorDocument {
+    let help = "ask the next server".to_owned();
+    ErrorDocument::of("ending", "the server ends and does not begin this request".to_owned(), Some(help))
+}
+
+fn understood(line: &[u8]) -> Result<Request, Box<Answer>> {
+    let refuse = |id: Id, error| Box::new(Answer::new(id, Err(error)));
+    let text = std::str::from_utf8(line).map_err(|e| {
+        let message = format!("this line is not UTF-8 text (byte {})", e.valid_up_to());
+        refuse(Id::default(), ErrorDocument::of("not-text", message, Some("send UTF-8".to_owned())))
+    })?;
+    // Some shells put a byte-order mark before what they send.
+    let request = Request::read(text.strip_prefix('\u{feff}').unwrap_or(text))
+        .map_err(|(id, error)| refuse(id, error))?;
+    if request.id.is_null() {
+        let message = "the request has no id, so that its answer could not be told from others".to_owned();
+        let help = Some("give it an `id`: a number or a text".to_owned());
+        return Err(refuse(Id::default(), ErrorDocument::of("request", message, help)));
+    }
+    Ok(request)
+}
