@@ -9,6 +9,9 @@ use crate::effort::keeping;
 /// Parts of the steps of a launch, of which some are kept for cheaper engines.
 const PARTS: u64 = 8;
 
+/// Steps of an operation of isl where it was asked for.
+const STEPS_ASKED_FOR: u64 = 50;
+
 /// Parts that an engine has to leave to those that are asked before it, in other counts, and to estimates:
 /// one count that is hard must not make estimates of all that come after it.
 fn kept_from(engine: Engine) -> u64 {
@@ -126,12 +129,19 @@ impl Counter {
         };
         for &engine in engines {
             let kept = if self.forced.is_some() { 0 } else { kept_from(engine) };
-            match keeping(kept, PARTS, || count_within(query, engine, &self.budget)) {
+            let budget = if self.forced.is_some() { self.asked() } else { self.budget };
+            match keeping(kept, PARTS, || count_within(query, engine, &budget)) {
                 Ok(count) => return Ok(count),
                 Err(refusal) => refused.push((engine, refusal)),
             }
         }
         Err(Uncounted::Refused(refused))
+    }
+
+    /// The budget of an engine that somebody asked for: it may be slow.
+    fn asked(&self) -> Budget {
+        let steps_of_operation = self.budget.steps_of_operation.min(STEPS_ASKED_FOR);
+        Budget { steps_of_operation, ..self.budget }
     }
 
     /// Asks another exact engine, the one most unlike the closed form first. An estimate is not
@@ -142,7 +152,7 @@ impl Counter {
         }
         let others = [Engine::Enumeration, Engine::Isl, Engine::Runs, Engine::Linear];
         for second in others.into_iter().filter(|&e| e != count.engine) {
-            let Ok(Count { lines, .. }) = count_within(query, second, &self.budget) else { continue };
+            let Ok(Count { lines, .. }) = count_within(query, second, &self.asked()) else { continue };
             if lines != count.lines {
                 let (engines, counts) = ([count.engine, second], [count.lines, lines]);
                 return Err(Uncounted::Disagreement { engines, counts });

@@ -45,14 +45,22 @@ pub struct Budget {
     pub segments: u64,
     /// Most elementary operations of isl; fewer where the steps of the launch allow no more.
     pub operations: u64,
+    /// Steps of a launch that such an operation counts for; whoever asks for isl means it.
+    pub steps_of_operation: u64,
     /// Lines that sampling looks for.
     pub samples: u32,
 }
 
 impl Default for Budget {
-    /// A second for most engines; isl takes about five microseconds for an operation.
+    /// A second for most engines; isl takes five to a hundred microseconds for an operation.
     fn default() -> Self {
-        Self { points: 1 << 22, segments: 1 << 25, operations: 20_000_000, samples: 1 << 14 }
+        Self {
+            points: 1 << 22,
+            segments: 1 << 25,
+            operations: 20_000_000,
+            steps_of_operation: 4000,
+            samples: 1 << 14,
+        }
     }
 }
 
@@ -83,7 +91,7 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Runs => runs::count(query, budget.segments),
         Engine::Enumeration => enumerate::count(query, budget.points),
         #[cfg(feature = "isl")]
-        Engine::Isl => isl::count_within(query, budget.operations),
+        Engine::Isl => isl::count_within(query, budget),
         #[cfg(not(feature = "isl"))]
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),

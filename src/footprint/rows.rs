@@ -132,7 +132,7 @@ impl Lattice {
         }
         let mut total = 0;
         for (dz, planes) in of_z {
-            for (dy, rows) in of_y {
+            for (dy, rows) in of_y.clone() {
                 let lines = f(self.residue(y[0] + dy, z[0] + dz));
                 total += u128::from(lines.unsigned_abs()) * u128::from(planes) * u128::from(rows);
             }
@@ -142,7 +142,7 @@ impl Lattice {
 }
 
 /// The classes of positions in a range that have equal residues: first member and size.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Classes {
     next: i64,
     period: i64,

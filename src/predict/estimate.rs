@@ -106,8 +106,8 @@ impl Unpredicted {
     /// The same for a launch that may take so many steps.
     fn within(self, steps: u64) -> Self {
         let spent = match &self {
-            Unpredicted::Infeasible(Infeasible::Address(Excess::Spent(_))) => true,
-            Unpredicted::Fault(Fault::Spent(_)) => true,
+            Unpredicted::Infeasible(Infeasible::Address(Excess::Spent(_)))
+            | Unpredicted::Fault(Fault::Spent(_)) => true,
             Unpredicted::Uncounted(why) => why.is_spent(),
             _ => false,
         };
@@ -143,9 +143,8 @@ impl<'a> Estimator<'a> {
     pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
-        let program = self.within(Work::Program, || {
-            Ok::<_, Excess>(Program::folded(self.kernel, candidate.fold)?.at(&launch)?)
-        })?;
+        let program =
+            self.within(Work::Program, || Program::folded(self.kernel, candidate.fold)?.at(&launch))?;
         self.of_placed(launch, occupancy, &program)
     }
 

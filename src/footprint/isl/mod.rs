@@ -13,15 +13,16 @@ mod show;
 pub use session::IslError;
 pub use show::{ShownSets, show_sets};
 
+use super::Budget;
 use super::query::{Query, Refusal};
 use crate::effort::{is_limited, left, spend};
 
-/// Steps of an operation (it may take a hundred microseconds), and operations of the first try.
-const STEPS_OF_OPERATION: u64 = 4000;
+/// Operations of the first try.
 const FIRST: u64 = 1 << 9;
 
 /// Distinct lines of a query within a quota of elementary operations and the steps that are left.
-pub(super) fn count_within(query: &Query, quota: u64) -> Result<u128, Refusal> {
+pub(super) fn count_within(query: &Query, budget: &Budget) -> Result<u128, Refusal> {
+    let (quota, steps) = (budget.operations, budget.steps_of_operation.max(1));
     let of = |quota| count::count(query, quota).map_err(|e| refusal(&e));
     if !is_limited() {
         return of(quota);
@@ -30,11 +31,11 @@ pub(super) fn count_within(query: &Query, quota: u64) -> Result<u128, Refusal> {
     // them: what they cost then is known about.
     let mut allowed = FIRST;
     loop {
-        let now = allowed.min(quota).min(left() / STEPS_OF_OPERATION);
+        let now = allowed.min(quota).min(left() / steps);
         if now == 0 {
             return Err(Refusal::Spent);
         }
-        spend(now * STEPS_OF_OPERATION)?;
+        spend(now.saturating_mul(steps))?;
         match of(now) {
             Err(Refusal::Isl) if now < quota => allowed *= 4,
             other => return other,
