@@ -53,12 +53,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
 
 /// Warps whose tags can be looked up within the budget. Several arrays of one field count as several fields
 /// would.
-fn affordable(
-    plan: &Plan,
-    stream: &Stream,
-    starts: &Starts,
-    shapes: &mut Shapes,
-) -> Result<usize, Spent> {
+fn affordable(plan: &Plan, stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> Result<usize, Spent> {
     let copies = |a: &Access| plan.kernel.field(a.instruction.field).multiplicity;
     let of_access = |a: &Access| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
