@@ -189,7 +189,9 @@ fn slow(requests: usize, pause: Duration) -> Figures {
         figures.answered += 1;
         figures.refused += usize::from(answer["ok"] == false);
         if figures.answered % 100 == 0 {
-            *memory.lock().unwrap() = peak_memory(&child);
+            // None any more when it has ended.
+            let mut memory = memory.lock().unwrap();
+            *memory = peak_memory(&child).max(*memory);
         }
         if let Some(id) = answer["id"].as_u64() {
             let seen = &mut seen[usize::try_from(id).unwrap()];
