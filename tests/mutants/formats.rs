@@ -163,7 +163,7 @@ fn logs() -> Vec<Vec<u8>> {
 }
 
 fn references() -> Vec<Vec<u8>> {
-    vec![b"{\"cases\": [{\"name\": \"a\", \"pattern\": \"stride\", \"threads\": 64, \"runs\": []}], \"caches\": {}}".to_vec()]
+    vec![seed("reference.json")]
 }
 
 fn requests() -> Vec<Vec<u8>> {

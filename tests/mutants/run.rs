@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::allocator::measured;
+use super::allocator::{CASE, measured};
 use super::formats::{FORMATS, Format};
 use super::random::Rng;
 
@@ -75,10 +75,9 @@ pub struct Tally {
 
 /// Runs all cases.
 pub fn all(plan: &Plan) -> Vec<Tally> {
-    static BEAT: AtomicU64 = AtomicU64::new(0);
     let mut tallies: Vec<Tally> = plan.formats.iter().map(|f| Tally::new(f.name)).collect();
     std::thread::scope(|scope| {
-        scope.spawn(|| watch(&BEAT, plan));
+        scope.spawn(|| watch(plan));
         let mut at = plan.first;
         while at < plan.first + plan.cases
             && tallies.iter().map(|t| t.failures.len()).sum::<usize>() < plan.most_failures
@@ -89,7 +88,7 @@ pub fn all(plan: &Plan) -> Vec<Tally> {
             let mut carried = std::mem::take(&mut tallies);
             let chunk = move || {
                 for case in at..end {
-                    BEAT.store(case, Ordering::Relaxed);
+                    CASE.store(case, Ordering::Relaxed);
                     let tally = usize::try_from(case % plan.formats.len() as u64).unwrap();
                     carried[tally].add(plan, case);
                 }
@@ -99,17 +98,17 @@ pub fn all(plan: &Plan) -> Vec<Tally> {
             tallies = thread.join().unwrap();
             at = end;
         }
-        BEAT.store(u64::MAX, Ordering::Relaxed);
+        CASE.store(u64::MAX, Ordering::Relaxed);
     });
     tallies
 }
 
 /// Ends the process if one case takes too long: a thread cannot be stopped from outside.
-fn watch(beat: &AtomicU64, plan: &Plan) {
+fn watch(plan: &Plan) {
     let (mut last, mut since) = (u64::MAX, Instant::now());
     loop {
         std::thread::sleep(Duration::from_millis(200));
-        let now = beat.load(Ordering::Relaxed);
+        let now = CASE.load(Ordering::Relaxed);
         if now == u64::MAX {
             return;
         }
