@@ -54,7 +54,7 @@ impl<R: Read> Lines<R> {
         self.left = self
             .left
             .checked_sub(read)
-            .ok_or(LogError::TooLarge { most: self.most, what: "bytes when it is unpacked" })?;
+            .ok_or(LogError::TooLarge { most: self.most, what: super::UNPACKED })?;
         let line = self.line.as_slice();
         let Some(whole) = line.strip_suffix(b"\n") else { return Ok(Some((line, Ending::Cut))) };
         Ok(Some((whole.strip_suffix(b"\r").unwrap_or(whole), Ending::Whole)))

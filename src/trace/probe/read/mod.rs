@@ -10,11 +10,13 @@ mod rows;
 use std::io::Read;
 
 use super::log::Run;
+use crate::trace::format::ReadError;
 use lines::{Ending, Lines};
 use rows::Reader;
 
 /// Bytes of a log, unpacked, and loads of all: more is refused.
 const MOST_BYTES: u64 = 1 << 30;
+const UNPACKED: &str = "bytes when it is unpacked";
 pub(super) const MOST_LOADS: usize = 1 << 27;
 
 /// Latency of a chase through a buffer of some size.
@@ -131,7 +133,18 @@ pub enum LogError {
     },
     /// It could not be read at all.
     #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for LogError {
+    fn from(error: std::io::Error) -> Self {
+        // What unpacks has a limit of its own.
+        match ReadError::from(error) {
+            ReadError::Unpacked { limit } => LogError::TooLarge { most: limit, what: UNPACKED },
+            ReadError::Io(error) => LogError::Io(error),
+            other => LogError::Io(std::io::Error::other(other)),
+        }
+    }
 }
 
 impl LogError {
