@@ -13,10 +13,12 @@ mod shrink;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::available_parallelism;
 
 use compare::{between_roads, difference, predicted};
 use random::{Case, Random, case};
-use rayon::prelude::*;
 use relations::{Pair, RELATIONS, Relation};
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -26,6 +28,31 @@ fn number(name: &str, otherwise: u64) -> u64 {
 /// The pair that a relation makes of a case of a seed.
 fn pair(relation: Relation, case: &Case, seed: u64, number: u64) -> Option<Pair> {
     relation(case, &mut Random::new(seed.wrapping_add(0x5eed), number))
+}
+
+/// The results of so many numbers in order, on as many threads as there are cores. Not those of rayon: while one
+/// of them waits for a ranking it would begin with the next number, and so on without end.
+fn side_by_side<T: Send>(first: u64, count: u64, of: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let next = AtomicU64::new(first);
+    let all = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= first + count {
+                return;
+            }
+            let found = of(number);
+            all.lock().unwrap().push((number, found));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut all = all.into_inner().unwrap();
+    all.sort_by_key(|a: &(u64, T)| a.0);
+    all.into_iter().map(|a| a.1).collect()
 }
 
 /// Holds relations against so many cases, each against all of them or `some`.
@@ -46,7 +73,7 @@ fn check(cases: u64, some: Option<usize>) {
         let failed = |pair: &Pair| catch_unwind(AssertUnwindSafe(|| differs(pair))).unwrap_or(true);
         pairs.iter().map(|(i, pair)| (*i, failed(pair))).collect()
     };
-    let found: Vec<Vec<(usize, bool)>> = (first..first + cases).into_par_iter().map(one).collect();
+    let found = side_by_side(first, cases, one);
     let mut held: BTreeMap<&str, usize> = BTreeMap::new();
     let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
     for (number, of_case) in (first..).zip(&found) {
@@ -72,8 +99,9 @@ fn check(cases: u64, some: Option<usize>) {
 fn roads(cases: u64) {
     let (seed, first) = (number("WAVECAST_SEED", 1), number("WAVECAST_FIRST", 0));
     let of = |number: u64| case(&mut Random::new(seed, number));
-    let numbers = (first..first + number("WAVECAST_CASES", cases)).into_par_iter();
-    let failed: Vec<u64> = numbers.filter(|&number| between_roads(&of(number)).is_some()).collect();
+    let differs = |number: u64| between_roads(&of(number)).is_some();
+    let found = side_by_side(first, number("WAVECAST_CASES", cases), differs);
+    let failed: Vec<u64> = (first..).zip(found).filter(|f| f.1).map(|f| f.0).collect();
     for &number in failed.iter().take(3) {
         let case = shrink::smallest(&of(number), |c| between_roads(c).is_some());
         let Case { device, block, fold, .. } = case;
