@@ -175,7 +175,8 @@ fn launches_that_cannot_be_are_infeasible() {
     assert_eq!(infeasible(&kernel(COPY), &["--block", "2048"]), "threads_per_block 2048 > 1024");
     let most = ["--block", "65536,65536,65536"];
     assert!(infeasible(&kernel(COPY), &most).starts_with("threads_per_block"));
-    assert!(!infeasible(&kernel(COPY), &["--fold", "65536,65536,65536"]).is_empty());
+    assert!(!infeasible(&kernel(COPY), &["--fold", "4096,4096,4096"]).is_empty());
+    assert!(refused(&kernel(COPY), &["--fold", "65536,65536,65536"]).contains("numbers from 1 to 4096"));
     let shared = "fields: {s: {dtype: f32, size: 1000000, space: shared}, a: {dtype: f32, size: N}}\n\
                   body: ['load a[x]', 'store s[threadIdx.x]']\n";
     assert!(infeasible(&kernel(shared), &[]).starts_with("shared_bytes 4000000 >"));

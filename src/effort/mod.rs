@@ -35,6 +35,12 @@ struct Purse {
     unseen: u64,
 }
 
+impl Purse {
+    fn is_limited(&self) -> bool {
+        self.given != u64::MAX
+    }
+}
+
 const UNLIMITED: Purse = Purse { given: u64::MAX, left: u64::MAX, unseen: 0 };
 
 thread_local! {
@@ -46,14 +52,16 @@ pub fn spend(steps: u64) -> Result<(), Spent> {
     let mut purse = PURSE.get();
     purse.unseen = purse.unseen.saturating_add(steps);
     let enough = purse.left.checked_sub(steps);
-    purse.left = enough.unwrap_or(purse.left);
+    if purse.is_limited() {
+        purse.left = enough.unwrap_or(purse.left);
+    }
     if purse.unseen >= LOOK {
-        purse.unseen = 0;
         if stopped() {
-            purse.left = 0;
+            // Whoever asks next looks at once, too.
             PURSE.set(purse);
             return Err(Spent);
         }
+        purse.unseen = 0;
     }
     PURSE.set(purse);
     enough.map(|_| ()).ok_or(Spent)
@@ -88,7 +96,7 @@ pub fn left() -> u64 {
 
 /// Whether the steps are limited at all.
 pub fn is_limited() -> bool {
-    PURSE.get().given != u64::MAX
+    PURSE.get().is_limited()
 }
 
 /// Puts back what was not used, also if the work panics.
@@ -101,7 +109,8 @@ impl Drop for Inside {
     fn drop(&mut self) {
         let now = PURSE.get();
         let used = self.given - now.left.min(self.given);
-        PURSE.set(Purse { left: self.before.left - used, unseen: now.unseen, ..self.before });
+        let left = if self.before.is_limited() { self.before.left - used } else { u64::MAX };
+        PURSE.set(Purse { left, unseen: now.unseen, ..self.before });
     }
 }
 

@@ -76,10 +76,6 @@ fn is_rounded(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes, produc
     let extents = kernel.extents();
     let domain: f64 = extents.iter().map(|&n| n as f64).product();
     let ratio = *product.numer() as f64 / *product.denom() as f64 / domain;
-    // A single block may be as empty as it likes.
-    if sizes.grid == [1; 3] {
-        return ratio >= 0.5;
-    }
     let (mut most, mut least) = (1.0, 1.0);
     for (d, extent) in extents.into_iter().enumerate() {
         let blocks = sizes.grid[d] as f64;
@@ -89,6 +85,10 @@ fn is_rounded(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes, produc
         } else {
             most *= (candidate.block[d] as f64 * candidate.fold[d] as f64 / extent as f64).max(1.0);
         }
+    }
+    if sizes.grid == [1; 3] {
+        // A single block may be as empty as it is larger than the domain, and half empty in any case.
+        return ratio >= 0.5 && ratio < most.max(2.0) * (1.0 - ROUNDING);
     }
     ratio > least * (1.0 + ROUNDING) && ratio < most * (1.0 - ROUNDING)
 }

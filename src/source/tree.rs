@@ -117,7 +117,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = TreeError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, TreeError> {
-        self.0.next().map(|node| seed.deserialize(node)).transpose()
+        self.0.next().map(|node| value_at(node, seed)).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -142,8 +142,13 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, TreeError> {
         let Some(value) = self.value.take() else { return Err(TreeError::custom("a value without a key")) };
-        seed.deserialize(value)
+        value_at(value, seed)
     }
+}
+
+/// Reads a part of a tree. Mistakes in a tagged enum are found after it was read, and have no other place.
+fn value_at<'de, T: DeserializeSeed<'de>>(node: &Node, seed: T) -> Result<T::Value, TreeError> {
+    seed.deserialize(node).map_err(|e| e.at(node.span))
 }
 
 #[cfg(test)]
