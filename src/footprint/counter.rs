@@ -4,7 +4,7 @@
 use super::engine::Engine;
 use super::query::{Query, Refusal};
 use super::{Budget, count_within};
-use crate::effort::keeping;
+use crate::effort::{is_limited, keeping};
 
 /// Parts of the steps of a launch, of which some are kept for cheaper engines.
 const PARTS: u64 = 8;
@@ -128,6 +128,11 @@ impl Counter {
             None => &Engine::ALL,
         };
         for &engine in engines {
+            // isl goes through the points of a set one by one and does not count that among its operations.
+            if self.forced.is_none() && engine == Engine::Isl && is_limited() {
+                refused.push((engine, Refusal::Spent));
+                continue;
+            }
             let kept = if self.forced.is_some() { 0 } else { kept_from(engine) };
             let budget = if self.forced.is_some() { self.asked() } else { self.budget };
             match keeping(kept, PARTS, || count_within(query, engine, &budget)) {
