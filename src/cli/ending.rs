@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn all_that_is_sent_arrives() {
-        let sent: Vec<u8> = (0..3 * PIECE + 7).map(|i| (i % 251) as u8).collect();
+        let sent: Vec<u8> = (0..=250_u8).cycle().take(3 * PIECE + 7).collect();
         let mut input = of(io::Cursor::new(sent.clone()), &Ending::default());
         let mut arrived = Vec::new();
         input.read_to_end(&mut arrived).unwrap();

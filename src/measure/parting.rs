@@ -128,7 +128,8 @@ impl Parting<'_> {
             )],
         };
         let rest = analytic - simulated - terms.iter().map(|t| t.value).sum::<f64>();
-        let size = analytic.abs() + simulated.abs();
+        // Terms of opposite sign may be much larger than what they add up to.
+        let size = terms.iter().map(|t| t.value.abs()).fold(analytic.abs() + simulated.abs(), f64::max);
         terms.retain(|t| t.value.abs() > EXACT * size);
         terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
         if rest.abs() > EXACT * size {

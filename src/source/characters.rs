@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn every_character_is_found() {
-        for text in ["".to_owned(), "abc".to_owned(), "é".repeat(200), "a漢🦀".repeat(100) + "x"] {
+        for text in [String::new(), "abc".to_owned(), "é".repeat(200), "a漢🦀".repeat(100) + "x"] {
             let characters = Characters::of(&text);
             for (number, (byte, _)) in text.char_indices().enumerate() {
                 assert_eq!(characters.byte(number), byte);
