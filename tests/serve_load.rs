@@ -84,6 +84,7 @@ struct Figures {
 }
 
 impl Figures {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
     fn percentile(&mut self, share: f64) -> Duration {
         self.latencies.sort_unstable();
         let last = self.latencies.len().saturating_sub(1);

@@ -53,11 +53,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             "scheduled" => scheduled(arguments, out),
             _ => write(arguments, CsvWriter::new(out)),
         };
-        written.or_else(|stopped| match stopped {
-            Stopped::Output(error) => Err(error),
+        written.map_err(|stopped| match stopped {
+            Stopped::Output(error) => error,
             Stopped::Input(failure) => {
                 input = Err(failure);
-                Err(io::Error::other("the input cannot be read"))
+                io::Error::other("the input cannot be read")
             }
         })
     })
