@@ -39,6 +39,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use output::Failure;
 
 #[cfg(unix)]
+#[cfg_attr(
+    not(test),
+    allow(unused_imports, reason = "the Python package has no standard streams of its own")
+)]
 pub use files::note_closed;
 
 /// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,
