@@ -42,7 +42,6 @@ fn what_would_take_minutes_is_estimated() {
 }
 
 #[test]
-#[ignore = "open: blocks are counted by alignment now, and no limit makes this kernel an estimate; another is needed"]
 fn estimates_are_near_what_is_counted() {
     let kernel = strides(20, 1 << 20);
     let exact = predict(&kernel, &["--limit", "steps=100000000000"]);
@@ -121,7 +120,6 @@ fn the_limit_changes_no_result_within_it() {
 }
 
 #[test]
-#[ignore = "open: blocks are counted by alignment now, and no limit makes this kernel an estimate; another is needed"]
 fn threads_change_no_estimate() {
     let kernel = strides(30, 1 << 23);
     let scarce = scarce(&kernel);

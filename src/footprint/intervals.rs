@@ -2,6 +2,7 @@
 //! bit; otherwise intervals are kept, which mostly come in order, and merged now and then.
 
 use super::query::Piece;
+use crate::effort::{Spent, spend_on};
 
 /// Intervals beyond which they are merged before more are added.
 const FEW: usize = 1 << 16;
@@ -9,6 +10,8 @@ const FEW: usize = 1 << 16;
 const FEW_BITS: u128 = 1 << 14;
 const BITS_OF_POINT: u128 = 16;
 const MOST_BITS: u128 = 1 << 28;
+/// Steps for 64 bits.
+const STEPS_OF_WORD: u64 = 1;
 
 #[derive(Debug, Default)]
 pub(super) struct Intervals {
@@ -20,8 +23,11 @@ pub(super) struct Intervals {
 
 impl Intervals {
     /// For the lines of `line` bytes that these pieces touch.
-    pub(super) fn of(pieces: &[Piece], line: i64) -> Self {
-        Self { bits: Bits::of(pieces, line), ..Self::default() }
+    pub(super) fn of(pieces: &[Piece], line: i64) -> Result<Self, Spent> {
+        let bits = Bits::of(pieces, line);
+        // They are cleared, set and counted.
+        spend_on(bits.as_ref().map_or(0, |b| b.words.len()), STEPS_OF_WORD)?;
+        Ok(Self { bits, ..Self::default() })
     }
 
     /// Adds the lines `from` to `to`.
@@ -162,7 +168,7 @@ mod tests {
 
     #[test]
     fn bits_count_as_intervals_do() {
-        let mut bits = Intervals::of(&[doubles(-1000, 1000)], 32);
+        let mut bits = Intervals::of(&[doubles(-1000, 1000)], 32).unwrap();
         assert!(bits.bits.is_some());
         let mut list = Intervals::default();
         for i in 0..100_i64 {
@@ -176,6 +182,6 @@ mod tests {
         bits.add(5000, 5000);
         list.add(5000, 5000);
         assert_eq!(bits.count(), list.count());
-        assert!(Intervals::of(&[doubles(0, 10), doubles(1 << 40, 1 << 40)], 32).bits.is_none());
+        assert!(Intervals::of(&[doubles(0, 10), doubles(1 << 40, 1 << 40)], 32).unwrap().bits.is_none());
     }
 }

@@ -13,7 +13,12 @@ use crate::expr::{Cond, Coord, Form, Term};
 const MOST_ALTERNATIVES: usize = 64;
 
 /// Steps for a segment, for each form that is followed.
-const STEPS_OF_SEGMENT: u64 = 3;
+const STEPS_OF_SEGMENT: u64 = 6;
+/// Steps that are taken together.
+const STEPS_AT_ONCE: u64 = 1 << 12;
+/// Where conditions leave out rows, or where quotients change seldom, segments are fewer than is known
+/// beforehand: by up to so much.
+const AT_MOST_FEWER: u64 = 16;
 /// Steps for looking along a variable, for each part of the forms.
 const STEPS_OF_PART: u64 = 32;
 
@@ -21,28 +26,26 @@ const STEPS_OF_PART: u64 = 32;
 pub(super) fn count(query: &Query, budget: u64) -> Result<u128, Refusal> {
     let mut pieces: Vec<Piece> = query.pieces.iter().flat_map(easier).collect();
     pieces.sort_by_key(|p| p.array);
-    // What all of it costs is known before any of it is done: what is too much costs nothing.
+    // What all of it costs is about known before any of it is done: what is far too much costs nothing.
     let mut runs = Vec::with_capacity(pieces.len());
-    let mut cost = 0_u128;
+    let mut least = 0_u128;
     for piece in &pieces {
         for bounds in alternatives(piece.when.as_ref())? {
             let (segments, of_piece) = Runs::new(piece, bounds, query.line)?;
-            let parts = 1 + of_piece.bounds.len() + of_piece.address.size();
-            cost = cost.saturating_add(segments.saturating_mul(parts as u128));
             if segments > u128::from(budget) {
                 return Err(Refusal::Budget);
             }
-            if cost > u128::from(left() / STEPS_OF_SEGMENT) {
+            least = least.saturating_add(of_piece.least_steps(segments));
+            if least > u128::from(left()) {
                 return Err(Refusal::Spent);
             }
             runs.push((piece.array, of_piece));
         }
     }
-    spend(u64::try_from(cost).unwrap_or(u64::MAX).saturating_mul(STEPS_OF_SEGMENT))?;
     let mut left = budget;
     let mut total = 0;
     for (number, of_array) in pieces.chunk_by(|a, b| a.array == b.array).map(|all| (all[0].array, all)) {
-        let mut lines = Intervals::of(of_array, query.line);
+        let mut lines = Intervals::of(of_array, query.line)?;
         for (_, one) in runs.iter_mut().filter(|(array, _)| *array == number) {
             one.follow(&mut lines, &mut left)?;
         }
@@ -110,11 +113,31 @@ impl Runs {
         best.ok_or(Refusal::NotAffine)
     }
 
+    /// The fewest steps that so many segments may take.
+    fn least_steps(&self, segments: u128) -> u128 {
+        let is_exact = self.bounds.is_empty() && self.address.size() == 0;
+        let steps = segments.saturating_mul(u128::from(self.steps_of_segment()));
+        if is_exact { steps } else { steps / u128::from(AT_MOST_FEWER) }
+    }
+
+    fn steps_of_segment(&self) -> u64 {
+        STEPS_OF_SEGMENT * (1 + self.bounds.len() as u64)
+    }
+
     /// Steps through the rows.
     fn follow(&mut self, out: &mut Intervals, left: &mut u64) -> Result<(), Refusal> {
         let mut at: Vec<i64> = self.ranges.iter().map(|r| r.1).collect();
+        let of_segment = self.steps_of_segment();
+        let of_row = self.bounds.iter().chain([&self.address]).map(|a| 1 + a.size() as u64).sum::<u64>();
+        let mut unpaid = 0;
         loop {
+            let before = *left;
             self.row(&at, out, left)?;
+            unpaid += of_row + (before - *left) * of_segment;
+            if unpaid > STEPS_AT_ONCE {
+                spend(unpaid)?;
+                unpaid = 0;
+            }
             let mut rows = at.iter_mut().zip(&self.ranges).enumerate().filter(|(i, _)| *i != self.run);
             let moved = rows.any(|(_, (value, &(_, from, to)))| {
                 let inside = *value < to;
@@ -122,6 +145,7 @@ impl Runs {
                 inside
             });
             if !moved {
+                spend(unpaid)?;
                 return Ok(());
             }
         }

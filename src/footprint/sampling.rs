@@ -7,7 +7,8 @@
 
 use super::Count;
 use super::engine::Engine;
-use super::query::{Query, Refusal};
+use super::linear;
+use super::query::{Piece, Query, Refusal};
 use super::reach::Part;
 use crate::effort::{is_limited, left, spend_on, stopped, within};
 
@@ -51,8 +52,30 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<Count, Refusal> {
     let lines = (cover.lines * u128::from(found) + u128::from(looked_for) / 2)
         .checked_div(u128::from(looked_for))
         .unwrap_or(0);
-    let interval = if all { [lines as f64; 2] } else { interval };
+    if all {
+        let interval = Some((lines as f64, lines as f64));
+        return Ok(Count { lines, engine: Engine::Sampling, verified_by: None, interval });
+    }
+    let (least, most) = bounds(query);
+    let lines = lines.clamp(least, most);
+    let interval = interval.map(|end| end.clamp(least as f64, most as f64));
     Ok(Count { lines, engine: Engine::Sampling, verified_by: None, interval: Some(interval.into()) })
+}
+
+/// What no union can be beyond: it has at least the lines of each of its pieces, and at most those of all
+/// of them together.
+fn bounds(query: &Query) -> (u128, u128) {
+    let of_piece = |piece: &Piece| {
+        let alone = Query { pieces: vec![piece.clone()], line: query.line };
+        linear::count(&alone).ok()
+    };
+    let (mut least, mut most) = (0, Some(0_u128));
+    for piece in &query.pieces {
+        let lines = of_piece(piece);
+        least = least.max(lines.unwrap_or(0));
+        most = most.zip(lines).map(|(sum, lines)| sum.saturating_add(lines));
+    }
+    (least, most.unwrap_or(u128::MAX))
 }
 
 /// Draws lines and says how many of them are touched.
@@ -243,6 +266,25 @@ mod tests {
         let exact = count_with(&query, Engine::Enumeration).unwrap();
         let count = estimate(&query, 100_000, 0).unwrap();
         assert_eq!((count.lines, count.interval), (exact, Some((exact as f64, exact as f64))));
+    }
+
+    /// Two far strides that hardly meet: their union is nearly their sum, which no estimate exceeds.
+    #[test]
+    fn estimates_stay_between_the_largest_piece_and_the_sum() {
+        let piece = |stride| Piece {
+            array: 0,
+            ranges: vec![(X, 0, 49_999)].into(),
+            when: None,
+            address: Form::coord(X).times(&stride).unwrap().into(),
+            width: 8,
+        };
+        let query = Query { pieces: vec![piece(8 * 1009), piece(8 * 1013)], line: 32 };
+        for seed in 0..50 {
+            let count = estimate(&query, 100, seed << 32).unwrap();
+            let (low, high) = count.interval.unwrap();
+            assert!((50_000..=100_000).contains(&count.lines), "{count:?}");
+            assert!(50_000.0 <= low && high <= 100_000.0, "{count:?}");
+        }
     }
 
     #[test]

@@ -166,10 +166,13 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
         // As a ranking counts, which shares what follows from work items among launches.
-        let Some(items) = WorkItems::of(self.kernel, &self.counting) else {
+        let steps = Work::Footprints.steps(self.kernel.steps);
+        let Some(items) = effort::within(steps, || WorkItems::of(self.kernel, &self.counting)) else {
             return self.of_part(launch, occupancy, program);
         };
-        let footprints = items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)?;
+        let footprints = self.within(Work::Footprints, || {
+            items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)
+        })?;
         self.of_counted(launch, occupancy, program, footprints)
     }
 

@@ -1,9 +1,11 @@
 //! The formats: what their texts look like, how they are changed, and what is done with one.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use serde_json::value::RawValue;
 use wavecast::curve;
 use wavecast::device;
 use wavecast::measure::import::{Options, TextSource, import, lookups};
@@ -277,6 +279,7 @@ fn asked(text: &[u8], _: &mut Rng) -> bool {
     let define = r#"{"op": "define", "name": "k", "kernel_text": "wavecast: 1\nkernel: k\nfields: {a: {dtype: 4, size: 64}}\ndomain: {x: 64}\nstores: ['a[x]']\n"}"#;
     session.ask(define);
     let answer = session.ask(&text);
-    let answer: serde_json::Value = serde_json::from_str(&answer).expect("an answer is JSON");
-    answer.get("error").is_none() && answer.get("errors").is_none()
+    // An id is given back as it was written, even where no number is that large.
+    let answer: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&answer).expect("an answer is JSON");
+    !answer.contains_key("error")
 }
