@@ -135,7 +135,7 @@ impl<C: Coefficient> Cond<C> {
     /// are decided there are left out.
     pub fn within(&self, of: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Result<Self, Excess> {
         let parts = |parts: &[Self]| parts.iter().map(|p| p.within(of)).collect::<Result<_, Excess>>();
-        Ok(match (self.decided(of), self) {
+        Ok(match (self.settled(of), self) {
             (Some(held), _) => Self::Const(held),
             (None, Self::All(all)) => Self::all(parts(all)?),
             (None, Self::Any(any)) => Self::any(parts(any)?),

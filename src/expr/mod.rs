@@ -16,6 +16,7 @@ mod cond;
 mod eval;
 mod form;
 mod fraction;
+mod halving;
 mod lower;
 mod parse;
 mod print;

@@ -166,6 +166,8 @@ mod tests {
         let when = "{at: 'load a[x + 3]', when: 'x < 100 && x + 5 > 4'}";
         for (guard, body) in [
             ("guard: x >= 0 && x <= 99", "['load a[x]', 'load a[x + 3]', 'store b[x]']"),
+            ("guard: x < 9 || x > 7", "['load a[x]', 'load a[x + 3]', 'store b[x]']"),
+            ("guard: x/7 + x % 5 <= 2*x", "['load a[x]', 'load a[x + 3]', 'store b[x]']"),
             ("", &format!("['load a[x]', {when}, 'store b[x]']")),
             ("", &format!("['load a[x]', {one}, 'store b[x]']")),
             ("", &format!("['load a[x]', {one}, 'load a[x + 3]', 'store b[x]']")),

@@ -54,9 +54,6 @@ fn side_by_side<T: Send>(first: u64, count: u64, of: impl Fn(u64) -> T + Sync) -
     all.sort_by_key(|a: &(u64, T)| a.0);
     all.into_iter().map(|a| a.1).collect()
 }
-/// Relations that are known not to hold everywhere, where each case is held against some relations only. The long
-/// run fails for them: which blocks stand for all depends on whether a guard is seen to hold always.
-const OPEN: [&str; 1] = ["hidden-true-guard"];
 
 /// Holds relations against so many cases, each against all of them or `some`.
 fn check(cases: u64, some: Option<usize>) {
@@ -95,8 +92,6 @@ fn check(cases: u64, some: Option<usize>) {
         }
     }
     println!("seed {seed}, {cases} kernels from number {first}; pairs by relation: {held:?}");
-    // A relation that is open is reported; any other must hold.
-    failed.retain(|name, _| some.is_none() || !OPEN.contains(name));
     assert!(failed.is_empty(), "violations by relation: {failed:?}");
 }
 

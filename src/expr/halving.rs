@@ -1,0 +1,120 @@
+//! Conditions that intervals alone cannot decide, decided on halves of the box of coordinates.
+//!
+//! Intervals know nothing of how parts of a condition hang together: that `x < 9 || x > 7` holds
+//! everywhere shows only where the two sides of 8 are looked at apart.
+
+use std::cell::RefCell;
+
+use super::cond::Cond;
+use super::form::{Coefficient, Coord};
+use crate::effort::spend_on;
+
+/// Most boxes that are looked at.
+const MOST: usize = 256;
+/// Steps for a part of a condition in a box.
+const STEPS_OF_PART: u64 = 4;
+
+/// A box: coordinates with their first and last values.
+type Box = Vec<(Coord, i64, i64)>;
+
+impl<C: Coefficient> Cond<C> {
+    /// As [`decided`](Self::decided), looking at halves of the box, their halves and so on.
+    pub(super) fn settled(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
+        let first = self.decided(within);
+        if first.is_some() || spend_on(self.size(), STEPS_OF_PART).is_err() {
+            return first;
+        }
+        let mut held = None;
+        let mut open = vec![self.whole(within)];
+        let mut looked_at = 0;
+        while let Some(part) = open.pop() {
+            looked_at += 1;
+            if looked_at > MOST || spend_on(self.size(), STEPS_OF_PART).is_err() {
+                return None;
+            }
+            let of = |c| part.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)).or_else(|| within(c));
+            match (self.decided(&of), held) {
+                // It holds here and not there.
+                (Some(here), Some(there)) if here != there => return None,
+                (Some(here), _) => held = Some(here),
+                (None, _) => open.extend(halves(part)?),
+            }
+        }
+        held
+    }
+
+    /// The box of all coordinates that are mentioned and known.
+    fn whole(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Box {
+        let mentioned = RefCell::new(Vec::new());
+        let see = |coord| {
+            let mut all = mentioned.borrow_mut();
+            if !all.contains(&coord) {
+                all.push(coord);
+            }
+            false
+        };
+        self.mentions(&see);
+        let known = |c: Coord| within(c).map(|(from, to)| (c, from, to));
+        mentioned.into_inner().into_iter().filter_map(known).collect()
+    }
+}
+
+/// Both halves along the longest side; `None` for a single point.
+fn halves(part: Box) -> Option<[Box; 2]> {
+    let length = |r: &(Coord, i64, i64)| r.2.abs_diff(r.1);
+    let longest = (0..part.len()).max_by_key(|&i| length(&part[i])).filter(|&i| length(&part[i]) > 0)?;
+    let (coord, from, to) = part[longest];
+    let middle = i64::midpoint(from, to).clamp(from, to - 1);
+    let (mut lower, mut upper) = (part.clone(), part);
+    (lower[longest], upper[longest]) = ((coord, from, middle), (coord, middle + 1, to));
+    Some([upper, lower])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{Dim, Form};
+
+    fn x() -> Form<i64> {
+        Form::coord(Coord::Axis(Dim::X))
+    }
+
+    fn y() -> Form<i64> {
+        Form::coord(Coord::Axis(Dim::Y))
+    }
+
+    fn at_least(a: &Form<i64>, b: &Form<i64>) -> Cond<i64> {
+        Cond::non_negative(a.minus(b).unwrap())
+    }
+
+    fn settled(cond: &Cond<i64>) -> Option<bool> {
+        cond.settled(&|c| match c {
+            Coord::Axis(Dim::X) => Some((0, 999_999)),
+            Coord::Axis(Dim::Y) => Some((0, 77)),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn what_intervals_cannot_tell() {
+        let either = Cond::any(vec![at_least(&Form::int(8), &x()), at_least(&x(), &Form::int(8))]);
+        let sum = x().plus(&y()).unwrap();
+        let smaller = at_least(&sum, &x().smaller(&y()).unwrap());
+        let parts = x().floor_div(&7).unwrap().plus(&y().remainder(&5).unwrap()).unwrap();
+        let never = Cond::all(vec![at_least(&Form::int(8), &x()), at_least(&x(), &Form::int(9))]);
+        for (cond, held) in [(either, true), (smaller, true), (at_least(&sum, &parts), true), (never, false)] {
+            assert_eq!(settled(&cond), Some(held), "{cond:?}");
+        }
+    }
+
+    #[test]
+    fn what_holds_somewhere_only() {
+        let one = Cond::zero(x().minus(&Form::int(123_456)).unwrap());
+        let hole = Cond::any(vec![at_least(&Form::int(8), &x()), at_least(&x(), &Form::int(10))]);
+        let unknown = at_least(&Form::coord(Coord::Thread(Dim::Z)), &x());
+        let often = Cond::zero(x().remainder(&9).unwrap());
+        for cond in [one, hole, unknown, often] {
+            assert_eq!(settled(&cond), None, "{cond:?}");
+        }
+    }
+}
