@@ -102,7 +102,8 @@ mod tests {
         let smaller = at_least(&sum, &x().smaller(&y()).unwrap());
         let parts = x().floor_div(&7).unwrap().plus(&y().remainder(&5).unwrap()).unwrap();
         let never = Cond::all(vec![at_least(&Form::int(8), &x()), at_least(&x(), &Form::int(9))]);
-        for (cond, held) in [(either, true), (smaller, true), (at_least(&sum, &parts), true), (never, false)] {
+        for (cond, held) in [(either, true), (smaller, true), (at_least(&sum, &parts), true), (never, false)]
+        {
             assert_eq!(settled(&cond), Some(held), "{cond:?}");
         }
     }
