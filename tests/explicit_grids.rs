@@ -60,6 +60,25 @@ fn explanations_compare_the_time_of_the_whole_job() {
     assert!(number(found, "relative") < 3.0, "not sixteen times");
 }
 
+/// Threads of a grid of their own that touch one work item each while each stands for many: all levels divide by
+/// the same work items.
+#[test]
+fn volumes_of_all_levels_are_per_work_item() {
+    let of = |n: i64, more: &str| {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f32, size: {n}}}, b: {{like: a}}}}\n\
+             domain: {{x: {n}}}\nloads: ['a[x]']\nstores: ['b[x]']\nwork: {{flops: 1}}\n\
+             launch: {{block: [[32]], registers: 32{more}}}"
+        );
+        json(&wavecast(&["predict", "-", "-d", "a100", "--format", "json", "--caches", "cold"], &text))
+    };
+    let (alone, many) = (of(1024, ""), of(1 << 20, ", grid: [32], units_per_thread: 1024"));
+    for path in ["volumes.l1.load_bytes", "volumes.l2.load.total", "volumes.dram.load.total"] {
+        let [alone, many] = [&alone, &many].map(|d| number(&d["result"], path));
+        assert!(near(alone, 1024.0 * many), "{path}: {alone}, {many}");
+    }
+}
+
 #[test]
 fn what_follows_need_not_be_said() {
     let text = std::fs::read_to_string(SOFTMAX).unwrap();

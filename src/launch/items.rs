@@ -9,12 +9,17 @@ use crate::kernel::Kernel;
 /// Work items that the threads of these blocks do. Those of all blocks together are the domain.
 pub fn work_items(kernel: &Kernel, launch: &Launch, program: &Program<i64>, blocks: &[BlockBox]) -> f64 {
     let by_domain = kernel.launch.grid.is_none() || program.instructions.iter().any(|i| i.clipped);
-    if by_domain && follows_fold(kernel, launch.candidate, &launch.sizes) {
+    if by_domain && are_points(kernel, launch) {
         return blocks.iter().map(|b| inside(kernel, launch, b)).sum();
     }
     // Threads with a grid of their own share the domain evenly.
     let domain: f64 = kernel.extents().iter().map(|&n| n as f64).product();
     domain * count(blocks) / launch.blocks() as f64
+}
+
+/// Whether each thread does the work items of its fold, so that those of a block are points of the domain.
+pub fn are_points(kernel: &Kernel, launch: &Launch) -> bool {
+    follows_fold(kernel, launch.candidate, &launch.sizes)
 }
 
 fn count(blocks: &[BlockBox]) -> f64 {

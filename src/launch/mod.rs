@@ -17,7 +17,7 @@ mod working;
 
 pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};
 pub use chosen::{Chosen, Reason};
-pub use items::work_items;
+pub use items::{are_points, work_items};
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use parts::{Part, stretches};
 pub use program::{Instruction, Item, Items, Program, ProgramLoop, Step};

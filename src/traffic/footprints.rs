@@ -11,7 +11,7 @@ use super::waves::{Past, Wave, Waves};
 use crate::device::Device;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::{FieldId, Kernel};
-use crate::launch::{BlockBox, Launch, Part, Program, Working, work_items};
+use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,8 @@ pub struct Footprints {
     /// Work items of a block that the domain does not cut.
     pub whole_items: f64,
     /// Work items of the launch for each one that is looked at: those of blocks without work count too. `None`
-    /// where the L1 does not count points of the domain: in grid-stride loops.
+    /// where the L1 does not count points of the domain: in grid-stride loops, and where threads of a grid of
+    /// their own share the domain evenly.
     pub stands_for: Option<f64>,
     /// Engines that counted, each once.
     pub engines: Vec<Engine>,
@@ -171,7 +172,7 @@ pub(super) fn of_fields(
     let wave = waves.middle();
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let blocks = representatives(threads, &working, factor / working.share);
-    let clipped = program.instructions.iter().all(|i| i.clipped);
+    let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
     let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
@@ -189,7 +190,7 @@ pub(super) fn of_fields(
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(0.0, |b| b.items),
-        stands_for: clipped.then_some(factor / working.share),
+        stands_for: by_points.then_some(factor / working.share),
         engines: Vec::new(),
         sampled: false,
         counts: 0,
