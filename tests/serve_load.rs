@@ -57,13 +57,14 @@ fn request(i: usize) -> String {
     }
 }
 
-/// A ranking of so many launches.
+/// A ranking of about so many launches, all of which can run.
 fn ranking(id: usize, launches: usize) -> String {
-    let blocks = json!({"x": "1..64", "y": format!("1..{}", launches.div_ceil(64 * 8).max(1)), "z": "1..8"});
+    let folds: Vec<[usize; 3]> = (0..launches.div_ceil(1024)).map(|i| [1 + i % 10, 1 + i / 10, 1]).collect();
+    let blocks = json!({"x": "1..32", "y": "1..8", "z": "1..4"});
     json!({"id": format!("ranking {id}"), "op": "rank", "device": "a100", "options": {"top": 10},
         "kernel": {"wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 1 << 27}},
         "domain": {"x": 512, "y": 512, "z": 512}, "loads": ["a[x + 512*y + 262144*z]"], "work": {"flops": 1},
-        "launch": {"block": blocks, "registers": 32}}})
+        "launch": {"block": blocks, "fold": folds, "registers": 32}}})
     .to_string()
 }
 

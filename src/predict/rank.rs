@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
-use super::shared::{Runnable, Shared};
+use super::shared::{Runnable, Shared, Slot};
 use crate::effort::{heeding, stop, stopped};
 use crate::launch::Candidate;
 use crate::parallel;
@@ -70,28 +70,36 @@ pub fn rank(
             break;
         }
         match shared[choice.kernel].admit(choice.candidate) {
-            Ok(runnable) => admitted.push((i, runnable)),
+            Ok(key) => admitted.push(Admitted { key, choice: i }),
             Err(why) => rejected.push((i, why)),
         }
     }
     done.fetch_add(rejected.len(), Ordering::Relaxed);
     let mut best = Best { most, found: Vec::new(), feasible: 0, registers_assumed: false };
     let stop = stop();
+    // Those that share what is counted follow each other, so that it need not be kept for long.
+    admitted.sort_unstable();
     let mut parts = Parts::of(&admitted);
+    let mut slots = Slots::default();
     while let Some(part) = parts.next()
         && !stopped()
     {
         let started = Instant::now();
-        let predicted: Vec<Result<Box<Summary>, Unpredicted>> = parallel::map(part, |(i, runnable)| {
-            let kernel = choices[*i].kernel;
-            let outcome = heeding(stop.as_ref(), || one(&estimators[kernel], &shared[kernel], runnable));
-            done.fetch_add(1, Ordering::Relaxed);
-            outcome.map(Box::new)
-        });
-        for ((i, _), outcome) in part.iter().zip(predicted) {
+        slots = slots.of_next(part, parts.rest.first());
+        let of_part: Vec<(&Admitted, Option<usize>)> = part.iter().zip(slots.of.iter().copied()).collect();
+        let predicted: Vec<Result<Box<Summary>, Unpredicted>> =
+            parallel::map(&of_part, |(admitted, slot)| {
+                let Choice { kernel, candidate } = choices[admitted.choice];
+                let slot = slot.map(|i| &slots.all[i]);
+                let outcome =
+                    heeding(stop.as_ref(), || one(&estimators[kernel], &shared[kernel], candidate, slot));
+                done.fetch_add(1, Ordering::Relaxed);
+                outcome.map(Box::new)
+            });
+        for (admitted, outcome) in part.iter().zip(predicted) {
             match outcome {
-                Ok(prediction) => best.add(choices[*i].kernel, prediction),
-                Err(why) => rejected.push((*i, why)),
+                Ok(prediction) => best.add(admitted.choice, choices[admitted.choice].kernel, prediction),
+                Err(why) => rejected.push((admitted.choice, why)),
             }
         }
         best.cut_if_long();
@@ -104,6 +112,48 @@ pub fn rank(
         registers_assumed: best.registers_assumed,
         results: placed(best.found, error),
         rejected: rejected.into_iter().map(|(i, why)| (choices[i], why)).collect(),
+    }
+}
+
+/// A candidate that can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Admitted {
+    /// Candidates that share what is counted have the same.
+    key: u64,
+    /// Its position among the choices.
+    choice: usize,
+}
+
+/// Places for what candidates of a part share.
+#[derive(Default)]
+struct Slots {
+    all: Vec<Slot>,
+    /// The place of each candidate; `None` for one that shares nothing.
+    of: Vec<Option<usize>>,
+    /// The key of the last place.
+    last: u64,
+}
+
+impl Slots {
+    /// Those of the next part, of which `next` is the candidate after it. What its first candidates share with
+    /// the last ones of the part before is there already.
+    fn of_next(self, part: &[Admitted], next: Option<&Admitted>) -> Self {
+        let key = |one: Option<&Admitted>| one.map_or(0, |a| a.key);
+        let mut slots = Self { of: Vec::with_capacity(part.len()), last: key(part.last()), all: Vec::new() };
+        let begun = if self.last == key(part.first()) { self.all.into_iter().next_back() } else { None };
+        let is_begun = begun.is_some();
+        slots.all.extend(begun);
+        for (number, alike) in part.chunk_by(|a, b| a.key == b.key).enumerate() {
+            let goes_on = number == 0 && is_begun;
+            let is_shared = alike.len() > 1 || goes_on || key(next) == alike[0].key;
+            // Without a key nothing is shared.
+            if is_shared && alike[0].key != 0 && !goes_on {
+                slots.all.push(Slot::default());
+            }
+            let place = (is_shared && alike[0].key != 0).then(|| slots.all.len() - 1);
+            slots.of.extend(alike.iter().map(|_| place));
+        }
+        slots
     }
 }
 
@@ -135,17 +185,17 @@ impl<'c, C> Parts<'c, C> {
 /// The best so far.
 struct Best {
     most: usize,
-    /// Kernel and prediction.
-    found: Vec<(usize, Box<Summary>)>,
+    /// Position among the choices, kernel and prediction.
+    found: Vec<(usize, usize, Box<Summary>)>,
     feasible: usize,
     registers_assumed: bool,
 }
 
 impl Best {
-    fn add(&mut self, kernel: usize, prediction: Box<Summary>) {
+    fn add(&mut self, choice: usize, kernel: usize, prediction: Box<Summary>) {
         self.feasible += 1;
         self.registers_assumed |= prediction.launch.registers_assumed;
-        self.found.push((kernel, prediction));
+        self.found.push((choice, kernel, prediction));
     }
 
     /// Forgets all but the best, now and then.
@@ -157,25 +207,31 @@ impl Best {
 
     /// Sorts, and forgets all but the best.
     fn cut(&mut self) {
-        // A stable sort: equal times stay in the order in which they came.
-        self.found.sort_by(|a, b| a.1.time.seconds.total_cmp(&b.1.time.seconds));
+        // Equal times stay in the order of the choices.
+        self.found.sort_unstable_by(|a, b| a.2.time.seconds.total_cmp(&b.2.time.seconds).then(a.0.cmp(&b.0)));
         self.found.truncate(self.most);
     }
 }
 
-fn one(estimator: &Estimator<'_>, shared: &Shared<'_>, runnable: &Runnable) -> Result<Summary, Unpredicted> {
+fn one(
+    estimator: &Estimator<'_>,
+    shared: &Shared<'_>,
+    candidate: Candidate,
+    slot: Option<&Slot>,
+) -> Result<Summary, Unpredicted> {
+    let runnable = shared.runnable(candidate)?;
     let program = shared.program(&runnable.launch)?;
-    let footprints = shared.footprints(runnable, &program)?;
+    let footprints = shared.footprints(&runnable, &program, slot)?;
     let Runnable { launch, occupancy } = runnable;
     // Of many candidates only what a ranking shows is kept.
-    Ok(estimator.of_counted(launch.clone(), *occupancy, &program, footprints)?.summary)
+    Ok(estimator.of_counted(launch, occupancy, &program, footprints)?.summary)
 }
 
-fn placed(found: Vec<(usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
-    let best = found.first().map_or(0.0, |f| f.1.time.seconds);
+fn placed(found: Vec<(usize, usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
+    let best = found.first().map_or(0.0, |f| f.2.time.seconds);
     let (mut tie_group, mut group_best) = (0, 0.0);
     let mut results = Vec::with_capacity(found.len());
-    for (i, (kernel, prediction)) in found.into_iter().enumerate() {
+    for (i, (_, kernel, prediction)) in found.into_iter().enumerate() {
         let seconds = prediction.time.seconds;
         if tie_group == 0 || group_best < seconds * (1.0 - error) {
             tie_group += 1;
@@ -185,4 +241,32 @@ fn placed(found: Vec<(usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
         results.push(Ranked { rank: i + 1, tie_group, relative, kernel, prediction });
     }
     results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Candidates with the same key have the same place, in whatever parts they come; others have none.
+    #[test]
+    fn what_is_shared_stays_across_parts() {
+        let keys = [0, 0, 0, 3, 5, 5, 5, 6, 7, 7, 8, 9, 9];
+        let all: Vec<Admitted> =
+            keys.iter().enumerate().map(|(choice, &key)| Admitted { key, choice }).collect();
+        for size in 1..=all.len() {
+            let (mut slots, mut rest) = (Slots::default(), all.as_slice());
+            let mut places: Vec<bool> = Vec::new();
+            while !rest.is_empty() {
+                let (part, next) = rest.split_at(size.min(rest.len()));
+                slots = slots.of_next(part, next.first());
+                assert!(slots.of.iter().flatten().all(|&place| place < slots.all.len()));
+                places.extend(slots.of.iter().map(Option::is_some));
+                rest = next;
+            }
+            for (i, key) in keys.iter().enumerate() {
+                let alone = *key == 0 || keys.iter().filter(|k| *k == key).count() == 1;
+                assert_eq!(!places[i], alone, "{size}: {i}");
+            }
+        }
+    }
 }

@@ -1,7 +1,10 @@
 //! What candidates of a ranking have in common, so that it is found out once.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::OnceLock;
+
+use rustc_hash::FxBuildHasher;
 
 use super::estimate::{Estimator, Unpredicted, Work};
 use crate::effort;
@@ -16,8 +19,6 @@ pub(super) struct Shared<'k> {
     /// The folded program of each fold.
     programs: BTreeMap<[i64; 3], Result<Program<Scale>, Excess>>,
     items: Option<WorkItems<'k>>,
-    /// Filled by the first candidate that needs one; which that is makes no difference.
-    footprints: BTreeMap<Region, OnceLock<Result<Footprints, Uncounted>>>,
 }
 
 /// A candidate that can run.
@@ -26,26 +27,36 @@ pub(super) struct Runnable {
     pub(super) occupancy: Occupancy,
 }
 
+/// The footprints of a region, counted by whoever needs them first; which candidate that is makes no
+/// difference.
+#[derive(Default)]
+pub(super) struct Slot(OnceLock<(Region, Result<Footprints, Uncounted>)>);
+
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let steps = Work::Footprints.steps(estimator.kernel.steps);
         let items = effort::within(steps, || WorkItems::of(estimator.kernel, &estimator.counting));
-        Self { estimator, programs: BTreeMap::new(), items, footprints: BTreeMap::new() }
+        Self { estimator, programs: BTreeMap::new(), items }
     }
 
-    /// Finds out whether a candidate can run, and makes room for what it shares with others.
-    pub(super) fn admit(&mut self, candidate: Candidate) -> Result<Runnable, Unpredicted> {
-        let Estimator { kernel, device, .. } = self.estimator;
-        let launch = Launch::new(kernel, candidate)?;
-        let occupancy = occupancy(device, &launch)?;
+    /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
+    /// equal footprints; 0 where footprints are not shared.
+    pub(super) fn admit(&mut self, candidate: Candidate) -> Result<u64, Unpredicted> {
+        let kernel = self.estimator.kernel;
+        let runnable = self.runnable(candidate)?;
         let steps = Work::Program.steps(kernel.steps);
         let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold));
         if let Err(excess) = self.programs.entry(candidate.fold).or_insert_with(folded) {
             return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
         }
-        if self.items.is_some() {
-            self.footprints.entry(Region::of(&launch, occupancy.wave_blocks)).or_default();
-        }
+        let region = Region::of(&runnable.launch, runnable.occupancy.wave_blocks);
+        Ok(if self.items.is_some() { FxBuildHasher.hash_one(region) } else { 0 })
+    }
+
+    /// The launch of a candidate and how many of its blocks run at a time.
+    pub(super) fn runnable(&self, candidate: Candidate) -> Result<Runnable, Infeasible> {
+        let launch = Launch::new(self.estimator.kernel, candidate)?;
+        let occupancy = occupancy(self.estimator.device, &launch)?;
         Ok(Runnable { launch, occupancy })
     }
 
@@ -58,22 +69,26 @@ impl<'k> Shared<'k> {
         }
     }
 
-    /// The footprints of an admitted candidate.
+    /// The footprints of an admitted candidate, which it may share with others through a slot.
     pub(super) fn footprints(
         &self,
         of: &Runnable,
         program: &Program<i64>,
+        slot: Option<&Slot>,
     ) -> Result<Footprints, Unpredicted> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
-        let count = || match &self.items {
-            Some(items) => items.footprints(&of.launch, device, resident, &counting),
-            None => footprints(kernel, &of.launch, program, device, resident, &counting),
+        let count = || {
+            effort::within(Work::Footprints.steps(kernel.steps), || match &self.items {
+                Some(items) => items.footprints(&of.launch, device, resident, &counting),
+                None => footprints(kernel, &of.launch, program, device, resident, &counting),
+            })
         };
-        let steps = Work::Footprints.steps(kernel.steps);
-        let counted = match self.footprints.get(&Region::of(&of.launch, resident)) {
-            Some(place) => place.get_or_init(|| effort::within(steps, count)).clone(),
-            None => effort::within(steps, count),
+        let region = Region::of(&of.launch, resident);
+        let counted = match slot.map(|slot| slot.0.get_or_init(|| (region, count()))) {
+            Some((same, counted)) if *same == region => counted.clone(),
+            // Alone, or another region that happens to have the same key.
+            _ => count(),
         };
         self.estimator.within(Work::Footprints, || counted)
     }

@@ -3,7 +3,7 @@
 //! Rankings wait in a lane of their own: they take long, and a prediction that takes a millisecond should
 //! not wait for one. What waits is bounded; who sends more waits until there is room.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ struct State {
     short: VecDeque<Task>,
     long: VecDeque<Task>,
     bytes: usize,
+    /// The workers of each lane that have nothing to do.
+    idle: [BTreeSet<usize>; 2],
     running: Vec<(u64, Id, Stop)>,
     begun: u64,
     /// Nothing more will come.
@@ -69,6 +71,22 @@ impl State {
             Lane::Short => &mut self.short,
             Lane::Long => &mut self.long,
         }
+    }
+
+    fn idle(&mut self, lane: Lane) -> &mut BTreeSet<usize> {
+        match lane {
+            Lane::Short => &mut self.idle[0],
+            Lane::Long => &mut self.idle[1],
+        }
+    }
+
+    /// Whether there is nothing for a worker to do. Of those that have nothing to do the first takes what comes:
+    /// each thread keeps memory of what it did last, so that few should take turns.
+    fn has_nothing_for(&mut self, lane: Lane, worker: usize) -> bool {
+        if self.abandoned {
+            return false;
+        }
+        if self.lane(lane).is_empty() { !self.closed } else { self.idle(lane).first() != Some(&worker) }
     }
 
     fn waiting(&self) -> usize {
@@ -105,11 +123,13 @@ impl Queue {
         true
     }
 
-    /// The next task of a lane, which may take so long; `None` when no more will come.
-    pub fn begin(&self, lane: Lane, limit: Option<Duration>) -> Option<Begun> {
-        let state = self.locked();
-        let idle = |s: &mut State| s.lane(lane).is_empty() && !s.closed && !s.abandoned;
+    /// The next task of a lane for one of its workers, which may take so long; `None` when no more will come.
+    pub fn begin(&self, lane: Lane, worker: usize, limit: Option<Duration>) -> Option<Begun> {
+        let mut state = self.locked();
+        state.idle(lane).insert(worker);
+        let idle = |s: &mut State| s.has_nothing_for(lane, worker);
         let mut state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+        state.idle(lane).remove(&worker);
         if state.abandoned {
             return None;
         }

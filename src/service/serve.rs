@@ -87,8 +87,8 @@ pub fn serve(
         let lanes = [(Lane::Short, jobs), (Lane::Long, (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)))];
         let server = &server;
         for (lane, workers) in lanes {
-            for _ in 0..workers {
-                scope.spawn(move || server.work(lane));
+            for worker in 0..workers {
+                scope.spawn(move || server.work(lane, worker));
             }
         }
         let read = server.read_all(&mut input);
@@ -132,8 +132,8 @@ impl<W: Write> Server<'_, W> {
     }
 
     /// Does the tasks of a lane until no more come.
-    fn work(&self, lane: Lane) {
-        while let Some(begun) = self.queue.begin(lane, self.serving.time_limit) {
+    fn work(&self, lane: Lane, worker: usize) {
+        while let Some(begun) = self.queue.begin(lane, worker, self.serving.time_limit) {
             let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
             self.queue.done(&begun);
             let Begun { task: Task { id, .. }, stop, .. } = begun;

@@ -7,13 +7,13 @@ use super::document::{
     Config, CountingDocument, FieldDocument, Head, KernelHead, L1Document, L2Document, L2Load,
     LimitsDocument, MemoryDocument, MemoryLoad, MemoryStore, ModelSummary, PredictionDocument, RankedResult,
     RankingDocument, RankingSummary, Rejected, RejectedConfig, ResultDocument, TermsDocument, TlbDocument,
-    Total, VolumesDocument,
+    Total, VolumesDocument, Why,
 };
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Chosen};
-use crate::predict::{Estimator, Ranking, Summary, Unpredicted};
+use crate::predict::{Choice, Estimator, Ranking, Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 use crate::traffic::MemoryVolumes;
 
@@ -65,17 +65,17 @@ pub fn ranking_document(
             ..result_document(&estimators[r.kernel], &r.prediction)
         },
     });
-    let rejected = |kernel: usize, Candidate { block, fold }: Candidate, why: &Unpredicted| Rejected {
-        config: RejectedConfig { variant: estimators[kernel].kernel.variant.clone(), block, fold },
-        reason: why.to_string(),
-        code: why.code(),
+    let rejected = |(choice, why): (Choice, Unpredicted)| {
+        let (variant, Candidate { block, fold }) =
+            (estimators[choice.kernel].kernel.variant.clone(), choice.candidate);
+        Rejected { config: RejectedConfig { variant, block, fold }, code: why.code(), reason: Why(why) }
     };
     Some(RankingDocument {
         schema: "wavecast/ranking/1",
         head: head(estimators.first()?),
         summary,
         results: results.collect(),
-        infeasible: ranking.rejected.iter().map(|(c, why)| rejected(c.kernel, c.candidate, why)).collect(),
+        infeasible: ranking.rejected.into_iter().map(rejected).collect(),
         warnings,
         elapsed_s: None,
     })

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::choice::ChoiceDocument;
-use crate::predict::Summary;
+use crate::predict::{Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 
 /// Candidates, best first: `wavecast/ranking/1`.
@@ -148,9 +148,27 @@ pub struct Rejected {
     /// Variant, block and fold.
     pub config: RejectedConfig,
     /// Why.
-    pub reason: String,
+    #[schemars(with = "String")]
+    pub reason: Why,
     /// A stable name of the reason.
     pub code: &'static str,
+}
+
+/// Why a launch has no prediction, put into words where they are written: of a hundred thousand launches that
+/// cannot run, hardly any is ever read about.
+#[derive(Debug, Clone)]
+pub struct Why(pub Unpredicted);
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Why {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
 }
 
 /// Variant, block and fold.
