@@ -43,6 +43,11 @@ impl<C: Coefficient> Cond<C> {
         held
     }
 
+    /// Whether it holds nowhere where coordinates lie in their intervals, as far as can be told.
+    pub fn never(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> bool {
+        self.settled(within) == Some(false)
+    }
+
     /// The box of all coordinates that are mentioned and known.
     fn whole(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Box {
         let mentioned = RefCell::new(Vec::new());

@@ -37,7 +37,8 @@ impl Touched {
 
     /// Whether the conditions of an access say the same in all these blocks.
     fn is_decided(&self, pattern: &Pattern, blocks: &BlockBox) -> bool {
-        let of_block = |c| matches!(c, Coord::BlockIdx(_) | Coord::Thread(_));
+        // Along a dimension of one block nothing changes from block to block.
+        let of_block = |c| matches!(c, Coord::BlockIdx(d) | Coord::Thread(d) if blocks.to[d.index()] - blocks.from[d.index()] > 1);
         let mut open = pattern.when.iter().filter(|when| when.mentions(&of_block)).peekable();
         if open.peek().is_none() {
             return true;

@@ -141,6 +141,8 @@ pub struct Access {
     pub when: Option<Cond<Scale>>,
     /// Whether it is written with work items, though they may cancel: it needs one inside the domain.
     pub by_item: bool,
+    /// Whether its address differs between work items, so that a thread makes it once for each of its own.
+    pub per_item_address: bool,
     /// Where it was written.
     pub span: Span,
 }

@@ -160,7 +160,7 @@ impl Program<Scale> {
     /// What is the same for all work items is put in first: conditions that always hold and loops of one
     /// iteration make no difference.
     pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
-        Ok(Self::folded_with_uses(&*simplified(kernel)?, fold)?.0)
+        Ok(Self::folded_with_uses(&*simplified(kernel, Some(fold))?, fold)?.0)
     }
 
     /// As [`folded`](Self::folded), but as it is written, and which instruction each access of the body is: in the order of the
@@ -380,8 +380,7 @@ impl Folding<'_> {
 
     fn access(&mut self, access: &Access, steps: &mut Vec<Step>) -> Result<(), Excess> {
         let is_axis = |c: Coord| matches!(c, Coord::Axis(_));
-        let by_item =
-            access.element.mentions(&is_axis) || access.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
+        let by_item = access.per_item_address || access.when.as_ref().is_some_and(|w| w.mentions(&is_axis));
         let clipped = access.by_item || !self.own_grid;
         if access.kind != AccessKind::Load {
             self.loads.remove(&access.field);

@@ -11,21 +11,26 @@ const MOST_THREADS: i64 = 1 << 16;
 /// Most blocks of a grid along one dimension.
 const MOST_BLOCKS: i64 = 1 << 31;
 
-/// The kernel without conditions that hold for all work items, without loops of a single iteration, with
-/// quotients, minima and maxima put in where they are the same everywhere, and with threads named by their
-/// place in the grid where they were put together from block and thread.
-pub(super) fn simplified(kernel: &Kernel) -> Result<Cow<'_, Kernel>, Excess> {
+/// The kernel without conditions that hold for all work items, without accesses that no work item makes,
+/// without loops of a single iteration, with quotients, minima and maxima put in where they are the same
+/// everywhere, and with threads named by their place in the grid where they were put together from block and
+/// thread. Along dimensions in which a thread is known to have one work item, work items are threads.
+pub(super) fn simplified(kernel: &Kernel, fold: Option<[i64; 3]>) -> Result<Cow<'_, Kernel>, Excess> {
     if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(is_simple) {
         return Ok(Cow::Borrowed(kernel));
     }
-    let mut simplifying = Simplifying { kernel, loops: Vec::new(), single: Vec::new() };
+    // A thread of a grid of its own may have work items anywhere.
+    let one_item = fold.filter(|_| kernel.launch.grid.is_none()).map_or([false; 3], |f| f.map(|n| n == 1));
+    let mut simplifying =
+        Simplifying { kernel, one_item, guard: None, loops: Vec::new(), single: Vec::new() };
     for of_loop in &kernel.loops {
         simplifying.add(of_loop)?;
     }
     let guard =
         kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
+    simplifying.guard = guard.filter(|g| *g != Cond::Const(true));
     let body = simplifying.body(&kernel.body)?;
-    let guard = guard.filter(|g| *g != Cond::Const(true));
+    let guard = if body.is_empty() { None } else { simplifying.guard.take() };
     // What remains of a loop with one iteration has no meaning.
     let only = |(l, single): (&Loop, &Option<Form<Scale>>)| match single {
         Some(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
@@ -49,6 +54,10 @@ fn is_simple(statement: &Statement) -> bool {
 
 struct Simplifying<'k> {
     kernel: &'k Kernel,
+    /// Along which dimensions the work item of a thread is the thread.
+    one_item: [bool; 3],
+    /// What holds wherever anything is done.
+    guard: Option<Cond<Scale>>,
     /// Intervals of loop variables, of those that are known.
     loops: Vec<Option<(i64, i64)>>,
     /// The value of a loop's variable, of loops with one iteration.
@@ -75,12 +84,12 @@ impl Simplifying<'_> {
         for statement in body {
             match statement {
                 Statement::Sync => out.push(Statement::Sync),
-                Statement::Access(access) => out.push(Statement::Access(self.access(access)?)),
+                Statement::Access(access) => out.extend(self.access(access)?.map(Statement::Access)),
                 Statement::Loop(id, inner) => {
                     let inner = self.body(inner)?;
                     if self.single(*id).is_some() {
                         out.extend(inner);
-                    } else {
+                    } else if !inner.is_empty() {
                         out.push(Statement::Loop(*id, inner));
                     }
                 }
@@ -89,29 +98,51 @@ impl Simplifying<'_> {
         Ok(out)
     }
 
-    fn access(&self, access: &Access) -> Result<Access, Excess> {
+    /// `None` if no work item makes it.
+    fn access(&self, access: &Access) -> Result<Option<Access>, Excess> {
         let when = access.when.as_ref().map(|w| self.cond(w, true)).transpose()?;
+        let when = when.filter(|w| *w != Cond::Const(true));
+        if self.never(when.as_ref()) {
+            return Ok(None);
+        }
         let indices = match &access.indices {
             Some(indices) if self.single.iter().any(Option::is_some) => {
                 Some(indices.iter().map(|i| self.put_in(i)).collect::<Result<_, _>>()?)
             }
             other => other.clone(),
         };
-        Ok(Access {
+        // An address that is the same for all work items only where the domain is short stays one of work items.
+        let is_axis = |c: Coord| matches!(c, Coord::Axis(_));
+        let per_item = access.per_item_address || when.as_ref().is_some_and(|w| w.mentions(&is_axis));
+        Ok(Some(Access {
             element: self.form(&access.element)?,
             indices,
-            when: when.filter(|w| *w != Cond::Const(true)),
+            when,
+            per_item_address: per_item,
             ..access.clone()
-        })
+        }))
+    }
+
+    /// Whether what holds everywhere and this condition never hold together.
+    fn never(&self, when: Option<&Cond<Scale>>) -> bool {
+        let both: Vec<_> = self.guard.iter().chain(when).cloned().collect();
+        // Without both of them it is known already.
+        let both = Cond::all(both);
+        both == Cond::Const(false)
+            || (self.guard.is_some() && when.is_some() && both.never(&|c| self.interval(c, true)))
     }
 
     fn single(&self, id: LoopId) -> Option<&Form<Scale>> {
         self.single.get(usize::from(id.0))?.as_ref()
     }
 
-    /// With the variables of loops that have a single iteration put in.
+    /// With the variables of loops that have a single iteration put in, and threads for work items.
     fn put_in(&self, form: &Form<Scale>) -> Result<Form<Scale>, Excess> {
-        let value = |c| if let Coord::Loop(id) = c { self.single(id).cloned() } else { None };
+        let value = |c| match c {
+            Coord::Loop(id) => self.single(id).cloned(),
+            Coord::Axis(d) if self.one_item[d.index()] => Some(Form::coord(Coord::Thread(d))),
+            _ => None,
+        };
         if form.mentions(&|c| value(c).is_some()) { form.substitute(&value) } else { Ok(form.clone()) }
     }
 

@@ -22,7 +22,7 @@ impl Program<Scale> {
     /// What one work item does, with a launch in blocks of a single one, if that says what it does in any
     /// launch: only in terms of work items and loops.
     pub fn of_item(kernel: &Kernel) -> Option<(Launch, Self)> {
-        let kernel = simplified(kernel).ok()?;
+        let kernel = simplified(kernel, None).ok()?;
         if !only_items(&kernel) {
             return None;
         }

@@ -6,10 +6,10 @@ use super::{Coefficient, Coord, Excess, Form, Term};
 type Intervals<'i> = &'i dyn Fn(Coord) -> Option<(i64, i64)>;
 
 impl<C: Coefficient> Form<C> {
-    /// A form with the same value wherever each coordinate lies in its interval: quotients, minima and
-    /// maxima that are decided there are put in.
+    /// A form with the same value wherever each coordinate lies in its interval: coordinates with one value,
+    /// and quotients, minima and maxima that are decided there, are put in.
     pub fn within(&self, of: Intervals<'_>) -> Result<Self, Excess> {
-        if self.is_affine() {
+        if self.is_affine() && !self.mentions(&|c| one_value(c, of).is_some()) {
             return Ok(self.clone());
         }
         let mut total = Self::scale(self.constant.clone());
@@ -18,6 +18,10 @@ impl<C: Coefficient> Form<C> {
         }
         Ok(total)
     }
+}
+
+fn one_value(coord: Coord, of: Intervals<'_>) -> Option<i64> {
+    of(coord).filter(|(low, high)| low == high).map(|i| i.0)
 }
 
 impl<C: Coefficient> Term<C> {
@@ -48,7 +52,7 @@ impl<C: Coefficient> Term<C> {
                     _ => a.larger(&b),
                 }
             }
-            Term::Coord(_) => Ok(Form::term(self.clone())),
+            Term::Coord(c) => Ok(one_value(*c, of).map_or_else(|| Form::term(self.clone()), Form::int)),
             Term::Lookup(table, indices) => {
                 let indices = indices.iter().map(|i| i.within(of)).collect::<Result<Vec<_>, _>>()?;
                 let constants: Option<Vec<i64>> = indices.iter().map(Form::as_constant).collect();

@@ -6,7 +6,9 @@ use super::Budget;
 use super::fields::linear;
 use super::params::value;
 use super::symbols::Symbols;
-use crate::expr::{Cond, Expr, Form, Kind, Op, Scale, expand_range, lower, lower_condition};
+use crate::expr::{
+    Binding, Cond, Coord, Expr, Form, Kind, Op, Scale, Scope, expand_range, lower, lower_condition,
+};
 use crate::kernel::leaf::{Formula, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
 use crate::source::{Decoder, Diagnostic, Fault, Named, Span, Spanned, nearest};
@@ -195,7 +197,29 @@ impl Unroller<'_> {
         let (element, indices) = self.element(&address, field, at)?;
         let axis = |name: &str| self.symbols.axes.iter().any(|a| a.name == name);
         let by_item = at.mentions(&axis) || group.when.is_some_and(|w| w.0.mentions(&axis));
-        Some(Access { kind, field: id, element, indices, width, when, by_item, span: at.span })
+        let per_item_address = element.mentions(&is_axis) || (at.mentions(&axis) && self.varies(&address));
+        Some(Access {
+            kind,
+            field: id,
+            element,
+            indices,
+            width,
+            when,
+            by_item,
+            per_item_address,
+            span: at.span,
+        })
+    }
+
+    /// Whether an address that the extents of the domain make the same for all work items is written as one
+    /// of work items, which do not cancel.
+    fn varies(&self, address: &Address<'_>) -> bool {
+        let parts = match address {
+            Address::Pointer { offset, .. } => std::slice::from_ref(offset),
+            Address::Array { indices, .. } => indices,
+        };
+        let anywhere = Anywhere(self.symbols);
+        parts.iter().any(|e| lower(e, &anywhere).is_ok_and(|form| form.mentions(&is_axis)))
     }
 
     fn element(&mut self, address: &Address<'_>, field: &Field, at: &Expr) -> Option<Element> {
@@ -257,12 +281,33 @@ impl Unroller<'_> {
             format!("write `field[index, ...]` or `field + offset`; fields: {}", known.join(", "))
         });
         let message = match name {
-            Some(name) if crate::expr::Scope::resolve(self.symbols, name).is_none() => {
+            Some(name) if self.symbols.resolve(name).is_none() => {
                 format!("there is no field `{}`", crate::source::shorten(name))
             }
             _ => format!("`{}` accesses no field", crate::source::shorten(&at.to_string())),
         };
         self.decoder.report(Diagnostic::error("not-an-access", at.span, message).help(help));
+    }
+}
+
+fn is_axis(coord: Coord) -> bool {
+    matches!(coord, Coord::Axis(_))
+}
+
+/// The same names, where nothing is known of how far the domain reaches.
+struct Anywhere<'s>(&'s Symbols);
+
+impl Scope for Anywhere<'_> {
+    fn resolve(&self, name: &str) -> Option<Binding> {
+        self.0.resolve(name)
+    }
+
+    fn interval(&self, coord: Coord) -> Option<(i64, i64)> {
+        if is_axis(coord) { None } else { self.0.interval(coord) }
+    }
+
+    fn known(&self) -> Vec<&str> {
+        self.0.known()
     }
 }
 
