@@ -37,7 +37,7 @@ impl<C: Coefficient> Cond<C> {
                 // It holds here and not there.
                 (Some(here), Some(there)) if here != there => return None,
                 (Some(here), _) => held = Some(here),
-                (None, _) => open.extend(halves(part)?),
+                (None, _) => open.extend(self.halves(part, within)?),
             }
         }
         held
@@ -46,6 +46,37 @@ impl<C: Coefficient> Cond<C> {
     /// Whether it holds nowhere where coordinates lie in their intervals, as far as can be told.
     pub fn never(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> bool {
         self.settled(within) == Some(false)
+    }
+
+    /// Both halves along the side that leaves fewest parts undecided, of several the longest; `None` for a single
+    /// point.
+    fn halves(&self, part: Box, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<[Box; 2]> {
+        let length = |r: &(Coord, i64, i64)| r.2.abs_diff(r.1);
+        let halves = |side: usize| {
+            let (coord, from, to) = part[side];
+            let middle = i64::midpoint(from, to).clamp(from, to - 1);
+            let (mut lower, mut upper) = (part.clone(), part.clone());
+            (lower[side], upper[side]) = ((coord, from, middle), (coord, middle + 1, to));
+            [upper, lower]
+        };
+        let open = |half: &Box| {
+            self.open(&|c| half.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)).or_else(|| within(c)))
+        };
+        let sides = (0..part.len()).filter(|&side| length(&part[side]) > 0);
+        let side = sides.min_by_key(|&side| {
+            let left: usize = halves(side).iter().map(open).sum();
+            (left, std::cmp::Reverse(length(&part[side])))
+        })?;
+        Some(halves(side))
+    }
+
+    /// How many parts are undecided of those that matter.
+    fn open(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> usize {
+        match self {
+            _ if self.decided(within).is_some() => 0,
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(|p| p.open(within)).sum(),
+            _ => 1,
+        }
     }
 
     /// The box of all coordinates that are mentioned and known.
@@ -62,17 +93,6 @@ impl<C: Coefficient> Cond<C> {
         let known = |c: Coord| within(c).map(|(from, to)| (c, from, to));
         mentioned.into_inner().into_iter().filter_map(known).collect()
     }
-}
-
-/// Both halves along the longest side; `None` for a single point.
-fn halves(part: Box) -> Option<[Box; 2]> {
-    let length = |r: &(Coord, i64, i64)| r.2.abs_diff(r.1);
-    let longest = (0..part.len()).max_by_key(|&i| length(&part[i])).filter(|&i| length(&part[i]) > 0)?;
-    let (coord, from, to) = part[longest];
-    let middle = i64::midpoint(from, to).clamp(from, to - 1);
-    let (mut lower, mut upper) = (part.clone(), part);
-    (lower[longest], upper[longest]) = ((coord, from, middle), (coord, middle + 1, to));
-    Some([upper, lower])
 }
 
 #[cfg(test)]
@@ -96,6 +116,7 @@ mod tests {
         cond.settled(&|c| match c {
             Coord::Axis(Dim::X) => Some((0, 999_999)),
             Coord::Axis(Dim::Y) => Some((0, 77)),
+            Coord::ThreadIdx(_) => Some((0, 65_535)),
             _ => None,
         })
     }
@@ -107,7 +128,12 @@ mod tests {
         let smaller = at_least(&sum, &x().smaller(&y()).unwrap());
         let parts = x().floor_div(&7).unwrap().plus(&y().remainder(&5).unwrap()).unwrap();
         let never = Cond::all(vec![at_least(&Form::int(8), &x()), at_least(&x(), &Form::int(9))]);
-        for (cond, held) in [(either, true), (smaller, true), (at_least(&sum, &parts), true), (never, false)]
+        // One of six coordinates decides it.
+        let odd = Cond::zero(x().remainder(&2).unwrap().minus(&Form::int(1)).unwrap());
+        let far = at_least(&Form::coord(Coord::ThreadIdx(Dim::X)), &y());
+        let hidden = Cond::all(vec![at_least(&Form::int(0), &x()), far, odd]);
+        for (cond, held) in
+            [(either, true), (smaller, true), (at_least(&sum, &parts), true), (never, false), (hidden, false)]
         {
             assert_eq!(settled(&cond), Some(held), "{cond:?}");
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::query::{Range, Refusal};
-use crate::expr::{Cond, Coord, Dim, Form, LoopId, Term};
+use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
 use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
 
@@ -56,17 +56,22 @@ impl Frame {
         Ok(())
     }
 
-    /// By how much an affine address grows from a block to the next one.
-    pub(super) fn step(&self, address: &Form<i64>, d: Dim) -> Option<i64> {
-        if !address.is_affine() {
-            return None;
+    /// A form in terms of blocks and threads in them, along all dimensions.
+    pub(super) fn by_block(&self, form: &Form<i64>) -> Result<Form<i64>, Excess> {
+        if !form.mentions(&|c| matches!(c, Coord::Thread(_))) {
+            return Ok(form.clone());
         }
-        let factor = |coord| address.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
-        if self.joined[d.index()] {
-            factor(Coord::Thread(d)).checked_mul(self.shape[d.index()])
-        } else {
-            Some(factor(Coord::BlockIdx(d)))
-        }
+        let thread = |d: Dim| {
+            let block = Form::coord(Coord::BlockIdx(d)).times(&self.shape[d.index()])?;
+            block.plus(&Form::coord(Coord::ThreadIdx(d)))
+        };
+        let [x, y, z] = [thread(Dim::X)?, thread(Dim::Y)?, thread(Dim::Z)?];
+        form.substitute(&|c| match c {
+            Coord::Thread(Dim::X) => Some(x.clone()),
+            Coord::Thread(Dim::Y) => Some(y.clone()),
+            Coord::Thread(Dim::Z) => Some(z.clone()),
+            _ => None,
+        })
     }
 
     /// The ranges along a dimension: blocks that lie inside the domain, and one that it cuts.

@@ -1,9 +1,15 @@
 //! How what a block touches moves from one block to the next.
 
-use super::pattern::Pattern;
+use std::borrow::Cow;
+
+use super::pattern::{Frame, Pattern};
 use super::threads::{Addressing, Touched};
-use crate::expr::{Cond, Coord, Dim};
+use crate::effort::spend_on;
+use crate::expr::{Cond, Coord, Dim, Form, Term};
 use crate::launch::BlockBox;
+
+/// Steps for a part of an address or a condition.
+const STEPS_OF_PART: u64 = 8;
 
 impl Touched {
     /// By how many bytes, modulo `line`, the accesses of these blocks move from a block to the next along x, y
@@ -21,39 +27,26 @@ impl Touched {
     fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<[i64; 3]> {
         let [address] = &*pattern.forms else { return None };
         let frame = &self.frames[pattern.frame];
-        if !self.is_decided(pattern, blocks) {
+        spend_on(address.size() + pattern.when.iter().map(Cond::size).sum::<usize>(), STEPS_OF_PART).ok()?;
+        if !pattern.when.iter().all(|when| is_decided(frame, when, blocks)) {
             return None;
         }
+        // Mostly addresses are affine, and have the same factors in either form.
+        let affine = address.is_affine();
+        let placed =
+            if affine { Cow::Borrowed(&**address) } else { Cow::Owned(frame.by_block(address).ok()?) };
         let mut steps = [0; 3];
         for d in Dim::ALL {
             let i = d.index();
             // Where there is one block only, nothing moves.
             if blocks.to[i] - blocks.from[i] > 1 {
-                steps[i] = frame.step(address, d)?.rem_euclid(line);
+                let of_block = step_of(&placed, Coord::BlockIdx(d))?;
+                let of_thread = if affine { step_of(&placed, Coord::Thread(d))? } else { 0 };
+                let step = of_thread.checked_mul(frame.shape[i])?.checked_add(of_block)?;
+                steps[i] = step.rem_euclid(line);
             }
         }
         Some(steps)
-    }
-
-    /// Whether the conditions of an access say the same in all these blocks.
-    fn is_decided(&self, pattern: &Pattern, blocks: &BlockBox) -> bool {
-        // Along a dimension of one block nothing changes from block to block.
-        let of_block = |c| matches!(c, Coord::BlockIdx(d) | Coord::Thread(d) if blocks.to[d.index()] - blocks.from[d.index()] > 1);
-        let mut open = pattern.when.iter().filter(|when| when.mentions(&of_block)).peekable();
-        if open.peek().is_none() {
-            return true;
-        }
-        let mut boxes = Vec::new();
-        if self.frames[pattern.frame].boxes(blocks, &mut boxes).is_err() {
-            return false;
-        }
-        let mut decided = |when: &Cond<i64>| {
-            boxes.iter().all(|ranges| {
-                let within = |c| ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2));
-                when.decided(&within).is_some()
-            })
-        };
-        open.all(&mut decided)
     }
 
     /// The same accesses, each with so many bytes more behind it.
@@ -62,4 +55,31 @@ impl Touched {
         let wider = |p: &Pattern| Pattern { width: p.width.saturating_add(bytes), ..p.clone() };
         self.with(self.frames.clone(), self.patterns.iter().map(wider).collect())
     }
+}
+
+/// By how much an address grows with a coordinate, if it does so steadily.
+fn step_of(address: &Form<i64>, coord: Coord) -> Option<i64> {
+    let mut step = 0;
+    for (term, factor) in address.terms() {
+        match term {
+            Term::Coord(c) if *c == coord => step = *factor,
+            other if other.mentions(&|c| c == coord) => return None,
+            _ => {}
+        }
+    }
+    Some(step)
+}
+
+/// Whether a condition says the same in all these blocks.
+fn is_decided(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
+    let Ok(when) = when.changed(&|form| frame.by_block(form)) else { return false };
+    let range = |d: Dim| (blocks.from[d.index()], blocks.to[d.index()] - 1);
+    // Along a dimension of one block nothing changes from block to block.
+    let of_block = |c| matches!(c, Coord::BlockIdx(d) if range(d).0 < range(d).1);
+    let within = |c| match c {
+        Coord::BlockIdx(d) => Some(range(d)),
+        Coord::ThreadIdx(d) => Some((0, frame.shape[d.index()] - 1)),
+        other => frame.loops.iter().find(|r| r.0 == other).map(|r| (r.1, r.2)),
+    };
+    !when.mentions(&of_block) || when.decided(&within).is_some()
 }

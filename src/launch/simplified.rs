@@ -101,7 +101,7 @@ impl Simplifying<'_> {
     /// `None` if no work item makes it.
     fn access(&self, access: &Access) -> Result<Option<Access>, Excess> {
         let when = access.when.as_ref().map(|w| self.cond(w, true)).transpose()?;
-        let when = when.filter(|w| *w != Cond::Const(true));
+        let when = when.map(|w| self.beside_guard(w)).filter(|w| *w != Cond::Const(true));
         if self.never(when.as_ref()) {
             return Ok(None);
         }
@@ -121,6 +121,20 @@ impl Simplifying<'_> {
             per_item_address: per_item,
             ..access.clone()
         }))
+    }
+
+    /// A condition without parts that hold everywhere, as the guard says the same.
+    fn beside_guard(&self, when: Cond<Scale>) -> Cond<Scale> {
+        fn parts(cond: &Cond<Scale>) -> &[Cond<Scale>] {
+            if let Cond::All(parts) = cond { parts } else { std::slice::from_ref(cond) }
+        }
+        match &self.guard {
+            Some(guard) => {
+                let left = parts(&when).iter().filter(|part| !parts(guard).contains(part));
+                Cond::all(left.cloned().collect())
+            }
+            None => when,
+        }
     }
 
     /// Whether what holds everywhere and this condition never hold together.
