@@ -139,11 +139,11 @@ impl Simplifying<'_> {
 
     /// Whether what holds everywhere and this condition never hold together.
     fn never(&self, when: Option<&Cond<Scale>>) -> bool {
-        let both: Vec<_> = self.guard.iter().chain(when).cloned().collect();
-        // Without both of them it is known already.
-        let both = Cond::all(both);
+        let both = Cond::all(self.guard.iter().chain(when).cloned().collect());
+        // Threads of a grid of their own may lie outside the domain. Without both it is known already.
+        let items = self.kernel.launch.grid.is_none();
         both == Cond::Const(false)
-            || (self.guard.is_some() && when.is_some() && both.never(&|c| self.interval(c, true)))
+            || (self.guard.is_some() && when.is_some() && both.never(&|c| self.interval(c, items)))
     }
 
     fn single(&self, id: LoopId) -> Option<&Form<Scale>> {
@@ -231,12 +231,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_never_done_is_left_out() {
+        let half = "['load a[x]', {at: 'store b[x]', when: 'x > 50'}]";
+        for (guard, left) in [("guard: x < 40", 1), ("guard: x < 52", 2), ("guard: x < 40 && x > 40", 0)] {
+            assert_eq!(program(guard, half, "").instructions.len(), left, "{guard}");
+        }
+        let again = program("guard: x < 40", "['load a[x]', {at: 'load a[x]', when: 'x < 40'}]", "");
+        assert_eq!(again.instructions.len(), 1);
+    }
+
+    #[test]
     fn what_does_not_always_hold_stays() {
         let guarded = program("guard: x > 0 && x >= 0", "['load a[x]']", "");
         assert!(matches!(guarded.items[0].guard, Some(Cond::NonNegative(_))));
         // Threads of a grid of its own may lie outside the domain.
         let outside = program("guard: x < 100", "['load a[tidx]']", "launch: {grid: [9]}");
         assert!(outside.items[0].guard.is_some());
+        let both = "['load a[x]', {at: 'load b[tidx]', when: 'x > 200'}]";
+        assert_eq!(program("guard: x > 150", both, "launch: {grid: [9]}").instructions.len(), 1);
         let min = program("", "['load a[min(tidx, 99)]']", "launch: {grid: [9]}");
         assert!(!min.instructions[0].element.is_affine());
     }
