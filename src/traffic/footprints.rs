@@ -9,6 +9,7 @@ use super::places::{Representative, representatives};
 use super::wave_kinds::{WaveKind, unlike};
 use super::waves::{Past, Wave, Waves};
 use crate::device::Device;
+use crate::effort::within;
 use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::{FieldId, Kernel};
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
@@ -277,10 +278,13 @@ fn passes(
     Ok(())
 }
 
-/// Bytes that all blocks store of a field, each once; 0 if that has no closed form.
+/// Steps for counting what all blocks store, where that has no closed form.
+const STEPS_FOR_STORED: u64 = 1 << 18;
+
+/// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
 fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
-    let closed = Counter::forced(Engine::Linear);
-    let count = Touched::count(&[(&field.stores, &[*blocks])], 1, &closed);
+    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], 1, &Counter::forced(engine));
+    let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.map_or(0.0, |count| count.lines as f64 * field.times())
 }
 
