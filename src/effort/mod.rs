@@ -48,26 +48,35 @@ thread_local! {
 }
 
 /// Takes steps, if so many are left; otherwise none, so that something cheaper can be tried.
+#[inline]
 pub fn spend(steps: u64) -> Result<(), Spent> {
-    let mut purse = PURSE.get();
-    purse.unseen = purse.unseen.saturating_add(steps);
-    let enough = purse.left.checked_sub(steps);
-    if purse.is_limited() {
-        purse.left = enough.unwrap_or(purse.left);
-    }
-    if purse.unseen >= LOOK {
-        if stopped() {
-            // Whoever asks next looks at once, too.
-            PURSE.set(purse);
-            return Err(Spent);
+    PURSE.with(|cell| {
+        let purse = cell.get();
+        let unseen = purse.unseen.saturating_add(steps);
+        match purse.left.checked_sub(steps) {
+            Some(left) if unseen < LOOK => {
+                let left = if purse.is_limited() { left } else { purse.left };
+                cell.set(Purse { left, unseen, ..purse });
+                Ok(())
+            }
+            enough => look(cell, purse, unseen, enough),
         }
-        purse.unseen = 0;
-    }
-    PURSE.set(purse);
-    enough.map(|_| ()).ok_or(Spent)
+    })
+}
+
+/// Looks whether somebody stopped the work before steps are taken, of which `enough` would be left.
+#[cold]
+fn look(cell: &Cell<Purse>, purse: Purse, unseen: u64, enough: Option<u64>) -> Result<(), Spent> {
+    let stopped = unseen >= LOOK && stopped();
+    let left = if purse.is_limited() { enough.unwrap_or(purse.left) } else { purse.left };
+    // Whoever asks next looks at once, too, where the work was stopped.
+    let unseen = if unseen >= LOOK && !stopped { 0 } else { unseen };
+    cell.set(Purse { left, unseen, ..purse });
+    if stopped { Err(Spent) } else { enough.map(|_| ()).ok_or(Spent) }
 }
 
 /// As [`spend`], for a number of things.
+#[inline]
 pub fn spend_on(things: usize, steps_each: u64) -> Result<(), Spent> {
     spend(u64::try_from(things).unwrap_or(u64::MAX).saturating_mul(steps_each))
 }
