@@ -37,7 +37,7 @@ impl<C: Coefficient> Cond<C> {
                 // It holds here and not there.
                 (Some(here), Some(there)) if here != there => return None,
                 (Some(here), _) => held = Some(here),
-                (None, _) => open.extend(self.halves(part, within)?),
+                (None, _) => open.extend(self.halves(&part, within)?),
             }
         }
         held
@@ -50,7 +50,7 @@ impl<C: Coefficient> Cond<C> {
 
     /// Both halves along the side that leaves fewest parts undecided, of several the longest; `None` for a single
     /// point.
-    fn halves(&self, part: Box, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<[Box; 2]> {
+    fn halves(&self, part: &Box, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<[Box; 2]> {
         let length = |r: &(Coord, i64, i64)| r.2.abs_diff(r.1);
         let halves = |side: usize| {
             let (coord, from, to) = part[side];
