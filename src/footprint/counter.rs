@@ -23,6 +23,9 @@ fn kept_from(engine: Engine) -> u64 {
     }
 }
 
+/// Parts that a second engine has to leave to counts that come later.
+const KEPT_FROM_SECOND: u64 = 5;
+
 /// How counts are made. Small and without state: copy it to every thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
@@ -157,7 +160,9 @@ impl Counter {
         }
         let others = [Engine::Enumeration, Engine::Isl, Engine::Runs, Engine::Linear];
         for second in others.into_iter().filter(|&e| e != count.engine) {
-            let Ok(Count { lines, .. }) = count_within(query, second, &self.asked()) else { continue };
+            // What could be counted must not go without steps for want of a second opinion.
+            let again = keeping(KEPT_FROM_SECOND, PARTS, || count_within(query, second, &self.asked()));
+            let Ok(Count { lines, .. }) = again else { continue };
             if lines != count.lines {
                 let (engines, counts) = ([count.engine, second], [count.lines, lines]);
                 return Err(Uncounted::Disagreement { engines, counts });
