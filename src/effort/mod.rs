@@ -98,6 +98,20 @@ pub fn keeping<T>(kept: u64, of: u64, work: impl FnOnce() -> T) -> T {
     within(if is_limited() { before.left.saturating_sub(reserve) } else { u64::MAX }, work)
 }
 
+/// Does some work with steps of its own, one part of `of` of all that were given: what others need is not
+/// taken from them.
+pub fn aside<T>(of: u64, work: impl FnOnce() -> T) -> T {
+    let before = PURSE.get();
+    if !before.is_limited() {
+        return work();
+    }
+    // Nothing of what it uses is taken from the steps before.
+    let given = before.given / of.max(1);
+    let _inside = Inside { before, given: 0 };
+    PURSE.set(Purse { given, left: given, unseen: before.unseen });
+    work()
+}
+
 /// Steps that are left.
 pub fn left() -> u64 {
     PURSE.get().left
@@ -148,6 +162,16 @@ mod tests {
             keeping(1, 2, || assert_eq!(left(), 20));
         });
         assert!(keeping(1, 2, || !is_limited()));
+    }
+
+    #[test]
+    fn steps_aside_are_nobody_elses() {
+        within(80, || {
+            assert_eq!(spend(70), Ok(()));
+            aside(4, || assert_eq!((left(), spend(20), spend(1)), (20, Ok(()), Err(Spent))));
+            assert_eq!(left(), 10);
+        });
+        assert!(aside(4, || !is_limited()));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::engine::Engine;
 use super::query::{Query, Refusal};
 use super::{Budget, count_within};
-use crate::effort::{is_limited, keeping};
+use crate::effort::{aside, is_limited, keeping};
 
 /// Parts of the steps of a launch, of which some are kept for cheaper engines.
 const PARTS: u64 = 8;
@@ -23,8 +23,8 @@ fn kept_from(engine: Engine) -> u64 {
     }
 }
 
-/// Parts that a second engine has to leave to counts that come later.
-const KEPT_FROM_SECOND: u64 = 5;
+/// A second engine may take one of so many parts of the steps of a launch beside them, for each count.
+const PARTS_FOR_SECOND: u64 = 4;
 
 /// How counts are made. Small and without state: copy it to every thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +160,8 @@ impl Counter {
         }
         let others = [Engine::Enumeration, Engine::Isl, Engine::Runs, Engine::Linear];
         for second in others.into_iter().filter(|&e| e != count.engine) {
-            // What could be counted must not go without steps for want of a second opinion.
-            let again = keeping(KEPT_FROM_SECOND, PARTS, || count_within(query, second, &self.asked()));
+            // A second opinion takes no steps from counts that come later.
+            let again = aside(PARTS_FOR_SECOND, || count_within(query, second, &self.asked()));
             let Ok(Count { lines, .. }) = again else { continue };
             if lines != count.lines {
                 let (engines, counts) = ([count.engine, second], [count.lines, lines]);
