@@ -16,7 +16,7 @@ const MOST_BLOCKS: i64 = 1 << 31;
 /// everywhere, and with threads named by their place in the grid where they were put together from block and
 /// thread. Along dimensions in which a thread is known to have one work item, work items are threads.
 pub(super) fn simplified(kernel: &Kernel, fold: Option<[i64; 3]>) -> Result<Cow<'_, Kernel>, Excess> {
-    if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(is_simple) {
+    if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(|s| is_simple(s, kernel)) {
         return Ok(Cow::Borrowed(kernel));
     }
     // A thread of a grid of its own may have work items anywhere.
@@ -41,11 +41,17 @@ pub(super) fn simplified(kernel: &Kernel, fold: Option<[i64; 3]>) -> Result<Cow<
 }
 
 /// Whether an access can be left as it is.
-fn is_simple(statement: &Statement) -> bool {
+fn is_simple(statement: &Statement, kernel: &Kernel) -> bool {
     match statement {
         Statement::Sync => true,
         Statement::Access(a) => {
-            let raw = |c: Coord| matches!(c, Coord::BlockIdx(_));
+            let extents = kernel.extents();
+            // Where there is one work item, its coordinate is a number.
+            let raw = |c: Coord| match c {
+                Coord::BlockIdx(_) => true,
+                Coord::Axis(d) | Coord::Thread(d) | Coord::ThreadIdx(d) => extents[d.index()] == 1,
+                Coord::Loop(_) => false,
+            };
             a.when.is_none() && a.element.is_affine() && !a.element.mentions(&raw)
         }
         Statement::Loop(..) => false,
