@@ -160,7 +160,7 @@ impl Program<Scale> {
     /// What is the same for all work items is put in first: conditions that always hold and loops of one
     /// iteration make no difference.
     pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
-        Ok(Self::folded_with_uses(&*simplified(kernel, Some(fold))?, fold)?.0)
+        Ok(Self::folded_with_uses(&*simplified(kernel, fold.map(|n| n == 1))?, fold)?.0)
     }
 
     /// As [`folded`](Self::folded), but as it is written, and which instruction each access of the body is: in the order of the

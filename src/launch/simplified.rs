@@ -14,13 +14,13 @@ const MOST_BLOCKS: i64 = 1 << 31;
 /// The kernel without conditions that hold for all work items, without accesses that no work item makes,
 /// without loops of a single iteration, with quotients, minima and maxima put in where they are the same
 /// everywhere, and with threads named by their place in the grid where they were put together from block and
-/// thread. Along dimensions in which a thread is known to have one work item, work items are threads.
-pub(super) fn simplified(kernel: &Kernel, fold: Option<[i64; 3]>) -> Result<Cow<'_, Kernel>, Excess> {
+/// thread. Along dimensions that are `unfolded`, where a thread has one work item, work items are threads.
+pub(super) fn simplified(kernel: &Kernel, unfolded: [bool; 3]) -> Result<Cow<'_, Kernel>, Excess> {
     if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(|s| is_simple(s, kernel)) {
         return Ok(Cow::Borrowed(kernel));
     }
     // A thread of a grid of its own may have work items anywhere.
-    let one_item = fold.filter(|_| kernel.launch.grid.is_none()).map_or([false; 3], |f| f.map(|n| n == 1));
+    let one_item = if kernel.launch.grid.is_none() { unfolded } else { [false; 3] };
     let mut simplifying =
         Simplifying { kernel, one_item, guard: None, loops: Vec::new(), single: Vec::new() };
     for of_loop in &kernel.loops {

@@ -1,11 +1,20 @@
 //! Kernels in which all that a thread touches follows from its work items. Blocks of the same work items
 //! then touch the same, however many threads share them.
 
+use std::borrow::Cow;
+
 use super::candidate::{Candidate, Launch};
 use super::program::Program;
 use super::simplified::simplified;
-use crate::expr::{Coefficient, Cond, Coord, Form, LaunchSizes, Scale};
-use crate::kernel::{Access, Kernel, Space, Statement};
+use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, Scale};
+use crate::kernel::{Access, Kernel, Loop, Space, Statement};
+
+impl Candidate {
+    /// Along which dimensions a thread has one work item.
+    pub fn one_item(&self) -> [bool; 3] {
+        self.fold.map(|n| n == 1)
+    }
+}
 
 impl Launch {
     /// The launch in which every work item has a thread of its own, in the same blocks.
@@ -20,9 +29,14 @@ impl Launch {
 
 impl Program<Scale> {
     /// What one work item does, with a launch in blocks of a single one, if that says what it does in any
-    /// launch: only in terms of work items and loops.
-    pub fn of_item(kernel: &Kernel) -> Option<(Launch, Self)> {
-        let kernel = simplified(kernel, None).ok()?;
+    /// launch: only in terms of work items and loops. Along dimensions that are `unfolded` a thread has one
+    /// work item, and is it.
+    pub fn of_item(kernel: &Kernel, unfolded: [bool; 3]) -> Option<(Launch, Self)> {
+        if kernel.launch.grid.is_some() || kernel.launch.units_per_thread.is_some() {
+            return None;
+        }
+        let kernel = simplified(kernel, unfolded).ok()?;
+        let kernel = items_for_threads(&kernel, unfolded).ok()?;
         if !only_items(&kernel) {
             return None;
         }
@@ -33,10 +47,48 @@ impl Program<Scale> {
     }
 }
 
+/// The kernel with work items for threads along some dimensions.
+fn items_for_threads(kernel: &Kernel, dims: [bool; 3]) -> Result<Cow<'_, Kernel>, Excess> {
+    if dims == [false; 3] {
+        return Ok(Cow::Borrowed(kernel));
+    }
+    let named = |coord| match coord {
+        Coord::Thread(d) if dims[d.index()] => Some(Coord::Axis(d)),
+        other => Some(other),
+    };
+    // Indices are as they were written.
+    let form = |form: &Form<Scale>| form.with_threads()?.rename(&named);
+    let body = renamed(&kernel.body, &form)?;
+    let guard = kernel.guard.as_ref().map(|g| g.changed(&form)).transpose()?;
+    let of_loop = |l: &Loop| Ok(Loop { from: form(&l.from)?, to: form(&l.to)?, ..l.clone() });
+    let loops = kernel.loops.iter().map(of_loop).collect::<Result<_, Excess>>()?;
+    Ok(Cow::Owned(Kernel { body, guard, loops, ..kernel.clone() }))
+}
+
+fn renamed(
+    body: &[Statement],
+    form: &dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>,
+) -> Result<Vec<Statement>, Excess> {
+    let one = |statement: &Statement| {
+        Ok(match statement {
+            Statement::Sync => Statement::Sync,
+            Statement::Loop(id, inner) => Statement::Loop(*id, renamed(inner, form)?),
+            Statement::Access(access) => Statement::Access(Access {
+                element: form(&access.element)?,
+                indices: match &access.indices {
+                    Some(indices) => Some(indices.iter().map(form).collect::<Result<_, _>>()?),
+                    None => None,
+                },
+                when: access.when.as_ref().map(|w| w.changed(form)).transpose()?,
+                ..access.clone()
+            }),
+        })
+    };
+    body.iter().map(one).collect()
+}
+
 fn only_items(kernel: &Kernel) -> bool {
-    kernel.launch.grid.is_none()
-        && kernel.launch.units_per_thread.is_none()
-        && kernel.guard.as_ref().is_none_or(cond_of_items)
+    kernel.guard.as_ref().is_none_or(cond_of_items)
         && kernel.loops.iter().all(|l| of_items(&l.from) && of_items(&l.to) && l.step.as_int().is_some())
         && all_accesses(&kernel.body, &|a| {
             a.when.as_ref().is_none_or(cond_of_items) && (is_shared(kernel, a) || is_plain(a))
@@ -71,5 +123,31 @@ fn cond_of_items(cond: &Cond<Scale>) -> bool {
         Cond::Const(_) => true,
         Cond::NonNegative(form) | Cond::Zero(form) => of_items(form),
         Cond::All(parts) | Cond::Any(parts) => parts.iter().all(cond_of_items),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+
+    fn kernel(index: &str) -> Kernel {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000}}}}\ndomain: {{x: 100, y: 4}}\n\
+             guard: {index} > 3\nbody: ['load a[{index} + 100*y]']\n"
+        );
+        load("k", &text, &Default::default()).unwrap().kernels.remove(0)
+    }
+
+    #[test]
+    fn threads_with_one_work_item_are_that_item() {
+        let of = |index: &str, unfolded| Program::of_item(&kernel(index), unfolded);
+        let plain = of("x", [false; 3]).unwrap();
+        for index in ["tidx", "(blockIdx.x*blockDim.x + threadIdx.x)"] {
+            assert_eq!(of(index, [true; 3]).unwrap().1, plain.1, "{index}");
+            assert_eq!(of(index, [true, false, false]).unwrap().1, plain.1, "{index}");
+            assert!(of(index, [false, true, true]).is_none(), "{index}");
+        }
+        assert!(of("(threadIdx.x + 1)", [true; 3]).is_none());
     }
 }

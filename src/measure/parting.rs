@@ -18,8 +18,12 @@ pub struct Term {
 /// The name of what no step explains.
 pub const UNEXPLAINED: &str = "unexplained";
 
-/// A difference below this, over the values, is arithmetic.
+/// A sum that is off by less than this share of the values is right.
 const EXACT: f64 = 1e-9;
+/// A term below this share of the values is left out: all that are left out together stay within `EXACT`.
+const SMALL: f64 = 1e-10;
+/// What is below this share of the largest term is what rounding leaves of zero.
+const ROUNDING: f64 = 1e-14;
 
 /// The machines whose caches lose less, beside the real one, in one hierarchy.
 #[derive(Debug, Clone, Copy)]
@@ -129,10 +133,11 @@ impl Parting<'_> {
         };
         let rest = analytic - simulated - terms.iter().map(|t| t.value).sum::<f64>();
         // Terms of opposite sign may be much larger than what they add up to.
-        let size = terms.iter().map(|t| t.value.abs()).fold(analytic.abs() + simulated.abs(), f64::max);
-        terms.retain(|t| t.value.abs() > EXACT * size);
+        let size = analytic.abs() + simulated.abs();
+        let largest = terms.iter().map(|t| t.value.abs()).fold(size, f64::max);
+        terms.retain(|t| t.value.abs() > (SMALL * size).max(ROUNDING * largest));
         terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-        if rest.abs() > EXACT * size {
+        if rest.abs() > (EXACT * size).max(ROUNDING * largest) {
             terms.push(term(UNEXPLAINED, rest, "no step from one model to the other explains it".to_owned()));
         }
         terms

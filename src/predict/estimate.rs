@@ -167,7 +167,10 @@ impl<'a> Estimator<'a> {
     ) -> Result<Prediction, Unpredicted> {
         // As a ranking counts, which shares what follows from work items among launches.
         let steps = Work::Footprints.steps(self.kernel.steps);
-        let Some(items) = effort::within(steps, || WorkItems::of(self.kernel, &self.counting)) else {
+        let of_any = || effort::within(steps, || WorkItems::of(self.kernel, &self.counting));
+        let along = launch.candidate.one_item();
+        let of_such = || effort::within(steps, || WorkItems::unfolded(self.kernel, along, &self.counting));
+        let Some(items) = of_any().or_else(of_such) else {
             return self.of_part(launch, occupancy, program);
         };
         let footprints = self.within(Work::Footprints, || {

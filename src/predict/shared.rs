@@ -18,7 +18,9 @@ pub(super) struct Shared<'k> {
     estimator: Estimator<'k>,
     /// The folded program of each fold.
     programs: BTreeMap<[i64; 3], Result<Program<Scale>, Excess>>,
+    /// What work items touch in any launch, or else by the dimensions along which a thread has one.
     items: Option<WorkItems<'k>>,
+    unfolded: BTreeMap<[bool; 3], Option<WorkItems<'k>>>,
 }
 
 /// A candidate that can run.
@@ -36,13 +38,13 @@ impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let steps = Work::Footprints.steps(estimator.kernel.steps);
         let items = effort::within(steps, || WorkItems::of(estimator.kernel, &estimator.counting));
-        Self { estimator, programs: BTreeMap::new(), items }
+        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
     }
 
     /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
     /// equal footprints; 0 where footprints are not shared.
     pub(super) fn admit(&mut self, candidate: Candidate) -> Result<u64, Unpredicted> {
-        let kernel = self.estimator.kernel;
+        let Estimator { kernel, counting, .. } = self.estimator;
         let runnable = self.runnable(candidate)?;
         let steps = Work::Program.steps(kernel.steps);
         let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold));
@@ -50,7 +52,18 @@ impl<'k> Shared<'k> {
             return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
         }
         let region = Region::of(&runnable.launch, runnable.occupancy.wave_blocks);
-        Ok(if self.items.is_some() { FxBuildHasher.hash_one(region) } else { 0 })
+        if self.items.is_none() {
+            let along = candidate.one_item();
+            let steps = Work::Footprints.steps(kernel.steps);
+            let of = || effort::within(steps, || WorkItems::unfolded(kernel, along, &counting));
+            self.unfolded.entry(along).or_insert_with(of);
+        }
+        Ok(if self.items(candidate).is_some() { FxBuildHasher.hash_one(region) } else { 0 })
+    }
+
+    /// What the work items of an admitted candidate touch, if no more of the launch matters.
+    fn items(&self, candidate: Candidate) -> Option<&WorkItems<'k>> {
+        self.items.as_ref().or_else(|| self.unfolded.get(&candidate.one_item())?.as_ref())
     }
 
     /// The launch of a candidate and how many of its blocks run at a time.
@@ -79,7 +92,7 @@ impl<'k> Shared<'k> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
         let count = || {
-            effort::within(Work::Footprints.steps(kernel.steps), || match &self.items {
+            effort::within(Work::Footprints.steps(kernel.steps), || match self.items(of.launch.candidate) {
                 Some(items) => items.footprints(&of.launch, device, resident, &counting),
                 None => footprints(kernel, &of.launch, program, device, resident, &counting),
             })

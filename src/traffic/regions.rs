@@ -35,9 +35,15 @@ impl Region {
 }
 
 impl<'k> WorkItems<'k> {
-    /// What the work items of a kernel touch; `None` if that depends on the launch too.
+    /// What the work items of a kernel touch in any launch; `None` if that depends on the launch.
     pub fn of(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
-        let (launch, of_any) = Program::of_item(kernel)?;
+        Self::unfolded(kernel, [false; 3], counting)
+    }
+
+    /// What they touch in launches whose threads have one work item along some dimensions; `None` if that
+    /// depends on more of the launch.
+    pub fn unfolded(kernel: &'k Kernel, along: [bool; 3], counting: &Counting) -> Option<Self> {
+        let (launch, of_any) = Program::of_item(kernel, along)?;
         let program = of_any.at(&launch).ok()?;
         let threads = Threads { kernel, launch: &launch, program: &program };
         let fields = touched_fields(kernel, &threads, counting.addressing).ok()?;
