@@ -1,29 +1,74 @@
-//! Random numbers from a seed: the same in every run.
+//! Random numbers from a seed: the same in every run, on every machine.
 
-/// Splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// Steele, Lea and Flood's `SplitMix64` ("Fast splittable pseudorandom number generators", 2014).
 #[derive(Debug, Clone)]
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    /// The next number.
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
     }
 
-    /// A number below another that is not 0.
-    pub(crate) fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % (most.max(1) as u64)).unwrap_or(0)
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed(self.0)
+    }
+
+    /// From 0 to `limit`, excluded; 0 if that is 0. The bias of the product is far below what matters.
+    #[expect(clippy::cast_possible_truncation, reason = "less than a usize")]
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+    }
+
+    /// One of so many positions. Fitted files hold what this drew, so it stays a remainder.
+    pub(crate) fn position(&mut self, length: usize) -> usize {
+        let most = u64::try_from(length.max(1)).expect("a length fits into 64 bits");
+        usize::try_from(self.next() % most).expect("less than a usize")
+    }
+
+    /// The same among more than a machine can hold.
+    pub(crate) fn remainder(&mut self, limit: u128) -> u128 {
+        u128::from(self.next()) % limit.max(1)
     }
 
     /// Puts values in random order.
     pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
         for i in (1..all.len()).rev() {
-            let other = self.below(i + 1);
+            let other = self.position(i + 1);
             all.swap(i, other);
         }
+    }
+
+    /// Above 0, up to 1.
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// The absolute value of a normal distribution with mean 0 (Nugteren et al. 4.2), by Box and Muller; below
+    /// 8.6.
+    pub(crate) fn half_normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit().ln()).sqrt();
+        (radius * (std::f64::consts::TAU * self.unit()).cos()).abs()
+    }
+}
+
+/// All bits depend on all bits.
+pub(crate) fn mixed(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_half_normal_distribution_has_its_mean() {
+        let mut random = Random::new(7);
+        let mean = (0..100_000).map(|_| random.half_normal()).sum::<f64>() / 100_000.0;
+        assert!((mean - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01, "{mean}");
+        assert!((0..1000).all(|_| random.below(7) < 7 && random.position(7) < 7));
+        assert_eq!((random.below(0), random.position(0)), (0, 0));
     }
 }

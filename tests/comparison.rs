@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use wavecast::cache::{CacheKind, Hierarchy};
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Kernel, Options, load};
 use wavecast::launch::{Candidate, Launch};
 use wavecast::measure::{self, UNEXPLAINED, compare};
 use wavecast::predict::Estimator;
 use wavecast::trace::Kind;
-use wavecast::trace::cache::{CacheKind, Hierarchy};
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::synth::Synth;
 

@@ -14,7 +14,7 @@ use wavecast::expr::{
     Binding, Builtin, Cond, Coord, Dim, Environment, Expr, Form, LaunchSizes, LoopId, Names, Scale, Scope,
     Table, evaluate, evaluate_condition, lower, lower_condition, parse_expression,
 };
-use wavecast::source::{Diagnostic, FileId, Origin, Span};
+use wavecast::text::{Diagnostic, FileId, Origin, Span};
 
 const TABLE: [i64; 8] = [3, -1, 4, -1, 5, -9, 2, 6];
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use wavecast::expr::{parse_expression, parse_range};
-use wavecast::source::{FileId, Origin, Span};
+use wavecast::text::{FileId, Origin, Span};
 
 const GRAMMAR: &str = include_str!("../grammar/expression.ebnf");
 const PARSER: &str = include_str!("../src/expr/parse.rs");

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use wavecast::trace::probe::{Given, Logs, Order, read_logs};
+use wavecast::probe::{Given, Logs, Order, read_logs};
 
 fn run(program: &str, arguments: &[&str], folder: &Path) -> Option<Output> {
     Command::new(program).args(arguments).current_dir(folder).output().ok()

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use wavecast::expr::{Binding, Coord, Form, LaunchSizes, Scope, lower, parse_expression};
-use wavecast::source::{FileId, Origin, Span};
+use wavecast::text::{FileId, Origin, Span};
 
 use super::records::{Address, FieldDef, three};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::output::Failure;
+use super::failure::Failure;
 use super::progress;
 use wavecast::kernel::Kernel;
 use wavecast::launch::Candidate;

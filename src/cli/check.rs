@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
+use super::failure::Failure;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_fold, parse_shape};
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::predict::chosen;
 use wavecast::kernel::Kernel;
 use wavecast::report::{Check, SetsSummary, check, check_sets, check_table, check_text};

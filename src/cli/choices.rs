@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use super::failure::Failure;
 use super::input::{Shape, parse_fold, parse_shape};
-use super::output::Failure;
 use wavecast::kernel::Kernel;
 use wavecast::launch::{Candidate, Shapes};
 

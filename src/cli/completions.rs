@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::output::print;
+use super::files::print;
 use super::{Cli, Outcome};
 
 #[derive(Debug, Args)]

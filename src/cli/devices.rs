@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Outcome;
+use super::failure::Failure;
 use super::input::load_device;
-use super::output::{Failure, Format, OutputArguments};
+use super::output::{Format, OutputArguments};
 use wavecast::device::{self, Device};
 use wavecast::report::{DeviceFile, device_list, device_numbers};
 

@@ -7,9 +7,11 @@ use clap::{Args, ValueEnum};
 
 use super::Outcome;
 use super::choices::ShapeArguments;
+use super::failure::Failure;
 use super::files;
+use super::files::print;
 use super::input::{DeviceArguments, KernelArguments};
-use super::output::{Failure, extension, print, unknown_extension};
+use super::output::{extension, unknown_extension};
 use super::progress::say;
 use wavecast::device::Device;
 use wavecast::emit::{Language, Settings, emit, file_name};

@@ -8,9 +8,10 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::failure::Failure;
 use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::predict::chosen;
 use super::progress::{self, Progress};
 use wavecast::device::Device;

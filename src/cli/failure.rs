@@ -1,12 +1,9 @@
-//! Why there is no result, as a person or a program is told.
+//! Why there is no result.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::ExitCode;
 
-use super::files::print;
-use wavecast::report::{ErrorDocument, render_fault};
-use wavecast::source::{Diagnostic, Fault};
+use wavecast::text::{Diagnostic, Fault};
 
 /// The code of bad usage or input.
 const BAD_INPUT: u8 = 2;
@@ -16,9 +13,9 @@ const NO_RESULT: u8 = 1;
 /// Why there is no result.
 #[derive(Debug)]
 pub(super) struct Failure {
-    faults: Vec<Fault>,
-    json: bool,
-    code: u8,
+    pub(super) faults: Vec<Fault>,
+    pub(super) json: bool,
+    pub(super) code: u8,
 }
 
 impl Failure {
@@ -73,16 +70,5 @@ impl Failure {
     /// The faults, to be joined with others.
     pub(super) fn into_faults(self) -> Vec<Fault> {
         self.faults
-    }
-
-    /// Writes the failure: JSON to standard output, text to standard error.
-    pub(super) fn report(self) -> ExitCode {
-        let document = || serde_json::to_string_pretty(&ErrorDocument::new(&self.faults)).unwrap_or_default();
-        // A program that cannot be told gets the text for people, as does whoever started it.
-        if !self.json || print(&(document() + "\n")).is_err() {
-            let texts: Vec<String> = self.faults.iter().map(render_fault).collect();
-            let _ = write!(anstream::stderr().lock(), "{}", texts.join("\n"));
-        }
-        ExitCode::from(self.code)
     }
 }

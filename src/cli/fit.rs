@@ -10,12 +10,13 @@ use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
+use super::failure::Failure;
 use super::files;
 use super::input::load_device;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, extension, json_documents, unknown_extension};
+use super::output::{Format, OutputArguments, extension, json_documents, unknown_extension};
 use super::progress::{self, Progress};
 use wavecast::curve::fit::{Loss, Options};
 use wavecast::curve::{Fit, for_device};
@@ -26,7 +27,7 @@ use wavecast::predict::Estimator;
 use wavecast::report::{
     FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text,
 };
-use wavecast::source::Fault;
+use wavecast::text::Fault;
 
 #[derive(Debug, Args)]
 #[command(

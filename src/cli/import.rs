@@ -10,10 +10,12 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use super::Outcome;
+use super::failure::Failure;
 use super::files;
+use super::files::print;
 use super::input::{Shape, parse_fold, parse_shape};
 use super::model::CachesName;
-use super::output::{Failure, extension, print, streamed, unknown_extension};
+use super::output::{extension, streamed, unknown_extension};
 use super::progress;
 use wavecast::measure::import::{
     Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import, known_metrics,

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::failure::Failure;
 use super::files;
-use super::output::Failure;
 use wavecast::device::{self, Device};
 use wavecast::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
-use wavecast::source::Fault;
+use wavecast::text::Fault;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use clap::Args;
 
+use super::failure::Failure;
 use super::input::{DeviceText, read_text};
 use super::model::ModelArguments;
-use super::output::Failure;
 use wavecast::device::Device;
 use wavecast::kernel::{Kernel, Limits, Options, load};
 use wavecast::measure::Library;
 use wavecast::measure::measurements::Subject;
 use wavecast::predict::Estimator;
-use wavecast::source::{Diagnostic, Fault};
+use wavecast::text::{Diagnostic, Fault};
 
 /// Where the kernels of measurements are.
 #[derive(Debug, Clone, Args)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::Outcome;
-use super::output::print;
+use super::files::print;
 
 const OWN: &str = "Wavecast is licensed under MIT or Apache 2.0, as you like.\n\
     Copyright (c) The Wavecast developers\n\n";

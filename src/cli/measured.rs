@@ -4,13 +4,13 @@ use std::io::BufRead;
 
 use clap::Args;
 
+use super::failure::Failure;
 use super::files;
 use super::library::{LibraryArguments, Resolver};
 use super::model::ModelArguments;
-use super::output::Failure;
 use wavecast::measure::measurements::{Measurements, read};
 use wavecast::measure::{Group, Half, halve, join};
-use wavecast::source::Fault;
+use wavecast::text::Fault;
 
 /// Measurements, and which of them.
 #[derive(Debug, Clone, Args)]

@@ -27,6 +27,7 @@ mod registers;
 mod schema;
 mod serve;
 mod sweep;
+mod told;
 mod trace;
 mod validate;
 
@@ -36,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use output::Failure;
+use failure::Failure;
 
 #[cfg(unix)]
 // The Python package, which compiles this file too, has no use for it.

@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::failure::Failure;
 use super::input::{DeviceText, load_device, read_text};
-use super::output::Failure;
 use wavecast::curve::{Curves, Fit};
 use wavecast::device::{self, Device};
 use wavecast::footprint::{Addressing, Counter, Engine};

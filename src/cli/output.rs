@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::files::{self, Output, standard_output};
-
-// Who writes results may fail.
-pub(super) use super::failure::Failure;
-pub(super) use super::files::print;
+use super::failure::Failure;
+use super::files::{self, Output, print, standard_output};
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

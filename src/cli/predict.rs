@@ -7,9 +7,10 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::failure::Failure;
 use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::kernel::Kernel;
 use wavecast::launch::Chosen;

@@ -9,9 +9,10 @@ use clap::Args;
 
 use super::Outcome;
 use super::choices::ShapeArguments;
+use super::failure::Failure;
 use super::input::KernelArguments;
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, write_documents};
+use super::output::{Format, OutputArguments, write_documents};
 use super::progress::{self, Progress};
 use super::registers::RegisterArguments;
 use wavecast::kernel::{Kernel, Loaded};

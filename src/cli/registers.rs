@@ -6,8 +6,8 @@ use std::process::Command;
 use clap::{Args, ValueEnum};
 
 use super::choices::ShapeArguments;
+use super::failure::Failure;
 use super::files;
-use super::output::Failure;
 use wavecast::device::{Architecture, Device};
 use wavecast::emit::{Language, Settings, emit, registers_of};
 use wavecast::kernel::{Kernel, RegisterRule};

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
-use super::output::{Failure, print};
+use super::failure::Failure;
+use super::files::print;
 use wavecast::{report, service};
 
 #[derive(Debug, Args)]

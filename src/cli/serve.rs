@@ -8,8 +8,8 @@ use clap::Args;
 
 use super::Outcome;
 use super::ending::until_asked_to_end;
+use super::failure::Failure;
 use super::files::standard_output;
-use super::output::Failure;
 use wavecast::service::{Ending, Serving, Session, serve};
 
 #[derive(Debug, Args)]

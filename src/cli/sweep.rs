@@ -8,9 +8,10 @@ use clap::Args;
 
 use super::Outcome;
 use super::choices::ShapeArguments;
+use super::failure::Failure;
 use super::input::{DeviceText, KernelArguments, read_text};
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::progress::{self, Progress};
 use wavecast::device::Device;
 use wavecast::kernel::{Kernel, Loaded, Options, load};

@@ -6,9 +6,10 @@ use std::time::Instant;
 use clap::Args;
 
 use super::Outcome;
+use super::failure::Failure;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
 use wavecast::footprint::Addressing;
 use wavecast::measure::{Group, validate};

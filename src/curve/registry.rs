@@ -4,9 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::document::Fit;
 use crate::device::{Device, Vendor};
-use crate::source::{
-    Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten,
-};
+use crate::text::{Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten};
 
 /// The files in the binary; one may inherit from an earlier one.
 const FILES: [&str; 4] = [

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Size, Steps};
 use super::sourced::{Entry, Sourced, Visit, plain};
-use crate::source::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
+use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
 
 /// Declares a mapping of the device format: required keys, then optional ones.
 macro_rules! section {
@@ -93,7 +93,7 @@ macro_rules! words {
                     text => {
                         let near = nearest(text, words.iter().copied());
                         let near = near.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
-                        let message = format!("`{}` is not {}", crate::source::shorten(text), $what);
+                        let message = format!("`{}` is not {}", crate::text::shorten(text), $what);
                         let help = format!("{near}known: {}", words.join(", "));
                         decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
                         None

@@ -1,6 +1,6 @@
 //! Changes a device file as a person would: the numbers that change, and nothing else of its text.
 
-use crate::source::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
+use crate::text::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
 
 /// A number to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

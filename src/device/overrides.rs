@@ -1,6 +1,6 @@
 //! `--device-set l2.capacity=80MiB`: changing a number of a device that is otherwise real.
 
-use crate::source::{Diagnostic, Entry, Node, Origin, Scalar, Span, Value, nearest};
+use crate::text::{Diagnostic, Entry, Node, Origin, Scalar, Span, Value, nearest};
 
 /// Key of the source that an overridden number gets.
 pub(super) const SOURCE: &str = "given";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::document::{Device, SourceKind, SourceText};
 use super::overrides;
 use super::sourced::Visit;
-use crate::source::{
+use crate::text::{
     Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream,
 };
 
@@ -65,7 +65,7 @@ pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
             ),
             None => "`wavecast devices` lists all; a path ending in .yaml reads a file".to_owned(),
         };
-        let message = format!("there is no device `{}`", crate::source::shorten(name));
+        let message = format!("there is no device `{}`", crate::text::shorten(name));
         Fault::new(vec![Diagnostic::global("unknown-device", message).help(help)], Arc::default())
     })?;
     let text = embedded_text(id).unwrap_or_default();
@@ -175,7 +175,7 @@ impl Reader {
         let name = if let Value::Scalar(s) = &parent.value { s.text.as_str() } else { "" };
         let Some(id) = resolve(name) else {
             let near = nearest(name, ids()).map(|n| format!("did you mean `{n}`?"));
-            let message = format!("there is no device `{}` to inherit from", crate::source::shorten(name));
+            let message = format!("there is no device `{}` to inherit from", crate::text::shorten(name));
             self.errors.push(Diagnostic::error("inherit", parent.span, message).maybe_help(near));
             return None;
         };
@@ -216,7 +216,7 @@ impl Reader {
             }
             if !sources.contains_key(source) {
                 let near = nearest(source, sources.keys().map(String::as_str));
-                let message = format!("`sources` has no `{}`", crate::source::shorten(source));
+                let message = format!("`sources` has no `{}`", crate::text::shorten(source));
                 let help = near.map(|n| format!("did you mean `{n}`?"));
                 errors.push(Diagnostic::error("unknown-source", span, message).maybe_help(help));
             }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::quantity::{Quantity, is_zero};
-use crate::source::{Decode, Decoder, Diagnostic, Node, Span, Value};
+use crate::text::{Decode, Decoder, Diagnostic, Node, Span, Value};
 
 /// A number, the key of its source, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
     };
     let parsed = T::parse(&text);
     if parsed.is_none() {
-        let text = crate::source::shorten(&text);
+        let text = crate::text::shorten(&text);
         let message = match T::LEAST.filter(|_| is_zero(&text)) {
             Some(least) => format!("`{text}` is too small: it must be {least}"),
             None => format!("`{text}` is not a value of this kind"),

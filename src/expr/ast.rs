@@ -1,6 +1,6 @@
 //! The syntax tree.
 
-use crate::source::Span;
+use crate::text::Span;
 
 /// A dimension of the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

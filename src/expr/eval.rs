@@ -1,7 +1,7 @@
 //! Direct evaluation of a syntax tree: for constants, and as an engine independent of lowering.
 
 use super::ast::{Builtin, Expr, Func, Kind, Op};
-use crate::source::{Diagnostic, nearest};
+use crate::text::{Diagnostic, nearest};
 
 /// Where names get their values.
 pub trait Environment {
@@ -139,6 +139,6 @@ pub(super) fn unknown(e: &Expr, name: &str, env: &dyn Environment) -> Diagnostic
 
 pub(super) fn unknown_name(e: &Expr, name: &str, known: &[&str]) -> Diagnostic {
     let help = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-    Diagnostic::error("unknown-name", e.span, format!("unknown name `{}`", crate::source::shorten(name)))
+    Diagnostic::error("unknown-name", e.span, format!("unknown name `{}`", crate::text::shorten(name)))
         .maybe_help(help)
 }

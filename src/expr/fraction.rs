@@ -9,7 +9,7 @@ use super::eval::bad_divisor;
 use super::form::{Coefficient, Excess};
 use super::lower::{Scope, excess, lower};
 use super::scale::{LaunchSizes, Scale};
-use crate::source::Diagnostic;
+use crate::text::Diagnostic;
 
 /// One launch constant over another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub fn lower_fraction(e: &Expr, scope: &dyn Scope) -> Result<Fraction, Diagnosti
 mod tests {
     use super::*;
     use crate::expr::{Binding, Coord, parse_expression};
-    use crate::source::{FileId, Origin, Span};
+    use crate::text::{FileId, Origin, Span};
 
     struct Names;
 

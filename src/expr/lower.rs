@@ -8,7 +8,7 @@ use super::cond::Cond;
 use super::eval::{bad_divisor, not_a_condition, not_an_integer, overflow, shift_factor, unknown_name};
 use super::form::{Coefficient, Coord, Excess, Form, Table, Term};
 use super::scale::{LaunchAtom, Scale};
-use crate::source::Diagnostic;
+use crate::text::Diagnostic;
 
 /// What a name of the document stands for.
 #[derive(Debug, Clone)]
@@ -362,7 +362,7 @@ pub(super) fn excess(e: &Expr, excess: Excess) -> Diagnostic {
         Excess::TooComplex | Excess::Spent(_) => Diagnostic::error(
             "expression-too-complex",
             e.span,
-            format!("`{}` is too complex", crate::source::shorten(&e.to_string())),
+            format!("`{}` is too complex", crate::text::shorten(&e.to_string())),
         )
         .help("nest fewer remainders and minima, or give representative values in `tables`"),
         Excess::Divisor(value) => bad_divisor(e, value),

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use wavecast::expr::{Expr, parse_expression};
-//! use wavecast::source::{FileId, Origin, Span};
+//! use wavecast::text::{FileId, Origin, Span};
 //!
 //! let text = "src + threadIdx.x + blockIdx.x*blockDim.x";
 //! let origin = Origin::verbatim(Span::new(FileId(0), 0..text.len()));

@@ -10,7 +10,7 @@ use nom::sequence::{delimited, pair, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
-use crate::source::{Diagnostic, Origin, nearest, shorten};
+use crate::text::{Diagnostic, Origin, nearest, shorten};
 
 /// Deepest nesting of parentheses, brackets and calls.
 const MAX_NESTING: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::ast::{Expr, Range};
 use super::eval::{Environment, evaluate};
-use crate::source::Diagnostic;
+use crate::text::Diagnostic;
 
 /// All values of a range in order; an error if there are more than `most`.
 pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result<Vec<i64>, Diagnostic> {

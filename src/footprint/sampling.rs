@@ -11,6 +11,7 @@ use super::linear;
 use super::query::{Piece, Query, Refusal};
 use super::reach::Part;
 use crate::effort::{is_limited, left, spend_on, stopped, within};
+use crate::random::Random;
 
 /// Parts of boxes that make up the cover, at least as many as there are pieces.
 const PARTS: usize = 1024;
@@ -43,7 +44,7 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<Count, Refusal> {
     let cover = Cover::new(&parts, query);
     let samples = affordable(&parts, &cover, query, samples)?;
     let mut left = SEARCH.saturating_mul(u64::from(samples));
-    let mut draw = Draw(seed);
+    let mut draw = Random::new(seed);
     // So few lines that each is looked for: then the number is exact.
     let all = cover.lines <= u128::from(samples);
     let looked_for = if all { u32::try_from(cover.lines).unwrap_or(samples) } else { samples };
@@ -84,7 +85,7 @@ fn search(
     cover: &Cover,
     query: &Query,
     lines: u32,
-    draw: &mut Draw,
+    draw: &mut Random,
     left: &mut u64,
 ) -> Result<u32, Refusal> {
     let mut found = 0;
@@ -92,7 +93,7 @@ fn search(
         spend_on(parts.len(), 1)?;
         // One line from each of equal shares of the cover: never worse than lines drawn from all of it.
         let (from, to) = (share(cover.lines, i, lines), share(cover.lines, i + 1, lines));
-        let (array, line) = cover.line(from + draw.below(to - from));
+        let (array, line) = cover.line(from + draw.remainder(to - from));
         let bytes = [line.saturating_mul(query.line), line.saturating_mul(query.line) + query.line - 1];
         for (_, part) in parts.iter().filter(|p| p.0 == array) {
             if part.touches(bytes, left)? {
@@ -115,7 +116,7 @@ fn affordable(
         return Ok(samples);
     }
     let before = left();
-    let mut draw = Draw(u64::MAX);
+    let mut draw = Random::new(u64::MAX);
     search(parts, cover, query, FEWEST, &mut draw, &mut SEARCH.saturating_mul(u64::from(FEWEST)))?;
     let cost = (before - left()).max(1);
     // Others may cost more.
@@ -197,20 +198,6 @@ impl Cover {
         let at = self.intervals.partition_point(|i| i.2 <= n).saturating_sub(1);
         let (array, from, before) = self.intervals.get(at).copied().unwrap_or_default();
         (array, from.saturating_add(i64::try_from(n - before).unwrap_or(i64::MAX)))
-    }
-}
-
-/// A deterministic generator (splitmix64: Steele, Lea and Flood, OOPSLA 2014).
-struct Draw(u64);
-
-impl Draw {
-    /// From 0 to `end` - 1, or 0.
-    fn below(&mut self, end: u128) -> u128 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        u128::from(z ^ (z >> 31)) % end.max(1)
     }
 }
 

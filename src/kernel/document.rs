@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::leaf::{DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
 use super::model::AccessKind;
 use crate::expr::parse_expression;
-use crate::source::{
+use crate::text::{
     Decode, Decoder, Diagnostic, Named, Node, Origin, Span, Spanned, Value, nearest, record, shorten,
 };
 

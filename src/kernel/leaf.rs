@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::expr::{Expr, Kind, Range, parse_expression, parse_range};
-use crate::source::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
+use crate::text::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
 
 /// An integer or an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,7 +184,7 @@ macro_rules! words {
                             Some(near) => format!("did you mean `{near}`? known: {}", words.join(", ")),
                             None => format!("known: {}", words.join(", ")),
                         };
-                        let message = format!("`{}` is not {}", crate::source::shorten(text), $what);
+                        let message = format!("`{}` is not {}", crate::text::shorten(text), $what);
                         decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
                         None
                     }
@@ -289,7 +289,7 @@ impl Decode for DType {
         let alias = DTYPE_ALIASES.iter().find(|a| a.0 == text).map(|a| a.1);
         let near = alias.or_else(|| nearest(text, known)).map(|n| format!("did you mean `{n}`? "));
         let help = format!("{}known: {}, or a size in bytes", near.unwrap_or_default(), known.join(" "));
-        let message = format!("`{}` is not an element type", crate::source::shorten(text));
+        let message = format!("`{}` is not an element type", crate::text::shorten(text));
         decoder.report(Diagnostic::error("dtype", node.span, message).help(help));
         None
     }

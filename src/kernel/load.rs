@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::model::Kernel;
 use super::variants;
 use crate::expr::parse_expression;
-use crate::source::{
+use crate::text::{
     Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Origin, Sources, Span, Value, nearest,
     parse_stream,
 };
@@ -60,7 +60,7 @@ impl Loaded {
 }
 
 fn no_variant(name: &str, known: &BTreeSet<&str>) -> Diagnostic {
-    let message = format!("there is no variant `{}`", crate::source::shorten(name));
+    let message = format!("there is no variant `{}`", crate::text::shorten(name));
     let near = nearest(name, known.iter().copied()).map(|n| format!("did you mean `{n}`? "));
     // A generator may have sent thousands.
     let mut list: Vec<&str> = known.iter().copied().take(MOST_NAMED).collect();
@@ -172,7 +172,7 @@ fn listed(document: Node) -> Vec<Node> {
 }
 
 fn is_error(d: &Diagnostic) -> bool {
-    d.severity == crate::source::Severity::Error
+    d.severity == crate::text::Severity::Error
 }
 
 fn parse_overrides(set: &[String], sources: &mut Sources) -> Result<Vec<Override>, Vec<Diagnostic>> {
@@ -182,7 +182,7 @@ fn parse_overrides(set: &[String], sources: &mut Sources) -> Result<Vec<Override
         let file = sources.add("--set", text.as_str());
         let whole = Span::new(file, 0..text.len());
         let Some((name, value)) = text.split_once('=') else {
-            let message = format!("`{}` does not say what to set", crate::source::shorten(text));
+            let message = format!("`{}` does not say what to set", crate::text::shorten(text));
             errors.push(
                 Diagnostic::error("usage", whole, message)
                     .help("write --set NAME=VALUE, for example --set NX=1024"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::leaf::{DType, Precision, Space};
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
-use crate::source::{Diagnostic, Span};
+use crate::text::{Diagnostic, Span};
 
 /// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
 /// extents positive, sizes below 2^62 bytes.

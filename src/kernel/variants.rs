@@ -1,6 +1,6 @@
 //! Variants: documents merged over the top level, for generators whose candidates are different programs.
 
-use crate::source::{Diagnostic, Node, Value};
+use crate::text::{Diagnostic, Node, Value};
 
 /// A document and the variant it became.
 pub(super) struct Variant {

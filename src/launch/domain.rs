@@ -3,7 +3,8 @@
 
 use num_rational::Ratio;
 
-use super::candidate::{Candidate, Infeasible};
+use super::candidate::Candidate;
+use super::infeasible::Infeasible;
 use crate::expr::{Dim, LaunchSizes};
 use crate::kernel::Kernel;
 

@@ -1,7 +1,7 @@
 //! Work items: what volumes and rates are divided by.
 
-use super::candidate::Launch;
 use super::domain::follows_fold;
+use super::geometry::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
 use crate::kernel::Kernel;

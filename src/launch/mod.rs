@@ -3,6 +3,8 @@
 mod candidate;
 mod chosen;
 mod domain;
+mod geometry;
+mod infeasible;
 mod items;
 mod occupancy;
 mod parts;
@@ -15,8 +17,10 @@ mod unfolded;
 mod wave;
 mod working;
 
-pub use candidate::{ASSUMED_REGISTERS, Candidate, Infeasible, Launch, candidates};
+pub use candidate::{Candidate, candidates};
 pub use chosen::{Chosen, Reason};
+pub use geometry::{ASSUMED_REGISTERS, Launch};
+pub use infeasible::Infeasible;
 pub use items::{are_points, work_items};
 pub use occupancy::{Limit, Occupancy, occupancy};
 pub use parts::{Part, stretches};

@@ -1,6 +1,7 @@
 //! How many blocks an SM runs at a time, and what keeps it from running more.
 
-use super::candidate::{Infeasible, Launch};
+use super::geometry::Launch;
+use super::infeasible::Infeasible;
 use crate::device::Device;
 use crate::expr::Dim;
 

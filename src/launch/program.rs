@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
-use super::candidate::{Candidate, Launch};
+use super::candidate::Candidate;
+use super::geometry::Launch;
 use super::simplified::simplified;
 use crate::effort::{Spent, spend_on};
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, LoopId, Scale};

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::candidate::{Candidate, Launch};
+use super::candidate::Candidate;
+use super::geometry::Launch;
 use super::program::Program;
 use super::simplified::simplified;
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, Scale};

@@ -1,7 +1,7 @@
 //! Which blocks of a grid have work: a grid may be larger than the domain, and a guard may leave out whole
 //! blocks, which end at once.
 
-use super::candidate::Launch;
+use super::geometry::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
 use crate::effort::spend_on;

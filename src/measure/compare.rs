@@ -1,11 +1,11 @@
 //! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
 
+use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::Quantity as Measured;
 use crate::measure::parting::{Machines, Parting, Steps, Term};
 use crate::predict::{Estimator, Prediction, Unpredicted};
-use crate::trace::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
 use crate::traffic::{Caches, l1_capacity};

@@ -23,7 +23,7 @@ pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
             of.push((row.block, row.fold));
         }
     }
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut kept: HashMap<(u32, Launch), bool> = HashMap::new();
     for (subject, of) in (0_u32..).zip(&mut launches) {
         of.sort_unstable();

@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::parallel;
 use crate::predict::{Estimator, Prediction};
-use crate::source::Fault;
+use crate::text::Fault;
 use crate::traffic::Caches;
 
 /// Measured launches of one kernel with its parameters on one device.

@@ -1,7 +1,7 @@
 //! Why the analytic model and a simulation part: from one to the other in steps, each of which changes one thing in a
 //! model. What the steps change adds up to the difference, whatever the models say.
 
-use crate::trace::cache::{CacheKind, Hierarchy, LevelVolumes};
+use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A part of the difference of a quantity.

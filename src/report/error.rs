@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::predict::Unpredicted;
-use crate::source::{Diagnostic, Fault, Severity, Sources, Span};
+use crate::text::{Diagnostic, Fault, Severity, Sources, Span};
 
 /// Longest part of a source line that is shown.
 const MAX_LINE: usize = 120;

@@ -203,7 +203,7 @@ fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
 
 /// A value that an option cannot have.
 fn wrong(option: &str, given: &str, help: &str) -> ErrorDocument {
-    let message = format!("`options.{option}` cannot be `{}`", crate::source::shorten(given));
+    let message = format!("`options.{option}` cannot be `{}`", crate::text::shorten(given));
     ErrorDocument::of("request", message, Some(help.to_owned()))
 }
 

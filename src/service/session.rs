@@ -134,10 +134,10 @@ impl Session {
     fn defined(&self, name: &str) -> Result<Arc<Defined>, ErrorDocument> {
         let kernels = self.kernels.read().ok_or_else(forked)?;
         kernels.get(name).map(Arc::clone).ok_or_else(|| {
-            let near = crate::source::nearest(name, kernels.keys().map(String::as_str));
+            let near = crate::text::nearest(name, kernels.keys().map(String::as_str));
             let near = near.map(|n| format!("did you mean `{n}`? "));
             let help = format!("{}define it with op `define` before", near.unwrap_or_default());
-            let message = format!("no kernel `{}` is defined", crate::source::shorten(name));
+            let message = format!("no kernel `{}` is defined", crate::text::shorten(name));
             ErrorDocument::of("unknown-kernel", message, Some(help))
         })
     }
@@ -209,8 +209,8 @@ impl Session {
     }
 }
 
-fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::source::Fault>, ErrorDocument> {
-    let text = crate::source::read_regular(path, DEVICE_BYTES).map_err(|e| {
+fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::text::Fault>, ErrorDocument> {
+    let text = crate::text::read_regular(path, DEVICE_BYTES).map_err(|e| {
         let help = "check the path, or name a device that `wavecast devices` lists".to_owned();
         ErrorDocument::of("cannot-read", format!("cannot read {path}: {e}"), Some(help))
     })?;
@@ -218,7 +218,7 @@ fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::sourc
 }
 
 fn no_files(path: &str) -> ErrorDocument {
-    let path = crate::source::shorten(path);
+    let path = crate::text::shorten(path);
     let message = format!("`device` is the path {path}, and this server reads no files for requests");
     let help = "start it with --allow-files, or name a device that `wavecast devices` lists".to_owned();
     ErrorDocument::of("files-not-allowed", message, Some(help))

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::vary::{Subject, Value, Vary};
+use super::value::Value;
+use super::vary::{Subject, Vary};
 use crate::curve::{Curves, Fit, for_device};
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
 use crate::parallel;
 use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
-use crate::source::Fault;
+use crate::text::Fault;
 use crate::traffic::{Caches, Counting};
 
 /// A series of one document.

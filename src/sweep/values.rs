@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::vary::{MOST_POINTS, Value};
+use super::value::{MOST_POINTS, Value};
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
 use crate::kernel::MAX_FOLD;
-use crate::source::{Diagnostic, Origin, Span, shorten};
+use crate::text::{Diagnostic, Origin, Span, shorten};
 
 /// What an extent of a block can be, and of a fold.
 pub(super) const EXTENTS: RangeInclusive<i64> = 1..=65_536;

@@ -1,13 +1,11 @@
 //! What varies: `NX=256..1024 step 64`, `l2.effective=10MiB,20MiB`, `block=512x2x1,64x4x4`.
 
-use std::fmt;
 use std::sync::Arc;
 
+use super::value::{MOST_POINTS, Value};
 use super::values;
-use crate::source::{Diagnostic, Fault, Sources, Span, nearest, shorten};
+use crate::text::{Diagnostic, Fault, Sources, Span, nearest, shorten};
 
-/// Most points of a series: beyond it neither a table nor a picture says anything.
-pub const MOST_POINTS: usize = 10_000;
 /// Most things that vary at a time: the axis of a picture and its lines.
 const MOST_VARIED: usize = 2;
 
@@ -66,53 +64,6 @@ impl Subject {
 
 /// The words that are neither parameters nor keys of a device.
 const WORDS: [&str; 8] = ["block", "block.x", "block.y", "block.z", "fold", "fold.x", "fold.y", "fold.z"];
-
-/// A value of something that varies.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// Of a parameter, or of one extent.
-    Integer(i64),
-    /// Of a device, as it is written there; the number and its unit where it has them.
-    Amount {
-        /// As it is written.
-        text: String,
-        /// The number before the unit.
-        number: Option<f64>,
-        /// The unit, empty for a plain number.
-        unit: String,
-    },
-    /// A block or a fold.
-    Shape([i64; 3]),
-}
-
-impl Value {
-    /// Where it lies on an axis.
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Value::Integer(n) => Some(*n as f64),
-            Value::Amount { number, .. } => *number,
-            Value::Shape(_) => None,
-        }
-    }
-
-    /// Its unit, if it has one.
-    pub fn unit(&self) -> Option<&str> {
-        match self {
-            Value::Amount { unit, number: Some(_), .. } if !unit.is_empty() => Some(unit),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Integer(n) => write!(f, "{n}"),
-            Value::Amount { text, .. } => f.write_str(text),
-            Value::Shape([x, y, z]) => write!(f, "{x}x{y}x{z}"),
-        }
-    }
-}
 
 /// The names that can vary.
 #[derive(Debug, Clone, Copy)]

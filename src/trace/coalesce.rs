@@ -317,7 +317,7 @@ mod tests {
     /// The published program's rule: a lane's own width says with which of the lanes before it it may share.
     #[test]
     fn mixed_widths_follow_the_published_program() {
-        let mut random = crate::trace::random::Random::new(3);
+        let mut random = crate::random::Random::new(3);
         for _ in 0..500 {
             let lanes: Vec<(u64, u16)> =
                 (0..32).map(|_| (random.next() % 48 * 16, [1, 2, 4, 8, 16][random.below(5)])).collect();

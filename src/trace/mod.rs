@@ -1,20 +1,15 @@
-//! The trace-based models: formats, scheduling, coalescing, the reuse-distance model and cache simulation.
+//! The trace-based models: formats, scheduling, coalescing and the reuse-distance model.
 //!
 //! They answer what the analytic model cannot: types of misses, order, conflicts, data-dependent accesses.
 //! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
 //! thesis on a cache model for `OpenCL` kernels.
 
-pub mod cache;
 pub mod coalesce;
-pub mod experiment;
 pub mod format;
-mod intern;
+pub(crate) mod intern;
 mod limits;
 mod model;
-
 pub mod pattern;
-pub mod probe;
-mod random;
 pub mod reference;
 pub mod reuse;
 pub mod schedule;

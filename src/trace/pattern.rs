@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
-use super::random::Random;
+use crate::random::Random;
 
 /// A pattern and its parameters.
 #[derive(Debug, Clone, Deserialize)]

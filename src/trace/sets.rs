@@ -1,6 +1,6 @@
 //! From a line to its cache set (N 4.3, 5.1).
 
-use super::random::mixed;
+use crate::random::mixed;
 
 /// A function from line numbers (addresses over the size of a line) to sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,33 +1,10 @@
-//! What is counted for one launch before any hit rate is applied: distinct sectors, lines and pages of
-//! blocks, of a wave and of what ran before it.
+//! Distinct sectors, lines and pages that blocks, a wave and what ran before it touch: what is known of a
+//! launch before any hit rate is applied.
 
-use super::alignment::{Aligned, alignments};
-use super::fields::{Sizes, TouchedField, touched_fields};
 use super::l1::L1Counts;
-use super::passes::{Passes, Scene};
-use super::places::{Representative, representatives};
-use super::wave_kinds::{WaveKind, unlike};
-use super::waves::{Past, Wave, Waves};
-use crate::device::Device;
-use crate::effort::within;
-use crate::footprint::{Addressing, Counter, Engine, Threads, Touched, Uncounted};
-use crate::kernel::{FieldId, Kernel};
-use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
-
-/// How footprints are counted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Counting {
-    /// Which engines.
-    pub counter: Counter,
-    /// What counts as the same address.
-    pub addressing: Addressing,
-}
-
-impl Default for Counting {
-    fn default() -> Self {
-        Self { counter: Counter::cheapest(), addressing: Addressing::Linear }
-    }
-}
+use super::passes::again::Passes;
+use crate::footprint::Engine;
+use crate::kernel::FieldId;
 
 /// Distinct bytes of one launch, in whole sectors, lines or pages.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,390 +115,35 @@ impl FieldFootprint {
     }
 }
 
-/// Counts the footprints of a launch with `resident` blocks at a time.
-pub fn footprints(
-    kernel: &Kernel,
-    launch: &Launch,
-    program: &Program<i64>,
-    device: &Device,
-    resident: i64,
-    counting: &Counting,
-) -> Result<Footprints, Uncounted> {
-    let threads = Threads { kernel, launch, program };
-    let fields = touched_fields(kernel, &threads, counting.addressing)?;
-    of_fields(&threads, &fields, device, resident, counting)
+/// Waves that are alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaveKind {
+    /// Their share of the work items.
+    pub share: f64,
+    /// Bytes that one of them loads or stores.
+    pub wave: f64,
+    /// Bytes that the blocks before it load or store; see [`Footprints::past`].
+    pub past: [f64; 3],
+    /// What one of them touches of each field; what is of blocks is that of all blocks.
+    pub fields: Vec<FieldFootprint>,
 }
 
-/// The same where it is known what threads touch.
-pub(super) fn of_fields(
-    threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
-    device: &Device,
-    resident: i64,
-    counting: &Counting,
-) -> Result<Footprints, Uncounted> {
-    let Threads { kernel, launch, program } = *threads;
-    let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
-    let sizes = Sizes::of(device);
-    let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
-    let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
-    let working = Working::of(kernel, launch, program);
-    let items = items_of(&[all]);
-    // Work items of blocks that do nothing belong to the launch, too.
-    let factor = items / items_of(&[working.blocks]).max(1e-9);
-    let waves = Waves::of(&working, resident);
-    let wave = waves.middle();
-    let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
-    let blocks = representatives(threads, &working, factor / working.share);
-    let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
-    let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
-    let mut found = Footprints {
-        fields: Vec::with_capacity(fields.len()),
-        waves: Vec::new(),
-        block_alloc: 0.0,
-        stretch_alloc: 0.0,
-        wave: 0.0,
-        past: [0.0; 3],
-        wave_pages: 0.0,
-        contiguous_pages: 0.0,
-        block_pages: 0.0,
-        iteration_pages: 0.0,
-        items,
-        working_blocks: working.count(),
-        wave_items,
-        block_items,
-        whole_items: blocks.first().map_or(0.0, |b| b.items),
-        stands_for: by_points.then_some(factor / working.share),
-        engines: Vec::new(),
-        sampled: false,
-        counts: 0,
-        verified: 0,
-    };
-    for field in fields {
-        let of_block = counts.blocks(field, &blocks, &sizes)?;
-        found.iteration_pages += match (blocks.first(), field.all.depth()) {
-            (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
-            _ => of_block.pages,
-        };
-        let mut of_wave = counts.wave(field, &wave, &sizes)?;
-        found.block_alloc += of_block.alloc;
-        found.block_pages += of_block.pages;
-        found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
-        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
-        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
-        found.wave += of_wave.all;
-        for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
-            *sum += bytes;
+impl Footprints {
+    /// Makes the footprints of fields those of all kinds of waves.
+    pub(super) fn average(&mut self) {
+        if self.waves.is_empty() {
+            return;
         }
-        let shares_stores = of_wave.store_reuse.iter().any(|&bytes| bytes > 0.0);
-        let stored_once = if shares_stores { stored(field, &working.blocks) / items.max(1e-9) } else { 0.0 };
-        of_wave.per_item(wave_items);
-        found.fields.push(FieldFootprint {
-            field: field.id,
-            block_load: of_block.whole_load,
-            mean_block_load: of_block.load / block_items,
-            mean_block_fetch: of_block.fetch / block_items,
-            wave_load: of_wave.load,
-            atomics: [of_wave.atomic, of_block.atomic / block_items],
-            wave_store: of_wave.store,
-            reuse: of_wave.reuse,
-            store_reuse: of_wave.store_reuse,
-            stored: stored_once,
-            passes: Passes::default(),
-        });
-    }
-    passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
-    found.past = nested(&wave, found.past);
-    let items_of_wave = |wave: &Wave| (factor * items_of(&wave.blocks)).max(1e-9);
-    for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
-        let items = items_of_wave(&wave);
-        let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
-        found.waves.push(kind);
-    }
-    found.average();
-    (found.engines, found.sampled) = (counts.engines, counts.sampled);
-    (found.counts, found.verified) = (counts.made, counts.verified);
-    found.engines.sort_unstable();
-    Ok(found)
-}
-
-/// Finds what the program touches again.
-fn passes(
-    found: &mut Footprints,
-    threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
-    counts: &mut Counts<'_>,
-    blocks: &[Representative],
-    wave: &Wave,
-    sizes: &Sizes,
-) -> Result<(), Uncounted> {
-    let Threads { kernel, program, .. } = *threads;
-    let parts = program.parts(kernel);
-    let (Some(first), false) = (blocks.first(), matches!(parts.as_slice(), [] | [Part::Stretch(_)])) else {
-        // All of it competes at the same time.
-        found.stretch_alloc = found.block_alloc;
-        for field in &mut found.fields {
-            field.passes = Passes::of_one_stretch(field, found.block_alloc, found.wave);
+        for (number, field) in self.fields.iter_mut().enumerate() {
+            let mean = |of: &dyn Fn(&FieldFootprint) -> f64| {
+                let of_kind = |k: &WaveKind| k.fields.get(number).map_or(0.0, |f| k.share * of(f));
+                self.waves.iter().map(of_kind).sum::<f64>()
+            };
+            field.wave_load = mean(&|f| f.wave_load);
+            field.wave_store = mean(&|f| f.wave_store);
+            field.atomics[0] = mean(&|f| f.atomics[0]);
+            field.reuse = std::array::from_fn(|d| mean(&|f| f.reuse[d]));
+            field.store_reuse = std::array::from_fn(|d| mean(&|f| f.store_reuse[d]));
         }
-        return Ok(());
-    };
-    let (block, block_items) = (first.block, first.items.max(1e-9));
-    let scene = Scene { fields, sizes, block, block_items, wave: &wave.blocks, wave_items: found.wave_items };
-    let (mut alloc, mut loads) = (0.0, 0.0);
-    for (field, passes) in found.fields.iter_mut().zip(counts.passes(&scene, &parts)?) {
-        alloc += passes.in_stretches * passes.stretch_alloc;
-        loads += passes.in_stretches;
-        field.passes = passes;
-        field.without_stored();
-    }
-    found.stretch_alloc = if loads > 0.0 { alloc / loads } else { 0.0 };
-    Ok(())
-}
-
-/// Steps for counting what all blocks store, where that has no closed form.
-const STEPS_FOR_STORED: u64 = 1 << 18;
-
-/// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
-fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
-    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], 1, &Counter::forced(engine));
-    let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
-    count.map_or(0.0, |count| count.lines as f64 * field.times())
-}
-
-/// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
-pub(super) fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
-    let mut nearer = 0.0;
-    let mut out = past;
-    for (bytes, set) in out.iter_mut().zip(&wave.before) {
-        if set.blocks.is_empty() {
-            *bytes = nearer;
-        }
-        nearer = *bytes;
-    }
-    out
-}
-
-/// Bytes of one field that a block touches, on average over the representatives.
-#[derive(Default)]
-struct OfBlock {
-    load: f64,
-    /// With atomics.
-    fetch: f64,
-    /// Of atomics alone.
-    atomic: f64,
-    /// Per work item, of blocks that the domain does not cut.
-    whole_load: f64,
-    alloc: f64,
-    pages: f64,
-}
-
-/// Bytes of one field that a wave touches.
-#[derive(Default)]
-pub(super) struct OfWave {
-    pub(super) load: f64,
-    pub(super) store: f64,
-    pub(super) atomic: f64,
-    pub(super) all: f64,
-    pub(super) past: [f64; 3],
-    pub(super) reuse: [f64; 3],
-    pub(super) store_reuse: [f64; 3],
-}
-
-impl OfWave {
-    /// Divides what is per work item.
-    pub(super) fn per_item(&mut self, items: f64) {
-        let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
-        for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
-            *bytes /= items;
-        }
-    }
-}
-
-/// Counts, and remembers how.
-pub(super) struct Counts<'a> {
-    counting: &'a Counting,
-    engines: Vec<Engine>,
-    sampled: bool,
-    made: usize,
-    verified: usize,
-}
-
-impl Counts<'_> {
-    /// Bytes in whole lines of `line` bytes.
-    pub(super) fn bytes(
-        &mut self,
-        touched: &Touched,
-        blocks: &[BlockBox],
-        line: i64,
-    ) -> Result<f64, Uncounted> {
-        self.union(&[(touched, blocks)], line)
-    }
-
-    /// Bytes in whole lines that are touched in one of several ways.
-    pub(super) fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
-        if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
-            return Ok(0.0);
-        }
-        let count = Touched::count(parts, line, &self.counting.counter)?;
-        if count.lines == 0 {
-            return Ok(0.0);
-        }
-        if !self.engines.contains(&count.engine) {
-            self.engines.push(count.engine);
-        }
-        self.sampled |= count.interval.is_some();
-        self.made += 1;
-        self.verified += usize::from(count.verified_by.is_some());
-        Ok(count.lines as f64 * line as f64)
-    }
-
-    /// Bytes in whole lines that a block touches, on average over those that a block stands for.
-    pub(super) fn mean_bytes(
-        &mut self,
-        touched: &Touched,
-        of: &Representative,
-        line: i64,
-    ) -> Result<f64, Uncounted> {
-        if touched.is_empty() {
-            return Ok(0.0);
-        }
-        let Some(steps) = touched.steps(&of.alike, line) else {
-            let some = of.some();
-            let all = some.iter().map(|&block| self.bytes(touched, &[BlockBox::one(block)], line));
-            return Ok(all.sum::<Result<f64, _>>()? / some.len() as f64);
-        };
-        let mut sum = 0.0;
-        for Aligned { block, share, spread } in alignments(steps, &of.alike, line) {
-            let at = [BlockBox::one(block)];
-            sum += share
-                * if spread == line {
-                    self.bytes(touched, &at, line)?
-                } else {
-                    self.bytes(&touched.widened(line - spread), &at, spread)?
-                };
-        }
-        Ok(sum)
-    }
-
-    fn blocks(
-        &mut self,
-        field: &TouchedField<'_>,
-        blocks: &[Representative],
-        sizes: &Sizes,
-    ) -> Result<OfBlock, Uncounted> {
-        let mut sum = OfBlock::default();
-        let of_whole =
-            |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
-        let (whole_share, whole_items) = (of_whole(|b| b.share), of_whole(|b| b.share * b.items));
-        for one in blocks {
-            let share = one.share * field.times();
-            let load = self.mean_bytes(&field.loads, one, sizes.sector)?;
-            sum.load += share * load;
-            if one.whole {
-                sum.whole_load += share * load;
-                sum.alloc += share * self.mean_bytes(&field.loads, one, sizes.line)? / whole_share;
-            }
-            if let Some(atomics) = &field.atomics {
-                sum.fetch += share * self.mean_bytes(&atomics.with_loads, one, sizes.sector)?;
-                sum.atomic += share * self.mean_bytes(&atomics.alone, one, sizes.sector)?;
-            } else {
-                sum.fetch = sum.load;
-            }
-        }
-        sum.whole_load /= whole_items.max(1e-9);
-        if let Some(first) = blocks.first() {
-            let pages = self.bytes(&field.all, &[first.block], sizes.page)? / sizes.page as f64;
-            sum.pages = pages * field.times();
-        }
-        Ok(sum)
-    }
-
-    pub(super) fn wave(
-        &mut self,
-        field: &TouchedField<'_>,
-        wave: &Wave,
-        sizes: &Sizes,
-    ) -> Result<OfWave, Uncounted> {
-        let mut found = OfWave {
-            load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
-            store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            ..OfWave::default()
-        };
-        if let Some(atomics) = &field.atomics {
-            found.atomic = self.bytes(&atomics.alone, &wave.blocks, sizes.fetch)?;
-        }
-        found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
-            (_, true) => found.load,
-            (true, _) => found.store,
-            _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
-        };
-        for (i, past) in wave.before.iter().enumerate() {
-            if past.blocks.is_empty() {
-                continue;
-            }
-            found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
-            // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
-            let either = self.with_past(field.fetched(), field, wave, past, sizes)?;
-            let again = either.map_or(0.0, |n| found.load + found.past[i] - n);
-            found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
-            let either = self.with_past(&field.stores, field, wave, past, sizes)?;
-            let again = either.map_or(0.0, |n| found.store + found.past[i] - n);
-            found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
-        }
-        let times = field.times();
-        let volumes = [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all];
-        let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
-        for bytes in volumes.into_iter().chain(lists) {
-            *bytes *= times;
-        }
-        Ok(found)
-    }
-
-    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
-    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
-    /// are smaller than half a page cannot both do so.
-    fn pages(&mut self, field: &TouchedField<'_>, wave: &Wave, sizes: &Sizes) -> Result<f64, Uncounted> {
-        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
-        let bytes = if here > sizes.page as f64 {
-            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
-        } else {
-            here
-        };
-        Ok(bytes / sizes.page as f64)
-    }
-
-    /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
-    fn pages_of_iteration(
-        &mut self,
-        field: &TouchedField<'_>,
-        block: BlockBox,
-        sizes: &Sizes,
-    ) -> Result<f64, Uncounted> {
-        let mut most = 0.0_f64;
-        for iteration in field.all.innermost() {
-            most = most.max(self.bytes(&iteration, &[block], sizes.page)? / sizes.page as f64);
-        }
-        Ok(most * field.times())
-    }
-
-    /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are
-    /// none.
-    fn with_past(
-        &mut self,
-        some: &Touched,
-        field: &TouchedField<'_>,
-        wave: &Wave,
-        past: &Past,
-        sizes: &Sizes,
-    ) -> Result<Option<f64>, Uncounted> {
-        if some.is_empty() {
-            return Ok(None);
-        }
-        let bytes = if some.len() == field.all.len() {
-            self.bytes(some, &past.with_wave, sizes.fetch)
-        } else {
-            self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
-        };
-        bytes.map(Some)
     }
 }

@@ -2,10 +2,12 @@
 
 mod alignment;
 mod caches;
+mod counts;
 mod fields;
 mod footprints;
 pub mod l1;
 mod memory;
+mod of_launch;
 mod passes;
 mod places;
 mod regions;
@@ -14,9 +16,10 @@ mod wave_kinds;
 mod waves;
 
 pub use caches::Caches;
-pub use footprints::{Counting, FieldFootprint, Footprints, footprints};
+pub use counts::Counting;
+pub use footprints::{FieldFootprint, Footprints, WaveKind};
 pub use memory::MemoryVolumes;
+pub use of_launch::footprints;
 pub use passes::{Again, Passes};
 pub use regions::{Region, WorkItems};
 pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, Pressure, Volumes, l1_capacity, volumes};
-pub use wave_kinds::WaveKind;

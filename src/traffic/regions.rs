@@ -1,7 +1,9 @@
 //! Launches whose blocks hold the same work items have the same footprints: they are counted once.
 
+use super::counts::Counting;
 use super::fields::{TouchedField, touched_fields};
-use super::footprints::{Counting, Footprints, of_fields};
+use super::footprints::Footprints;
+use super::of_launch::of_fields;
 use crate::device::Device;
 use crate::expr::Scale;
 use crate::footprint::{Engine, Threads, Uncounted};

@@ -1,25 +1,13 @@
 //! Kinds of waves: those at the beginning of the grid, of planes and of rows, which find less before them than
 //! others do.
 
+use super::counts::{Counts, nested};
 use super::fields::{Sizes, TouchedField};
-use super::footprints::{Counts, FieldFootprint, Footprints, nested};
-use super::passes::Passes;
+use super::footprints::{FieldFootprint, Footprints, WaveKind};
+use super::passes::passes_of_one_stretch;
 use super::waves::{Wave, Waves};
 use crate::device::Device;
 use crate::footprint::Uncounted;
-
-/// Waves that are alike.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WaveKind {
-    /// Their share of the work items.
-    pub share: f64,
-    /// Bytes that one of them loads or stores.
-    pub wave: f64,
-    /// Bytes that the blocks before it load or store; see [`Footprints::past`].
-    pub past: [f64; 3],
-    /// What one of them touches of each field; what is of blocks is that of all blocks.
-    pub fields: Vec<FieldFootprint>,
-}
 
 /// A kind of waves with a smaller effect on what is loaded or stored is left to the others.
 const LITTLE: f64 = 0.01;
@@ -64,26 +52,6 @@ pub(super) fn unlike(
     kinds
 }
 
-impl Footprints {
-    /// Makes the footprints of fields those of all kinds of waves.
-    pub(super) fn average(&mut self) {
-        if self.waves.is_empty() {
-            return;
-        }
-        for (number, field) in self.fields.iter_mut().enumerate() {
-            let mean = |of: &dyn Fn(&FieldFootprint) -> f64| {
-                let of_kind = |k: &WaveKind| k.fields.get(number).map_or(0.0, |f| k.share * of(f));
-                self.waves.iter().map(of_kind).sum::<f64>()
-            };
-            field.wave_load = mean(&|f| f.wave_load);
-            field.wave_store = mean(&|f| f.wave_store);
-            field.atomics[0] = mean(&|f| f.atomics[0]);
-            field.reuse = std::array::from_fn(|d| mean(&|f| f.reuse[d]));
-            field.store_reuse = std::array::from_fn(|d| mean(&|f| f.store_reuse[d]));
-        }
-    }
-}
-
 impl Counts<'_> {
     /// What a kind of waves touches, of which one has so many work items. What is of blocks is as in `like`.
     pub(super) fn kind(
@@ -113,7 +81,7 @@ impl Counts<'_> {
         }
         for (of, like) in found.iter_mut().zip(like) {
             if like.passes.is_of_one_stretch() {
-                of.passes = Passes::of_one_stretch(of, like.passes.stretch_alloc, all);
+                of.passes = passes_of_one_stretch(of, like.passes.stretch_alloc, all);
             } else {
                 of.without_stored();
             }

@@ -1,8 +1,8 @@
 //! Nothing is surer than what it rests on: with runs left out, and with more noise than clusters bear.
 
 use rayon::prelude::*;
-use wavecast::trace::probe::simulate::{Chase, Lines, Policy, ProbeSpec, chase, explore, read_spec};
-use wavecast::trace::probe::{Confidence, Order, PrefetchFound, Run, Structure, infer};
+use wavecast::probe::simulate::{Chase, Lines, Policy, ProbeSpec, chase, explore, read_spec};
+use wavecast::probe::{Confidence, Order, PrefetchFound, Run, Structure, infer};
 
 use super::{specs, truth};
 

@@ -1,7 +1,7 @@
 //! The supplement's printed excerpts, N's set hash and registers, latency over size.
 
-use wavecast::trace::probe::simulate::{Chase, chase, mshr_points, read_spec, set_hash_runs};
-use wavecast::trace::probe::{
+use wavecast::probe::simulate::{Chase, chase, mshr_points, read_spec, set_hash_runs};
+use wavecast::probe::{
     Clusters, Confidence, Given, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs, set_hash,
 };
 

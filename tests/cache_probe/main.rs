@@ -10,8 +10,8 @@ mod specs;
 mod truth;
 
 use rayon::prelude::*;
-use wavecast::trace::probe::simulate::{Lines, ProbeSpec, explore};
-use wavecast::trace::probe::{Confidence, infer};
+use wavecast::probe::simulate::{Lines, ProbeSpec, explore};
+use wavecast::probe::{Confidence, infer};
 
 /// What is wrong or missing of a structure.
 fn differences(spec: &ProbeSpec) -> Vec<(&'static str, Confidence)> {

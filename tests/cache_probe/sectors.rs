@@ -1,8 +1,8 @@
 //! Lines in sectors, as every GPU since Maxwell has them: found as such, or not claimed.
 
+use wavecast::probe::simulate::{Lines, ProbeSpec, explore, read_spec};
+use wavecast::probe::{Confidence, Logs, Order, ReplacementFound, Run, infer};
 use wavecast::report::probe::{Place, device_keys, probe_document};
-use wavecast::trace::probe::simulate::{Lines, ProbeSpec, explore, read_spec};
-use wavecast::trace::probe::{Confidence, Logs, Order, ReplacementFound, Run, infer};
 
 use super::truth;
 

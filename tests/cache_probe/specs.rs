@@ -1,7 +1,7 @@
 //! The structures of `tests/probe_specs.yaml`.
 
 use serde_yaml::Value;
-use wavecast::trace::probe::simulate::{ProbeSpec, read_spec};
+use wavecast::probe::simulate::{ProbeSpec, read_spec};
 
 fn file() -> Value {
     serde_yaml::from_str(include_str!("../probe_specs.yaml")).unwrap()

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use wavecast::trace::probe::simulate::{CacheSpec, Mapping, Policy, ProbeSpec, Trigger};
-use wavecast::trace::probe::{Basis, Confidence, MappingFound, PrefetchFound, ReplacementFound, Structure};
+use wavecast::probe::simulate::{CacheSpec, Mapping, Policy, ProbeSpec, Trigger};
+use wavecast::probe::{Basis, Confidence, MappingFound, PrefetchFound, ReplacementFound, Structure};
 
 /// What is wrong or missing, and how sure the finding was.
 pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, Confidence)> {

@@ -7,7 +7,7 @@ use wavecast::expr::{
     evaluate, evaluate_condition, expand_range, lower, lower_condition, lower_fraction, parse_expression,
     parse_range,
 };
-use wavecast::source::{FileId, Origin, Span};
+use wavecast::text::{FileId, Origin, Span};
 
 use super::random::Rng;
 

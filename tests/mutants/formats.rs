@@ -10,15 +10,15 @@ use wavecast::curve;
 use wavecast::device;
 use wavecast::measure::import::{Options, TextSource, import, lookups};
 use wavecast::measure::measurements::{read, write_csv, write_json_lines};
+use wavecast::probe::simulate::read_spec;
+use wavecast::probe::{Given, Logs, read_logs};
 use wavecast::report::probe::{device_keys, probe_document, probe_table, probe_text};
 use wavecast::report::{probe_picture, render_fault};
 use wavecast::service::Session;
-use wavecast::source::Fault;
+use wavecast::text::Fault;
 use wavecast::trace::format::{
     Collector, CsvWriter, Format as TraceFormat, ReadOptions, Sink, read as read_trace,
 };
-use wavecast::trace::probe::simulate::read_spec;
-use wavecast::trace::probe::{Given, Logs, read_logs};
 use wavecast::trace::reference::Reference;
 use wavecast::trace::schedule::{Policy, WarpShape, order};
 

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::super::Outcome;
+use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::read_text;
-use super::super::output::Failure;
 use super::super::progress;
 use super::Arguments;
 use wavecast::device::{self, Change};
 use wavecast::kernel::Limits;
 use wavecast::report::probe::ProbeDocument;
-use wavecast::source::{Fault, Sources};
+use wavecast::text::{Fault, Sources};
 
 /// Key of the source that findings get.
 const SOURCE: &str = "probe";

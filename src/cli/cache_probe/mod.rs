@@ -10,14 +10,15 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::Outcome;
+use super::failure::Failure;
 use super::files;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
+use wavecast::probe::{Given, Logs, Order, read_logs};
 use wavecast::report::probe::{
     Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
 };
 use wavecast::report::probe_picture;
-use wavecast::trace::probe::{Given, Logs, Order, read_logs};
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Debug, Args)]

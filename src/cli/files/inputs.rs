@@ -6,7 +6,7 @@ use std::io::{Read, StdinLock};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::output::Failure;
+use super::super::failure::Failure;
 use super::identity::Identity;
 
 /// The files of the command that runs. A process runs one at a time.

@@ -17,7 +17,7 @@ pub(super) use standard::{print, standard_output};
 #[cfg_attr(not(unix), expect(unused_imports, reason = "closed streams are a matter of Unix"))]
 pub use standard::note_closed;
 
-use super::output::Failure;
+use super::failure::Failure;
 
 /// Whether writing to a path would replace a file.
 pub(super) fn is_there(path: &Path) -> bool {

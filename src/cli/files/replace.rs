@@ -7,7 +7,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::super::output::Failure;
+use super::super::failure::Failure;
 use super::inputs::writes;
 use super::standard::standard_output;
 use super::target::{Target, resolved};

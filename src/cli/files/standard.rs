@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::output::Failure;
+use super::super::failure::Failure;
 
 /// What messages call it.
 const STANDARD_OUTPUT: &str = "standard output";

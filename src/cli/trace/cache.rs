@@ -5,19 +5,20 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::failure::Failure;
 use super::super::input::load_device;
-use super::super::output::{Failure, OutputArguments};
+use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::{Opened, TraceArguments, within};
+use wavecast::cache::{
+    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
+    simulate, simulate_order,
+};
 use wavecast::device::Device;
 use wavecast::report::trace::{
     CacheSettings, TraceHead, VolumesDocument, cache_document, cache_table, cache_text,
 };
 use wavecast::trace::Trace;
-use wavecast::trace::cache::{
-    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
-    simulate, simulate_order,
-};
 use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use wavecast::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
 use wavecast::trace::sets::SetIndex;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::{Failure, extension, streamed, unknown_extension};
+use super::super::failure::Failure;
+use super::super::output::{extension, streamed, unknown_extension};
 use super::super::progress::say;
 use super::input::TraceArguments;
 use wavecast::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::{Failure, OutputArguments};
+use super::super::failure::Failure;
+use super::super::output::OutputArguments;
 use super::cache::{CacheArguments, coalescing, windowed};
 use super::input::TraceArguments;
+use wavecast::cache::CacheShape;
 use wavecast::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead, hot_instructions, hot_text};
-use wavecast::trace::cache::CacheShape;
 use wavecast::trace::schedule::{Assignment, assign};
 use wavecast::trace::stream::Facts;
 

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::{Failure, OutputArguments};
+use super::super::failure::Failure;
+use super::super::output::OutputArguments;
 use super::input::TraceArguments;
 use wavecast::report::trace::{InfoSink, TraceInfoDocument, info_table, info_text};
 use wavecast::trace::format::{Reading, Sink};

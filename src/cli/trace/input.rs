@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
-use super::super::output::Failure;
 use super::super::predict::chosen;
 use wavecast::launch::Launch;
 use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};

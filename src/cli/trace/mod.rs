@@ -17,7 +17,8 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Outcome;
-use super::output::{Failure, Format, OutputArguments, json_documents};
+use super::failure::Failure;
+use super::output::{Format, OutputArguments, json_documents};
 use wavecast::report::Table;
 
 #[derive(Debug, Args)]

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::super::Outcome;
-use super::super::output::{Failure, OutputArguments};
+use super::super::failure::Failure;
+use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::TraceArguments;
 use wavecast::report::{Place, places_picture};

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::failure::Failure;
 use super::super::files;
-use super::super::output::{Failure, OutputArguments};
+use super::super::output::OutputArguments;
 use super::input::TraceArguments;
 use super::settings::ModelArguments;
 use wavecast::measure::import::{FileSource, Lookups, lookups};

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::super::output::Failure;
+use super::super::failure::Failure;
 use super::input::{Opened, TraceArguments};
 use wavecast::report::trace::ReuseSettings;
 use wavecast::trace::Kind;

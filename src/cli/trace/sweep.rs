@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::output::{Failure, OutputArguments};
+use super::super::failure::Failure;
+use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
 use wavecast::report::trace::{

@@ -1,7 +1,7 @@
 //! `wavecast trace synth`: `convert` of a kernel document.
 
 use super::super::Outcome;
-use super::super::output::Failure;
+use super::super::failure::Failure;
 use super::convert;
 
 pub(super) fn run(arguments: &convert::Arguments) -> Outcome {

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::failure::Failure;
 use super::super::files;
-use super::super::output::{Failure, print};
+use super::super::files::print;
 use wavecast::parallel;
 use wavecast::trace::reference::{Comparison, Reference};
 

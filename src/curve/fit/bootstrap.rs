@@ -18,8 +18,8 @@ pub fn bootstrap(
 ) -> Vec<Interval> {
     let all: Vec<Vec<f64>> = parallel::map_each((0..resamples).collect(), |i| {
         // Each has random numbers of its own, so that the order of threads does not matter.
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9).wrapping_add(i as u64));
-        let some = points.some((0..points.len()).map(|_| random.below(points.len())));
+        let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(i as u64));
+        let some = points.some((0..points.len()).map(|_| random.position(points.len())));
         refit(&some, options, found)
     });
     let of = |i: usize| {

@@ -11,7 +11,7 @@ use crate::expr::{
 };
 use crate::kernel::leaf::{Formula, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
-use crate::source::{Decoder, Diagnostic, Fault, Named, Span, Spanned, nearest};
+use crate::text::{Decoder, Diagnostic, Fault, Named, Span, Spanned, nearest};
 
 /// Largest width of one access in bytes.
 const MAX_WIDTH: i64 = 1 << 20;
@@ -282,9 +282,9 @@ impl Unroller<'_> {
         });
         let message = match name {
             Some(name) if self.symbols.resolve(name).is_none() => {
-                format!("there is no field `{}`", crate::source::shorten(name))
+                format!("there is no field `{}`", crate::text::shorten(name))
             }
-            _ => format!("`{}` accesses no field", crate::source::shorten(&at.to_string())),
+            _ => format!("`{}` accesses no field", crate::text::shorten(&at.to_string())),
         };
         self.decoder.report(Diagnostic::error("not-an-access", at.span, message).help(help));
     }

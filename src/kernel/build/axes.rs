@@ -4,7 +4,7 @@
 use crate::expr::{Coefficient, Coord, Form, Scale, Term};
 use crate::kernel::leaf::Space;
 use crate::kernel::model::{Access, BlockRule, Kernel, Statement};
-use crate::source::{Decoder, Diagnostic, Span};
+use crate::text::{Decoder, Diagnostic, Span};
 
 /// Reports the first axis if every access that tells axes apart is faster along another one.
 pub(super) fn check(kernel: &Kernel, place: Option<Span>, decoder: &mut Decoder) {

@@ -3,7 +3,7 @@
 use crate::expr::{Coefficient, Coord, Form, Scale};
 use crate::kernel::leaf::Space;
 use crate::kernel::model::{Access, Field, Kernel, Statement};
-use crate::source::{Decoder, Diagnostic};
+use crate::text::{Decoder, Diagnostic};
 
 /// Warns of fields that no access touches and of accesses that leave their field.
 pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {

@@ -8,7 +8,7 @@ use crate::expr::{Coefficient, Excess, Expr, Form, Scale, lower};
 use crate::kernel::document::FieldDoc;
 use crate::kernel::leaf::{Formula, OneOrMany, Order, Space};
 use crate::kernel::model::{Field, FieldId};
-use crate::source::{Decoder, Diagnostic, Named, Span, Spanned, nearest};
+use crate::text::{Decoder, Diagnostic, Named, Span, Spanned, nearest};
 
 /// Most indices of an array.
 const MAX_RANK: usize = 16;
@@ -125,7 +125,7 @@ fn follow_likes(docs: &[(Spanned<String>, FieldDoc)], decoder: &mut Decoder) -> 
 
 fn unlike(target: &Spanned<String>, docs: &[(Spanned<String>, FieldDoc)]) -> Diagnostic {
     let near = nearest(&target.value, docs.iter().map(|d| d.0.value.as_str()));
-    let message = format!("there is no field `{}` to be like", crate::source::shorten(&target.value));
+    let message = format!("there is no field `{}` to be like", crate::text::shorten(&target.value));
     Diagnostic::error("like", target.span, message).maybe_help(near.map(|n| format!("did you mean `{n}`?")))
 }
 

@@ -15,7 +15,7 @@ use crate::kernel::document::{
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
-use crate::source::{Decoder, Diagnostic, Span};
+use crate::text::{Decoder, Diagnostic, Span};
 
 /// How often all folds together may unroll as many accesses as a document may have.
 const MAX_UNROLLED: usize = 20;

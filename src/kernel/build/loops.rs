@@ -8,7 +8,7 @@ use crate::expr::{Coefficient, Coord, Expr, Form, LoopId, Range, Scale, expand_r
 use crate::kernel::document::{AccessDoc, KernelDoc, LoopBoundsDoc, LoopDoc, LoopRangeDoc, StatementDoc};
 use crate::kernel::leaf::{OneOrMany, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Loop, Statement};
-use crate::source::{Decoder, Diagnostic, Span};
+use crate::text::{Decoder, Diagnostic, Span};
 
 /// Most loops of a document.
 const MAX_LOOPS: usize = 1000;

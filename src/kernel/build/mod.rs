@@ -16,7 +16,7 @@ use super::limits::Limits;
 use super::model::{Field, Kernel, Statement, Work};
 use crate::effort::spend_on;
 use crate::expr::{Expr, evaluate};
-use crate::source::{Decoder, Diagnostic, Severity, Span};
+use crate::text::{Decoder, Diagnostic, Severity, Span};
 use symbols::Symbols;
 
 /// A parameter given on the command line.

@@ -9,7 +9,7 @@ use crate::expr::{Builtin, Environment, Expr, Kind, Table, evaluate};
 use crate::kernel::document::TableDoc;
 use crate::kernel::leaf::{Formula, Ordered};
 use crate::kernel::model::Axis;
-use crate::source::{Decoder, Diagnostic, Named};
+use crate::text::{Decoder, Diagnostic, Named};
 
 /// Largest size of anything, in elements or bytes.
 pub(super) const MAX_SIZE: i64 = 1 << 62;

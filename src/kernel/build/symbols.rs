@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::expr::{Binding, Builtin, Coord, Environment, LoopId, Scope, Table};
 use crate::kernel::model::{Axis, FieldId};
-use crate::source::{Decoder, Diagnostic, Span, Spanned};
+use crate::text::{Decoder, Diagnostic, Span, Spanned};
 
 /// Words of the grammar that a document cannot redefine.
 const RESERVED: [&str; 12] = [
@@ -112,7 +112,7 @@ impl Symbols {
             && !text.starts_with(|c: char| c.is_ascii_digit())
             && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let problem = if !identifier {
-            let shown = crate::source::shorten(text);
+            let shown = crate::text::shorten(text);
             Some(("name", format!("`{shown}` cannot name {what}: use letters, digits and _")))
         } else if RESERVED.contains(&text) || text.starts_with("get_") {
             Some(("reserved-name", format!("`{text}` has a meaning of its own and cannot name {what}")))

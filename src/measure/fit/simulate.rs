@@ -8,7 +8,7 @@ use crate::measure::join::{Case, Group, Library, Rejected};
 use crate::measure::measurements::{Quantity, Subject};
 use crate::parallel;
 use crate::predict::Estimator;
-use crate::source::Fault;
+use crate::text::Fault;
 
 /// What a simulation says of a launch: bytes per work item; or why it cannot.
 pub type Simulated = Result<Vec<(Quantity, f64)>, String>;

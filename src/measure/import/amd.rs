@@ -7,7 +7,7 @@ use super::launches::Launches;
 use super::metrics::{Counter, Meaning, is_counter};
 use super::ncu::is_missing;
 use super::number::{Decimal, number};
-use super::run::{Problem, Problems};
+use super::problems::{Problem, Problems};
 use crate::measure::measurements::parse_shape;
 use crate::measure::records::{Record, Records, Unreadable};
 

@@ -23,7 +23,7 @@ pub(super) fn warnings(measurements: &Measurements, device: Option<&Device>) -> 
     }
     let line = |((_, kernel), (text, count)): ((u8, String), (String, usize))| {
         let more = if count > 1 { format!(" ({count} launches)") } else { String::new() };
-        format!("{}: {text}{more}", crate::source::shorten(&kernel))
+        format!("{}: {text}{more}", crate::text::shorten(&kernel))
     };
     found.into_iter().map(line).collect()
 }

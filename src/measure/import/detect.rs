@@ -1,6 +1,6 @@
 //! Which format a file has.
 
-use super::run::Format;
+use super::format::Format;
 use crate::measure::records::Record;
 
 /// Lines that programs write before the head of a table.

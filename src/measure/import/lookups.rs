@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::number::{Decimal, Evidence, number};
-use super::run::{Source, text};
+use super::source::{Source, text};
 use crate::measure::records::{Record, Records, Unreadable};
-use crate::source::{Diagnostic, Fault, Sources};
+use crate::text::{Diagnostic, Fault, Sources};
 
 /// Counters of hits and of misses: Nsight Compute's, in sectors, and nvprof's, in requests.
 const COUNTERS: [(&str, &str); 2] = [

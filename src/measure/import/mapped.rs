@@ -6,7 +6,7 @@ use std::io::BufRead;
 use super::launches::{Imported, Options, subject};
 use super::ncu::is_missing;
 use super::number::{Decimal, Evidence, number};
-use super::run::{Problem, Problems};
+use super::problems::{Problem, Problems};
 use crate::measure::measurements::{Bad, Builder, Column, Refusal};
 use crate::measure::records::{Record, Records, Unreadable};
 

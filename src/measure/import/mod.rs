@@ -4,21 +4,26 @@
 mod amd;
 mod checks;
 mod detect;
+mod format;
 mod launches;
 mod lookups;
 mod mapped;
 mod metrics;
 mod ncu;
 mod number;
+mod problems;
 mod repair;
 mod requests;
 mod run;
+mod source;
 mod tally;
 mod tuners;
 
+pub use format::Format;
 pub use launches::{Imported, Options, Rename};
 pub use lookups::{Lookups, lookups};
 pub use metrics::known_metrics;
 pub use number::Decimal;
-pub use run::{FileSource, Format, Source, TextSource, import};
+pub use run::import;
+pub use source::{FileSource, Source, TextSource};
 pub use tally::Metrics;

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::launches::Launches;
 use super::metrics::{Meaning, unit};
 use super::number::{Decimal, Evidence, number};
-use super::run::{Problem, Problems};
+use super::problems::{Problem, Problems};
 use crate::measure::measurements::parse_shape;
 use crate::measure::records::{Record, Records, Unreadable};
 

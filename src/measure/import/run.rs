@@ -1,174 +1,23 @@
 //! Reads a file of any format.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::io::{self, BufRead, Read};
 
 use serde_json::Value as Json;
 
-use super::launches::{Imported, Launches, Options, WITHOUT_METRIC};
+use super::format::Format;
+use super::launches::{Imported, Launches, Options};
 use super::mapped::{self, Mapping};
 use super::number::{Decimal, Evidence};
+use super::problems::Problems;
+use super::source::{Source, text};
 use super::{amd, detect, ncu, repair, tuners};
-use crate::measure::measurements::{Bad, Refusal};
+use crate::measure::measurements::Refusal;
 use crate::measure::records::{Record, Records, Unreadable};
-use crate::source::{Diagnostic, Fault, Sources, Span};
-use crate::trace::format::unpack;
+use crate::text::Fault;
 use crate::traffic::Caches;
 
 /// Most bytes of a JSON document, unpacked: it is held as a whole. Tables are read line by line.
 const MOST_JSON: u64 = 256 << 20;
-
-/// What profilers and tuners write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Nsight Compute `--csv`: one metric a line.
-    NcuLong,
-    /// Nsight Compute `--csv --page raw`: one launch a line.
-    NcuRaw,
-    /// rocprofv3 `counter_collection.csv`: one counter a line.
-    Rocprof,
-    /// rocprofiler-compute `pmc_perf.csv`: one dispatch a line.
-    RocprofCompute,
-    /// A Kernel Tuner cache file, also one without its end.
-    KernelTuner,
-    /// T4 results, as Kernel Tuner writes them.
-    T4,
-    /// KTT's JSON.
-    Ktt,
-    /// Any table with a head; the columns are mapped.
-    Csv,
-}
-
-/// A file that can be read more than once.
-pub trait Source {
-    /// What messages call it.
-    fn name(&self) -> &str;
-    /// Its bytes from the start; what is packed (gzip, xz, zstd) is unpacked by whoever reads.
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
-}
-
-/// A file by its path.
-#[derive(Debug, Clone)]
-pub struct FileSource {
-    name: String,
-    path: PathBuf,
-}
-
-impl FileSource {
-    /// The file at a path.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        Self { name: path.display().to_string(), path }
-    }
-}
-
-impl Source for FileSource {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(BufReader::with_capacity(1 << 17, File::open(&self.path)?)))
-    }
-}
-
-/// A text that was read.
-#[derive(Debug, Clone)]
-pub struct TextSource<'a> {
-    /// What messages call it.
-    pub name: &'a str,
-    /// The text.
-    pub bytes: &'a [u8],
-}
-
-impl Source for TextSource<'_> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(self.bytes))
-    }
-}
-
-/// What is wrong with a cell.
-#[derive(Debug)]
-pub(super) enum Problem<'a> {
-    /// No number.
-    Number(&'a str),
-    /// No unit that is known.
-    Unit(&'a str),
-    /// No measurement.
-    Bad(Bad),
-}
-
-/// Metrics that a message names.
-const MOST_NAMED: usize = 8;
-
-/// What is wrong with a file.
-#[derive(Debug)]
-pub(super) struct Problems {
-    name: String,
-    sources: Sources,
-    errors: Vec<Diagnostic>,
-    more: usize,
-}
-
-impl Problems {
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), sources: Sources::new(), errors: Vec::new(), more: 0 }
-    }
-
-    /// Reports a cell.
-    pub(super) fn add(&mut self, record: &Record, cell: usize, problem: Problem<'_>) {
-        if self.errors.len() >= Fault::MOST {
-            self.more += 1;
-            return;
-        }
-        let file = self.sources.add_excerpt(&self.name, record.text(), record.line);
-        let span = Span::new(file, record.range(cell));
-        self.errors.push(match problem {
-            Problem::Number(text) => {
-                Diagnostic::error("number", span, format!("`{text}` is no number")).help("see --decimal")
-            }
-            Problem::Unit(text) => {
-                Diagnostic::error("unknown-unit", span, format!("`{text}` is no known unit"))
-            }
-            Problem::Bad(bad) => Diagnostic::error(bad.code, span, bad.message).maybe_help(bad.help),
-        });
-    }
-
-    fn global(&mut self, code: &'static str, message: &str, help: &str) {
-        let message = format!("{}: {message}", self.name);
-        self.errors.push(Diagnostic::global(code, message).help(help));
-    }
-
-    fn finish(mut self, imported: Imported) -> Result<Imported, Fault> {
-        if self.errors.is_empty() && imported.measurements.rows.is_empty() {
-            let all: Vec<String> = imported.left_out.iter().map(|(what, n)| format!("{n} {what}")).collect();
-            let unread = imported.metrics.unread(MOST_NAMED);
-            let other = imported.left_out.keys().any(|what| what != WITHOUT_METRIC);
-            let (why, help) = if unread.is_empty() || other {
-                let why = if all.is_empty() { "it has no launches".to_owned() } else { all.join("; ") };
-                (why, "docs/measurements.md says what is read")
-            } else {
-                let why = format!("of its metrics none is known: {unread}");
-                (why, "`wavecast import --list-metrics` lists those that are")
-            };
-            self.global("empty", &format!("nothing to import: {why}"), help);
-        }
-        if self.errors.is_empty() {
-            return Ok(imported);
-        }
-        if self.more > 0 {
-            let message = format!("{} more errors not shown", self.more);
-            self.errors.push(Diagnostic::global("too-many-errors", message));
-        }
-        Err(Fault::new(self.errors, Arc::new(self.sources)))
-    }
-}
 
 /// Imports a file; its format is found if none is named.
 ///
@@ -214,11 +63,6 @@ fn read(
     } else {
         table(source, format, options, mapping, problems)
     }
-}
-
-/// The text of a file, packed or not.
-pub(super) fn text(source: &dyn Source) -> io::Result<Box<dyn BufRead + '_>> {
-    Ok(Box::new(BufReader::with_capacity(1 << 17, unpack(source.open()?)?)))
 }
 
 fn starts_json(reader: &mut impl BufRead) -> io::Result<bool> {

@@ -2,7 +2,7 @@
 
 use super::quantity::Quantity;
 use super::unit::Unit;
-use crate::source::nearest;
+use crate::text::nearest;
 
 /// A column, or a key of a JSON line.
 #[derive(Debug, Clone, PartialEq)]

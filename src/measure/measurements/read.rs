@@ -10,7 +10,7 @@ use super::builder::{Bad, Builder};
 use super::columns::{Column, Refusal};
 use super::row::Measurements;
 use crate::measure::records::{Record, Records, Unreadable};
-use crate::source::{Diagnostic, Fault, Sources, Span};
+use crate::text::{Diagnostic, Fault, Sources, Span};
 
 /// Reads comma-separated values or JSON lines; `name` is what messages call the file. All that is wrong
 /// is reported at once, each with its line.

@@ -136,10 +136,11 @@ mod tests {
 
     #[test]
     fn kendall_is_what_its_definition_says() {
-        let mut random = crate::random::Random(7);
+        let mut random = crate::random::Random::new(7);
         for n in 2..60 {
-            let pairs: Vec<(f64, f64)> =
-                (0..n).map(|i| ((random.below(9) + i % 2) as f64, random.below(7 + i) as f64)).collect();
+            let pairs: Vec<(f64, f64)> = (0..n)
+                .map(|i| ((random.position(9) + i % 2) as f64, random.position(7 + i) as f64))
+                .collect();
             let expected = by_couples(&pairs);
             if expected.is_finite() {
                 assert!((kendall(&pairs) - expected).abs() < 1e-12, "{pairs:?}");

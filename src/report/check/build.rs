@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::expr::{Coefficient, Excess, Form, Names, Scale, Show};
 use crate::kernel::{Access, AccessKind, BlockRule, Field, Kernel, Loop, Statement};
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, candidates, occupancy};
-use crate::source::Sources;
+use crate::text::Sources;
 
 /// Collects what was understood of a kernel; `list` asks for every candidate.
 pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: bool) -> Check {
@@ -242,7 +242,7 @@ impl OccupancySummary {
 
 /// What deserves a look in a kernel document.
 fn kernel_warnings(kernel: &Kernel, sources: &Sources) -> Vec<Warning> {
-    let one = |d: &crate::source::Diagnostic| Warning {
+    let one = |d: &crate::text::Diagnostic| Warning {
         code: d.code,
         message: match &d.help {
             Some(help) => format!("{}; {help}", d.message),

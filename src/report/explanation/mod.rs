@@ -1,8 +1,10 @@
 //! Explanations: `wavecast/explanation/1`, the same in words, and as tables.
 
+mod build;
 mod document;
 mod sentences;
 mod text;
 
-pub use document::{ExplanationDocument, explanation_document};
+pub use build::explanation_document;
+pub use document::ExplanationDocument;
 pub use text::{explanation_table, explanation_text};

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::document::ProbeDocument;
-use crate::device::{Bytes, Change};
-use crate::trace::probe::Confidence;
+use super::document::{DeviceKey, ProbeDocument};
+use crate::device::Bytes;
+use crate::probe::Confidence;
 
 /// Which cache the chases went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,23 +17,6 @@ pub enum Place {
     TlbL1,
     /// The last level of address translation.
     TlbL2,
-}
-
-/// A number for a device file.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct DeviceKey {
-    /// Its path, such as `l1.line`.
-    pub path: String,
-    /// The number with its unit.
-    pub value: String,
-    /// What it rests on.
-    pub note: String,
-}
-
-impl From<&DeviceKey> for Change {
-    fn from(key: &DeviceKey) -> Self {
-        Self { path: key.path.clone(), value: key.value.clone(), note: key.note.clone() }
-    }
 }
 
 fn key(path: &str, value: String, note: impl Into<String>) -> DeviceKey {

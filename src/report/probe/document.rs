@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::device::DeviceKey;
-use crate::report::check::Tool;
-use crate::trace::probe::{
+use crate::device::Change;
+use crate::probe::{
     Clusters, Confidence, Figure, Finding, Level, Logs, MappingFound, Mshrs, Order, PrefetchFound, Run,
     SetHash, Structure, infer, levels, mshrs, set_hash,
 };
+use crate::report::check::Tool;
 
 /// Cache structure from latencies: `wavecast/probe/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -194,6 +194,23 @@ pub struct FigureDocument {
     pub at: std::collections::BTreeMap<String, String>,
     /// The figure.
     pub value: f64,
+}
+
+/// A number for a device file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DeviceKey {
+    /// Its path, such as `l1.line`.
+    pub path: String,
+    /// The number with its unit.
+    pub value: String,
+    /// What it rests on.
+    pub note: String,
+}
+
+impl From<&DeviceKey> for Change {
+    fn from(key: &DeviceKey) -> Self {
+        Self { path: key.path.clone(), value: key.value.clone(), note: key.note.clone() }
+    }
 }
 
 /// What logs say.

@@ -4,6 +4,6 @@ mod device;
 mod document;
 mod text;
 
-pub use device::{DeviceKey, Place, device_keys, fragment};
-pub use document::{ProbeDocument, probe_document};
+pub use device::{Place, device_keys, fragment};
+pub use document::{DeviceKey, ProbeDocument, probe_document};
 pub use text::{probe_table, probe_text};

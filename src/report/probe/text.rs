@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::document::{FindingDocument, MappingDocument, PrefetchDocument, ProbeDocument, StructureDocument};
+use crate::probe::Confidence;
 use crate::report::units::{bytes, counted, grouped};
 use crate::report::{Align, Table};
-use crate::trace::probe::Confidence;
 
 fn size(n: u64) -> String {
     bytes(i64::try_from(n).unwrap_or(i64::MAX))

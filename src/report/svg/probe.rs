@@ -6,8 +6,8 @@ use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, FAINT, INK, Style, picture};
 use super::colour::of_line;
 use super::trace::{HEIGHT, LEFT, TOP, WIDTH, axes, size, title};
+use crate::probe::{Clusters, Logs, Run};
 use crate::report::probe::ProbeDocument;
-use crate::trace::probe::{Clusters, Logs, Run};
 
 /// Most runs and columns of a map of misses: more would be thinner than a pixel.
 const ROWS: usize = 190;

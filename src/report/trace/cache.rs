@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
+use crate::cache::{LevelVolumes, Statistics};
 use crate::report::{Align, Table};
-use crate::trace::cache::{LevelVolumes, Statistics};
 
 /// What a simulated cache did: `wavecast/cache/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::cache::{median, relative_deviation};
 use super::percent;
+use crate::cache::Statistics;
+use crate::cache::experiment::Benchmark;
 use crate::report::check::Tool;
 use crate::report::{Align, Table};
-use crate::trace::cache::Statistics;
-use crate::trace::experiment::Benchmark;
 
 /// Miss rates over group and matrix sizes: `wavecast/experiment/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -3,10 +3,11 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::hex;
 use super::sink::Sink;
-use super::{ReadError, thread_number};
+use super::threads::thread_number;
 use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
 
 const HEAD: &str = "`local size:X Y Z`";
@@ -25,7 +26,8 @@ struct Run {
 
 pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
     let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
-    let Some(block) = first.strip_prefix(b"local size:").and_then(|t| super::extents(t.trim_ascii(), b' '))
+    let Some(block) =
+        first.strip_prefix(b"local size:").and_then(|t| super::threads::extents(t.trim_ascii(), b' '))
     else {
         let found = shown(first);
         return Err(ReadError::Malformed { line: lines.number(), expected: HEAD, found });

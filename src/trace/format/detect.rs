@@ -1,47 +1,8 @@
 //! Which format a text has.
 
-use super::ReadError;
+use super::error::ReadError;
+use super::kind::Format;
 use super::number::{decimal, hex, skip_blanks};
-
-/// The formats of traces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// N's: `blocksize: X Y Z`, then `thread rw address bytes`.
-    Trc,
-    /// C 5.1: what the instrumented kernel writes.
-    Crawford,
-    /// C 5.3: in the order in which a cache sees it.
-    Scheduled,
-    /// Accel-Sim's warp instructions.
-    Traceg,
-    /// The text of `NVBit`'s `mem_trace`.
-    Nvbit,
-    /// A log with instructions and loops.
-    Full,
-    /// Our own table.
-    Csv,
-    /// Our own lines of JSON.
-    Jsonl,
-}
-
-impl Format {
-    /// All formats and their names.
-    pub const ALL: [(&'static str, Format); 8] = [
-        ("trc", Format::Trc),
-        ("crawford", Format::Crawford),
-        ("scheduled", Format::Scheduled),
-        ("traceg", Format::Traceg),
-        ("nvbit", Format::Nvbit),
-        ("full", Format::Full),
-        ("csv", Format::Csv),
-        ("jsonl", Format::Jsonl),
-    ];
-
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|f| f.1 == self).map_or("", |f| f.0)
-    }
-}
 
 /// The format by the first line that says something.
 pub(super) fn detect(text: &[u8]) -> Result<Format, ReadError> {

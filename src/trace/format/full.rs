@@ -5,10 +5,11 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{decimal, hex, skip_blanks, triple, word};
 use super::sink::Sink;
-use super::{ReadError, thread_of};
+use super::threads::thread_of;
 use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
 
 const KERNEL: &str = "`K kernel dim N global X Y Z local X Y Z`";
@@ -188,8 +189,8 @@ fn kernel(rest: &[u8]) -> Option<Header> {
     let (_, rest) = decimal(skip_blanks(rest.strip_prefix(b"dim")?))?;
     let rest = skip_blanks(skip_blanks(rest).strip_prefix(b"global")?);
     let local = rest.windows(5).position(|w| w == b"local")?;
-    let global = super::extents(rest[..local].trim_ascii(), b' ')?;
-    let block = super::extents(rest[local + 5..].trim_ascii(), b' ')?;
+    let global = super::threads::extents(rest[..local].trim_ascii(), b' ')?;
+    let block = super::threads::extents(rest[local + 5..].trim_ascii(), b' ')?;
     let mut grid = [1; 3];
     for (n, (g, b)) in grid.iter_mut().zip(global.0.iter().zip(block.0)) {
         *n = g.div_ceil(b);

@@ -4,10 +4,11 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::own::kind;
 use super::sink::Sink;
-use super::{ReadError, checked, thread_number};
+use super::threads::{checked, thread_number};
 use crate::trace::model::{Access, Header, NO_INSTRUCTION, Tables};
 
 const LINE: &str =

@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::{ReadError, Reading};
+use super::error::ReadError;
+use super::reading::Reading;
 
 const CHUNK: usize = 1 << 20;
 /// A warp instruction with 32 addresses has less than a kilobyte.

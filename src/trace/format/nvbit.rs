@@ -3,11 +3,12 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{decimal, hex, skip_blanks, triple};
 use super::opcode::{Opcode, opcode, width};
 use super::sink::Sink;
-use super::{ReadError, thread_of};
+use super::threads::thread_of;
 use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
 
 const LAUNCH: &str = "`.. LAUNCH .. grid size X,Y,Z - block size X,Y,Z ..`";
@@ -80,7 +81,7 @@ fn after<'t>(text: &'t [u8], mark: &[u8]) -> Option<&'t [u8]> {
 fn launch(line: &[u8]) -> Option<Header> {
     let shape = |mark: &[u8]| {
         let (n, _) = triple(skip_blanks(after(line, mark)?))?;
-        super::checked(n)
+        super::threads::checked(n)
     };
     let (grid, block) = (shape(b"grid size")?, shape(b"block size")?);
     let kernel = after(line, b"Kernel name ").map(|rest| {

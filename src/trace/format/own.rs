@@ -11,10 +11,11 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::decimal;
 use super::sink::Sink;
-use super::{ReadError, thread_number};
+use super::threads::thread_number;
 use crate::trace::model::{Access, Header, Kind, NO_INSTRUCTION, Tables};
 
 /// How such a text begins.
@@ -72,7 +73,7 @@ fn launch(text: &[u8]) -> Option<(Header, bool)> {
         None => (text, None),
     };
     let of = |key: &str| settings.split_whitespace().find_map(|s| s.strip_prefix(key));
-    let shape = |text: &str| super::extents(text.as_bytes(), b',');
+    let shape = |text: &str| super::threads::extents(text.as_bytes(), b',');
     let block = shape(of("block=")?)?;
     let grid = match of("grid=") {
         Some(text) => Some(shape(text)?),

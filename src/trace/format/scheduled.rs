@@ -3,10 +3,11 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{blank, decimal, hex, skip_blanks, word};
 use super::sink::Sink;
-use super::{ReadError, thread_number};
+use super::threads::thread_number;
 use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
 
 const HEAD: &str = "`warpsize workgroups`";

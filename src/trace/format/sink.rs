@@ -1,6 +1,6 @@
 //! Who takes a trace as it is read.
 
-use super::ReadError;
+use super::error::ReadError;
 use crate::trace::model::{Access, Header, Kind, Tables, Trace, TraceBuilder};
 
 /// Takes kernel launches access by access.

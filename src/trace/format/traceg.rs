@@ -2,11 +2,12 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{decimal, hex, signed, skip_blanks, triple, word};
 use super::opcode::{Opcode, opcode};
 use super::sink::Sink;
-use super::{ReadError, thread_of};
+use super::threads::thread_of;
 use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
 
 const LINE: &str =
@@ -85,7 +86,7 @@ fn value(line: &[u8]) -> Option<&[u8]> {
 }
 
 fn shape(text: &[u8]) -> Option<Dim3> {
-    super::extents(text.strip_prefix(b"(")?.strip_suffix(b")")?, b',')
+    super::threads::extents(text.strip_prefix(b"(")?.strip_suffix(b")")?, b',')
 }
 
 fn head(option: &[u8], state: &mut State) -> Option<()> {

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 
+use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{blank, decimal, skip_blanks};
 use super::sink::Sink;
-use super::{ReadError, thread_number};
+use super::threads::thread_number;
 use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
 
 const HEAD: &str = "`blocksize: X Y Z` with at most 2^20 threads";
@@ -36,7 +37,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
 /// The block size.
 pub(super) fn head(line: &[u8]) -> Option<Dim3> {
     let rest = skip_blanks(line.strip_prefix(b"blocksize:")?);
-    super::extents(rest, b' ')
+    super::threads::extents(rest, b' ')
 }
 
 #[inline]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::ReadError;
+use super::error::ReadError;
 use super::json::{Entry, Launch, Line};
 use super::own::{COLUMNS, MAGIC, letter};
 use super::sink::Sink;

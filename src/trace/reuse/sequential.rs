@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::profile::Profile;
 use super::stack::LineStack;
+use crate::random::mixed;
 use crate::trace::intern::Interner;
-use crate::trace::random::mixed;
 use crate::trace::sets::SetIndex;
 
 /// The profile of lines in order.

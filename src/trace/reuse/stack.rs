@@ -154,7 +154,7 @@ impl LineStack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::random::Random;
+    use crate::random::Random;
 
     #[test]
     fn distances_are_those_of_a_list() {

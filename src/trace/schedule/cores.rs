@@ -1,6 +1,6 @@
 //! Blocks to cores.
 
-use crate::trace::random::Random;
+use crate::random::Random;
 
 /// Which blocks a core may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

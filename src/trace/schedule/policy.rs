@@ -1,8 +1,8 @@
 //! The order of all accesses of a trace (C 5.2, 5.3): one that keeps every thread's order and its barriers.
 
 use super::warp::{Grouping, Lane, Steps, WarpShape};
+use crate::random::Random;
 use crate::trace::model::{Kind, Trace};
-use crate::trace::random::Random;
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,78 +8,30 @@
 //! reuse distance of the trace model in terms of distinct lines, once for a block (L1) and once for a wave
 //! (L2).
 
+pub(super) mod again;
 mod sizes;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use super::fields::{Sizes, TouchedField};
-use super::footprints::{Counts, FieldFootprint};
+use super::counts::Counts;
+use super::footprints::FieldFootprint;
 use crate::footprint::Uncounted;
-use crate::launch::{BlockBox, Part};
-use sizes::{Key, Kind, Place, Span, Which};
+use crate::launch::Part;
+pub use again::{Again, Passes};
+pub(super) use sizes::Scene;
+
+use sizes::{Kind, Place, Span, Walk, Which};
 
 /// Most parts back that are looked at one by one; what was touched last before them is taken to lie as far
 /// back as the first part of the sequence.
 const MOST_BACK: usize = 4;
 
-/// Data of a field that is touched again.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Again {
-    /// Bytes per work item.
-    pub bytes: f64,
-    /// Bytes that all fields touch in between: for a block in L1 lines that it loads, for a wave in what it
-    /// loads or stores.
-    pub distance: f64,
-    /// For a wave, the distance in the L1 of one block, which may keep the L2 from being asked; `None` where
-    /// the L1 does not hold what was written in between.
-    pub in_block: Option<f64>,
-}
-
-/// What is touched again of one field.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Passes {
-    /// Sectors that a block loads in stretches, each iteration by itself; per work item.
-    pub in_stretches: f64,
-    /// Bytes of L1 lines that all fields load in such a stretch, on average over what this field loads.
-    pub stretch_alloc: f64,
-    /// Sectors that a block loads and has loaded in an earlier part or iteration.
-    pub block: Vec<Again>,
-    /// Sectors that the wave loads, or changes by atomics, and has touched in an earlier part or iteration.
-    pub wave: Vec<Again>,
-    /// Sectors that several blocks of the wave ask for in one stretch, with all that the stretch touches.
-    pub shared: Vec<Again>,
-    /// Sectors that the wave stores and has stored in an earlier part or iteration.
-    pub stores: Vec<Again>,
-    /// Of the sectors that the wave loads, those that it stores first.
-    pub stored_first: f64,
-}
-
-impl Passes {
-    /// Of a program that is a single stretch, in which all that blocks and the wave touch competes.
-    pub(super) fn of_one_stretch(field: &FieldFootprint, block_alloc: f64, wave: f64) -> Self {
-        let mut passes =
-            Self { in_stretches: field.block_load, stretch_alloc: block_alloc, ..Self::default() };
-        add(&mut passes.shared, field.mean_block_fetch - field.wave_load, wave, None);
-        passes
-    }
-
-    /// Whether nothing comes again but what blocks of a wave share.
-    pub(super) fn is_of_one_stretch(&self) -> bool {
-        self.block.is_empty() && self.wave.is_empty() && self.stores.is_empty() && self.stored_first <= 0.0
-    }
-}
-
-/// What is looked at.
-pub(super) struct Scene<'s, 'k> {
-    pub(super) fields: &'s [TouchedField<'k>],
-    pub(super) sizes: &'s Sizes,
-    /// The block that stands for all, and its work items.
-    pub(super) block: BlockBox,
-    pub(super) block_items: f64,
-    /// The wave and its work items.
-    pub(super) wave: &'s [BlockBox],
-    pub(super) wave_items: f64,
+/// Of a program that is a single stretch, in which all that blocks and the wave touch competes.
+pub(super) fn passes_of_one_stretch(field: &FieldFootprint, block_alloc: f64, wave: f64) -> Passes {
+    let mut passes =
+        Passes { in_stretches: field.block_load, stretch_alloc: block_alloc, ..Passes::default() };
+    add(&mut passes.shared, field.mean_block_fetch - field.wave_load, wave, None);
+    passes
 }
 
 impl Counts<'_> {
@@ -95,14 +47,6 @@ impl Counts<'_> {
         }
         Ok(walk.found)
     }
-}
-
-struct Walk<'w, 'c, 's, 'k> {
-    counts: &'w mut Counts<'c>,
-    scene: &'w Scene<'s, 'k>,
-    /// Of one iteration, and of all of them.
-    known: [HashMap<Key, f64>; 2],
-    found: Vec<Passes>,
 }
 
 impl Walk<'_, '_, '_, '_> {

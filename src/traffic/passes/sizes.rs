@@ -1,11 +1,13 @@
 //! How much parts of a program touch: by themselves, together, and what both of two touch.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Walk;
+use super::again::Passes;
 use crate::footprint::{Touched, Uncounted};
 use crate::launch::{BlockBox, Part};
-use crate::traffic::fields::TouchedField;
+use crate::traffic::counts::Counts;
+use crate::traffic::fields::{Sizes, TouchedField};
 
 /// Which accesses of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,6 +79,27 @@ impl Kind {
             Kind::Stores => ([Which::Stores; 2], Place::Wave),
         }
     }
+}
+
+/// What is looked at.
+pub(in crate::traffic) struct Scene<'s, 'k> {
+    pub(in crate::traffic) fields: &'s [TouchedField<'k>],
+    pub(in crate::traffic) sizes: &'s Sizes,
+    /// The block that stands for all, and its work items.
+    pub(in crate::traffic) block: BlockBox,
+    pub(in crate::traffic) block_items: f64,
+    /// The wave and its work items.
+    pub(in crate::traffic) wave: &'s [BlockBox],
+    pub(in crate::traffic) wave_items: f64,
+}
+
+/// A walk through the parts of a program, and what it has counted so far.
+pub(super) struct Walk<'w, 'c, 's, 'k> {
+    pub(super) counts: &'w mut Counts<'c>,
+    pub(super) scene: &'w Scene<'s, 'k>,
+    /// Of one iteration, and of all of them.
+    pub(super) known: [HashMap<Key, f64>; 2],
+    pub(super) found: Vec<Passes>,
 }
 
 impl Walk<'_, '_, '_, '_> {

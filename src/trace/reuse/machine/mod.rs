@@ -11,8 +11,8 @@ use super::config::{Check, Config, Visible};
 use super::profile::Profile;
 use super::stack::Stack;
 use super::wheel::Wheel;
+use crate::random::Random;
 use crate::trace::coalesce::Requests;
-use crate::trace::random::Random;
 
 pub(super) use cores::run;
 

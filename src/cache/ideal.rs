@@ -1,0 +1,227 @@
+//! Caches that no device has: without sets, or without an end. What they do not lose tells why a real one does.
+
+use rustc_hash::FxHashMap;
+
+use super::array::{Cache, CacheShape, Found, WritePolicy};
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    line: u64,
+    valid: u8,
+    dirty: u8,
+    /// Used before it and after it.
+    older: u32,
+    newer: u32,
+}
+
+/// One set for all lines, of which the least recently used gives way, or none. Every access takes the same short time,
+/// however many lines there are.
+#[derive(Debug, Clone)]
+pub struct Ideal {
+    lines: Option<usize>,
+    write: WritePolicy,
+    places: FxHashMap<u64, u32>,
+    slots: Vec<Slot>,
+    oldest: u32,
+    newest: u32,
+}
+
+impl Ideal {
+    /// A cache of so many lines, or without an end.
+    pub fn new(lines: Option<usize>, write: WritePolicy) -> Self {
+        let lines = lines.map(|n| n.max(1));
+        Self { lines, write, places: FxHashMap::default(), slots: Vec::new(), oldest: NONE, newest: NONE }
+    }
+
+    /// Reads sectors of a line; they are there afterwards.
+    pub fn read(&mut self, line: u64, sectors: u8) -> Found {
+        match self.places.get(&line) {
+            Some(&at) => {
+                self.touch(at);
+                let slot = &mut self.slots[at as usize];
+                let missing = sectors & !slot.valid;
+                slot.valid |= sectors;
+                Found { hit: missing == 0, missing, ..Found::default() }
+            }
+            None => Found { missing: sectors, ..self.bring(line, sectors, 0) },
+        }
+    }
+
+    /// Writes sectors of a line, by the write policy.
+    pub fn write(&mut self, line: u64, sectors: u8) -> Found {
+        let back = self.write == WritePolicy::BackAllocate;
+        match self.places.get(&line) {
+            Some(&at) => {
+                self.touch(at);
+                let slot = &mut self.slots[at as usize];
+                let missing = sectors & !slot.valid;
+                if back {
+                    slot.valid |= sectors;
+                    slot.dirty |= sectors;
+                }
+                Found { hit: missing == 0, missing, ..Found::default() }
+            }
+            None if back => Found { missing: sectors, ..self.bring(line, sectors, sectors) },
+            None => Found { missing: sectors, ..Found::default() },
+        }
+    }
+
+    /// Drops sectors of a line, if they are there.
+    pub fn invalidate(&mut self, line: u64, sectors: u8) {
+        if let Some(&at) = self.places.get(&line) {
+            self.slots[at as usize].valid &= !sectors;
+        }
+    }
+
+    /// Sectors that wait to be written back.
+    pub fn dirty_sectors(&self) -> u64 {
+        self.slots.iter().map(|s| u64::from(s.dirty.count_ones())).sum()
+    }
+
+    fn bring(&mut self, line: u64, valid: u8, dirty: u8) -> Found {
+        let mut found = Found::default();
+        let slot = Slot { line, valid, dirty, older: NONE, newer: NONE };
+        let full = self.lines.is_some_and(|most| self.slots.len() >= most);
+        let at = if full {
+            let at = self.oldest;
+            self.unlink(at);
+            let before = std::mem::replace(&mut self.slots[at as usize], slot);
+            self.places.remove(&before.line);
+            (found.evicted, found.dirty) = (before.line, before.dirty);
+            at
+        } else {
+            self.slots.push(slot);
+            u32::try_from(self.slots.len() - 1).unwrap_or(NONE - 1)
+        };
+        self.places.insert(line, at);
+        self.link(at);
+        found
+    }
+
+    fn touch(&mut self, at: u32) {
+        if self.newest != at {
+            self.unlink(at);
+            self.link(at);
+        }
+    }
+
+    fn unlink(&mut self, at: u32) {
+        let Slot { older, newer, .. } = self.slots[at as usize];
+        match self.slots.get_mut(older as usize) {
+            Some(slot) => slot.newer = newer,
+            None => self.oldest = newer,
+        }
+        match self.slots.get_mut(newer as usize) {
+            Some(slot) => slot.older = older,
+            None => self.newest = older,
+        }
+    }
+
+    fn link(&mut self, at: u32) {
+        let before = self.newest;
+        if let Some(slot) = self.slots.get_mut(before as usize) {
+            slot.newer = at;
+        } else {
+            self.oldest = at;
+        }
+        let slot = &mut self.slots[at as usize];
+        (slot.older, slot.newer) = (before, NONE);
+        self.newest = at;
+    }
+}
+
+/// What a cache is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// As its shape says.
+    Real,
+    /// With one set for all its lines.
+    WithoutSets,
+    /// It loses nothing.
+    Endless,
+}
+
+/// A cache of some kind.
+#[derive(Debug, Clone)]
+pub(super) enum Level {
+    Real(Cache),
+    Ideal(Ideal),
+}
+
+impl Level {
+    pub(super) fn new(shape: &CacheShape, kind: Kind) -> Self {
+        let lines = usize::try_from(shape.lines()).unwrap_or(usize::MAX);
+        match kind {
+            Kind::Real => Level::Real(Cache::new(shape.clone())),
+            Kind::WithoutSets => Level::Ideal(Ideal::new(Some(lines), shape.write)),
+            Kind::Endless => Level::Ideal(Ideal::new(None, shape.write)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, line: u64, sectors: u8) -> Found {
+        match self {
+            Level::Real(cache) => cache.read(line, sectors),
+            Level::Ideal(cache) => cache.read(line, sectors),
+        }
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, line: u64, sectors: u8) -> Found {
+        match self {
+            Level::Real(cache) => cache.write(line, sectors),
+            Level::Ideal(cache) => cache.write(line, sectors),
+        }
+    }
+
+    pub(super) fn invalidate(&mut self, line: u64, sectors: u8) {
+        match self {
+            Level::Real(cache) => cache.invalidate(line, sectors),
+            Level::Ideal(cache) => cache.invalidate(line, sectors),
+        }
+    }
+
+    pub(super) fn dirty_sectors(&self) -> u64 {
+        match self {
+            Level::Real(cache) => cache.dirty_sectors(),
+            Level::Ideal(cache) => cache.dirty_sectors(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Replacement;
+    use crate::random::Random;
+
+    #[test]
+    fn one_set_is_what_a_cache_with_one_set_does() {
+        let mut random = Random::new(5);
+        for write in [WritePolicy::BackAllocate, WritePolicy::ThroughNoAllocate] {
+            for lines in [1_u64, 2, 7, 16] {
+                let shape = CacheShape::new(lines * 128, 128, 0, "modulo", Replacement::Lru, write).unwrap();
+                let mut real = Level::new(&shape, Kind::Real);
+                let mut ideal = Level::new(&shape, Kind::WithoutSets);
+                for _ in 0..5000 {
+                    let (line, sectors) =
+                        (random.next() % (2 * lines + 1), u8::try_from(random.next() % 15 + 1).unwrap());
+                    let (a, b) = match random.below(8) {
+                        0 => {
+                            real.invalidate(line, sectors);
+                            ideal.invalidate(line, sectors);
+                            continue;
+                        }
+                        1..4 => (real.write(line, sectors), ideal.write(line, sectors)),
+                        _ => (real.read(line, sectors), ideal.read(line, sectors)),
+                    };
+                    assert_eq!((a.hit, a.missing, a.dirty), (b.hit, b.missing, b.dirty));
+                    assert_eq!(real.dirty_sectors(), ideal.dirty_sectors());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! How a person or a program is told why there is no result.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::failure::Failure;
+use super::files::print;
+use wavecast::report::{ErrorDocument, render_fault};
+
+impl Failure {
+    /// Writes the failure: JSON to standard output, text to standard error.
+    pub(super) fn report(self) -> ExitCode {
+        let document = || serde_json::to_string_pretty(&ErrorDocument::new(&self.faults)).unwrap_or_default();
+        // A program that cannot be told gets the text for people, as does whoever started it.
+        if !self.json || print(&(document() + "\n")).is_err() {
+            let texts: Vec<String> = self.faults.iter().map(render_fault).collect();
+            let _ = write!(anstream::stderr().lock(), "{}", texts.join("\n"));
+        }
+        ExitCode::from(self.code)
+    }
+}

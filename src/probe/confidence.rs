@@ -1,0 +1,57 @@
+//! How sure a finding is, and what it rests on.
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// The logs do not say.
+    Open,
+    /// One reading of several.
+    Low,
+    /// The likely reading; something was not checked.
+    Medium,
+    /// Every check that the logs allow agrees.
+    High,
+}
+
+/// Something found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding<T> {
+    /// What; none if it is open.
+    pub value: Option<T>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What it rests on.
+    pub evidence: Vec<String>,
+    /// Further runs that would settle what is open.
+    pub next: Vec<String>,
+}
+
+impl<T> Finding<T> {
+    /// A finding with what it rests on.
+    pub fn new(value: T, confidence: Confidence, evidence: impl Into<String>) -> Self {
+        Self { value: Some(value), confidence, evidence: vec![evidence.into()], next: Vec::new() }
+    }
+
+    /// Nothing, with why.
+    pub fn open(why: impl Into<String>) -> Self {
+        Self { value: None, confidence: Confidence::Open, evidence: vec![why.into()], next: Vec::new() }
+    }
+
+    /// Adds what would settle it.
+    #[must_use]
+    pub fn next(mut self, run: impl Into<String>) -> Self {
+        self.next.push(run.into());
+        self
+    }
+
+    /// Adds something it rests on.
+    pub fn because(&mut self, why: impl Into<String>) {
+        self.evidence.push(why.into());
+    }
+
+    /// Is no surer than this.
+    pub fn at_most(&mut self, most: Confidence) {
+        self.confidence = self.confidence.min(most);
+    }
+}

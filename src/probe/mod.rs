@@ -1,0 +1,35 @@
+//! Cache structure from latencies: logs of pointer chases, what follows from them, and simulated caches to
+//! test that on.
+//!
+//! "S" is the supplement of Mei and Chu, Dissecting GPU Memory Hierarchy through Microbenchmarking; "N" is
+//! Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory.
+
+pub mod simulate;
+
+mod bins;
+mod clock;
+mod clusters;
+mod confidence;
+mod finding;
+mod gf2;
+mod infer;
+mod levels;
+mod log;
+mod marks;
+mod mshr;
+mod noise;
+mod read;
+mod sethash;
+mod write;
+
+pub use clusters::{Cluster, Clusters};
+pub use confidence::{Confidence, Finding};
+pub use finding::{MappingFound, PrefetchFound, ReplacementFound, Structure};
+pub use gf2::Basis;
+pub use infer::infer;
+pub use levels::{Edge, Level, levels};
+pub use log::{Load, Order, Run};
+pub use mshr::{Mshrs, mshrs};
+pub use read::{Figure, Given, LogError, Logs, MshrPoint, SizePoint, read_logs};
+pub use sethash::{Evictions, SetHash, evictions, set_hash};
+pub use write::write_runs;

@@ -1,0 +1,92 @@
+//! The set of a line from what it puts out (N 5.1).
+
+use std::collections::HashMap;
+
+use super::clusters::Clusters;
+use super::gf2::Basis;
+use super::log::{Order, Run};
+use super::marks::Marks;
+use super::noise::noise_of;
+
+/// What lines beside an array put out of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Evictions {
+    /// A line beside the array, and a line of the array that missed after it.
+    pub pairs: Vec<(u64, u64)>,
+    /// Differences of lines that share a set: vectors under which no set changes, if the mapping is linear.
+    pub kernel: Vec<u64>,
+    /// Lines that put nothing out: their sets were not full.
+    pub silent: Vec<u64>,
+}
+
+/// From all runs of the third stage of N 5.1, with lines of so many bytes.
+pub fn evictions(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64) -> Evictions {
+    let mut found = Evictions::default();
+    let mut kernel = Basis::default();
+    for run in runs {
+        let Order::Evict { extra } = run.order else { continue };
+        let extra = u64::from(extra) * u64::from(run.element) / bytes.max(1);
+        let marks = Marks::of(run, clusters, bytes / u64::from(run.element).max(1));
+        let lost = lost(&marks, noise);
+        let Some(&(most, line)) = lost.iter().max() else {
+            found.silent.push(extra);
+            continue;
+        };
+        found.pairs.push((extra, line));
+        // Of what misses much less often, noise may have made some.
+        for (_, line) in lost.iter().filter(|l| l.0 * 4 >= most) {
+            kernel.add(extra ^ line);
+        }
+    }
+    found.kernel = kernel.rows().to_vec();
+    found
+}
+
+/// Lines that miss more than by chance, after how often they do.
+fn lost(marks: &Marks, noise: f64) -> Vec<(u32, u64)> {
+    let all = (0_u64..).zip(&marks.places);
+    let missed = all.filter(|(_, p)| {
+        let few = p.0 < 8 && p.1 * 2 > p.0;
+        // Many lines are looked at, and one that noise makes would be taken for the set of the one beside.
+        let expected = f64::from(p.0) * noise;
+        few || f64::from(p.1) > expected + 8.0 * expected.sqrt() + 4.0
+    });
+    missed.map(|(line, p)| (p.1, line)).collect()
+}
+
+/// A set hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetHash {
+    /// Masks of line bits, one for each bit of the set, those of low bits first.
+    pub masks: Vec<u64>,
+    /// Line bits that were tried.
+    pub bits: u32,
+    /// Classes of lines that put each other out.
+    pub classes: usize,
+    /// Whether lines lie as the masks say: the number of classes, and each line in its class.
+    pub linear: bool,
+    /// Lines beside the array that were tried, and those that put nothing out.
+    pub tried: (usize, usize),
+}
+
+/// Solves for the set bits over GF(2): the masks are orthogonal to all differences of lines in a set.
+pub fn set_hash(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<SetHash> {
+    let found = evictions(runs, clusters, noise_of(runs, clusters), bytes);
+    if found.pairs.is_empty() {
+        return None;
+    }
+    let array = runs.iter().filter(|r| matches!(r.order, Order::Evict { .. }));
+    let lines = array.map(|r| r.bytes() / bytes.max(1)).max().unwrap_or(0);
+    let most = found.pairs.iter().map(|p| p.0 | p.1).fold(lines.saturating_sub(1), |a, b| a | b);
+    let bits = 64 - most.leading_zeros();
+    let masks = Basis::of(found.kernel.iter().copied()).orthogonal(bits).rows().to_vec();
+    let set = |line: u64| {
+        masks.iter().enumerate().map(|(i, m)| u64::from((line & m).count_ones() & 1) << i).sum::<u64>()
+    };
+    // Every set must occur among the lines of the array, and each pair lie in one.
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    (0..lines).for_each(|l| *counts.entry(set(l)).or_default() += 1);
+    let linear = counts.len() == 1 << masks.len().min(63) && found.pairs.iter().all(|p| set(p.0) == set(p.1));
+    let tried = (found.pairs.len() + found.silent.len(), found.silent.len());
+    Some(SetHash { masks, bits, classes: counts.len(), linear, tried })
+}

@@ -1,0 +1,266 @@
+//! Counts of distinct sectors, lines and pages of one field, and which engines made them.
+
+use super::alignment::{Aligned, alignments};
+use super::fields::{Sizes, TouchedField};
+use super::places::Representative;
+use super::waves::{Past, Wave};
+use crate::footprint::{Addressing, Counter, Engine, Touched, Uncounted};
+use crate::launch::BlockBox;
+
+/// How footprints are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counting {
+    /// Which engines.
+    pub counter: Counter,
+    /// What counts as the same address.
+    pub addressing: Addressing,
+}
+
+impl Default for Counting {
+    fn default() -> Self {
+        Self { counter: Counter::cheapest(), addressing: Addressing::Linear }
+    }
+}
+
+/// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
+pub(super) fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
+    let mut nearer = 0.0;
+    let mut out = past;
+    for (bytes, set) in out.iter_mut().zip(&wave.before) {
+        if set.blocks.is_empty() {
+            *bytes = nearer;
+        }
+        nearer = *bytes;
+    }
+    out
+}
+
+/// Bytes of one field that a block touches, on average over the representatives.
+#[derive(Default)]
+pub(super) struct OfBlock {
+    pub(super) load: f64,
+    /// With atomics.
+    pub(super) fetch: f64,
+    /// Of atomics alone.
+    pub(super) atomic: f64,
+    /// Per work item, of blocks that the domain does not cut.
+    pub(super) whole_load: f64,
+    pub(super) alloc: f64,
+    pub(super) pages: f64,
+}
+
+/// Bytes of one field that a wave touches.
+#[derive(Default)]
+pub(super) struct OfWave {
+    pub(super) load: f64,
+    pub(super) store: f64,
+    pub(super) atomic: f64,
+    pub(super) all: f64,
+    pub(super) past: [f64; 3],
+    pub(super) reuse: [f64; 3],
+    pub(super) store_reuse: [f64; 3],
+}
+
+impl OfWave {
+    /// Divides what is per work item.
+    pub(super) fn per_item(&mut self, items: f64) {
+        let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
+        for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
+            *bytes /= items;
+        }
+    }
+}
+
+/// Counts, and remembers how.
+pub(super) struct Counts<'a> {
+    pub(super) counting: &'a Counting,
+    pub(super) engines: Vec<Engine>,
+    pub(super) sampled: bool,
+    pub(super) made: usize,
+    pub(super) verified: usize,
+}
+
+impl Counts<'_> {
+    /// Bytes in whole lines of `line` bytes.
+    pub(super) fn bytes(
+        &mut self,
+        touched: &Touched,
+        blocks: &[BlockBox],
+        line: i64,
+    ) -> Result<f64, Uncounted> {
+        self.union(&[(touched, blocks)], line)
+    }
+
+    /// Bytes in whole lines that are touched in one of several ways.
+    pub(super) fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
+        if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
+            return Ok(0.0);
+        }
+        let count = Touched::count(parts, line, &self.counting.counter)?;
+        if count.lines == 0 {
+            return Ok(0.0);
+        }
+        if !self.engines.contains(&count.engine) {
+            self.engines.push(count.engine);
+        }
+        self.sampled |= count.interval.is_some();
+        self.made += 1;
+        self.verified += usize::from(count.verified_by.is_some());
+        Ok(count.lines as f64 * line as f64)
+    }
+
+    /// Bytes in whole lines that a block touches, on average over those that a block stands for.
+    pub(super) fn mean_bytes(
+        &mut self,
+        touched: &Touched,
+        of: &Representative,
+        line: i64,
+    ) -> Result<f64, Uncounted> {
+        if touched.is_empty() {
+            return Ok(0.0);
+        }
+        let Some(steps) = touched.steps(&of.alike, line) else {
+            let some = of.some();
+            let all = some.iter().map(|&block| self.bytes(touched, &[BlockBox::one(block)], line));
+            return Ok(all.sum::<Result<f64, _>>()? / some.len() as f64);
+        };
+        let mut sum = 0.0;
+        for Aligned { block, share, spread } in alignments(steps, &of.alike, line) {
+            let at = [BlockBox::one(block)];
+            sum += share
+                * if spread == line {
+                    self.bytes(touched, &at, line)?
+                } else {
+                    self.bytes(&touched.widened(line - spread), &at, spread)?
+                };
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn blocks(
+        &mut self,
+        field: &TouchedField<'_>,
+        blocks: &[Representative],
+        sizes: &Sizes,
+    ) -> Result<OfBlock, Uncounted> {
+        let mut sum = OfBlock::default();
+        let of_whole =
+            |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
+        let (whole_share, whole_items) = (of_whole(|b| b.share), of_whole(|b| b.share * b.items));
+        for one in blocks {
+            let share = one.share * field.times();
+            let load = self.mean_bytes(&field.loads, one, sizes.sector)?;
+            sum.load += share * load;
+            if one.whole {
+                sum.whole_load += share * load;
+                sum.alloc += share * self.mean_bytes(&field.loads, one, sizes.line)? / whole_share;
+            }
+            if let Some(atomics) = &field.atomics {
+                sum.fetch += share * self.mean_bytes(&atomics.with_loads, one, sizes.sector)?;
+                sum.atomic += share * self.mean_bytes(&atomics.alone, one, sizes.sector)?;
+            } else {
+                sum.fetch = sum.load;
+            }
+        }
+        sum.whole_load /= whole_items.max(1e-9);
+        if let Some(first) = blocks.first() {
+            let pages = self.bytes(&field.all, &[first.block], sizes.page)? / sizes.page as f64;
+            sum.pages = pages * field.times();
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn wave(
+        &mut self,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        sizes: &Sizes,
+    ) -> Result<OfWave, Uncounted> {
+        let mut found = OfWave {
+            load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
+            store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
+            ..OfWave::default()
+        };
+        if let Some(atomics) = &field.atomics {
+            found.atomic = self.bytes(&atomics.alone, &wave.blocks, sizes.fetch)?;
+        }
+        found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
+            (_, true) => found.load,
+            (true, _) => found.store,
+            _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
+        };
+        for (i, past) in wave.before.iter().enumerate() {
+            if past.blocks.is_empty() {
+                continue;
+            }
+            found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
+            // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
+            let either = self.with_past(field.fetched(), field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.load + found.past[i] - n);
+            found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
+            let either = self.with_past(&field.stores, field, wave, past, sizes)?;
+            let again = either.map_or(0.0, |n| found.store + found.past[i] - n);
+            found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
+        }
+        let times = field.times();
+        let volumes = [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all];
+        let lists = found.past.iter_mut().chain(&mut found.reuse).chain(&mut found.store_reuse);
+        for bytes in volumes.into_iter().chain(lists) {
+            *bytes *= times;
+        }
+        Ok(found)
+    }
+
+    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
+    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
+    /// are smaller than half a page cannot both do so.
+    pub(super) fn pages(
+        &mut self,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        sizes: &Sizes,
+    ) -> Result<f64, Uncounted> {
+        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
+        let bytes = if here > sizes.page as f64 {
+            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
+        } else {
+            here
+        };
+        Ok(bytes / sizes.page as f64)
+    }
+
+    /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
+    pub(super) fn pages_of_iteration(
+        &mut self,
+        field: &TouchedField<'_>,
+        block: BlockBox,
+        sizes: &Sizes,
+    ) -> Result<f64, Uncounted> {
+        let mut most = 0.0_f64;
+        for iteration in field.all.innermost() {
+            most = most.max(self.bytes(&iteration, &[block], sizes.page)? / sizes.page as f64);
+        }
+        Ok(most * field.times())
+    }
+
+    /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are
+    /// none.
+    fn with_past(
+        &mut self,
+        some: &Touched,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        past: &Past,
+        sizes: &Sizes,
+    ) -> Result<Option<f64>, Uncounted> {
+        if some.is_empty() {
+            return Ok(None);
+        }
+        let bytes = if some.len() == field.all.len() {
+            self.bytes(some, &past.with_wave, sizes.fetch)
+        } else {
+            self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)
+        };
+        bytes.map(Some)
+    }
+}

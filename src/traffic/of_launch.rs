@@ -1,0 +1,164 @@
+//! Counts the footprints of one launch.
+
+use super::counts::{Counting, Counts, nested};
+use super::fields::{Sizes, TouchedField, touched_fields};
+use super::footprints::{FieldFootprint, Footprints};
+use super::passes::{Passes, Scene, passes_of_one_stretch};
+use super::places::{Representative, representatives};
+use super::wave_kinds::unlike;
+use super::waves::{Wave, Waves};
+use crate::device::Device;
+use crate::effort::within;
+use crate::footprint::{Counter, Engine, Threads, Touched, Uncounted};
+use crate::kernel::Kernel;
+use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
+
+/// Counts the footprints of a launch with `resident` blocks at a time.
+pub fn footprints(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    device: &Device,
+    resident: i64,
+    counting: &Counting,
+) -> Result<Footprints, Uncounted> {
+    let threads = Threads { kernel, launch, program };
+    let fields = touched_fields(kernel, &threads, counting.addressing)?;
+    of_fields(&threads, &fields, device, resident, counting)
+}
+
+/// The same where it is known what threads touch.
+pub(super) fn of_fields(
+    threads: &Threads<'_>,
+    fields: &[TouchedField<'_>],
+    device: &Device,
+    resident: i64,
+    counting: &Counting,
+) -> Result<Footprints, Uncounted> {
+    let Threads { kernel, launch, program } = *threads;
+    let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
+    let sizes = Sizes::of(device);
+    let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
+    let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
+    let working = Working::of(kernel, launch, program);
+    let items = items_of(&[all]);
+    // Work items of blocks that do nothing belong to the launch, too.
+    let factor = items / items_of(&[working.blocks]).max(1e-9);
+    let waves = Waves::of(&working, resident);
+    let wave = waves.middle();
+    let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
+    let blocks = representatives(threads, &working, factor / working.share);
+    let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
+    let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
+    let mut found = Footprints {
+        fields: Vec::with_capacity(fields.len()),
+        waves: Vec::new(),
+        block_alloc: 0.0,
+        stretch_alloc: 0.0,
+        wave: 0.0,
+        past: [0.0; 3],
+        wave_pages: 0.0,
+        contiguous_pages: 0.0,
+        block_pages: 0.0,
+        iteration_pages: 0.0,
+        items,
+        working_blocks: working.count(),
+        wave_items,
+        block_items,
+        whole_items: blocks.first().map_or(0.0, |b| b.items),
+        stands_for: by_points.then_some(factor / working.share),
+        engines: Vec::new(),
+        sampled: false,
+        counts: 0,
+        verified: 0,
+    };
+    for field in fields {
+        let of_block = counts.blocks(field, &blocks, &sizes)?;
+        found.iteration_pages += match (blocks.first(), field.all.depth()) {
+            (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
+            _ => of_block.pages,
+        };
+        let mut of_wave = counts.wave(field, &wave, &sizes)?;
+        found.block_alloc += of_block.alloc;
+        found.block_pages += of_block.pages;
+        found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
+        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
+        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
+        found.wave += of_wave.all;
+        for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
+            *sum += bytes;
+        }
+        let shares_stores = of_wave.store_reuse.iter().any(|&bytes| bytes > 0.0);
+        let stored_once = if shares_stores { stored(field, &working.blocks) / items.max(1e-9) } else { 0.0 };
+        of_wave.per_item(wave_items);
+        found.fields.push(FieldFootprint {
+            field: field.id,
+            block_load: of_block.whole_load,
+            mean_block_load: of_block.load / block_items,
+            mean_block_fetch: of_block.fetch / block_items,
+            wave_load: of_wave.load,
+            atomics: [of_wave.atomic, of_block.atomic / block_items],
+            wave_store: of_wave.store,
+            reuse: of_wave.reuse,
+            store_reuse: of_wave.store_reuse,
+            stored: stored_once,
+            passes: Passes::default(),
+        });
+    }
+    passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
+    found.past = nested(&wave, found.past);
+    let items_of_wave = |wave: &Wave| (factor * items_of(&wave.blocks)).max(1e-9);
+    for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
+        let items = items_of_wave(&wave);
+        let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
+        found.waves.push(kind);
+    }
+    found.average();
+    (found.engines, found.sampled) = (counts.engines, counts.sampled);
+    (found.counts, found.verified) = (counts.made, counts.verified);
+    found.engines.sort_unstable();
+    Ok(found)
+}
+
+/// Finds what the program touches again.
+fn passes(
+    found: &mut Footprints,
+    threads: &Threads<'_>,
+    fields: &[TouchedField<'_>],
+    counts: &mut Counts<'_>,
+    blocks: &[Representative],
+    wave: &Wave,
+    sizes: &Sizes,
+) -> Result<(), Uncounted> {
+    let Threads { kernel, program, .. } = *threads;
+    let parts = program.parts(kernel);
+    let (Some(first), false) = (blocks.first(), matches!(parts.as_slice(), [] | [Part::Stretch(_)])) else {
+        // All of it competes at the same time.
+        found.stretch_alloc = found.block_alloc;
+        for field in &mut found.fields {
+            field.passes = passes_of_one_stretch(field, found.block_alloc, found.wave);
+        }
+        return Ok(());
+    };
+    let (block, block_items) = (first.block, first.items.max(1e-9));
+    let scene = Scene { fields, sizes, block, block_items, wave: &wave.blocks, wave_items: found.wave_items };
+    let (mut alloc, mut loads) = (0.0, 0.0);
+    for (field, passes) in found.fields.iter_mut().zip(counts.passes(&scene, &parts)?) {
+        alloc += passes.in_stretches * passes.stretch_alloc;
+        loads += passes.in_stretches;
+        field.passes = passes;
+        field.without_stored();
+    }
+    found.stretch_alloc = if loads > 0.0 { alloc / loads } else { 0.0 };
+    Ok(())
+}
+
+/// Steps for counting what all blocks store, where that has no closed form.
+const STEPS_FOR_STORED: u64 = 1 << 18;
+
+/// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
+fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
+    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], 1, &Counter::forced(engine));
+    let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
+    count.map_or(0.0, |count| count.lines as f64 * field.times())
+}
