@@ -19,7 +19,7 @@ fn main() {
         let missing = missing.join(", ");
         println!(
             "cargo::warning={missing} not found: isl cannot be built. Run .ci/setup (it installs them), \
-             or build with --no-default-features"
+             or build with --no-default-features --features cli"
         );
     }
 }

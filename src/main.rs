@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-mod cli;
+use wavecast::cli;
 
 /// Runs before `main`, and before Rust opens `/dev/null` in the place of standard streams that are closed.
 #[cfg(all(unix, not(target_vendor = "apple")))]

@@ -166,3 +166,23 @@ fn a_store_or_a_barrier_keeps_loads_apart() {
     assert_eq!(program("{loop: {k: 0..3}, body: [\"load a[x]\"]}"), 1, "still in a register in the loop");
     assert_eq!(program("{loop: {k: 0..3}, body: [\"load a[x]\", \"store a[k]\"]}"), 3);
 }
+
+/// Two work items of a thread store twice what is an address of work items, even where their domain is so short
+/// that it is always the same; and once what is none.
+#[test]
+fn an_address_of_work_items_is_one_of_each() {
+    let stores = |at: &str| {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 64}}}}\ndomain: {{x: 1, y: 2, z: 2}}\n\
+             stores: [\"{at}\"]\n"
+        );
+        let loaded = load("k", &text, &Default::default()).unwrap();
+        Program::folded(&loaded.kernels[0], [1, 2, 1]).unwrap().instructions.len()
+    };
+    for at in ["a[max(z - 3, 0)]", "a[max(z % 2 - 3, 0)]", "a[z % 1]", "a[min(z, 0)]", "a[x]"] {
+        assert_eq!(stores(at), 2, "{at}");
+    }
+    for at in ["a[0]", "a[z - z]", "a[0*(z % 2)]"] {
+        assert_eq!(stores(at), 1, "{at}");
+    }
+}

@@ -6,14 +6,11 @@ use std::ffi::OsString;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use wavecast::cli;
 use wavecast::device;
 use wavecast::footprint::Engine;
 use wavecast::service::Session;
 
-#[path = "../../src/cli/mod.rs"]
-// Clippy looks at it where it belongs, with the answers that stand in that Cargo.toml.
-#[allow(clippy::all, clippy::pedantic)]
-mod cli;
 mod thread;
 
 /// Kernels and devices that were read, for all threads.

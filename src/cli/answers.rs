@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::progress;
-use wavecast::kernel::Kernel;
-use wavecast::launch::Candidate;
-use wavecast::predict::Unpredicted;
-use wavecast::report::ErrorDocument;
+use crate::kernel::Kernel;
+use crate::launch::Candidate;
+use crate::predict::Unpredicted;
+use crate::report::ErrorDocument;
 
 #[derive(Serialize)]
 #[serde(untagged)]

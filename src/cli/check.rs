@@ -9,8 +9,8 @@ use super::failure::Failure;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_fold, parse_shape};
 use super::output::{Format, OutputArguments, json_documents};
 use super::predict::chosen;
-use wavecast::kernel::Kernel;
-use wavecast::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
+use crate::kernel::Kernel;
+use crate::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::input::{Shape, parse_fold, parse_shape};
-use wavecast::kernel::Kernel;
-use wavecast::launch::{Candidate, Shapes};
+use crate::kernel::Kernel;
+use crate::launch::{Candidate, Shapes};
 
 /// Launches given on the command line; those of the file otherwise.
 #[derive(Debug, Clone, Args)]

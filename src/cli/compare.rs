@@ -13,11 +13,11 @@ use super::input::KernelArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
-use wavecast::kernel::Kernel;
-use wavecast::launch::Chosen;
-use wavecast::measure::{Options, compare};
-use wavecast::report::ErrorDocument;
-use wavecast::report::trace::{ComparisonDocument, comparison_document, comparison_table, comparison_text};
+use crate::kernel::Kernel;
+use crate::launch::Chosen;
+use crate::measure::{Options, compare};
+use crate::report::ErrorDocument;
+use crate::report::trace::{ComparisonDocument, comparison_document, comparison_table, comparison_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

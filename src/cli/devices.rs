@@ -8,8 +8,8 @@ use super::Outcome;
 use super::failure::Failure;
 use super::input::load_device;
 use super::output::{Format, OutputArguments};
-use wavecast::device::{self, Device};
-use wavecast::report::{DeviceFile, device_list, device_numbers};
+use crate::device::{self, Device};
+use crate::report::{DeviceFile, device_list, device_numbers};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -13,10 +13,10 @@ use super::files::print;
 use super::input::{DeviceArguments, KernelArguments};
 use super::output::{extension, unknown_extension};
 use super::progress::say;
-use wavecast::device::Device;
-use wavecast::emit::{Language, Settings, emit, file_name};
-use wavecast::kernel::Kernel;
-use wavecast::launch::{Candidate, Launch, occupancy};
+use crate::device::Device;
+use crate::emit::{Language, Settings, emit, file_name};
+use crate::kernel::Kernel;
+use crate::launch::{Candidate, Launch, occupancy};
 
 #[derive(Debug, Args)]
 #[command(

@@ -14,11 +14,11 @@ use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::predict::chosen;
 use super::progress::{self, Progress};
-use wavecast::device::Device;
-use wavecast::kernel::{Kernel, Loaded};
-use wavecast::launch::candidates;
-use wavecast::predict::{Choice, explain};
-use wavecast::report::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
+use crate::device::Device;
+use crate::kernel::{Kernel, Loaded};
+use crate::launch::candidates;
+use crate::predict::{Choice, explain};
+use crate::report::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use wavecast::text::{Diagnostic, Fault};
+use crate::text::{Diagnostic, Fault};
 
 /// The code of bad usage or input.
 const BAD_INPUT: u8 = 2;

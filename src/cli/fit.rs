@@ -18,16 +18,14 @@ use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, extension, json_documents, unknown_extension};
 use super::progress::{self, Progress};
-use wavecast::curve::fit::{Loss, Options};
-use wavecast::curve::{Fit, for_device};
-use wavecast::launch::Candidate;
-use wavecast::measure::fit::{Design, Fitting, Form, Request, design, fit, simulate, time_coefficients};
-use wavecast::measure::{Group, simulated};
-use wavecast::predict::Estimator;
-use wavecast::report::{
-    FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text,
-};
-use wavecast::text::Fault;
+use crate::curve::fit::{Loss, Options};
+use crate::curve::{Fit, for_device};
+use crate::launch::Candidate;
+use crate::measure::fit::{Design, Fitting, Form, Request, design, fit, simulate, time_coefficients};
+use crate::measure::{Group, simulated};
+use crate::predict::Estimator;
+use crate::report::{FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text};
+use crate::text::Fault;
 
 #[derive(Debug, Args)]
 #[command(
@@ -154,7 +152,7 @@ fn simulated_groups(
     let launches = design.iter().map(|(_, _, launches)| launches.len()).sum();
     let done = AtomicUsize::new(0);
     let run = |estimator: &Estimator<'_>, candidate: Candidate| {
-        let found = simulated(estimator, candidate, wavecast::measure::Options::default());
+        let found = simulated(estimator, candidate, crate::measure::Options::default());
         done.fetch_add(1, Ordering::Relaxed);
         found.map_err(|why| why.to_string())
     };
@@ -172,7 +170,7 @@ fn thinned(mut design: Vec<Design>, n: usize) -> Vec<Design> {
 
 /// Curves that ship, by their id.
 fn shipped(id: &str) -> Result<Fit, Failure> {
-    let found = wavecast::curve::shipped(id).cloned();
+    let found = crate::curve::shipped(id).cloned();
     found.ok_or_else(|| {
         let message = format!("no curves with the id `{id}` ship");
         Failure::message("unknown-curves", message, Some("see fits/ for those that do"))

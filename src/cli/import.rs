@@ -17,10 +17,10 @@ use super::input::{Shape, parse_fold, parse_shape};
 use super::model::CachesName;
 use super::output::{extension, streamed, unknown_extension};
 use super::progress;
-use wavecast::measure::import::{
+use crate::measure::import::{
     Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import, known_metrics,
 };
-use wavecast::measure::measurements::{write_csv, write_json_lines};
+use crate::measure::measurements::{write_csv, write_json_lines};
 
 #[derive(Debug, Args)]
 #[command(

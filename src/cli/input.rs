@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::files;
-use wavecast::device::{self, Device};
-use wavecast::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
-use wavecast::text::Fault;
+use crate::device::{self, Device};
+use crate::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
+use crate::text::Fault;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]

@@ -9,12 +9,12 @@ use clap::Args;
 use super::failure::Failure;
 use super::input::{DeviceText, read_text};
 use super::model::ModelArguments;
-use wavecast::device::Device;
-use wavecast::kernel::{Kernel, Limits, Options, load};
-use wavecast::measure::Library;
-use wavecast::measure::measurements::Subject;
-use wavecast::predict::Estimator;
-use wavecast::text::{Diagnostic, Fault};
+use crate::device::Device;
+use crate::kernel::{Kernel, Limits, Options, load};
+use crate::measure::Library;
+use crate::measure::measurements::Subject;
+use crate::predict::Estimator;
+use crate::text::{Diagnostic, Fault};
 
 /// Where the kernels of measurements are.
 #[derive(Debug, Clone, Args)]

@@ -8,9 +8,9 @@ use super::failure::Failure;
 use super::files;
 use super::library::{LibraryArguments, Resolver};
 use super::model::ModelArguments;
-use wavecast::measure::measurements::{Measurements, read};
-use wavecast::measure::{Group, Half, halve, join};
-use wavecast::text::Fault;
+use crate::measure::measurements::{Measurements, read};
+use crate::measure::{Group, Half, halve, join};
+use crate::text::Fault;
 
 /// Measurements, and which of them.
 #[derive(Debug, Clone, Args)]

@@ -40,8 +40,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 
 #[cfg(unix)]
-// The Python package, which compiles this file too, has no use for it.
-#[allow(unused_imports)]
 pub use files::note_closed;
 
 /// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,

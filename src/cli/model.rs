@@ -4,13 +4,13 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::input::{DeviceText, load_device, read_text};
-use wavecast::curve::{Curves, Fit};
-use wavecast::device::{self, Device};
-use wavecast::footprint::{Addressing, Counter, Engine};
-use wavecast::kernel::{Kernel, Limits, Loaded};
-use wavecast::predict::{Estimator, Model};
-use wavecast::report::{Warning, kernels_warnings};
-use wavecast::traffic::{Caches, Counting};
+use crate::curve::{Curves, Fit};
+use crate::device::{self, Device};
+use crate::footprint::{Addressing, Counter, Engine};
+use crate::kernel::{Kernel, Limits, Loaded};
+use crate::predict::{Estimator, Model};
+use crate::report::{Warning, kernels_warnings};
+use crate::traffic::{Caches, Counting};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,7 +92,7 @@ pub(super) struct CurveFile(std::sync::Arc<Fit>);
 
 fn read_curves(path: &str) -> Result<CurveFile, String> {
     let (_, text) = read_text(path, Limits::default(), false).map_err(|f| f.to_text())?;
-    let fit = wavecast::curve::read(path, &text).map_err(|fault| fault.to_string())?;
+    let fit = crate::curve::read(path, &text).map_err(|fault| fault.to_string())?;
     Ok(CurveFile(std::sync::Arc::new(fit)))
 }
 
@@ -107,7 +107,7 @@ impl ModelArguments {
         match self.engine {
             Some(engine) if !engine.is_built() => {
                 let message = format!("this program was built without isl, which `--engine {engine}` needs");
-                let help = "build it without `--no-default-features`, or choose another engine";
+                let help = "build it with the feature `isl`, which is one of the defaults, or choose another engine";
                 Err(Failure::message("no-isl", message, Some(help)).for_json(json))
             }
             _ => Ok(()),

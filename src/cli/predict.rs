@@ -12,9 +12,9 @@ use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
-use wavecast::kernel::Kernel;
-use wavecast::launch::Chosen;
-use wavecast::report::{
+use crate::kernel::Kernel;
+use crate::launch::Chosen;
+use crate::report::{
     PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
 

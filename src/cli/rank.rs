@@ -15,9 +15,9 @@ use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, write_documents};
 use super::progress::{self, Progress};
 use super::registers::RegisterArguments;
-use wavecast::kernel::{Kernel, Loaded};
-use wavecast::predict::{Choice, Ranking, rank};
-use wavecast::report::{RankingDocument, ranking_document, ranking_picture, ranking_table, ranking_text};
+use crate::kernel::{Kernel, Loaded};
+use crate::predict::{Choice, Ranking, rank};
+use crate::report::{RankingDocument, ranking_document, ranking_picture, ranking_table, ranking_text};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -118,7 +118,7 @@ fn one(
     arguments: &Arguments,
     kernels: &[Kernel],
     loaded: &Loaded,
-    device: &wavecast::device::Device,
+    device: &crate::device::Device,
     outcome: &mut Summary,
 ) -> Result<RankingDocument, Failure> {
     let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
@@ -181,9 +181,9 @@ fn write_lines(documents: &[RankingDocument], out: &mut dyn Write) -> io::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wavecast::footprint::{Engine, Uncounted};
-    use wavecast::launch::{Candidate, Infeasible};
-    use wavecast::predict::Unpredicted;
+    use crate::footprint::{Engine, Uncounted};
+    use crate::launch::{Candidate, Infeasible};
+    use crate::predict::Unpredicted;
 
     fn rejected(why: Unpredicted) -> Ranking {
         let choice = Choice { kernel: 0, candidate: Candidate { block: [1; 3], fold: [1; 3] } };

@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use super::choices::ShapeArguments;
 use super::failure::Failure;
 use super::files;
-use wavecast::device::{Architecture, Device};
-use wavecast::emit::{Language, Settings, emit, registers_of};
-use wavecast::kernel::{Kernel, RegisterRule};
+use crate::device::{Architecture, Device};
+use crate::emit::{Language, Settings, emit, registers_of};
+use crate::kernel::{Kernel, RegisterRule};
 
 /// What runs the compiler; nvcc by default.
 const COMPILER: &str = "WAVECAST_NVCC";

@@ -7,7 +7,7 @@ use clap::Args;
 use super::Outcome;
 use super::failure::Failure;
 use super::files::print;
-use wavecast::{report, service};
+use crate::{report, service};
 
 #[derive(Debug, Args)]
 #[command(after_help = kinds_help())]

@@ -10,7 +10,7 @@ use super::Outcome;
 use super::ending::until_asked_to_end;
 use super::failure::Failure;
 use super::files::standard_output;
-use wavecast::service::{Ending, Serving, Session, serve};
+use crate::service::{Ending, Serving, Session, serve};
 
 #[derive(Debug, Args)]
 #[command(

@@ -13,11 +13,11 @@ use super::input::{DeviceText, KernelArguments, read_text};
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress::{self, Progress};
-use wavecast::device::Device;
-use wavecast::kernel::{Kernel, Loaded, Options, load};
-use wavecast::launch::{Candidate, Chosen, candidates};
-use wavecast::report::{SweepDocument, sweep_document, sweep_picture, sweep_point, sweep_table, sweep_text};
-use wavecast::sweep::{self, Request, Vary};
+use crate::device::Device;
+use crate::kernel::{Kernel, Loaded, Options, load};
+use crate::launch::{Candidate, Chosen, candidates};
+use crate::report::{SweepDocument, sweep_document, sweep_picture, sweep_point, sweep_table, sweep_text};
+use crate::sweep::{self, Request, Vary};
 
 #[derive(Debug, Args)]
 #[command(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::failure::Failure;
 use super::files::print;
-use wavecast::report::{ErrorDocument, render_fault};
+use crate::report::{ErrorDocument, render_fault};
 
 impl Failure {
     /// Writes the failure: JSON to standard output, text to standard error.

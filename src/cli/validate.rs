@@ -11,9 +11,9 @@ use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
-use wavecast::footprint::Addressing;
-use wavecast::measure::{Group, validate};
-use wavecast::report::{
+use crate::footprint::Addressing;
+use crate::measure::{Group, validate};
+use crate::report::{
     ValidationDocument, ValidationModel, validation_document, validation_markdown, validation_picture,
     validation_table, validation_text,
 };

@@ -7,6 +7,7 @@
 //! ```
 
 mod document;
+#[cfg(feature = "fit")]
 pub mod fit;
 mod form;
 mod registry;

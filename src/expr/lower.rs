@@ -34,6 +34,10 @@ pub trait Scope {
         let _ = coord;
         None
     }
+    /// What stands for the divisor of a remainder.
+    fn modulus(&self, divisor: i64) -> i64 {
+        divisor
+    }
     /// Names worth suggesting.
     fn known(&self) -> Vec<&str>;
 }
@@ -139,6 +143,9 @@ fn combine(
             {
                 return Err(bad_divisor(right, m));
             }
+            let standing_for =
+                divisor.as_int().filter(|_| op == Op::Rem).map(|m| Scale::int(scope.modulus(m)));
+            let divisor = standing_for.as_ref().unwrap_or(divisor);
             let quotient = quotient(a, divisor, scope).map_err(|x| excess(whole, x))?;
             if op == Op::Div {
                 return Ok(quotient);

@@ -63,13 +63,12 @@ fn items_for_threads(kernel: &Kernel, dims: [bool; 3]) -> Result<Cow<'_, Kernel>
     let guard = kernel.guard.as_ref().map(|g| g.changed(&form)).transpose()?;
     let of_loop = |l: &Loop| Ok(Loop { from: form(&l.from)?, to: form(&l.to)?, ..l.clone() });
     let loops = kernel.loops.iter().map(of_loop).collect::<Result<_, Excess>>()?;
-    Ok(Cow::Owned(Kernel { body, guard, loops, ..kernel.clone() }))
+    Ok(Cow::Owned(Kernel { body, loops, guard, ..kernel.clone() }))
 }
 
-fn renamed(
-    body: &[Statement],
-    form: &dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>,
-) -> Result<Vec<Statement>, Excess> {
+type Rename<'r> = &'r dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>;
+
+fn renamed(body: &[Statement], form: Rename<'_>) -> Result<Vec<Statement>, Excess> {
     let one = |statement: &Statement| {
         Ok(match statement {
             Statement::Sync => Statement::Sync,

@@ -3,7 +3,7 @@
 use schemars::{Schema, schema_for};
 
 /// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: [(&str, &str); 18] = [
+pub const SCHEMAS: &[(&str, &str)] = &[
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
@@ -11,15 +11,25 @@ pub const SCHEMAS: [(&str, &str); 18] = [
     ("prediction", "what `predict --format json` prints"),
     ("sweep", "what `sweep --format json` prints"),
     ("explanation", "what `explain --format json` prints"),
+    #[cfg(feature = "fit")]
     ("comparison", "what `compare --format json` prints"),
+    #[cfg(feature = "trace")]
     ("trace-info", "what `trace info --format json` prints"),
+    #[cfg(feature = "trace")]
     ("reuse", "what `trace reuse --format json` prints"),
+    #[cfg(feature = "trace")]
     ("cache", "what `trace cache --format json` prints"),
+    #[cfg(feature = "trace")]
     ("trace-sweep", "what `trace sweep --format json` prints"),
+    #[cfg(feature = "trace")]
     ("experiment", "what `trace experiment --format json` prints"),
+    #[cfg(feature = "trace")]
     ("hot", "what `trace hot --format json` prints"),
+    #[cfg(feature = "trace")]
     ("probe", "what `cache-probe --format json` prints"),
+    #[cfg(feature = "fit")]
     ("validation", "what `validate --format json` prints"),
+    #[cfg(feature = "fit")]
     ("fit", "what `fit --format json` prints"),
     ("error", "errors in JSON mode"),
 ];
@@ -34,15 +44,25 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "prediction" => schema_for!(super::PredictionDocument),
         "sweep" => schema_for!(super::SweepDocument),
         "explanation" => schema_for!(super::ExplanationDocument),
+        #[cfg(feature = "fit")]
         "comparison" => schema_for!(super::trace::ComparisonDocument),
+        #[cfg(feature = "trace")]
         "trace-info" => schema_for!(super::trace::TraceInfoDocument),
+        #[cfg(feature = "trace")]
         "reuse" => schema_for!(super::trace::ReuseDocument),
+        #[cfg(feature = "trace")]
         "cache" => schema_for!(super::trace::CacheDocument),
+        #[cfg(feature = "trace")]
         "trace-sweep" => schema_for!(super::trace::TraceSweepDocument),
+        #[cfg(feature = "trace")]
         "experiment" => schema_for!(super::trace::ExperimentDocument),
+        #[cfg(feature = "trace")]
         "hot" => schema_for!(super::trace::HotDocument),
+        #[cfg(feature = "trace")]
         "probe" => schema_for!(super::probe::ProbeDocument),
+        #[cfg(feature = "fit")]
         "validation" => schema_for!(super::ValidationDocument),
+        #[cfg(feature = "fit")]
         "fit" => schema_for!(super::FitDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,

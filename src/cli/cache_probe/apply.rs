@@ -10,10 +10,10 @@ use super::super::files;
 use super::super::input::read_text;
 use super::super::progress;
 use super::Arguments;
-use wavecast::device::{self, Change};
-use wavecast::kernel::Limits;
-use wavecast::report::probe::ProbeDocument;
-use wavecast::text::{Fault, Sources};
+use crate::device::{self, Change};
+use crate::kernel::Limits;
+use crate::report::probe::ProbeDocument;
+use crate::text::{Fault, Sources};
 
 /// Key of the source that findings get.
 const SOURCE: &str = "probe";

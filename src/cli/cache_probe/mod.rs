@@ -14,11 +14,11 @@ use super::failure::Failure;
 use super::files;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
-use wavecast::probe::{Given, Logs, Order, read_logs};
-use wavecast::report::probe::{
+use crate::probe::{Given, Logs, Order, read_logs};
+use crate::report::probe::{
     Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
 };
-use wavecast::report::probe_picture;
+use crate::report::probe_picture;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Debug, Args)]

@@ -7,11 +7,11 @@ use super::super::Outcome;
 use super::super::failure::Failure;
 use super::super::input::read_text;
 use super::Arguments;
-use wavecast::kernel::Limits;
-use wavecast::probe::simulate::{
+use crate::kernel::Limits;
+use crate::probe::simulate::{
     Chase, Lines, ProbeSpec, chase, explore, mshr_points, read_spec, set_hash_runs,
 };
-use wavecast::probe::{Order, Run, write_runs};
+use crate::probe::{Order, Run, write_runs};
 
 /// Warps and loads of N figure 9, and how often each is timed.
 const FIGURE_9: (u32, u32, u32) = (24, 16, 9);

@@ -13,7 +13,6 @@ static CLOSED: AtomicBool = AtomicBool::new(false);
 /// Looks whether standard output is closed. Before `main`, Rust opens `/dev/null` in the place of standard
 /// streams that are closed: who wants to know has to look earlier.
 #[cfg(unix)]
-#[allow(dead_code, reason = "the Python package, which compiles these files too, has no use for it")]
 pub extern "C" fn note_closed() {
     if is_closed() {
         CLOSED.store(true, Ordering::Relaxed);

@@ -10,19 +10,19 @@ use super::super::input::load_device;
 use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::{Opened, TraceArguments, within};
-use wavecast::cache::{
+use crate::cache::{
     CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
     simulate, simulate_order,
 };
-use wavecast::device::Device;
-use wavecast::report::trace::{
+use crate::device::Device;
+use crate::report::trace::{
     CacheSettings, TraceHead, VolumesDocument, cache_document, cache_table, cache_text,
 };
-use wavecast::trace::Trace;
-use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
-use wavecast::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
-use wavecast::trace::sets::SetIndex;
-use wavecast::trace::stream::{BlockOf, Facts};
+use crate::trace::Trace;
+use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
+use crate::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
+use crate::trace::sets::SetIndex;
+use crate::trace::stream::{BlockOf, Facts};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(arguments: &Arguments) -> Result<wavecast::report::trace::CacheDocument, Failure> {
+fn of(arguments: &Arguments) -> Result<crate::report::trace::CacheDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let device = arguments.device.as_deref().map(|name| load_device(name, &[], false)).transpose()?;
     let (opened, runs) = if arguments.policy == "warp" {
@@ -222,7 +222,7 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
     let facts = opened.facts();
     let threads = u64::try_from(facts.block_threads()).unwrap_or(u64::MAX);
     let blocks = (device.sm.max_threads.value.0 / threads).min(device.sm.max_blocks.value.0).max(1);
-    let config = wavecast::measure::hierarchy(device, blocks, 0)
+    let config = crate::measure::hierarchy(device, blocks, 0)
         .map_err(|why| Failure::message("no-hierarchy", why, None))?;
     let how = coalescing(facts.has_instructions, config.l1.line, arguments.warp_size);
     // The SMs take blocks as they become free, so that all of them are held as requests.

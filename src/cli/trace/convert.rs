@@ -11,10 +11,10 @@ use super::super::failure::Failure;
 use super::super::output::{extension, streamed, unknown_extension};
 use super::super::progress::say;
 use super::input::TraceArguments;
-use wavecast::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};
-use wavecast::trace::schedule::{Policy, WarpShape, order};
-use wavecast::trace::synth::NoTrace;
-use wavecast::trace::{Access, Dim3, Header, Tables};
+use crate::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};
+use crate::trace::schedule::{Policy, WarpShape, order};
+use crate::trace::synth::NoTrace;
+use crate::trace::{Access, Dim3, Header, Tables};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

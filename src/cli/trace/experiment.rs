@@ -7,9 +7,9 @@ use clap::Args;
 use super::super::Outcome;
 use super::super::output::OutputArguments;
 use super::cache::CacheArguments;
-use wavecast::cache::experiment::{Benchmark, run as simulate};
-use wavecast::report::experiment_picture;
-use wavecast::report::trace::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
+use crate::cache::experiment::{Benchmark, run as simulate};
+use crate::report::experiment_picture;
+use crate::report::trace::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
 
 #[derive(Debug, Args)]
 #[command(

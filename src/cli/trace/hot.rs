@@ -10,10 +10,10 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::cache::{CacheArguments, coalescing, windowed};
 use super::input::TraceArguments;
-use wavecast::cache::CacheShape;
-use wavecast::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead, hot_instructions, hot_text};
-use wavecast::trace::schedule::{Assignment, assign};
-use wavecast::trace::stream::Facts;
+use crate::cache::CacheShape;
+use crate::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead, hot_instructions, hot_text};
+use crate::trace::schedule::{Assignment, assign};
+use crate::trace::stream::Facts;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -8,9 +8,9 @@ use super::super::Outcome;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::TraceArguments;
-use wavecast::report::trace::{InfoSink, TraceInfoDocument, info_table, info_text};
-use wavecast::trace::format::{Reading, Sink};
-use wavecast::trace::{Header, Trace};
+use crate::report::trace::{InfoSink, TraceInfoDocument, info_table, info_text};
+use crate::trace::format::{Reading, Sink};
+use crate::trace::{Header, Trace};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -9,13 +9,13 @@ use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use super::super::predict::chosen;
-use wavecast::launch::Launch;
-use wavecast::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
-use wavecast::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
-use wavecast::trace::schedule::Steps;
-use wavecast::trace::stream::{BlockOf, Blocks, Choice, Facts, Holder, Scan, Visit};
-use wavecast::trace::synth::{NoTrace, Synth};
-use wavecast::trace::{Dim3, Kind, Limits, Trace};
+use crate::launch::Launch;
+use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
+use crate::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
+use crate::trace::schedule::Steps;
+use crate::trace::stream::{BlockOf, Blocks, Choice, Facts, Holder, Scan, Visit};
+use crate::trace::synth::{NoTrace, Synth};
+use crate::trace::{Dim3, Kind, Limits, Trace};
 
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
@@ -101,7 +101,7 @@ impl TraceArguments {
     }
 
     /// The kernels of a document, without limits that are not theirs.
-    fn kernels(&self) -> Result<wavecast::kernel::Loaded, Failure> {
+    fn kernels(&self) -> Result<crate::kernel::Loaded, Failure> {
         let limit = self.limit.iter().filter(|l| !l.split('=').next().is_some_and(is_own));
         let (set, variant, limit) = (self.set.clone(), self.variant.clone(), limit.cloned().collect());
         KernelArguments { set, variant, limit }.load(&self.path, false)

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::failure::Failure;
 use super::output::{Format, OutputArguments, json_documents};
-use wavecast::report::Table;
+use crate::report::Table;
 
 #[derive(Debug, Args)]
 #[command(

@@ -9,9 +9,9 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::TraceArguments;
-use wavecast::report::{Place, places_picture};
-use wavecast::trace::Kind;
-use wavecast::trace::schedule::{WarpShape, order};
+use crate::report::{Place, places_picture};
+use crate::trace::Kind;
+use crate::trace::schedule::{WarpShape, order};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

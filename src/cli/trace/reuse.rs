@@ -11,14 +11,14 @@ use super::super::files;
 use super::super::output::OutputArguments;
 use super::input::TraceArguments;
 use super::settings::ModelArguments;
-use wavecast::measure::import::{FileSource, Lookups, lookups};
-use wavecast::report::trace::{
+use crate::measure::import::{FileSource, Lookups, lookups};
+use crate::report::trace::{
     MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, reuse_table, reuse_text,
     run_document,
 };
-use wavecast::report::{ablation_picture, reuse_picture};
-use wavecast::trace::coalesce::Requests;
-use wavecast::trace::reuse::{Config, Rules, RunKind, simulate};
+use crate::report::{ablation_picture, reuse_picture};
+use crate::trace::coalesce::Requests;
+use crate::trace::reuse::{Config, Rules, RunKind, simulate};
 
 #[derive(Debug, Args)]
 // Names of counters are for a terminal, not for Markdown.

@@ -4,13 +4,13 @@ use clap::{Args, ValueEnum};
 
 use super::super::failure::Failure;
 use super::input::{Opened, TraceArguments};
-use wavecast::report::trace::ReuseSettings;
-use wavecast::trace::Kind;
-use wavecast::trace::coalesce::{Coalescing, Requests};
-use wavecast::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
-use wavecast::trace::schedule::{Grouping, WarpShape};
-use wavecast::trace::sets::SetIndex;
-use wavecast::trace::stream::Facts;
+use crate::report::trace::ReuseSettings;
+use crate::trace::Kind;
+use crate::trace::coalesce::{Coalescing, Requests};
+use crate::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
+use crate::trace::schedule::{Grouping, WarpShape};
+use crate::trace::sets::SetIndex;
+use crate::trace::stream::Facts;
 
 /// By which rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,12 +9,12 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
-use wavecast::report::trace::{
+use crate::report::trace::{
     MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint, trace_sweep_table, trace_sweep_text,
 };
-use wavecast::report::trace_sweep_picture;
-use wavecast::trace::coalesce::Requests;
-use wavecast::trace::reuse::{RunKind, simulate};
+use crate::report::trace_sweep_picture;
+use crate::trace::coalesce::Requests;
+use crate::trace::reuse::{RunKind, simulate};
 
 /// The factors of N section 7.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];

@@ -9,8 +9,8 @@ use super::super::Outcome;
 use super::super::failure::Failure;
 use super::super::files;
 use super::super::files::print;
-use wavecast::parallel;
-use wavecast::trace::reference::{Comparison, Reference};
+use crate::parallel;
+use crate::trace::reference::{Comparison, Reference};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

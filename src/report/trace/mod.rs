@@ -1,6 +1,7 @@
 //! What the trace-based models found: documents, tables and texts.
 
 mod cache;
+#[cfg(feature = "fit")]
 mod comparison;
 mod experiment;
 mod hot;
@@ -11,6 +12,7 @@ mod sweep;
 pub use cache::{
     CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document, cache_table, cache_text,
 };
+#[cfg(feature = "fit")]
 pub use comparison::{
     ComparisonDocument, QuantityDocument, TermDocument, comparison_document, comparison_table,
     comparison_text,
