@@ -1,7 +1,7 @@
 //! Documents in `tests/clients/` describe kernels that real code generators emitted (pystencils,
 //! lbmpy, loopy, Devito). `golden.json` holds facts of the emitted kernels, for a few threads each:
 //! count, least, greatest and sum of the element offsets per kind and field. It is written by
-//! `examples/validate_clients.rs` from the generators' own expressions, which that program evaluates
+//! `tools/validate_clients.rs` from the generators' own expressions, which that program evaluates
 //! without Wavecast's grammar; here the documents have to reproduce it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Volumes that the published estimator (github.com/te42kyfo/warpspeed, run for this project; `basic` of
 //! its records) counted, a dozen copied here, counted again by our engines from hand-written boxes under
-//! its definitions. `examples/validate_reference` compares all records; this keeps CI honest without
+//! its definitions. `tools/validate_reference` compares all records; this keeps CI honest without
 //! them.
 
 use wavecast::expr::{Coord, Dim, Form};

@@ -1,5 +1,5 @@
-//! What is published beside the program says what the program does: the JSON Schemas in `grammar/`,
-//! and the list of shipped kernels in `docs/kernels.md`.
+//! What is published beside the program says what the program does: the JSON Schemas of inputs and the fields of
+//! outputs in `grammar/`, and the list of shipped kernels in `docs/kernels.md`.
 
 mod program;
 
@@ -36,24 +36,97 @@ fn printed(kind: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Formats that people and programs write, whose schemas editors use: they are checked in.
+const INPUTS: [&str; 3] = ["kernel", "device", "request"];
+
+/// A file in `grammar/`, written anew where that is asked for.
+fn check(file: &str, current: &str, stale: &mut Vec<String>) {
+    let path: PathBuf = root().join("grammar").join(file);
+    if std::env::var_os("WAVECAST_UPDATE").is_some_and(|v| v == "1") {
+        std::fs::write(&path, current).unwrap();
+    }
+    if std::fs::read_to_string(path).ok().as_deref() != Some(current) {
+        stale.push(file.to_owned());
+    }
+}
+
 #[test]
 fn schema_files_are_current() {
-    let file = |kind: &str| -> PathBuf { root().join(format!("grammar/{kind}.schema.json")) };
-    if std::env::var_os("WAVECAST_UPDATE").is_some_and(|v| v == "1") {
-        for kind in kinds() {
-            std::fs::write(file(kind), printed(kind)).unwrap();
-        }
+    let mut stale = Vec::new();
+    for kind in INPUTS {
+        check(&format!("{kind}.schema.json"), &printed(kind), &mut stale);
     }
-    let stale: Vec<&str> = kinds()
-        .into_iter()
-        .filter(|kind| std::fs::read_to_string(file(kind)).ok().as_deref() != Some(&printed(kind)))
-        .collect();
+    check("outputs.txt", &outputs(), &mut stale);
     assert!(
         stale.is_empty(),
-        "grammar/ holds an old schema of: {}. Run `WAVECAST_UPDATE=1 cargo test --test schemas`, look at \
+        "grammar/ is not current: {}. Run `WAVECAST_UPDATE=1 cargo test --test schemas`, look at \
          the difference (fields may only be added), and commit it.",
         stale.join(", ")
     );
+}
+
+/// Every field of every document that is written, a line each: the contract with programs that read them.
+fn outputs() -> String {
+    let mut lines = vec![
+        "# Every field of every document that Wavecast writes; `?` where it may be left out. Made from the schemas that\n\
+         # `wavecast schema KIND` prints. Lines may be added, never removed."
+            .to_owned(),
+    ];
+    for kind in kinds().into_iter().filter(|kind| !INPUTS.contains(kind)) {
+        let schema: Value = serde_json::from_str(&printed(kind)).unwrap();
+        let mut fields = Vec::new();
+        listed(&schema, &schema, kind, &mut Vec::new(), &mut fields);
+        fields.sort();
+        fields.dedup();
+        lines.push(String::new());
+        lines.extend(fields);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The fields of a part of a schema. `within` are the definitions around it, which may name themselves.
+fn listed<'s>(schema: &'s Value, root: &'s Value, path: &str, within: &mut Vec<&'s str>, out: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        if !within.contains(&name) {
+            within.push(name);
+            let definition = name.strip_prefix("#/$defs/").map_or(root, |name| &root["$defs"][name]);
+            listed(definition, root, path, within, out);
+            within.pop();
+        }
+        return;
+    }
+    for choice in ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten() {
+        listed(choice, root, path, within, out);
+    }
+    if let Some(items) = schema.get("items") {
+        listed(items, root, &format!("{path}[]"), within, out);
+    }
+    if let Some(values) = schema.get("additionalProperties").filter(|v| v.is_object()) {
+        listed(values, root, &format!("{path}.*"), within, out);
+    }
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{path}.{name}");
+        let optional = if required.contains(&name.as_str()) { "" } else { "?" };
+        out.push(format!("{place}{optional}: {}", kind_of(field)));
+        listed(field, root, &place, within, out);
+    }
+}
+
+/// What a field holds, in a word or two.
+fn kind_of(field: &Value) -> String {
+    let choices = || ["anyOf", "oneOf"].iter().filter_map(|key| field[key].as_array()).flatten();
+    let mut kinds: Vec<String> = match &field["type"] {
+        Value::String(one) => vec![one.clone()],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => choices().map(kind_of).collect(),
+    };
+    if let Some(name) = field["$ref"].as_str() {
+        kinds.push(name.rsplit('/').next().unwrap_or(name).to_owned());
+    }
+    kinds.dedup();
+    if kinds.is_empty() { "any".to_owned() } else { kinds.join(" or ") }
 }
 
 /// The part of JSON Schema that the generated schemas use. Says where a value is not as described; a key
@@ -191,10 +264,10 @@ fn a_document_that_differs_is_noticed() {
 }
 
 #[test]
-fn every_schema_file_has_its_kind() {
-    let mut kinds = kinds();
-    kinds.sort_unstable();
-    assert_eq!(names("grammar", ".schema.json"), kinds);
+fn only_inputs_have_schema_files() {
+    let mut inputs = INPUTS.to_vec();
+    inputs.sort_unstable();
+    assert_eq!(names("grammar", ".schema.json"), inputs);
 }
 
 /// The table in `docs/kernels.md` names every file of `kernels/` and every kernel in it, and no others.

@@ -1,5 +1,5 @@
 //! The access patterns of a published L1 microbenchmark, and what the rules say of them. Shared by
-//! `tests/l1_wavefronts.rs` and `examples/validate_l1`.
+//! `tests/l1_wavefronts.rs` and `tools/validate_l1`.
 //!
 //! One block of 1024 threads; each loop body has eight loads at constant element offsets, all of which
 //! hit the L1, and four fused multiply-adds that use them up.

@@ -1,6 +1,6 @@
 //! Predictions beside measurements of real GPUs. What it prints is `docs/accuracy.md`:
 //!
-//! `cargo run --release --no-default-features --example validate_measured -- FOLDER > docs/accuracy.md`, where
+//! `cargo run --release --example validate_measured -- FOLDER > docs/accuracy.md`, where
 //! FOLDER has `stencil_v100/star3d25.csv` and `laplap.csv`, `stream_occupancy/DEVICE.csv` and
 //! `l1_wavefronts/DEVICE.csv`; `head.md` says which columns. `--rows` adds every shape of the star.
 //!

@@ -2,7 +2,7 @@
 
     python -m venv /tmp/scipy && /tmp/scipy/bin/pip install scipy
     cargo build --release --no-default-features --example fit_points
-    /tmp/scipy/bin/python examples/fit_points/compare_scipy.py target/release/examples/fit_points
+    /tmp/scipy/bin/python tools/fit_points/compare_scipy.py target/release/tools/fit_points
 """
 
 import json
