@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::choices::ShapeArguments;
 use super::failure::Failure;
 use super::files;
-use crate::device::{Architecture, Device};
+use crate::device::Device;
 use crate::emit::{Language, Settings, emit, registers_of};
 use crate::kernel::{Kernel, RegisterRule};
 
@@ -75,21 +75,21 @@ fn rules(kernel: &Kernel, shapes: &ShapeArguments, device: &Device) -> Result<Ve
         .collect())
 }
 
+/// Oldest target that compilers of today know: Volta's.
+const OLDEST: u32 = 70;
+
 /// What ptxas calls a device.
-fn target(device: &Device) -> Result<&'static str, Failure> {
-    Ok(match device.architecture {
-        Architecture::Volta => "sm_70",
-        Architecture::Turing => "sm_75",
-        Architecture::Ampere if device.id.starts_with("a100") => "sm_80",
-        Architecture::Ampere => "sm_86",
-        Architecture::Ada => "sm_89",
-        Architecture::Hopper => "sm_90",
-        _ => {
-            let message = format!("ptxas does not compile for {}", device.id);
-            let help = "it does for NVIDIA's GPUs from Volta on; give `launch.registers` in the file";
-            return Err(Failure::message("no-compiler", message, Some(help)));
-        }
-    })
+fn target(device: &Device) -> Result<&str, Failure> {
+    let target = device.target.as_deref().unwrap_or_default();
+    if target.strip_prefix("sm_").and_then(|n| n.parse().ok()).is_some_and(|n: u32| n >= OLDEST) {
+        return Ok(target);
+    }
+    let message = match target {
+        "" => format!("the file of {} does not say what compilers call it", device.id),
+        _ => format!("ptxas does not compile for {} ({target})", device.id),
+    };
+    let help = "it does for `target: sm_70` and later in the device file; or give `launch.registers` in the kernel's";
+    Err(Failure::message("no-compiler", message, Some(help)))
 }
 
 /// The messages of the compiler.

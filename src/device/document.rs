@@ -389,6 +389,8 @@ section! {
         /// Time a kernel launch takes by itself.
         launch_overhead: Sourced<Seconds>,
         [optional]
+        /// What compilers call it: `sm_80`, `gfx90a`.
+        target: String,
         /// A cache between L2 and DRAM.
         llc: LastLevel,
     }
