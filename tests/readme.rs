@@ -199,7 +199,8 @@ fn commands_of_the_pages_run() {
         for block in blocks(&page).iter().filter(|b| b.kind == "sh") {
             let text = block.text.replace(".ci/setup && ", "");
             let text = text.replace("cargo run --release -- ", "wavecast ");
-            let text = text.replace("cargo run --release --no-default-features --features cli -- ", "wavecast ");
+            let text =
+                text.replace("cargo run --release --no-default-features --features cli -- ", "wavecast ");
             let uses_it = text.lines().any(|l| l.starts_with("wavecast ") || l.contains("| wavecast "));
             if !uses_it {
                 continue;

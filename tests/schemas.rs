@@ -85,7 +85,13 @@ fn outputs() -> String {
 }
 
 /// The fields of a part of a schema. `within` are the definitions around it, which may name themselves.
-fn listed<'s>(schema: &'s Value, root: &'s Value, path: &str, within: &mut Vec<&'s str>, out: &mut Vec<String>) {
+fn listed<'s>(
+    schema: &'s Value,
+    root: &'s Value,
+    path: &str,
+    within: &mut Vec<&'s str>,
+    out: &mut Vec<String>,
+) {
     if let Some(name) = schema["$ref"].as_str() {
         if !within.contains(&name) {
             within.push(name);

@@ -107,7 +107,8 @@ impl ModelArguments {
         match self.engine {
             Some(engine) if !engine.is_built() => {
                 let message = format!("this program was built without isl, which `--engine {engine}` needs");
-                let help = "build it with the feature `isl`, which is one of the defaults, or choose another engine";
+                let help =
+                    "build it with the feature `isl`, which is one of the defaults, or choose another engine";
                 Err(Failure::message("no-isl", message, Some(help)).for_json(json))
             }
             _ => Ok(()),

@@ -36,9 +36,7 @@ impl Fit {
     pub fn inherited_by(&self, id: &str) -> Self {
         let mut heir = self.clone();
         if id != self.id {
-            heir.time.thread_cycles = None;
-            heir.time.dram_one_way = None;
-            heir.time.launch_seconds = None;
+            heir.forget_device();
         }
         heir
     }

@@ -6,12 +6,14 @@
 //! assert!(curves.own);
 //! ```
 
+mod coefficient;
 mod document;
 #[cfg(feature = "fit")]
 pub mod fit;
 mod form;
 mod registry;
 
+pub use coefficient::{COEFFICIENTS, FittedOn, Known, coefficient, rounded};
 pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
 pub use form::Curve;
 pub use registry::{Curves, for_device, read, shipped};

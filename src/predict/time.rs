@@ -1,6 +1,6 @@
 //! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
 
-use crate::curve::{Coefficient, TimeFit};
+use crate::curve::TimeFit;
 use crate::device::Device;
 use crate::kernel::{Precision, Work};
 use crate::launch::{Launch, Occupancy};
@@ -193,7 +193,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         latency: latency(of, fit),
         tlb: translation(of, fit),
         dispatch: of.launch.blocks() as f64 * fit.dispatch_cycles.value / of.clock(),
-        launch: seconds_of(fit.launch_seconds.as_ref()).unwrap_or(of.device.launch_overhead.value.0),
+        launch: fit.seconds_of_launch(of.device),
         ..Terms::default()
     };
     let (most, limiter) = longest(&terms);
@@ -212,10 +212,6 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     Time { seconds, limiter, limits: of.limits(&terms), terms }
 }
 
-fn seconds_of(coefficient: Option<&Coefficient>) -> Option<f64> {
-    coefficient.map(|c| c.value)
-}
-
 /// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing,
 /// scattered waves, data that comes again and short stores cost.
 fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
@@ -224,9 +220,7 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
         return 0.0;
     }
     let share = of.stored_share();
-    let one_way = seconds_of(fit.dram_one_way.as_ref())
-        // The device file gives what a kernel with as many loads as stores reaches.
-        .unwrap_or(of.device.dram.bandwidth.value.0 * (1.0 + 0.25 * fit.turnaround.value));
+    let one_way = fit.one_way(of.device);
     let turns = 1.0 + fit.turnaround.value * share * (1.0 - share);
     let scatter = fit.scatter_bytes.value * of.volumes.scatter;
     let jumps = 1.0 + fit.scatter_loss.value * scatter / (1.0 + scatter / fit.scatter_half.value);
@@ -238,7 +232,7 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
 
 /// Little's law: each wave of threads takes at least the way to memory and back.
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
-    let cycles = seconds_of(fit.thread_cycles.as_ref()).unwrap_or(2.0 * of.device.dram.latency.value.0);
+    let cycles = fit.cycles_of_thread(of.device);
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores;
     let waves = of.working_blocks as f64 / of.occupancy.wave_blocks as f64;
     waves.max(1.0) * cycles * stores / of.clock()

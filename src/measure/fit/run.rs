@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::curves::{CurveFit, Form, Outcome, Rows, constant, curve};
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
-use super::time::{DEVICE, TimeFitOutcome, complete, fit_time, name_source};
+use super::time::{TimeFitOutcome, fit_time};
 use crate::curve::fit::{Interval, Options};
-use crate::curve::{Curve, Fit, Origin, TimeFit};
+use crate::curve::{Curve, Fit, Origin, coefficient, rounded};
 use crate::measure::join::{Case, Group, Library};
 use crate::measure::measurements::Quantity;
 use crate::measure::validate::{Score, validate};
@@ -81,7 +81,7 @@ pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Reques
     let mut fit = base.clone();
     fit.inherit = None;
     fit.id.clone_from(&first.device.id);
-    complete(&mut fit, &first.device);
+    fit.complete(&first.device);
     let curves = all.volumes(&mut fit);
     let timed = groups.iter().any(|g| g.cases.iter().any(|c| c.seconds(&g.device).is_some()));
     let time = if timed {
@@ -225,43 +225,31 @@ impl All<'_> {
             };
             if used {
                 fit.sources.insert(curve.name.to_owned(), origin(curve.seen.len(), error, intervals));
-                match curve.name {
-                    "partial_store" => curve.name.clone_into(&mut fit.volumes.partial_store.source),
-                    "partial_store_l2" => curve.name.clone_into(&mut fit.volumes.partial_store_l2.source),
-                    _ => {}
+                if let Some(known) = coefficient(curve.name) {
+                    known.name_source(fit, curve.name);
                 }
             }
         }
         let fitted: Vec<&TimeFitOutcome> = time.iter().filter(|t| t.kept.is_none()).collect();
         // What was fitted anew names the old source no longer.
         for t in &fitted {
-            name_source(fit, t.name, "");
+            t.known.name_source(fit, "");
         }
         prune(fit);
         let times = free_name(fit);
         for t in &fitted {
-            name_source(fit, t.name, &times);
+            t.known.name_source(fit, &times);
         }
         if !fitted.is_empty() {
-            let of = |t: &&TimeFitOutcome| Some((t.name.to_owned(), ends(t.interval.as_ref()?)));
+            let of = |t: &&TimeFitOutcome| Some((t.known.name.to_owned(), ends(t.interval.as_ref()?)));
             let rows =
                 self.groups.iter().flat_map(|g| g.cases.iter().filter(|c| c.seconds(&g.device).is_some()));
             let error = scores.iter().find(|s| s.quantity.is_speed()).map(|s| s.after);
             fit.sources.insert(times, origin(rows.count(), error, fitted.iter().filter_map(of).collect()));
         }
-        leave_to_device(&mut fit.time);
+        fit.leave_to_device();
         fit.about = format!("{}{text}", if self.request.simulated { "simulated: " } else { "" });
-        round(fit);
-    }
-}
-
-/// What was completed from the device file and not fitted stays there: who changes the device asks for
-/// the change.
-fn leave_to_device(time: &mut TimeFit) {
-    for slot in [&mut time.dram_one_way, &mut time.thread_cycles, &mut time.launch_seconds] {
-        if slot.as_ref().is_some_and(|c| c.source == DEVICE) {
-            *slot = None;
-        }
+        fit.round();
     }
 }
 
@@ -285,28 +273,4 @@ fn curve_of(fit: &CurveFit) -> Option<Curve> {
 
 fn ends(interval: &Interval) -> [f64; 2] {
     [rounded(interval.low), rounded(interval.high)]
-}
-
-/// Five digits: more would claim what no measurement tells.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.4e}").parse().unwrap_or(value)
-}
-
-fn round(fit: &mut Fit) {
-    let t = &mut fit.time;
-    let optional = [&mut t.dram_one_way, &mut t.thread_cycles, &mut t.launch_seconds].into_iter().flatten();
-    let plain = [
-        &mut t.l1_pipe,
-        &mut t.dispatch_cycles,
-        &mut t.turnaround,
-        &mut t.scatter_loss,
-        &mut t.scatter_half,
-        &mut t.refetch_loss,
-        &mut t.run_bytes,
-        &mut t.translation_cycles,
-        &mut t.few_blocks,
-        &mut fit.volumes.partial_store,
-        &mut fit.volumes.partial_store_l2,
-    ];
-    optional.chain(plain).for_each(|c| c.value = rounded(c.value));
 }

@@ -1,17 +1,16 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
 use crate::curve::fit::{Bounds, Interval, LeastSquares, Normal, minimise};
-use crate::curve::{Coefficient, Fit};
-use crate::device::Device;
+use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
 use crate::measure::join::{Case, Group};
 use crate::parallel;
 use crate::predict::Estimator;
 
 /// What came of one coefficient of the time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct TimeFitOutcome {
-    /// Its key in a curve file.
-    pub name: &'static str,
+    /// Which one.
+    pub known: &'static Known,
     /// Its value before.
     pub before: f64,
     /// Its value after; the same if it is kept.
@@ -22,77 +21,19 @@ pub struct TimeFitOutcome {
     pub kept: Option<&'static str>,
 }
 
-/// A coefficient.
-struct Place {
-    name: &'static str,
-    of: fn(&mut Fit) -> &mut f64,
+/// The coefficients that times can tell of.
+fn places() -> Vec<&'static Known> {
+    COEFFICIENTS.iter().filter(|known| known.fitted_on == FittedOn::Times).collect()
 }
 
 /// Names of the coefficients that can be fitted.
 pub fn time_coefficients() -> impl Iterator<Item = &'static str> {
-    PLACES.iter().map(|p| p.name)
+    places().into_iter().map(|known| known.name)
 }
 
-/// What times can tell of. Exponents and thresholds are forms, not measurements.
-const PLACES: [Place; 12] = [
-    Place { name: "dram_one_way", of: |f| present(&mut f.time.dram_one_way) },
-    Place { name: "thread_cycles", of: |f| present(&mut f.time.thread_cycles) },
-    Place { name: "l1_pipe", of: |f| &mut f.time.l1_pipe.value },
-    Place { name: "launch_seconds", of: |f| present(&mut f.time.launch_seconds) },
-    Place { name: "dispatch_cycles", of: |f| &mut f.time.dispatch_cycles.value },
-    Place { name: "turnaround", of: |f| &mut f.time.turnaround.value },
-    Place { name: "scatter_loss", of: |f| &mut f.time.scatter_loss.value },
-    Place { name: "scatter_half", of: |f| &mut f.time.scatter_half.value },
-    Place { name: "refetch_loss", of: |f| &mut f.time.refetch_loss.value },
-    Place { name: "run_bytes", of: |f| &mut f.time.run_bytes.value },
-    Place { name: "translation_cycles", of: |f| &mut f.time.translation_cycles.value },
-    Place { name: "few_blocks", of: |f| &mut f.time.few_blocks.value },
-];
-
-fn present(coefficient: &mut Option<Coefficient>) -> &mut f64 {
-    let none = || Coefficient { value: 1.0, source: String::new() };
-    &mut coefficient.get_or_insert_with(none).value
-}
-
-/// Puts what follows from the device where the curve file leaves a coefficient out.
-pub(super) fn complete(fit: &mut Fit, device: &Device) {
-    let of = |value: f64| Some(Coefficient { value, source: DEVICE.to_owned() });
-    let t = &mut fit.time;
-    if t.dram_one_way.is_none() {
-        t.dram_one_way = of(device.dram.bandwidth.value.0 * (1.0 + 0.25 * t.turnaround.value));
-    }
-    if t.thread_cycles.is_none() {
-        t.thread_cycles = of(2.0 * device.dram.latency.value.0);
-    }
-    if t.launch_seconds.is_none() {
-        t.launch_seconds = of(device.launch_overhead.value.0);
-    }
-}
-
-/// The source of what follows from the device, while a fit runs.
-pub(super) const DEVICE: &str = "device";
-
-/// Sets the source of a coefficient.
-pub(super) fn name_source(fit: &mut Fit, name: &str, source: &str) {
-    let t = &mut fit.time;
-    let of = match name {
-        "dram_one_way" => t.dram_one_way.as_mut(),
-        "thread_cycles" => t.thread_cycles.as_mut(),
-        "launch_seconds" => t.launch_seconds.as_mut(),
-        "l1_pipe" => Some(&mut t.l1_pipe),
-        "dispatch_cycles" => Some(&mut t.dispatch_cycles),
-        "turnaround" => Some(&mut t.turnaround),
-        "scatter_loss" => Some(&mut t.scatter_loss),
-        "scatter_half" => Some(&mut t.scatter_half),
-        "refetch_loss" => Some(&mut t.refetch_loss),
-        "run_bytes" => Some(&mut t.run_bytes),
-        "translation_cycles" => Some(&mut t.translation_cycles),
-        "few_blocks" => Some(&mut t.few_blocks),
-        _ => None,
-    };
-    if let Some(coefficient) = of {
-        source.clone_into(&mut coefficient.source);
-    }
+/// A value of a coefficient that is there: those of the device were put in before.
+fn value(known: &Known, fit: &Fit) -> f64 {
+    known.value(fit).expect("the curve file was completed from the device")
 }
 
 /// A launch that moves the logarithm of its time by this much per logarithm of a coefficient tells of it.
@@ -116,10 +57,10 @@ pub(super) fn fit_time(
     only: &[String],
 ) -> (Fit, Vec<TimeFitOutcome>) {
     let rows = rows(groups);
-    let base: Vec<f64> = PLACES.iter().map(|p| *(p.of)(&mut fit.clone())).collect();
-    let all =
-        Times { rows: &rows, estimators, fit, which: (0..PLACES.len()).collect(), prior: &[], scale: 1.0 };
-    let mut kept: Vec<Option<&'static str>> = PLACES
+    let places = places();
+    let base: Vec<f64> = places.iter().map(|known| value(known, fit)).collect();
+    let all = Times { rows: &rows, estimators, fit, which: places.clone(), prior: &[], scale: 1.0 };
+    let mut kept: Vec<Option<&'static str>> = places
         .iter()
         .zip(all.telling())
         .zip(&base)
@@ -135,22 +76,22 @@ pub(super) fn fit_time(
         .collect();
     let (mut best, mut deviations);
     loop {
-        let which: Vec<usize> =
-            (0..PLACES.len()).filter(|&i| kept.get(i).is_some_and(Option::is_none)).collect();
-        let prior: Vec<f64> = which.iter().filter_map(|&i| base.get(i)).map(|v| v.ln()).collect();
-        let times = Times { rows: &rows, estimators, fit, which: which.clone(), prior: &prior, scale: 1.0 };
+        let free: Vec<usize> = (0..places.len()).filter(|&i| kept[i].is_none()).collect();
+        let which: Vec<&Known> = free.iter().map(|&i| places[i]).collect();
+        let prior: Vec<f64> = free.iter().map(|&i| base[i].ln()).collect();
+        let times = Times { rows: &rows, estimators, fit, which, prior: &prior, scale: 1.0 };
         (best, deviations) = times.settled();
         // The least sure one first: without it the others may be surer.
         let unsure = deviations.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        match unsure.filter(|u| u.1 > UNSURE).and_then(|u| which.get(u.0)).and_then(|&i| kept.get_mut(i)) {
-            Some(slot) => *slot = Some("the measurements leave it unsure"),
+        match unsure.filter(|u| u.1 > UNSURE) {
+            Some((least_sure, _)) => kept[free[least_sure]] = Some("the measurements leave it unsure"),
             None => break,
         }
     }
     let mut after = fit.clone();
     let mut fitted = best.iter().zip(&deviations);
     let mut outcomes = Vec::new();
-    for ((place, &before), kept) in PLACES.iter().zip(&base).zip(kept) {
+    for ((place, &before), kept) in places.iter().zip(&base).zip(kept) {
         let found = if kept.is_none() { fitted.next() } else { None };
         let (value, interval) = match found {
             Some((log, by)) => {
@@ -159,8 +100,8 @@ pub(super) fn fit_time(
             }
             None => (before, None),
         };
-        *(place.of)(&mut after) = value;
-        outcomes.push(TimeFitOutcome { name: place.name, before, value, interval, kept });
+        place.set(&mut after, value);
+        outcomes.push(TimeFitOutcome { known: place, before, value, interval, kept });
     }
     (after, outcomes)
 }
@@ -199,7 +140,7 @@ struct Times<'a> {
     rows: &'a [Row<'a>],
     estimators: &'a [Estimator<'a>],
     fit: &'a Fit,
-    which: Vec<usize>,
+    which: Vec<&'static Known>,
     /// Logarithms of the coefficients before.
     prior: &'a [f64],
     scale: f64,
@@ -209,8 +150,8 @@ impl Times<'_> {
     /// The curve file with these logarithms.
     fn with(&self, logs: &[f64]) -> Fit {
         let mut fit = self.fit.clone();
-        for (place, log) in self.which.iter().filter_map(|&i| PLACES.get(i)).zip(logs) {
-            *(place.of)(&mut fit) = log.exp();
+        for (place, log) in self.which.iter().zip(logs) {
+            place.set(&mut fit, log.exp());
         }
         fit
     }
@@ -242,8 +183,8 @@ impl Times<'_> {
 
     /// Launches that tell of each coefficient.
     fn telling(&self) -> Vec<usize> {
-        let mut fit = self.fit.clone();
-        let logs: Vec<f64> = PLACES.iter().map(|p| (p.of)(&mut fit).max(f64::MIN_POSITIVE).ln()).collect();
+        let logs: Vec<f64> =
+            self.which.iter().map(|known| value(known, self.fit).max(f64::MIN_POSITIVE).ln()).collect();
         let (_, slopes) = self.slopes(&logs);
         slopes.iter().map(|s| s.iter().filter(|by| by.abs() > SENSITIVE).count()).collect()
     }

@@ -138,7 +138,7 @@ pub fn fit_document(
             .time
             .iter()
             .map(|t| TimeDocument {
-                name: t.name,
+                name: t.known.name,
                 before: t.before,
                 value: t.value,
                 interval: t.interval.as_ref().map(ends),

@@ -1,0 +1,288 @@
+//! The coefficients of curve files that are plain numbers: one row for each, which says all that there is to
+//! know of it beside its value. `docs/model.md` has the table.
+
+use super::document::{Coefficient, Fit, TimeFit};
+use crate::device::Device;
+
+/// What a coefficient can be fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FittedOn {
+    /// Measured times of launches.
+    Times,
+    /// Measured volumes of stores.
+    Stores,
+    /// Nothing that is measured yet: forms and thresholds, set by hand.
+    Nothing,
+}
+
+impl FittedOn {
+    /// How tables name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            FittedOn::Times => "times",
+            FittedOn::Stores => "stored volumes",
+            FittedOn::Nothing => "nothing",
+        }
+    }
+}
+
+/// The place of a coefficient in a curve file.
+enum Place<'f> {
+    Required(&'f mut Coefficient),
+    Optional(&'f mut Option<Coefficient>),
+}
+
+/// What stands for a coefficient that a curve file leaves out.
+type FromDevice = fn(&TimeFit, &Device) -> f64;
+
+/// A coefficient.
+#[derive(Debug)]
+pub struct Known {
+    /// Its key in a curve file.
+    pub name: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// What it is, in a line.
+    pub meaning: &'static str,
+    /// What it can be fitted to.
+    pub fitted_on: FittedOn,
+    from_device: Option<FromDevice>,
+    get: fn(&Fit) -> Option<&Coefficient>,
+    place: fn(&mut Fit) -> Place<'_>,
+}
+
+/// The source of what follows from the device, while a fit runs.
+const DEVICE: &str = "device";
+
+impl Known {
+    /// Whether a curve file may leave it to the device.
+    pub fn is_optional(&self) -> bool {
+        self.from_device.is_some()
+    }
+
+    /// Its value in a curve file, if it is there.
+    pub fn value(&self, fit: &Fit) -> Option<f64> {
+        (self.get)(fit).map(|coefficient| coefficient.value)
+    }
+
+    /// Changes its value; one that was left out is no longer.
+    pub fn set(&self, fit: &mut Fit, value: f64) {
+        let absent = || Coefficient { value, source: String::new() };
+        match (self.place)(fit) {
+            Place::Required(coefficient) => coefficient.value = value,
+            Place::Optional(coefficient) => coefficient.get_or_insert_with(absent).value = value,
+        }
+    }
+
+    /// Names its source, where it is there.
+    pub fn name_source(&self, fit: &mut Fit, source: &str) {
+        if let Some(coefficient) = self.present(fit) {
+            source.clone_into(&mut coefficient.source);
+        }
+    }
+
+    /// Keeps five digits of what can be fitted: more would claim what no measurement tells.
+    fn round(&self, fit: &mut Fit) {
+        if self.fitted_on != FittedOn::Nothing
+            && let Some(coefficient) = self.present(fit)
+        {
+            coefficient.value = rounded(coefficient.value);
+        }
+    }
+
+    fn present<'f>(&self, fit: &'f mut Fit) -> Option<&'f mut Coefficient> {
+        match (self.place)(fit) {
+            Place::Required(coefficient) => Some(coefficient),
+            Place::Optional(coefficient) => coefficient.as_mut(),
+        }
+    }
+}
+
+/// Five digits.
+pub fn rounded(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+/// The coefficient with a name.
+pub fn coefficient(name: &str) -> Option<&'static Known> {
+    COEFFICIENTS.iter().find(|known| known.name == name)
+}
+
+impl Fit {
+    /// Puts what follows from the device where the file leaves a coefficient out.
+    pub fn complete(&mut self, device: &Device) {
+        let time = self.time.clone();
+        for known in &COEFFICIENTS {
+            if let (Some(from_device), Place::Optional(place)) = (known.from_device, (known.place)(self)) {
+                let value = || Coefficient { value: from_device(&time, device), source: DEVICE.to_owned() };
+                place.get_or_insert_with(value);
+            }
+        }
+    }
+
+    /// Leaves out what follows from the device and was not fitted: who changes the device asks for the change.
+    pub fn leave_to_device(&mut self) {
+        self.leave_out(|coefficient| coefficient.source == DEVICE);
+    }
+
+    /// Leaves out what holds for one device alone.
+    pub(super) fn forget_device(&mut self) {
+        self.leave_out(|_| true);
+    }
+
+    fn leave_out(&mut self, which: impl Fn(&Coefficient) -> bool) {
+        for known in &COEFFICIENTS {
+            if let Place::Optional(place) = (known.place)(self)
+                && place.as_ref().is_some_and(&which)
+            {
+                *place = None;
+            }
+        }
+    }
+
+    /// Keeps five digits of everything that can be fitted.
+    pub fn round(&mut self) {
+        COEFFICIENTS.iter().for_each(|known| known.round(self));
+    }
+}
+
+impl TimeFit {
+    /// Bytes per second of one-way traffic. A device file gives what a kernel with as many loads as stores
+    /// reaches, which turns between them have cost already.
+    pub fn one_way(&self, device: &Device) -> f64 {
+        let from_device = || device.dram.bandwidth.value.0 * (1.0 + 0.25 * self.turnaround.value);
+        self.dram_one_way.as_ref().map_or_else(from_device, |c| c.value)
+    }
+
+    /// Cycles from a thread's first load to its end when nothing is in its way: to memory and back, twice.
+    pub fn cycles_of_thread(&self, device: &Device) -> f64 {
+        self.thread_cycles.as_ref().map_or_else(|| 2.0 * device.dram.latency.value.0, |c| c.value)
+    }
+
+    /// Seconds that every launch takes by itself.
+    pub fn seconds_of_launch(&self, device: &Device) -> f64 {
+        self.launch_seconds.as_ref().map_or_else(|| device.launch_overhead.value.0, |c| c.value)
+    }
+}
+
+/// A coefficient that every curve file has.
+macro_rules! required {
+    ($part:ident . $name:ident, $unit:literal, $fitted_on:ident, $meaning:literal) => {
+        Known {
+            name: stringify!($name),
+            unit: $unit,
+            meaning: $meaning,
+            fitted_on: FittedOn::$fitted_on,
+            from_device: None,
+            get: |fit| Some(&fit.$part.$name),
+            place: |fit| Place::Required(&mut fit.$part.$name),
+        }
+    };
+}
+
+/// A coefficient that follows from the device where it is left out.
+macro_rules! optional {
+    ($part:ident . $name:ident, $unit:literal, $fitted_on:ident, $from_device:expr, $meaning:literal) => {
+        Known {
+            name: stringify!($name),
+            unit: $unit,
+            meaning: $meaning,
+            fitted_on: FittedOn::$fitted_on,
+            from_device: Some($from_device),
+            get: |fit| fit.$part.$name.as_ref(),
+            place: |fit| Place::Optional(&mut fit.$part.$name),
+        }
+    };
+}
+
+/// All coefficients, in the order in which fits report them.
+pub static COEFFICIENTS: [Known; 22] = [
+    optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
+    optional!(
+        time.thread_cycles,
+        "cycles",
+        Times,
+        TimeFit::cycles_of_thread,
+        "from a thread's first load to its end when nothing is in its way"
+    ),
+    required!(time.l1_pipe, "", Times, "cycles of the L1 pipe over the cycles that its rules count"),
+    optional!(
+        time.launch_seconds,
+        "s",
+        Times,
+        TimeFit::seconds_of_launch,
+        "what every launch takes by itself"
+    ),
+    required!(time.dispatch_cycles, "cycles/block", Times, "what the device takes to start a block"),
+    required!(time.turnaround, "", Times, "loss of memory bandwidth to turns between reads and writes"),
+    required!(time.scatter_loss, "", Times, "loss of memory bandwidth when a wave is scattered over memory"),
+    required!(time.scatter_half, "", Times, "scatter at which half of that is lost"),
+    required!(time.refetch_loss, "", Times, "loss of memory bandwidth by data that is fetched again"),
+    required!(time.run_bytes, "B", Times, "what each further run of sectors of a warp-wide store costs"),
+    required!(time.translation_cycles, "cycles/page", Times, "address translation, per page of a block"),
+    required!(time.few_blocks, "", Times, "cost of few resident blocks, per block"),
+    required!(volumes.partial_store, "", Stores, "sectors written in part that leave before the rest comes"),
+    required!(volumes.partial_store_l2, "", Stores, "further writes to L2 for each of them"),
+    required!(volumes.wave_share, "", Nothing, "part of a wave's bytes between two uses by its blocks"),
+    required!(time.store_cycles, "", Nothing, "how much longer a thread takes per store"),
+    required!(time.scatter_bytes, "B", Nothing, "what a page beyond those of contiguous arrays stands for"),
+    required!(time.latency_norm, "", Nothing, "exponent that joins memory bandwidth and latency"),
+    required!(time.limiter_norm, "", Nothing, "exponent that joins the limiters"),
+    required!(time.translation_pages, "pages", Nothing, "pages of a block beyond which they are paid"),
+    required!(time.translation_power, "", Nothing, "how sharp that is"),
+    required!(time.side_norm, "", Nothing, "exponent that joins dispatch and translation with the rest"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::curve::for_device;
+    use crate::device::find;
+
+    fn fit() -> Fit {
+        for_device(&find("v100", &[]).unwrap()).fit.clone()
+    }
+
+    /// Every plain number of a curve file has its row.
+    #[test]
+    fn every_coefficient_is_in_the_table() {
+        let file = serde_json::to_value(fit()).unwrap();
+        let is_number = |v: &serde_json::Value| v.get("value").is_some();
+        let parts = ["volumes", "time"].map(|part| file[part].as_object().unwrap().clone());
+        let keys = parts.iter().flatten().filter(|(_, v)| is_number(v)).map(|(key, _)| key.as_str());
+        let rows: BTreeSet<&str> = COEFFICIENTS.iter().map(|known| known.name).collect();
+        assert_eq!(keys.collect::<BTreeSet<_>>(), rows);
+        assert_eq!(rows.len(), COEFFICIENTS.len());
+    }
+
+    #[test]
+    fn rows_read_and_write_their_own_key() {
+        for (i, known) in COEFFICIENTS.iter().enumerate() {
+            let mut changed = fit();
+            known.set(&mut changed, 1e6 + i as f64);
+            assert_eq!(known.value(&changed), Some(1e6 + i as f64), "{}", known.name);
+            known.name_source(&mut changed, "here");
+            let file = serde_json::to_string(&changed).unwrap();
+            let key = format!("\"{}\":{{\"value\":{:?},\"source\":\"here\"}}", known.name, 1e6 + i as f64);
+            assert!(file.contains(&key), "{key} in {file}");
+        }
+    }
+
+    #[test]
+    fn what_follows_from_the_device_can_be_left_to_it() {
+        let device = find("h200", &[]).unwrap();
+        let mut other = for_device(&device).fit.clone();
+        let before = other.clone();
+        other.complete(&device);
+        assert!(COEFFICIENTS.iter().all(|known| known.value(&other).is_some()));
+        assert_eq!(other.time.thread_cycles.as_ref().unwrap().value, before.time.cycles_of_thread(&device));
+        other.leave_to_device();
+        assert_eq!(other, before);
+        // What was fitted stays.
+        let mut own = fit();
+        own.leave_to_device();
+        assert_eq!(own, fit());
+    }
+}
