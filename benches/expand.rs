@@ -29,7 +29,7 @@ fn expand(c: &mut Criterion) {
             b.iter(|| {
                 for &candidate in &some {
                     let launch = Launch::new(&kernel, candidate).unwrap();
-                    black_box(Program::of(&kernel, candidate).unwrap().at(&launch).unwrap());
+                    black_box(Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap());
                 }
             });
         });

@@ -32,7 +32,7 @@ impl Case {
         let kernel = load(name, &text, &options).unwrap().kernels.remove(0);
         let candidate = Candidate { block, fold: [1; 3] };
         let launch = Launch::new(&kernel, candidate).unwrap();
-        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let all = launch.blocks();
         let blocks = match threads {
             Some(threads) => {

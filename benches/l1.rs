@@ -24,7 +24,7 @@ impl Case {
         let kernel = load(name, &text, &Default::default()).unwrap().kernels.remove(0);
         let candidate = Candidate { block, fold };
         let launch = Launch::new(&kernel, candidate).unwrap();
-        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let device = device::find("a100-40gb", &[]).unwrap();
         Self { kernel, launch, program, device }
     }

@@ -155,7 +155,7 @@ fn model(c: &mut Criterion<CpuTime>) {
     for (name, params) in patterns {
         let trace = pattern(params);
         let how = Coalescing { grouping: Grouping::Position, ..Coalescing::default() };
-        let all = Requests::of(&trace, how, 0..trace.blocks());
+        let all = Requests::coalesced(&trace, how, 0..trace.blocks());
         // Four runs count as four.
         group.throughput(Throughput::Elements(4 * all.requests.len() as u64));
         group.bench_function(format!("four_runs/{name}"), |b| {
@@ -214,7 +214,7 @@ fn published(c: &mut Criterion<CpuTime>) {
                     let how =
                         Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };
                     let trace = &collector.traces[0];
-                    let all = Requests::of(trace, how, 0..trace.blocks());
+                    let all = Requests::coalesced(trace, how, 0..trace.blocks());
                     simulate(&all, trace.block_threads(), &config, &RunKind::FOUR)
                 });
             });

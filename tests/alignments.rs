@@ -12,7 +12,7 @@ use wavecast::traffic::{Counting, footprints};
 /// every block of the grid.
 fn loaded(kernel: &Kernel, device: &Device, candidate: Candidate) -> [f64; 2] {
     let launch = Launch::new(kernel, candidate).unwrap();
-    let program = Program::of(kernel, candidate).unwrap().at(&launch).unwrap();
+    let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
     let found = footprints(kernel, &launch, &program, device, 32, &Counting::default()).unwrap();
     let sector = i64::try_from(device.l1.sector.value.0).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };

@@ -26,7 +26,7 @@ fn documents_touch_what_the_generators_touch() {
             let fold = kernel.launch.folds[0];
             let candidate = Candidate { block: three(&fact["block_shape"]), fold };
             let launch = Launch::new(kernel, candidate).unwrap();
-            let program = Program::of(kernel, candidate).unwrap().at(&launch).unwrap();
+            let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
             let mut touched: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
             let (block, thread) = (three(&fact["block"]), three(&fact["thread"]));
             visit_thread(&program, kernel.extents(), candidate.block, block, thread, 1 << 20, &mut |touch| {

@@ -86,7 +86,7 @@ fn endless_caches_load_what_is_distinct() {
     hierarchy.count_alone();
     let how =
         Coalescing { line: config.l1.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
-    let of = |block| Requests::of(&synth.trace([block]).unwrap(), how, 0..1);
+    let of = |block| Requests::coalesced(&synth.trace([block]).unwrap(), how, 0..1);
     let Ok(()) = hierarchy.run(0..synth.blocks(), |block| Ok::<_, std::convert::Infallible>(of(block)));
     let (mut distinct, mut stored, mut alone) = (HashSet::new(), HashSet::new(), 0);
     for block in 0..synth.blocks() {

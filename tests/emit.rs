@@ -70,7 +70,7 @@ fn kernels(file: &str, set: &[&str]) -> Vec<Kernel> {
 
 /// Emits, compiles and runs a program under Oclgrind and compares each launch with the synthesised one.
 fn run(kernel: &Kernel, candidates: &[Candidate]) -> Result<usize, String> {
-    let text = emit(kernel, candidates, &Settings::of(Language::OpenCl)).map_err(|e| e.to_string())?;
+    let text = emit(kernel, candidates, &Settings::new(Language::OpenCl)).map_err(|e| e.to_string())?;
     let folder = folder("emitted");
     let source = folder.join(file_name(kernel, Language::OpenCl));
     let program = source.with_extension("bin");
@@ -173,7 +173,7 @@ fn odd_kernels_are_emitted_too() {
     for text in [ODD, &apart] {
         let kernel = load("odd", text, &Options::default()).unwrap().kernels.remove(0);
         let all: Vec<Candidate> = wavecast::launch::candidates(&kernel).collect();
-        let program = emit(&kernel, &all, &Settings::of(Language::OpenCl)).unwrap();
+        let program = emit(&kernel, &all, &Settings::new(Language::OpenCl)).unwrap();
         assert_eq!(program.contains("are not checked"), text == ODD);
         assert!(program.contains("if (sum1 == -1) sink[0] = sum1;"), "the last load is kept");
         assert_eq!(run(&kernel, &all).map(|n| n > 0), Ok(true));
@@ -196,7 +196,7 @@ launch: {block: [[64]]}
         let kernel =
             load("k", &text.replace(change.0, change.1), &Options::default()).unwrap().kernels.remove(0);
         let all: Vec<Candidate> = wavecast::launch::candidates(&kernel).collect();
-        let why = emit(&kernel, &all, &Settings::of(Language::Cuda)).unwrap_err();
+        let why = emit(&kernel, &all, &Settings::new(Language::Cuda)).unwrap_err();
         assert!(!why.help().is_empty());
         format!("{}: {why}", why.code())
     };
@@ -261,7 +261,7 @@ fn cuda_programs_compile_without_warnings() {
     for case in CASES.iter().filter(|c| all || some.contains(&c.file)) {
         for kernel in kernels(case.file, &[]) {
             let candidates: Vec<Candidate> = wavecast::launch::candidates(&kernel).collect();
-            let text = emit(&kernel, &candidates, &Settings::of(Language::Cuda)).unwrap();
+            let text = emit(&kernel, &candidates, &Settings::new(Language::Cuda)).unwrap();
             let file = folder.join(file_name(&kernel, Language::Cuda));
             std::fs::write(&file, text).unwrap();
             for arch in ["sm_70", "sm_80", "sm_90"] {

@@ -76,7 +76,7 @@ fn mutable(text: &str) -> (String, usize) {
 
 /// Which shifts the check does not see.
 fn survivors(kernel: &Kernel, candidate: Candidate, folder: &str) -> (usize, Vec<String>) {
-    let text = emit(kernel, &[candidate], &Settings::of(Language::Cuda)).unwrap();
+    let text = emit(kernel, &[candidate], &Settings::new(Language::Cuda)).unwrap();
     assert!(!text.contains("are not checked"), "{}", kernel.name);
     let (text, count) = mutable(&text);
     let program = played::built(kernel, &text, Language::Cuda, &played::folder(folder)).unwrap();
@@ -118,7 +118,7 @@ fn opencl_programs_see_wrong_indices_too() {
     let folder = oclgrind::folder("mutants-opencl");
     let kernel = of_library("star2d5", &["NX=40", "NY=19"]);
     let candidate = Candidate { block: [16, 4, 1], fold: [1, 1, 1] };
-    let text = emit(&kernel, &[candidate], &Settings::of(Language::OpenCl)).unwrap();
+    let text = emit(&kernel, &[candidate], &Settings::new(Language::OpenCl)).unwrap();
     let (kernels, host) = text.split_at(text.find("/* ---- Checking").unwrap());
     let (source, rest) = kernels.split_at(kernels.find("// ---- The host").unwrap());
     let load = source.match_indices("sum0 += ").nth(2).unwrap().0;

@@ -27,7 +27,7 @@ fn explained(estimator: &Estimator<'_>, candidate: Candidate) -> Explanation {
 }
 
 fn document(estimator: &Estimator<'_>, candidate: Candidate) -> ExplanationDocument {
-    let chosen = Chosen::of(estimator.kernel, Some(candidate.block), Some(candidate.fold));
+    let chosen = Chosen::new(estimator.kernel, Some(candidate.block), Some(candidate.fold));
     let found = explained(estimator, candidate);
     explanation_document(std::slice::from_ref(estimator), 0, &found, &chosen, Vec::new())
 }

@@ -135,7 +135,7 @@ proptest! {
         let kernel = &loaded.kernels[0];
         let candidate = Candidate { block, fold };
         let launch = Launch::new(kernel, candidate).unwrap();
-        let folded = Program::of(kernel, candidate).unwrap();
+        let folded = Program::placed(kernel, candidate).unwrap();
         let program = folded.at(&launch).unwrap();
         prop_assert_eq!(by_threads(kernel, &launch, &program), by_work_items(kernel, &launch), "{}", text);
         // No load is left that an equal one made needless: these kernels load before they store.

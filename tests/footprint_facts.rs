@@ -24,7 +24,7 @@ fn loads(
 ) -> u128 {
     let candidate = Candidate { block, fold: [1; 3] };
     let launch = Launch::new(kernel, candidate).unwrap();
-    let program = Program::of(kernel, candidate).unwrap().at(&launch).unwrap();
+    let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };
     let mut total = 0;
     for field in 0..kernel.fields.len() {

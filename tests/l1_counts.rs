@@ -22,7 +22,7 @@ impl Case {
         let kernel = load("kernel", text, &Default::default()).unwrap().kernels.remove(0);
         let candidate = Candidate { block, fold };
         let launch = Launch::new(&kernel, candidate).unwrap();
-        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         Self { kernel, launch, program }
     }
 
@@ -56,7 +56,7 @@ impl Case {
 
     /// The counts of given blocks, warp by warp and thread by thread.
     fn oracle(&self, blocks: &[[i64; 3]], device: &Device) -> L1Counts {
-        let pipe = Pipe::of(device);
+        let pipe = Pipe::new(device);
         let mut instructions = vec![InstructionCounts::default(); self.program.instructions.len()];
         let mut fields = vec![FieldCounts::default(); self.kernel.fields.len()];
         let [bx, by, bz] = self.launch.candidate.block;
@@ -246,7 +246,7 @@ fn conditions_and_quotients_are_exact_lane_by_lane() {
         let case = Case::new(GUARDED, block, fold);
         let device = device("a100-40gb");
         let counts = case.count(&device);
-        let working = Working::of(&case.kernel, &case.launch, &case.program);
+        let working = Working::new(&case.kernel, &case.launch, &case.program);
         assert_eq!(counts.sampled, working.blocks.count() > 16);
         // Of as many blocks as there are, all warps.
         case.check(&counts, &device, &format!("{block:?} {fold:?}"));
@@ -300,7 +300,7 @@ fn every_kernel_of_the_library_is_counted() {
             let all: Vec<Candidate> = wavecast::launch::candidates(&kernel).collect();
             for candidate in [all[0], all[all.len() / 2], all[all.len() - 1]] {
                 let launch = Launch::new(&kernel, candidate).unwrap();
-                let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+                let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
                 for name in ["a100-40gb", "mi300x"] {
                     let counts = l1::count(&kernel, &launch, &program, &device(name)).unwrap();
                     let what = format!("{} {candidate:?} {name}", path.display());

@@ -102,7 +102,7 @@ fn contiguous_lanes_cost_what_their_bytes_take() {
     // bandwidth run on the MI210: 60, 32 and 60 B/cycle).
     for (width, cycles) in [(4, 4.0), (8, 16.0), (16, 16.0)] {
         let pattern = Pattern { width, elements: stride(1) };
-        let pipe = wavecast::traffic::l1::Pipe::of(&device("mi210"));
+        let pipe = wavecast::traffic::l1::Pipe::new(&device("mi210"));
         let lanes: Vec<i64> = (0..64).map(|l| l * width).collect();
         let wavefronts = pipe.global(wavecast::traffic::l1::Lanes::all(&lanes), width);
         assert!((pipe.cycles(wavefronts, width) - cycles).abs() < 1e-9, "{pattern:?}: {wavefronts:?}");

@@ -40,7 +40,7 @@ fn deep_waves_load_less() {
     for (depth, bytes) in [(1, 72.0), (2, 40.0), (4, 24.0), (8, 16.0), (16, 12.0), (32, 10.0)] {
         let candidate = Candidate { block: [32, 32 / depth, depth], fold: [1; 3] };
         let launch = Launch::new(&kernel, candidate).unwrap();
-        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let [gx, gy, _] = launch.sizes.grid;
         let found = footprints(&kernel, &launch, &program, &device, gx * gy, &Counting::default()).unwrap();
         let loads: f64 = found.fields.iter().map(|f| f.wave_load).sum();

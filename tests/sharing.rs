@@ -28,7 +28,7 @@ fn rankings_and_predictions_agree() {
         let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         let kernel = load(name, &text, &Default::default()).unwrap().kernels.remove(0);
-        assert_eq!(WorkItems::of(&kernel, &Counting::default()).is_some(), shares, "{name}");
+        assert_eq!(WorkItems::new(&kernel, &Counting::default()).is_some(), shares, "{name}");
         for device in ["a100-40gb", "rx-6900-xt"] {
             let device = device::find(device, &[]).unwrap();
             let estimator = Estimator::new(&kernel, &device);

@@ -19,7 +19,7 @@ fn data(name: &str) -> String {
 fn requests(pattern: &Pattern, split: bool) -> (Requests, usize) {
     let trace = pattern.trace().unwrap();
     let how = Coalescing { grouping: Grouping::Position, split, ..Coalescing::default() };
-    (Requests::of(&trace, how, 0..trace.blocks()), trace.block_threads())
+    (Requests::coalesced(&trace, how, 0..trace.blocks()), trace.block_threads())
 }
 
 #[test]
@@ -256,8 +256,11 @@ fn random_latencies_are_rounded() {
         builder.push(wavecast::trace::Access::plain(0, wavecast::trace::Kind::Load, i * 128, 4));
     }
     let trace = builder.finish(wavecast::trace::Tables::default());
-    let all =
-        Requests::of(&trace, Coalescing { grouping: Grouping::Position, ..Coalescing::default() }, 0..1);
+    let all = Requests::coalesced(
+        &trace,
+        Coalescing { grouping: Grouping::Position, ..Coalescing::default() },
+        0..1,
+    );
     let ticks = |deviation: f64| {
         let mut config = Config::fermi_16k(Rules::PAPER);
         config.latency.deviation = deviation;

@@ -71,7 +71,7 @@ fn volumes(kernel: &Kernel, device: &Device, candidate: Candidate) -> [[f64; 2];
     let estimator = Estimator { caches: Caches::Cold, ..Estimator::new(kernel, device) };
     let prediction = estimator.predict(candidate).unwrap();
     let launch = &prediction.launch;
-    let program = Program::of(kernel, candidate).unwrap().at(launch).unwrap();
+    let program = Program::placed(kernel, candidate).unwrap().at(launch).unwrap();
     let threads = Threads { kernel, launch, program: &program };
     let touched = |field: usize| {
         let of = |kinds: &[AccessKind]| {

@@ -84,7 +84,7 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
     compare_fields(&client, kernel)?;
     compare_domain(&client, kernel)?;
     let all: Vec<_> = candidates(kernel).collect();
-    let program = Program::of(kernel, all[0]).map_err(|e| e.to_string())?;
+    let program = Program::placed(kernel, all[0]).map_err(|e| e.to_string())?;
     compare_counts(&client, &program)?;
     let emitted = Emitted::new(&client);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -93,7 +93,7 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
         let candidate = all[number % all.len()];
         let launch = Launch::new(kernel, candidate).map_err(|e| e.to_string())?;
         let program =
-            Program::of(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
+            Program::placed(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
         // Every fourth thread in the last block of each dimension, where the domain may cut it.
         let last = number % 4 == 3;
         let block = launch.sizes.grid.map(|n| if last { n - 1 } else { random.below(n) });

@@ -221,7 +221,11 @@ fn owned(text: String) -> *mut c_char {
 }
 
 fn wrong(name: &str, what: &str) -> ErrorDocument {
-    ErrorDocument::of("argument", format!("the argument `{name}` {what}"), Some("see wavecast.h".to_owned()))
+    ErrorDocument::single(
+        "argument",
+        format!("the argument `{name}` {what}"),
+        Some("see wavecast.h".to_owned()),
+    )
 }
 
 fn json(document: &ErrorDocument) -> String {
@@ -235,6 +239,10 @@ fn documents_json(documents: &Documents) -> String {
 /// A panic must not reach C. The service catches its own; this is for the rest.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ErrorDocument>) -> Result<T, ErrorDocument> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(ErrorDocument::of("internal", "internal error".to_owned(), Some("please report it".to_owned())))
+        Err(ErrorDocument::single(
+            "internal",
+            "internal error".to_owned(),
+            Some("please report it".to_owned()),
+        ))
     })
 }

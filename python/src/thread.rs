@@ -27,7 +27,7 @@ pub fn touched(
     };
     let candidate = Candidate { block, fold };
     let launch = Launch::new(kernel, candidate).map_err(|e| e.to_string())?;
-    let program = Program::of(kernel, candidate).map_err(|e| e.to_string())?;
+    let program = Program::placed(kernel, candidate).map_err(|e| e.to_string())?;
     let program = program.at(&launch).map_err(|e| e.to_string())?;
     let mut all = BTreeSet::new();
     let mut add = |kind: &'static str, field: String, element: i64| {

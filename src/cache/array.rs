@@ -107,7 +107,7 @@ impl Cache {
     /// Reads sectors of a line; they are there afterwards.
     #[inline]
     pub fn read(&mut self, line: u64, sectors: u8) -> Found {
-        let set = self.shape.sets.of(line) as usize;
+        let set = self.shape.sets.set(line) as usize;
         match self.find(set, line) {
             Some(way) => {
                 self.memory.used(set, way, false);
@@ -123,7 +123,7 @@ impl Cache {
     /// Writes sectors of a line, by the write policy.
     #[inline]
     pub fn write(&mut self, line: u64, sectors: u8) -> Found {
-        let set = self.shape.sets.of(line) as usize;
+        let set = self.shape.sets.set(line) as usize;
         let back = self.shape.write == WritePolicy::BackAllocate;
         match self.find(set, line) {
             Some(way) => {
@@ -143,7 +143,7 @@ impl Cache {
 
     /// Drops sectors of a line, if they are there.
     pub fn invalidate(&mut self, line: u64, sectors: u8) {
-        let set = self.shape.sets.of(line) as usize;
+        let set = self.shape.sets.set(line) as usize;
         if let Some(way) = self.find(set, line) {
             self.entries[set * self.ways + way].valid &= !sectors;
         }

@@ -129,7 +129,7 @@ pub fn run(
         partial_warps: false,
         ..Coalescing::default()
     };
-    let all = Requests::of(&trace, how, 0..trace.blocks());
+    let all = Requests::coalesced(&trace, how, 0..trace.blocks());
     let one = |seed: u64| {
         let filter = Filter { cores, core: 0, assignment: Assignment::Random { seed }, max_groups };
         let config = SimulationConfig { cache: cache.clone(), filter };

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                     }
                     Err(why) => {
                         let message = format!("{}: {candidate:?} cannot be compared: {why}", kernel.name);
-                        Answer::Error(ErrorDocument::of("not-comparable", message, None))
+                        Answer::Error(ErrorDocument::single("not-comparable", message, None))
                     }
                 });
             }
@@ -92,7 +92,7 @@ fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Chosen> {
         folds => folds.iter().map(|f| Some(f.0)).collect(),
     };
     let of = |&fold: &Option<[i64; 3]>| {
-        let chosen = |&block: &Option<[i64; 3]>| Chosen::of(kernel, block, fold);
+        let chosen = |&block: &Option<[i64; 3]>| Chosen::new(kernel, block, fold);
         blocks.iter().map(chosen).collect::<Vec<_>>()
     };
     folds.iter().flat_map(of).collect()

@@ -111,7 +111,7 @@ fn program(arguments: &Arguments, kernel: &Kernel, device: Option<&Device>) -> R
             all.len() - possible.len()
         ));
     }
-    let settings = Settings { kernels_only: arguments.kernels_only, ..Settings::of(arguments.language()) };
+    let settings = Settings { kernels_only: arguments.kernels_only, ..Settings::new(arguments.language()) };
     emit(kernel, &possible, &settings).map_err(|why| {
         let message = format!("{}: no program: {why}", kernel.name);
         Failure::message(why.code(), message, Some(why.help()))

@@ -134,7 +134,7 @@ impl Read for Input {
 mod tests {
     use super::*;
 
-    fn of(input: impl Read + Send + 'static, ending: &Ending) -> Input {
+    fn input(input: impl Read + Send + 'static, ending: &Ending) -> Input {
         let (sender, receiver) = sync_channel(PIECES);
         Input::new(input, ending, sender, receiver).unwrap()
     }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn all_that_is_sent_arrives() {
         let sent: Vec<u8> = (0..=250_u8).cycle().take(3 * PIECE + 7).collect();
-        let mut input = of(io::Cursor::new(sent.clone()), &Ending::default());
+        let mut input = input(io::Cursor::new(sent.clone()), &Ending::default());
         let mut arrived = Vec::new();
         input.read_to_end(&mut arrived).unwrap();
         assert!(arrived == sent);
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn input_ends_when_asked() {
         let ending = Ending::default();
-        let mut input = of(io::repeat(b'x'), &ending);
+        let mut input = input(io::repeat(b'x'), &ending);
         assert!(!input.fill_buf().unwrap().is_empty());
         assert!(!ending.ask());
         let rest = input.fill_buf().unwrap().len();

@@ -156,7 +156,7 @@ fn simulated_groups(
         done.fetch_add(1, Ordering::Relaxed);
         found.map_err(|why| why.to_string())
     };
-    let progress = Progress::start(&done, launches, arguments.model.quiet).of("simulated launches");
+    let progress = Progress::start(&done, launches, arguments.model.quiet).counting("simulated launches");
     progress.during(|| arguments.model.in_pool(|| simulate(&device, design, resolver, &run)))
 }
 

@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// The launch that is meant.
 pub(super) fn chosen(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Chosen {
-    Chosen::of(kernel, block.map(|b| b.0), fold.map(|f| f.0))
+    Chosen::new(kernel, block.map(|b| b.0), fold.map(|f| f.0))
 }
 
 fn render(

@@ -23,7 +23,7 @@ impl<'a> Progress<'a> {
     }
 
     /// What the pieces are called.
-    pub(super) fn of(self, noun: &'static str) -> Self {
+    pub(super) fn counting(self, noun: &'static str) -> Self {
         Self { noun, ..self }
     }
 

@@ -52,7 +52,7 @@ impl RegisterArguments {
 
 fn rules(kernel: &Kernel, shapes: &ShapeArguments, device: &Device) -> Result<Vec<RegisterRule>, Failure> {
     let arch = target(device)?;
-    let settings = Settings { kernels_only: true, ..Settings::of(Language::Cuda) };
+    let settings = Settings { kernels_only: true, ..Settings::new(Language::Cuda) };
     let text = emit(kernel, &shapes.candidates(kernel), &settings).map_err(|why| {
         let message = format!("{}: no program to compile: {why}", kernel.name);
         Failure::message(why.code(), message, Some(why.help()))

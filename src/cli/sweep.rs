@@ -150,7 +150,7 @@ fn of_document(
         vary,
     };
     let done = AtomicUsize::new(0);
-    let progress = Progress::start(&done, request.points(), arguments.model.quiet).of("points");
+    let progress = Progress::start(&done, request.points(), arguments.model.quiet).counting("points");
     let points = progress.during(|| arguments.model.in_pool(|| sweep::run(&request, &sweep_point, &done)))?;
     let points = points.map_err(|fault| Failure::faults(vec![fault], json))?;
     let warnings = arguments.model.warnings(kernels, file.loaded);

@@ -83,7 +83,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn found_in(text: &str) -> Self {
         let all = |prefix: &str| Dim::ALL.map(|d| Self::has(text, &format!("{prefix}{}", d.letter())));
         Self {
             thread: all("tid"),
@@ -178,7 +178,7 @@ pub(super) fn kernel_text(
     if uses_shared && place == Place::Gpu {
         text.line("extern __shared__ __align__(16) unsigned char shared[];");
     }
-    Named::of(&body).declare(place, &mut text);
+    Named::found_in(&body).declare(place, &mut text);
     let mut whole = text.finish();
     whole.push_str(body.trim_start_matches('\n'));
     if !plan.unused.contains(&true) {

@@ -44,7 +44,7 @@ const TYPES: [(&str, i64, &str, i64, &str); 21] = [
 
 impl Element {
     /// Of an access of some bytes to a field.
-    pub(super) fn of(field: &Field, bytes: i64) -> Result<Self, Unemitted> {
+    pub(super) fn new(field: &Field, bytes: i64) -> Result<Self, Unemitted> {
         let fits = |t: &&(&'static str, i64, &'static str, i64, &'static str)| {
             (t.0 == field.dtype.name || t.0.is_empty()) && t.1 == bytes
         };
@@ -57,7 +57,7 @@ impl Element {
     /// Of a whole element of a field; bytes where no type is as large.
     pub(super) fn whole(field: &Field) -> Self {
         let bytes = Self { scalar: "unsigned char", lanes: 1, name: "unsigned char", bytes: 1 };
-        Self::of(field, field.dtype.bytes).unwrap_or(bytes)
+        Self::new(field, field.dtype.bytes).unwrap_or(bytes)
     }
 
     /// Whether it is one number.

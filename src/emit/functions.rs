@@ -56,7 +56,7 @@ impl Making<'_> {
         let mut all = BTreeSet::new();
         for plan in self.plans {
             for instruction in &plan.program.instructions {
-                all.insert(Element::of(self.kernel.field(instruction.field), instruction.width)?);
+                all.insert(Element::new(self.kernel.field(instruction.field), instruction.width)?);
             }
         }
         all.extend(self.kernel.fields.iter().map(Element::whole));

@@ -15,7 +15,7 @@
 //! ";
 //! let kernel = wavecast::kernel::load("copy.yaml", text, &Default::default()).unwrap().kernels.remove(0);
 //! let candidates: Vec<_> = wavecast::launch::candidates(&kernel).collect();
-//! let program = emit(&kernel, &candidates, &Settings::of(Language::Cuda)).unwrap();
+//! let program = emit(&kernel, &candidates, &Settings::new(Language::Cuda)).unwrap();
 //! assert!(program.contains("sum0 += a[tidx];"));
 //! ```
 

@@ -55,7 +55,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
+    pub(super) fn new(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
         let (program, uses) = Program::folded_with_uses(kernel, fold)?;
         let mut making = Making {
             items: program.items.len(),

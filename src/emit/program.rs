@@ -30,7 +30,7 @@ pub struct Settings {
 
 impl Settings {
     /// A whole program in a language.
-    pub fn of(language: Language) -> Self {
+    pub fn new(language: Language) -> Self {
         Self { language, kernels_only: false }
     }
 }
@@ -58,11 +58,11 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
         return Err(refused.map_or(Unemitted::NoCandidate, Unemitted::Infeasible));
     }
     let folds: BTreeSet<[i64; 3]> = launches.iter().map(|l| l.candidate.fold).collect();
-    let plans: Vec<Plan> = folds.iter().map(|&f| Plan::of(kernel, f)).collect::<Result<_, _>>()?;
+    let plans: Vec<Plan> = folds.iter().map(|&f| Plan::new(kernel, f)).collect::<Result<_, _>>()?;
     for plan in &plans {
         refuse_widths(kernel, plan)?;
     }
-    let words = Words::of(kernel);
+    let words = Words::new(kernel);
     let place = if settings.language == Language::OpenCl { Place::OpenCl } else { Place::Gpu };
     let writer = Writer { words: &words, place, prefix: "" };
     let real = real_of(kernel);
@@ -91,7 +91,7 @@ fn refuse(kernel: &Kernel) -> Result<(), Unemitted> {
 fn refuse_widths(kernel: &Kernel, plan: &Plan) -> Result<(), Unemitted> {
     for instruction in &plan.program.instructions {
         let field = kernel.field(instruction.field);
-        let element = Element::of(field, instruction.width)?;
+        let element = Element::new(field, instruction.width)?;
         let whole = field.dtype.bytes % element.bytes == 0;
         let steps = |c: &Scale| {
             let all = std::iter::once(c.constant()).chain(c.products().iter().map(|p| p.1));
@@ -186,7 +186,7 @@ impl Making<'_> {
             return Ok((None, false));
         }
         if is_plain(self.kernel) {
-            let unfolded = Plan::of(self.kernel, [1; 3])?;
+            let unfolded = Plan::new(self.kernel, [1; 3])?;
             return Ok((Some(vec![of_items(self.kernel, &unfolded, self.host_writer(), self.real)?]), true));
         }
         let all: Result<Vec<Option<String>>, Unemitted> =
@@ -204,7 +204,7 @@ impl Making<'_> {
         let instructions = self.plans.iter().flat_map(|p| &p.program.instructions);
         let most = instructions.map(|i| {
             let field = self.kernel.field(i.field);
-            Element::of(field, i.width).map_or(1, |e| e.lanes).saturating_mul(field.multiplicity.max(1))
+            Element::new(field, i.width).map_or(1, |e| e.lanes).saturating_mul(field.multiplicity.max(1))
         });
         let terms =
             (accesses as u64).saturating_mul(most.max().unwrap_or(1).unsigned_abs()).saturating_add(1);

@@ -120,7 +120,7 @@ impl Statements<'_> {
         let Some(instruction) = self.plan.program.instructions.get(u.position) else { return Ok(()) };
         let condition = self.condition(instruction);
         let field = self.kernel.field(instruction.field);
-        let element = Element::of(field, instruction.width)?;
+        let element = Element::new(field, instruction.width)?;
         let names = self.writer.arrays(self.kernel, instruction.field);
         let done = self.writer.words.fields.get(usize::from(instruction.field.0));
         for (copy, name) in names.iter().enumerate() {

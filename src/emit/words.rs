@@ -65,7 +65,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(kernel: &Kernel) -> Self {
+    pub(super) fn new(kernel: &Kernel) -> Self {
         let mut used = taken();
         let mut words = Words { kernel: fresh(&kernel.name, &mut used), ..Words::default() };
         for field in &kernel.fields {

@@ -17,7 +17,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(form: &Form<i64>, ranges: &Ranges, run: Coord) -> Result<Self, Refusal> {
+    fn without(form: &Form<i64>, ranges: &Ranges, run: Coord) -> Result<Self, Refusal> {
         let mut rest = Self { constant: *form.constant(), factors: Vec::new(), other: None };
         for (term, factor) in form.terms() {
             match term {
@@ -93,11 +93,11 @@ impl Along {
             {
                 return Err(Refusal::NotAffine);
             }
-            let rest = Rest::of(inner, ranges, run)?;
+            let rest = Rest::without(inner, ranges, run)?;
             let slope = slope(inner, run);
             floors.push(Floor { factor: *factor, slope, divisor: *divisor, rest, offset: 0 });
         }
-        Ok(Self { slope: slope(form, run), rest: Rest::of(form, ranges, run)?, floors, offset: 0 })
+        Ok(Self { slope: slope(form, run), rest: Rest::without(form, ranges, run)?, floors, offset: 0 })
     }
 
     /// How many pieces without a change of quotient there are along `extent` values, about.

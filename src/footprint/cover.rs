@@ -27,7 +27,7 @@ pub(super) fn uncovered(pieces: Vec<Piece>) -> Vec<Piece> {
         return pieces;
     }
     let Some(pieces) = pieces.iter().map(joined).collect::<Option<Vec<_>>>() else { return pieces };
-    let runs: Vec<Runs> = pieces.iter().map(Runs::of).collect();
+    let runs: Vec<Runs> = pieces.iter().map(Runs::new).collect();
     let mut kept = Vec::with_capacity(pieces.len());
     for (piece, own) in pieces.iter().zip(&runs) {
         let others = pieces.iter().zip(&runs).filter(|(other, _)| other.array == piece.array);
@@ -39,7 +39,7 @@ pub(super) fn uncovered(pieces: Vec<Piece>) -> Vec<Piece> {
 
 impl Runs {
     /// Of an affine piece whose variables ascend by stride from 0.
-    fn of(piece: &Piece) -> Self {
+    fn new(piece: &Piece) -> Self {
         let mut runs =
             Self { base: *piece.address.constant(), run: piece.width, steps: Vec::new(), inside: 0 };
         for &(coord, _, to) in piece.ranges.iter() {

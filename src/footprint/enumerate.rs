@@ -22,7 +22,7 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
     pieces.sort_by_key(|p| p.array);
     let mut total = 0;
     for of_array in pieces.chunk_by(|a, b| a.array == b.array) {
-        let mut lines = Intervals::of(of_array, query.line)?;
+        let mut lines = Intervals::covering(of_array, query.line)?;
         for piece in of_array {
             Points::new(piece)?.visit(query.line, &mut lines)?;
         }

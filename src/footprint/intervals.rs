@@ -23,8 +23,8 @@ pub(super) struct Intervals {
 
 impl Intervals {
     /// For the lines of `line` bytes that these pieces touch.
-    pub(super) fn of(pieces: &[Piece], line: i64) -> Result<Self, Spent> {
-        let bits = Bits::of(pieces, line);
+    pub(super) fn covering(pieces: &[Piece], line: i64) -> Result<Self, Spent> {
+        let bits = Bits::covering(pieces, line);
         // They are cleared, set and counted.
         spend_on(bits.as_ref().map_or(0, |b| b.words.len()), STEPS_OF_WORD)?;
         Ok(Self { bits, ..Self::default() })
@@ -85,7 +85,7 @@ struct Bits {
 
 impl Bits {
     /// `None` if lines may lie too far apart for the number of points.
-    fn of(pieces: &[Piece], line: i64) -> Option<Self> {
+    fn covering(pieces: &[Piece], line: i64) -> Option<Self> {
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let mut points = 0_u128;
         for piece in pieces {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn bits_count_as_intervals_do() {
-        let mut bits = Intervals::of(&[doubles(-1000, 1000)], 32).unwrap();
+        let mut bits = Intervals::covering(&[doubles(-1000, 1000)], 32).unwrap();
         assert!(bits.bits.is_some());
         let mut list = Intervals::default();
         for i in 0..100_i64 {
@@ -182,6 +182,8 @@ mod tests {
         bits.add(5000, 5000);
         list.add(5000, 5000);
         assert_eq!(bits.count(), list.count());
-        assert!(Intervals::of(&[doubles(0, 10), doubles(1 << 40, 1 << 40)], 32).unwrap().bits.is_none());
+        assert!(
+            Intervals::covering(&[doubles(0, 10), doubles(1 << 40, 1 << 40)], 32).unwrap().bits.is_none()
+        );
     }
 }

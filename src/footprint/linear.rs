@@ -32,7 +32,7 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
     spend_on(pieces.len(), STEPS_OF_PIECE)?;
-    let mut progressions = pieces.iter().map(Progression::of).collect::<Counted<Vec<_>>>()?;
+    let mut progressions = pieces.iter().map(Progression::from_piece).collect::<Counted<Vec<_>>>()?;
     progressions.sort_by_key(|p| p.array);
     let mut total = 0;
     for of_array in progressions.chunk_by_mut(|a, b| a.array == b.array) {
@@ -74,7 +74,7 @@ impl Steps {
 }
 
 impl Progression {
-    fn of(piece: &Piece) -> Counted<Self> {
+    fn from_piece(piece: &Piece) -> Counted<Self> {
         if piece.when.is_some() {
             return Err(Refusal::Conditional);
         }

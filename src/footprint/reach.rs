@@ -22,10 +22,10 @@ pub(super) struct Part<'p> {
 impl<'p> Part<'p> {
     /// The whole box; `None` if the condition holds nowhere.
     pub(super) fn whole(piece: &'p Piece) -> Result<Option<Self>, Refusal> {
-        Self::of(piece, piece.ranges.to_vec(), Form::clone(&piece.address))
+        Self::new(piece, piece.ranges.to_vec(), Form::clone(&piece.address))
     }
 
-    fn of(
+    fn new(
         piece: &'p Piece,
         ranges: Vec<(Coord, i64, i64)>,
         address: Form<i64>,
@@ -62,7 +62,7 @@ impl<'p> Part<'p> {
             } else {
                 self.address.clone()
             };
-            Self::of(self.piece, ranges, address)
+            Self::new(self.piece, ranges, address)
         };
         Ok(Some([half(from, middle)?, half(middle + 1, to)?]))
     }

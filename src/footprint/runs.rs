@@ -45,7 +45,7 @@ pub(super) fn count(query: &Query, budget: u64) -> Result<u128, Refusal> {
     let mut left = budget;
     let mut total = 0;
     for (number, of_array) in pieces.chunk_by(|a, b| a.array == b.array).map(|all| (all[0].array, all)) {
-        let mut lines = Intervals::of(of_array, query.line)?;
+        let mut lines = Intervals::covering(of_array, query.line)?;
         for (_, one) in runs.iter_mut().filter(|(array, _)| *array == number) {
             one.follow(&mut lines, &mut left)?;
         }

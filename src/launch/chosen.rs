@@ -43,7 +43,7 @@ impl Chosen {
     /// Block and fold as they were given. A block that was given alone has the fold of the document if that
     /// lists one only; of several the one that does not fold, and without such the first. Without a block the
     /// first launch of the document is meant.
-    pub fn of(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Self {
+    pub fn new(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Self {
         let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
         let (fold, why_fold) = match (fold, block) {
             (Some(fold), _) => (fold, Reason::Given),
@@ -85,7 +85,7 @@ mod tests {
              launch: {{block: [[8], [16]], registers: 8{folds}}}\n"
         );
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
-        let Chosen { candidate, fold, .. } = Chosen::of(&kernel, block, fold);
+        let Chosen { candidate, fold, .. } = Chosen::new(&kernel, block, fold);
         (candidate.block, candidate.fold, fold.word())
     }
 

@@ -210,7 +210,7 @@ impl Program<Scale> {
     }
 
     /// The program of one candidate.
-    pub fn of(kernel: &Kernel, candidate: Candidate) -> Result<Self, Excess> {
+    pub fn placed(kernel: &Kernel, candidate: Candidate) -> Result<Self, Excess> {
         Self::folded(kernel, candidate.fold)
     }
 

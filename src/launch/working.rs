@@ -30,7 +30,7 @@ pub struct Working<'a> {
 
 impl<'a> Working<'a> {
     /// Those of a launch.
-    pub fn of(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
+    pub fn new(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
         let mut blocks = BlockBox { from: [0; 3], to: launch.sizes.grid };
         if program.instructions.iter().all(|i| i.clipped) {
             for (d, extent) in kernel.extents().into_iter().enumerate() {
@@ -213,8 +213,8 @@ mod tests {
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
         let candidate = Candidate { block, fold: [1; 3] };
         let launch = Launch::new(&kernel, candidate).unwrap();
-        let program = Program::of(&kernel, candidate).unwrap().at(&launch).unwrap();
-        let found = Working::of(&kernel, &launch, &program);
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let found = Working::new(&kernel, &launch, &program);
         let middle = found.near([0, 1, 2].map(|d| i64::midpoint(found.blocks.from[d], found.blocks.to[d])));
         assert!(guard == "x < 0" || found.works(middle), "{guard}: {middle:?}");
         (found.blocks.from, found.blocks.to, found.share)

@@ -154,7 +154,7 @@ pub fn compare(
     let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let stored = volumes.dram_store as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
     let boxes = blocks_of_wave(launch.sizes.grid, signed(start), signed(wave));
-    let program = crate::launch::Program::of(kernel, candidate)
+    let program = crate::launch::Program::placed(kernel, candidate)
         .and_then(|p| p.at(launch))
         .map_err(|e| Unpredicted::Infeasible(Infeasible::Address(e)))?;
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
@@ -231,7 +231,7 @@ impl Simulation<'_> {
         let how =
             Coalescing { line: self.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
         let synth = self.synth;
-        self.hierarchy.run(blocks, |block| Ok(Requests::of(&synth.trace([block])?, how, 0..1)))
+        self.hierarchy.run(blocks, |block| Ok(Requests::coalesced(&synth.trace([block])?, how, 0..1)))
     }
 }
 

@@ -167,7 +167,7 @@ impl<'a> Estimator<'a> {
     ) -> Result<Prediction, Unpredicted> {
         // As a ranking counts, which shares what follows from work items among launches.
         let steps = Work::Footprints.steps(self.kernel.steps);
-        let of_any = || effort::within(steps, || WorkItems::of(self.kernel, &self.counting));
+        let of_any = || effort::within(steps, || WorkItems::new(self.kernel, &self.counting));
         let along = launch.candidate.one_item();
         let of_such = || effort::within(steps, || WorkItems::unfolded(self.kernel, along, &self.counting));
         let Some(items) = of_any().or_else(of_such) else {
@@ -203,7 +203,7 @@ impl<'a> Estimator<'a> {
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device) = (self.kernel, self.device);
         let l1 = self.within(Work::L1, || l1::count(kernel, &launch, program, device))?;
-        let (items, counting) = (footprints.items, Counted::of(&footprints, &l1));
+        let (items, counting) = (footprints.items, Counted::new(&footprints, &l1));
         let (volumes, time) = (Volumes::default(), Time::default());
         let working_blocks = footprints.working_blocks;
         let summary = Summary { launch, occupancy, volumes, time, items, working_blocks, counting };

@@ -58,7 +58,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    pub(super) fn of(footprints: &Footprints, l1: &L1Counts) -> Self {
+    pub(super) fn new(footprints: &Footprints, l1: &L1Counts) -> Self {
         Self {
             engines: footprints.engines.clone(),
             lines_sampled: footprints.sampled,

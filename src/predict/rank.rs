@@ -79,7 +79,7 @@ pub fn rank(
     let stop = stop();
     // Those that share what is counted follow each other, so that it need not be kept for long.
     admitted.sort_unstable();
-    let mut parts = Parts::of(&admitted);
+    let mut parts = Parts::new(&admitted);
     let mut slots = Slots::default();
     while let Some(part) = parts.next()
         && !stopped()
@@ -164,7 +164,7 @@ struct Parts<'c, C> {
 }
 
 impl<'c, C> Parts<'c, C> {
-    fn of(all: &'c [C]) -> Self {
+    fn new(all: &'c [C]) -> Self {
         Self { rest: all, size: 2 * rayon::current_num_threads() }
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Slot(OnceLock<(Region, Result<Footprints, Uncounted>)>);
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let steps = Work::Footprints.steps(estimator.kernel.steps);
-        let items = effort::within(steps, || WorkItems::of(estimator.kernel, &estimator.counting));
+        let items = effort::within(steps, || WorkItems::new(estimator.kernel, &estimator.counting));
         Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
     }
 
@@ -51,7 +51,7 @@ impl<'k> Shared<'k> {
         if let Err(excess) = self.programs.entry(candidate.fold).or_insert_with(folded) {
             return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
         }
-        let region = Region::of(&runnable.launch, runnable.occupancy.wave_blocks);
+        let region = Region::new(&runnable.launch, runnable.occupancy.wave_blocks);
         if self.items.is_none() {
             let along = candidate.one_item();
             let steps = Work::Footprints.steps(kernel.steps);
@@ -97,7 +97,7 @@ impl<'k> Shared<'k> {
                 None => footprints(kernel, &of.launch, program, device, resident, &counting),
             })
         };
-        let region = Region::of(&of.launch, resident);
+        let region = Region::new(&of.launch, resident);
         let counted = match slot.map(|slot| slot.0.get_or_init(|| (region, count()))) {
             Some((same, counted)) if *same == region => counted.clone(),
             // Alone, or another region that happens to have the same key.

@@ -56,7 +56,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn of(run: &Run) -> Self {
+    pub(super) fn new(run: &Run) -> Self {
         let mut counts = vec![0_u32; MOST];
         for load in &run.loads {
             if let Some(count) = counts.get_mut(bin(load.latency)) {

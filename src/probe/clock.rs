@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::probe::{Load, Order};
 
-    fn of(latencies: impl IntoIterator<Item = f32>) -> f64 {
+    fn clock(latencies: impl IntoIterator<Item = f32>) -> f64 {
         let loads = latencies.into_iter().map(|latency| Load { index: 0, latency }).collect();
         let (n, stride, element, order) = (1, 1, 4, Order::Stride);
         step(&[Run { name: String::new(), n, stride, element, order, cold: false, loads }])
@@ -57,14 +57,14 @@ mod tests {
     #[test]
     fn steps_are_found_with_and_without_an_offset() {
         let some = |step: u16| (0..500_u16).map(move |i| step * (30 + i % 7 * i % 5));
-        assert!((of(some(2).map(f32::from)) - 2.0).abs() < 1e-9);
-        assert!((of(some(2).map(|l| f32::from(l) - 13.0)) - 2.0).abs() < 1e-9);
-        assert!((of(some(1).map(f32::from)) - 1.0).abs() < 1e-9);
-        assert!(of(some(1).map(|l| f32::from(l) * 1.0371)).abs() < 1e-9);
-        assert!(of([]).abs() < 1e-9 && of([30.0; 20]).abs() < 1e-9);
+        assert!((clock(some(2).map(f32::from)) - 2.0).abs() < 1e-9);
+        assert!((clock(some(2).map(|l| f32::from(l) - 13.0)) - 2.0).abs() < 1e-9);
+        assert!((clock(some(1).map(f32::from)) - 1.0).abs() < 1e-9);
+        assert!(clock(some(1).map(|l| f32::from(l) * 1.0371)).abs() < 1e-9);
+        assert!(clock([]).abs() < 1e-9 && clock([30.0; 20]).abs() < 1e-9);
         // A hit and a miss, always the same, are no steps.
-        assert!(of([28.0, 60.0].into_iter().cycle().take(50)).abs() < 1e-9);
-        assert!(of([250.0, 490.0, 730.0].into_iter().cycle().take(50)).abs() < 1e-9);
-        assert!((of([28.0, 30.0, 58.0, 60.0].into_iter().cycle().take(50)) - 2.0).abs() < 1e-9);
+        assert!(clock([28.0, 60.0].into_iter().cycle().take(50)).abs() < 1e-9);
+        assert!(clock([250.0, 490.0, 730.0].into_iter().cycle().take(50)).abs() < 1e-9);
+        assert!((clock([28.0, 30.0, 58.0, 60.0].into_iter().cycle().take(50)) - 2.0).abs() < 1e-9);
     }
 }

@@ -71,9 +71,9 @@ const STEPS: f64 = 1.5;
 
 impl Clusters {
     /// Of runs.
-    pub fn of(runs: &[Run]) -> Self {
+    pub fn new(runs: &[Run]) -> Self {
         let step = clock::step(runs);
-        let counts: Vec<Counts> = runs.iter().map(Counts::of).collect();
+        let counts: Vec<Counts> = runs.iter().map(Counts::new).collect();
         let everything = Self::pooled(counts.iter(), step);
         // Runs that only hit add outliers, in which the misses of few others would drown.
         let shares: Vec<f64> = counts.iter().map(|c| everything.strange(c)).collect();
@@ -260,7 +260,7 @@ mod tests {
     fn the_supplements_latencies_make_two_clusters() {
         let hits = [246.0, 250.0, 244.0].into_iter().cycle().take(38);
         let misses = [488.0, 472.0, 478.0, 476.0, 486.0, 472.0].into_iter().cycle().take(13);
-        let found = Clusters::of(&[run(hits.chain(misses))]);
+        let found = Clusters::new(&[run(hits.chain(misses))]);
         assert_eq!(found.all.len(), 2, "{found:?}");
         assert_eq!(
             (found.missed(250.0), found.missed(488.0), found.missed(350.0)),
@@ -277,7 +277,7 @@ mod tests {
             let hits = (0..4000_u16).map(|i| at(i, 28.0));
             let misses = (0..1000_u16).map(|i| at(i, 56.0));
             let strange = (0..30_u16).map(|i| 60.0 + odd + 2.0 * f32::from(i));
-            let found = Clusters::of(&[run(hits.chain(misses).chain(strange))]);
+            let found = Clusters::new(&[run(hits.chain(misses).chain(strange))]);
             assert_eq!(found.all.len(), 2, "{odd} {seldom}: {found:?}");
             for (latency, missed) in [(28.0, false), (30.0, false), (56.0, true), (58.0, true)] {
                 assert_eq!(found.missed(latency + odd), Some(missed), "{odd} {seldom}: {found:?}");
@@ -285,7 +285,7 @@ mod tests {
         }
         // The same times by a clock that shows every cycle are two latencies.
         let times = [(20.0, 900_u16), (21.0, 60), (28.0, 900), (29.0, 60)];
-        let found = Clusters::of(&[run(times.iter().flat_map(|&(t, n)| (0..n).map(move |_| t)))]);
+        let found = Clusters::new(&[run(times.iter().flat_map(|&(t, n)| (0..n).map(move |_| t)))]);
         assert_eq!(found.all.len(), 2, "{found:?}");
     }
 
@@ -294,7 +294,7 @@ mod tests {
         let hits = (0..5000_u16).map(|i| 200.0 + f32::from(i % 21) - 10.0);
         let misses = (0..200_u16).map(|i| 300.0 + f32::from(i % 31) - 15.0);
         let strange = (0..50_u16).map(|i| 240.0 + 15.0 * f32::from(i));
-        let found = Clusters::of(&[run(hits.chain(misses).chain(strange))]);
+        let found = Clusters::new(&[run(hits.chain(misses).chain(strange))]);
         assert_eq!(found.all.len(), 2, "{found:?}");
         assert!((found.all[0].cycles / 200.0 - 1.0).abs() < 0.01);
         assert!((found.all[1].cycles / 300.0 - 1.0).abs() < 0.02);

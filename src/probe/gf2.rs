@@ -6,7 +6,7 @@ pub struct Basis(Vec<u64>);
 
 impl Basis {
     /// Spanned by vectors.
-    pub fn of(vectors: impl IntoIterator<Item = u64>) -> Self {
+    pub fn spanned(vectors: impl IntoIterator<Item = u64>) -> Self {
         let mut basis = Self::default();
         vectors.into_iter().for_each(|v| {
             basis.add(v);
@@ -45,7 +45,7 @@ impl Basis {
         let leads: u64 = self.0.iter().map(lead).fold(0, |a, b| a | b);
         let free = (0..bits.min(64)).map(|b| 1_u64 << b).filter(|b| leads & b == 0);
         // For each free bit: it and the leading bits of the rows that contain it.
-        Self::of(free.map(|f| self.0.iter().filter(|row| *row & f != 0).map(lead).fold(f, |a, b| a | b)))
+        Self::spanned(free.map(|f| self.0.iter().filter(|row| *row & f != 0).map(lead).fold(f, |a, b| a | b)))
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn the_orthogonal_space_of_the_kernel_is_the_matrix() {
         // Fermi's hash: the kernel of its masks, and back (N 5.1).
-        let masks = Basis::of([0x41, 0x82, 0x104, 0x408, 0x1010]);
+        let masks = Basis::spanned([0x41, 0x82, 0x104, 0x408, 0x1010]);
         let kernel = masks.orthogonal(13);
         assert_eq!(kernel.rows().len(), 8);
         assert!(kernel.rows().iter().all(|k| masks.rows().iter().all(|m| (k & m).count_ones() % 2 == 0)));

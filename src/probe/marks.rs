@@ -21,7 +21,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Of a run, with places of so many elements; none if it has far more of them than loads.
-    pub(super) fn of(run: &Run, clusters: &Clusters, elements: u64) -> Self {
+    pub(super) fn new(run: &Run, clusters: &Clusters, elements: u64) -> Self {
         let elements = u32::try_from(elements.max(1)).unwrap_or(u32::MAX);
         let most = run.loads.iter().map(|l| l.index / elements).max().map_or(0, |m| m as usize + 1);
         let most = if most as u64 > most_places(run.loads.len()) { 0 } else { most };

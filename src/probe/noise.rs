@@ -15,7 +15,7 @@ pub fn noise_of<'r>(runs: impl IntoIterator<Item = &'r Run>, clusters: &Clusters
     warm.sort_by_key(|r| r.bytes());
     let (mut loads, mut misses) = (0, 0);
     for run in warm {
-        let (l, m) = Marks::of(run, clusters, run.stride.unsigned_abs()).sum();
+        let (l, m) = Marks::new(run, clusters, run.stride.unsigned_abs()).sum();
         // A few misses in a few thousand loads may well have been twice as many.
         let above = misses as f64 + 2.0 * (misses as f64 + 1.0).sqrt() + 2.0;
         let share = if loads >= LEAST { above / loads as f64 } else { 0.01 };

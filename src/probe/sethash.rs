@@ -26,7 +26,7 @@ pub fn evictions(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64) -> E
     for run in runs {
         let Order::Evict { extra } = run.order else { continue };
         let extra = u64::from(extra) * u64::from(run.element) / bytes.max(1);
-        let marks = Marks::of(run, clusters, bytes / u64::from(run.element).max(1));
+        let marks = Marks::new(run, clusters, bytes / u64::from(run.element).max(1));
         let lost = lost(&marks, noise);
         let Some(&(most, line)) = lost.iter().max() else {
             found.silent.push(extra);
@@ -79,7 +79,7 @@ pub fn set_hash(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<SetHash
     let lines = array.map(|r| r.bytes() / bytes.max(1)).max().unwrap_or(0);
     let most = found.pairs.iter().map(|p| p.0 | p.1).fold(lines.saturating_sub(1), |a, b| a | b);
     let bits = 64 - most.leading_zeros();
-    let masks = Basis::of(found.kernel.iter().copied()).orthogonal(bits).rows().to_vec();
+    let masks = Basis::spanned(found.kernel.iter().copied()).orthogonal(bits).rows().to_vec();
     let set = |line: u64| {
         masks.iter().enumerate().map(|(i, m)| u64::from((line & m).count_ones() & 1) << i).sum::<u64>()
     };

@@ -134,7 +134,7 @@ impl ErrorEntry {
 
 impl ErrorDocument {
     /// An error that no text is to blame for.
-    pub fn of(code: &'static str, message: String, help: Option<String>) -> Self {
+    pub fn single(code: &'static str, message: String, help: Option<String>) -> Self {
         let entry = ErrorEntry { code, message, file: None, line: None, column: None, help };
         Self { schema: "wavecast/error/1", errors: vec![entry] }
     }
@@ -144,7 +144,7 @@ impl ErrorDocument {
         let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
         let (block, fold) = (shape(candidate.block), shape(candidate.fold));
         let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
-        Self::of(why.code(), message, why.help().map(str::to_owned))
+        Self::single(why.code(), message, why.help().map(str::to_owned))
     }
 
     /// The errors of one or several faults.

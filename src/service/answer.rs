@@ -98,7 +98,7 @@ impl Answer {
     pub fn line(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|e| {
             // Only a number that is no JSON number could do this, and serde_json writes those as null.
-            let error = ErrorDocument::of("json", e.to_string(), None);
+            let error = ErrorDocument::single("json", e.to_string(), None);
             serde_json::to_string(&error).unwrap_or_default()
         })
     }
@@ -106,7 +106,7 @@ impl Answer {
 
 impl Documents {
     /// One alone, several together. None at all is an error of the caller.
-    pub(super) fn of(mut all: Vec<Document>) -> Self {
+    pub(super) fn from_list(mut all: Vec<Document>) -> Self {
         match (all.pop(), all.is_empty()) {
             (Some(one), true) => Documents::One(Box::new(one)),
             (Some(last), false) => {

@@ -57,7 +57,7 @@ impl ShapeList {
         let too_long = self.0.iter().flatten().find(|&&extent| extent > most);
         too_long.map_or(Ok(self), |extent| {
             let message = format!("`options.{option}` has the extent {extent}; the most is {most}");
-            Err(ErrorDocument::of("request", message, None))
+            Err(ErrorDocument::single("request", message, None))
         })
     }
 
@@ -68,7 +68,7 @@ impl ShapeList {
             [one] => Ok(Some(*one)),
             many => {
                 let message = format!("`options.{option}` has {} shapes; predict takes one", many.len());
-                Err(ErrorDocument::of("request", message, Some("use rank for several".to_owned())))
+                Err(ErrorDocument::single("request", message, Some("use rank for several".to_owned())))
             }
         }
     }

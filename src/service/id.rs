@@ -20,7 +20,7 @@ impl Id {
     }
 
     /// What stands in a request.
-    pub(super) fn of(value: Box<RawValue>) -> Self {
+    pub(super) fn new(value: Box<RawValue>) -> Self {
         Self((value.get() != "null").then_some(value))
     }
 }
@@ -33,6 +33,6 @@ impl Serialize for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self::of)
+        Box::<RawValue>::deserialize(deserializer).map(Self::new)
     }
 }

@@ -52,7 +52,7 @@ impl Job {
 
     fn check(&self, loaded: &Loaded, device: Option<&Device>) -> Documents {
         let one = |kernel: &Kernel| check(kernel, &loaded.sources, device, self.options.candidates);
-        Documents::of(loaded.kernels.iter().map(|k| Document::Check(Box::new(one(k)))).collect())
+        Documents::from_list(loaded.kernels.iter().map(|k| Document::Check(Box::new(one(k)))).collect())
     }
 
     fn predict(&self, loaded: &Loaded, device: &Device) -> Result<Documents, ErrorDocument> {
@@ -60,7 +60,7 @@ impl Job {
         let mut documents = Vec::new();
         for kernel in &loaded.kernels {
             let estimator = self.estimator(kernel, device)?;
-            let chosen = Chosen::of(kernel, block, fold);
+            let chosen = Chosen::new(kernel, block, fold);
             let candidate = chosen.candidate;
             match estimator.predict(candidate) {
                 Ok(found) => {
@@ -77,7 +77,7 @@ impl Job {
                 }
             }
         }
-        Ok(Documents::of(documents))
+        Ok(Documents::from_list(documents))
     }
 
     fn rank(&self, loaded: &Loaded, device: &Device) -> Result<Documents, ErrorDocument> {
@@ -94,7 +94,7 @@ impl Job {
             let mut choices = Vec::new();
             for (kernel, of) in kernels.iter().enumerate() {
                 if let Some(message) = shapes.too_long(of) {
-                    return Err(ErrorDocument::of("too-many-folds", message, None));
+                    return Err(ErrorDocument::single("too-many-folds", message, None));
                 }
                 let candidates = shapes.candidates(of);
                 choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
@@ -105,7 +105,7 @@ impl Job {
             let document = ranking_document(&estimators, ranking, tie, warnings);
             documents.extend(document.map(|d| Document::Ranking(Box::new(d))));
         }
-        Ok(Documents::of(documents))
+        Ok(Documents::from_list(documents))
     }
 
     fn estimator<'a>(&self, kernel: &'a Kernel, device: &'a Device) -> Result<Estimator<'a>, ErrorDocument> {

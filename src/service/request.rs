@@ -151,7 +151,7 @@ impl Request {
         };
         read.map_err(|e| {
             let object: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(text).ok();
-            let id = object.and_then(|mut o| o.remove("id")).map(Id::of).unwrap_or_default();
+            let id = object.and_then(|mut o| o.remove("id")).map(Id::new).unwrap_or_default();
             (id, not_a_request(&e, serde_json::from_str::<IgnoredAny>(text).is_ok()))
         })
     }
@@ -191,7 +191,7 @@ fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
     } else {
         (format!("this is not JSON: {message}"), "send one JSON object a line, as json.dumps writes it")
     };
-    let mut document = ErrorDocument::of("request", message, Some(help.to_owned()));
+    let mut document = ErrorDocument::single("request", message, Some(help.to_owned()));
     for entry in &mut document.errors {
         entry.file = Some("request".to_owned());
         // Errors that stand nowhere have line 0.
@@ -204,7 +204,7 @@ fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
 /// A value that an option cannot have.
 fn wrong(option: &str, given: &str, help: &str) -> ErrorDocument {
     let message = format!("`options.{option}` cannot be `{}`", crate::text::shorten(given));
-    ErrorDocument::of("request", message, Some(help.to_owned()))
+    ErrorDocument::single("request", message, Some(help.to_owned()))
 }
 
 impl Options {
@@ -244,7 +244,7 @@ impl Options {
             word.parse().map_err(|_| wrong("engine", word, &Engine::ALL.map(Engine::word).join(", ")))?;
         if !engine.is_built() {
             let message = format!("this program was built without {word}");
-            return Err(ErrorDocument::of("no-isl", message, Some("choose another engine".to_owned())));
+            return Err(ErrorDocument::single("no-isl", message, Some("choose another engine".to_owned())));
         }
         Ok(Some(engine))
     }

@@ -157,7 +157,7 @@ impl<W: Write> Server<'_, W> {
         let message = format!("the request took longer than {seconds} s, which is the server's time limit");
         let help =
             "ask for fewer launches at a time, or start the server with a larger --time-limit".to_owned();
-        ErrorDocument::of("time-limit", message, Some(help))
+        ErrorDocument::single("time-limit", message, Some(help))
     }
 
     /// Reads requests to the end of the input and hands them to the workers.
@@ -182,7 +182,7 @@ impl<W: Write> Server<'_, W> {
     fn too_long(&self) -> ErrorDocument {
         let message = format!("this line has more than {} bytes", self.serving.request_bytes);
         let help = "send the kernel in several requests, or start the server with a larger --request-bytes";
-        ErrorDocument::of("document-too-large", message, Some(help.to_owned()))
+        ErrorDocument::single("document-too-large", message, Some(help.to_owned()))
     }
 
     /// Takes a line; `false` if nothing can be written any more.
@@ -217,14 +217,14 @@ impl<W: Write> Server<'_, W> {
     fn cancel(&self, id: Id, target: &Id) -> bool {
         if target.is_null() {
             let message = "a request to cancel another one needs the id of that as `target`".to_owned();
-            return self.write(&Answer::new(id, Err(ErrorDocument::of("request", message, None))));
+            return self.write(&Answer::new(id, Err(ErrorDocument::single("request", message, None))));
         }
         let (stopped, waiting) = self.queue.cancel(target);
         let cancelled_now = stopped + waiting.len();
         let go_on = waiting.into_iter().all(|task| self.write(&Answer::new(task.id, Err(cancelled()))));
         let (schema, target) = ("wavecast/cancellation/1", target.clone());
         let document = Document::Cancellation(Cancellation { schema, target, cancelled: cancelled_now });
-        go_on && self.write(&Answer::new(id, Ok(Documents::of(vec![document]))))
+        go_on && self.write(&Answer::new(id, Ok(Documents::from_list(vec![document]))))
     }
 
     fn refuse_waiting(&self) {
@@ -235,19 +235,19 @@ impl<W: Write> Server<'_, W> {
 }
 
 fn cancelled() -> ErrorDocument {
-    ErrorDocument::of("cancelled", "the request was cancelled".to_owned(), None)
+    ErrorDocument::single("cancelled", "the request was cancelled".to_owned(), None)
 }
 
 fn ending() -> ErrorDocument {
     let help = "ask the next server".to_owned();
-    ErrorDocument::of("ending", "the server ends and does not begin this request".to_owned(), Some(help))
+    ErrorDocument::single("ending", "the server ends and does not begin this request".to_owned(), Some(help))
 }
 
 fn understood(line: &[u8]) -> Result<Request, Box<Answer>> {
     let refuse = |id: Id, error| Box::new(Answer::new(id, Err(error)));
     let text = std::str::from_utf8(line).map_err(|e| {
         let message = format!("this line is not UTF-8 text (byte {})", e.valid_up_to());
-        refuse(Id::default(), ErrorDocument::of("not-text", message, Some("send UTF-8".to_owned())))
+        refuse(Id::default(), ErrorDocument::single("not-text", message, Some("send UTF-8".to_owned())))
     })?;
     // Some shells put a byte-order mark before what they send.
     let request = Request::read(text.strip_prefix('\u{feff}').unwrap_or(text))
@@ -255,7 +255,7 @@ fn understood(line: &[u8]) -> Result<Request, Box<Answer>> {
     if request.id.is_null() {
         let message = "the request has no id, so that its answer could not be told from others".to_owned();
         let help = Some("give it an `id`: a number or a text".to_owned());
-        return Err(refuse(Id::default(), ErrorDocument::of("request", message, help)));
+        return Err(refuse(Id::default(), ErrorDocument::single("request", message, help)));
     }
     Ok(request)
 }

@@ -81,11 +81,15 @@ impl Session {
         if request.op == Op::Cancel {
             let message =
                 "there is nothing to cancel here: requests are answered one after the other".to_owned();
-            return Err(ErrorDocument::of("request", message, None));
+            return Err(ErrorDocument::single("request", message, None));
         }
         if !request.target.is_null() {
             let help = "leave it out, or say `\"op\": \"cancel\"`".to_owned();
-            return Err(ErrorDocument::of("request", "`target` is for op `cancel`".to_owned(), Some(help)));
+            return Err(ErrorDocument::single(
+                "request",
+                "`target` is for op `cancel`".to_owned(),
+                Some(help),
+            ));
         }
         let is_definition = request.op == Op::Define;
         let (name, job) = self.job(request)?;
@@ -96,7 +100,7 @@ impl Session {
             if kernels.len() >= NAMES && !kernels.contains_key(&name) {
                 let message = format!("{NAMES} kernels are defined; more are not kept");
                 let help = Some("define some of them anew, or send kernels with their requests".to_owned());
-                return Err(ErrorDocument::of("too-many-names", message, help));
+                return Err(ErrorDocument::single("too-many-names", message, help));
             }
             let defined = Defined { text: job.text.clone(), loaded: Arc::clone(&loaded) };
             kernels.insert(name.clone(), Arc::new(defined));
@@ -138,7 +142,7 @@ impl Session {
             let near = near.map(|n| format!("did you mean `{n}`? "));
             let help = format!("{}define it with op `define` before", near.unwrap_or_default());
             let message = format!("no kernel `{}` is defined", crate::text::shorten(name));
-            ErrorDocument::of("unknown-kernel", message, Some(help))
+            ErrorDocument::single("unknown-kernel", message, Some(help))
         })
     }
 
@@ -154,7 +158,11 @@ impl Session {
             if job.op == Op::Define {
                 let kernels = loaded.kernels.iter().map(title).collect();
                 let (schema, name) = ("wavecast/definition/1", job.name.clone());
-                return Ok(Documents::of(vec![Document::Definition(Definition { schema, name, kernels })]));
+                return Ok(Documents::from_list(vec![Document::Definition(Definition {
+                    schema,
+                    name,
+                    kernels,
+                })]));
             }
             let needs_device = job.op != Op::Check || job.device.is_some();
             let device = needs_device.then(|| self.device(job)).transpose()?;
@@ -212,7 +220,7 @@ impl Session {
 fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::text::Fault>, ErrorDocument> {
     let text = crate::text::read_regular(path, DEVICE_BYTES).map_err(|e| {
         let help = "check the path, or name a device that `wavecast devices` lists".to_owned();
-        ErrorDocument::of("cannot-read", format!("cannot read {path}: {e}"), Some(help))
+        ErrorDocument::single("cannot-read", format!("cannot read {path}: {e}"), Some(help))
     })?;
     Ok(device::read(path, &text, set))
 }
@@ -221,7 +229,7 @@ fn no_files(path: &str) -> ErrorDocument {
     let path = crate::text::shorten(path);
     let message = format!("`device` is the path {path}, and this server reads no files for requests");
     let help = "start it with --allow-files, or name a device that `wavecast devices` lists".to_owned();
-    ErrorDocument::of("files-not-allowed", message, Some(help))
+    ErrorDocument::single("files-not-allowed", message, Some(help))
 }
 
 fn title(kernel: &Kernel) -> String {
@@ -235,14 +243,14 @@ fn is_small(loaded: &Loaded) -> bool {
 
 fn no_kernel(message: &str) -> ErrorDocument {
     let help = "give it as `kernel` (a document), `kernel_text` (YAML) or `kernel_ref` (a defined name)";
-    ErrorDocument::of("request", message.to_owned(), Some(help.to_owned()))
+    ErrorDocument::single("request", message.to_owned(), Some(help.to_owned()))
 }
 
 /// Where a thread of the parent process was defining a kernel at the moment of the fork.
 fn forked() -> ErrorDocument {
     let message = "the kernels of the parent process cannot be read after this fork".to_owned();
     let help = "send the kernel itself, or fork when no kernel is being defined".to_owned();
-    ErrorDocument::of("fork", message, Some(help))
+    ErrorDocument::single("fork", message, Some(help))
 }
 
 /// A fault of Wavecast itself costs one answer, not the server.
@@ -251,7 +259,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ErrorDocument>) -> Result<T, Erro
         let cause = panic.downcast_ref::<String>().map(String::as_str);
         let cause = cause.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
         let help = "this is a fault of Wavecast: please report it with the request".to_owned();
-        Err(ErrorDocument::of("internal", format!("internal error: {cause}"), Some(help)))
+        Err(ErrorDocument::single("internal", format!("internal error: {cause}"), Some(help)))
     })
 }
 

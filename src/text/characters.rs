@@ -12,7 +12,7 @@ pub(super) struct Characters<'t> {
 }
 
 impl<'t> Characters<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         let marks = (!text.is_ascii()).then(|| {
             let starts = text.char_indices().step_by(STEP).map(|(i, _)| i);
             starts.map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect()
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn every_character_is_found() {
         for text in [String::new(), "abc".to_owned(), "é".repeat(200), "a漢🦀".repeat(100) + "x"] {
-            let characters = Characters::of(&text);
+            let characters = Characters::new(&text);
             for (number, (byte, _)) in text.char_indices().enumerate() {
                 assert_eq!(characters.byte(number), byte);
             }

@@ -74,7 +74,7 @@ impl<'t> Builder<'t> {
             text,
             file,
             start,
-            characters: Characters::of(text.get(start..).unwrap_or("")),
+            characters: Characters::new(text.get(start..).unwrap_or("")),
             budget,
             stack: Vec::new(),
             anchors: HashMap::new(),

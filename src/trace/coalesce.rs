@@ -99,7 +99,7 @@ pub struct Requests {
 
 impl Requests {
     /// The requests of some blocks of a trace.
-    pub fn of(trace: &Trace, how: Coalescing, blocks: std::ops::Range<usize>) -> Self {
+    pub fn coalesced(trace: &Trace, how: Coalescing, blocks: std::ops::Range<usize>) -> Self {
         let mut builder = RequestsBuilder::new(how, trace.block_threads());
         let mut steps = Steps::new(trace, how.grouping);
         for block in blocks {
@@ -298,7 +298,7 @@ mod tests {
             builder.push(Access::plain(t, Kind::Load, offset + u64::from(t) * stride, bytes));
         }
         let trace = builder.finish(Tables::default());
-        let all = Requests::of(&trace, how, 0..1);
+        let all = Requests::coalesced(&trace, how, 0..1);
         assert_eq!(all.steps.len(), 1);
         all.requests.iter().map(|r| (all.lines[r.line as usize], r.lane, r.sectors)).collect()
     }
@@ -340,7 +340,7 @@ mod tests {
             }
             let trace = builder.finish(Tables::default());
             let how = Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };
-            let all = Requests::of(&trace, how, 0..1);
+            let all = Requests::coalesced(&trace, how, 0..1);
             assert_eq!(all.requests.iter().map(|r| r.lane).collect::<Vec<_>>(), active);
         }
     }

@@ -140,7 +140,7 @@ impl Pattern {
                 })
             }),
             Self::Polybench { which, n, threads, acc, block } => {
-                let kernel = Polybench::of(which, *n)?;
+                let kernel = Polybench::named(which, *n)?;
                 out.line(*block, threads.unwrap_or(*n), |t, out| {
                     (0..*n).try_for_each(|j| kernel.iteration(t, j, *acc != 0, out))
                 })
@@ -222,7 +222,7 @@ struct Polybench {
 }
 
 impl Polybench {
-    fn of(which: &str, n: u64) -> Option<Self> {
+    fn named(which: &str, n: u64) -> Option<Self> {
         let (matrix, vector) = (aligned(n.checked_mul(n)?.checked_mul(4)?), aligned(4 * n));
         let array = |i: u64| BASE + matrix + i * vector;
         // atax: x, y, tmp; mvt: x1, x2, y1, y2; bicg: r, s, p, q.
@@ -315,30 +315,31 @@ impl Making {
 mod tests {
     use super::*;
 
-    fn of(params: &str) -> Option<Trace> {
+    fn parsed(params: &str) -> Option<Trace> {
         serde_json::from_str::<Pattern>(params).ok()?.trace()
     }
 
     #[test]
     fn patterns_have_the_accesses_of_their_kernels() {
-        let mm = of(r#"{"kernel":"mm","N":32,"wgx":16,"wgy":16}"#).unwrap();
+        let mm = parsed(r#"{"kernel":"mm","N":32,"wgx":16,"wgy":16}"#).unwrap();
         assert_eq!((mm.threads(), mm.accesses().len(), mm.blocks()), (1024, 65_536, 4));
         // Thread 16 of block 0 is at row 1: it loads the second row of A and column 0 of B.
         let first: Vec<u64> = mm.thread(16).iter().take(3).map(|a| a.address - BASE).collect();
         assert_eq!(first, [128, 4096, 132]);
-        let stencil =
-            of(r#"{"kernel":"stencil3d","nx":34,"ny":34,"nz":34,"bx":32,"by":1,"bz":1,"max_threads":8192}"#);
+        let stencil = parsed(
+            r#"{"kernel":"stencil3d","nx":34,"ny":34,"nz":34,"bx":32,"by":1,"bz":1,"max_threads":8192}"#,
+        );
         assert_eq!(stencil.unwrap().accesses().len(), 57_344);
-        let list = of(r#"{"kernel":"list","block":[1,1,1],"threads":[[0,4],[16]]}"#).unwrap();
+        let list = parsed(r#"{"kernel":"list","block":[1,1,1],"threads":[[0,4],[16]]}"#).unwrap();
         assert_eq!((list.threads(), list.thread(0).len()), (2, 2));
     }
 
     #[test]
     fn senseless_parameters_make_no_trace() {
-        assert!(of(r#"{"kernel":"mm","N":32,"wgx":0,"wgy":16}"#).is_none());
-        assert!(of(r#"{"kernel":"polybench","which":"x","N":8,"acc":0}"#).is_none());
-        assert!(of(r#"{"kernel":"colcopy","H":1000000,"W":1000000}"#).is_none());
-        assert!(of(r#"{"kernel":"vec","T":4,"loads":4,"bytes":8,"block":0}"#).is_none());
-        assert!(of(r#"{"kernel":"unknown"}"#).is_none());
+        assert!(parsed(r#"{"kernel":"mm","N":32,"wgx":0,"wgy":16}"#).is_none());
+        assert!(parsed(r#"{"kernel":"polybench","which":"x","N":8,"acc":0}"#).is_none());
+        assert!(parsed(r#"{"kernel":"colcopy","H":1000000,"W":1000000}"#).is_none());
+        assert!(parsed(r#"{"kernel":"vec","T":4,"loads":4,"bytes":8,"block":0}"#).is_none());
+        assert!(parsed(r#"{"kernel":"unknown"}"#).is_none());
     }
 }

@@ -115,7 +115,7 @@ impl Reference {
                 split: Rules::CODE.split,
                 ..Coalescing::default()
             };
-            let requests = Requests::of(&trace, how, 0..trace.blocks());
+            let requests = Requests::coalesced(&trace, how, 0..trace.blocks());
             let results = simulate(&requests, trace.block_threads(), &shape.config(), &RunKind::FOUR);
             for ((result, golden), run) in results.iter().zip(&golden.cases).zip(RunKind::FOUR) {
                 out.runs += 1;

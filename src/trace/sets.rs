@@ -47,7 +47,7 @@ impl SetIndex {
 
     /// The set of a line.
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of sets")]
-    pub fn of(&self, line: u64) -> u32 {
+    pub fn set(&self, line: u64) -> u32 {
         match self {
             SetIndex::Modulo(n) => (line % u64::from((*n).max(1))) as u32,
             SetIndex::Xor(n) => {
@@ -112,7 +112,7 @@ mod tests {
     /// Rank of the set bits that vary over strided lines is the number of set bits in use.
     fn varied(index: &SetIndex, log_stride: u32, loads: u64) -> u32 {
         let sets: std::collections::HashSet<u32> =
-            (0..loads).map(|i| index.of((i << log_stride) >> 7)).collect();
+            (0..loads).map(|i| index.set((i << log_stride) >> 7)).collect();
         sets.len().ilog2()
     }
 
@@ -130,8 +130,8 @@ mod tests {
         let matrix = SetIndex::parse(masks, 32).unwrap();
         let with_bit_12 = SetIndex::parse(&format!("{masks},0x20"), 64).unwrap();
         for line in (0..1_u64 << 20).step_by(37) {
-            assert_eq!(matrix.of(line), SetIndex::Fermi(32).of(line));
-            assert_eq!(with_bit_12.of(line), SetIndex::Fermi(64).of(line));
+            assert_eq!(matrix.set(line), SetIndex::Fermi(32).set(line));
+            assert_eq!(with_bit_12.set(line), SetIndex::Fermi(64).set(line));
         }
         assert!(SetIndex::parse(masks, 64).is_err());
         assert!(SetIndex::parse("xor", 48).is_err() && SetIndex::parse("xyz", 4).is_err());
@@ -141,7 +141,7 @@ mod tests {
     fn fermis_hash_uses_all_sets_of_any_number() {
         for sets in [1, 8, 24, 32, 64, 96, 128, 256, 1024] {
             let used: std::collections::HashSet<u32> =
-                (0..1_u64 << 16).map(|line| SetIndex::Fermi(sets).of(line)).collect();
+                (0..1_u64 << 16).map(|line| SetIndex::Fermi(sets).set(line)).collect();
             assert_eq!(used.len(), sets as usize);
         }
         for text in ["modulo", "xor", "fermi", "hash", "0x41,0x82,0x104"] {
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn simple_functions() {
-        assert_eq!(SetIndex::Modulo(48).of(100), 4);
-        assert_eq!(SetIndex::Xor(4).of(0b01_10_11), 0b00);
-        assert_eq!((SetIndex::Xor(1).of(77), SetIndex::Modulo(0).of(5)), (0, 0));
+        assert_eq!(SetIndex::Modulo(48).set(100), 4);
+        assert_eq!(SetIndex::Xor(4).set(0b01_10_11), 0b00);
+        assert_eq!((SetIndex::Xor(1).set(77), SetIndex::Modulo(0).set(5)), (0, 0));
     }
 }

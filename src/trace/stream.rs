@@ -67,7 +67,7 @@ pub struct Facts {
 
 impl Facts {
     /// Of a trace that is held.
-    pub fn of(trace: &Trace) -> Self {
+    pub fn read(trace: &Trace) -> Self {
         Self {
             kernel: trace.kernel.clone(),
             block: trace.block,
@@ -76,7 +76,7 @@ impl Facts {
             accesses: trace.accesses().len() as u64,
             has_instructions: trace.has_instructions(),
             instructions: trace.tables.instructions().to_vec(),
-            order: ProgramOrder::of(trace),
+            order: ProgramOrder::new(trace),
             last: Vec::new(),
         }
     }

@@ -82,7 +82,7 @@ pub struct Synth<'k> {
 impl<'k> Synth<'k> {
     /// Lays out the arrays of a kernel and works out what a thread of the launch does.
     pub fn new(kernel: &'k Kernel, launch: &Launch) -> Result<Self, NoTrace> {
-        let program = Program::of(kernel, launch.candidate)?.at(launch)?;
+        let program = Program::placed(kernel, launch.candidate)?.at(launch)?;
         let narrow = |n: i64| u32::try_from(n).ok();
         let shape = |[x, y, z]: [i64; 3]| Some(Dim3([narrow(x)?, narrow(y)?, narrow(z)?]));
         let (block, grid) = (shape(launch.sizes.block), shape(launch.sizes.grid));

@@ -37,7 +37,7 @@ pub(super) fn alignments(steps: [i64; 3], blocks: &BlockBox, line: i64) -> Vec<A
     if spread == line || moving().any(whole) {
         return vec![Aligned { block: middle, share: 1.0, spread }];
     }
-    let mut residues = Residues::of(blocks.from, line / spread);
+    let mut residues = Residues::new(blocks.from, line / spread);
     for d in 0..3 {
         let (from, step) = (blocks.from[d], if counts[d] > 1 { steps[d] / spread } else { 0 });
         residues.along(d, from, counts[d], step);
@@ -54,7 +54,7 @@ struct Residues {
 
 impl Residues {
     /// One block.
-    fn of(block: [i64; 3], different: i64) -> Self {
+    fn new(block: [i64; 3], different: i64) -> Self {
         let different = usize::try_from(different).unwrap_or(1).max(1);
         let mut shares = vec![0.0; different];
         shares[0] = 1.0;
@@ -165,7 +165,7 @@ fn smallest_factor(n: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn of(steps: [i64; 3], counts: [i64; 3], line: i64) -> Vec<Aligned> {
+    fn aligned(steps: [i64; 3], counts: [i64; 3], line: i64) -> Vec<Aligned> {
         alignments(steps, &BlockBox { from: [0; 3], to: counts }, line)
     }
 
@@ -179,7 +179,7 @@ mod tests {
             all[at(residue(b))] += 1.0 / counts.iter().product::<i64>() as f64;
         }
         let mut classes = vec![0.0; at(line)];
-        for a in of(steps, counts, line) {
+        for a in aligned(steps, counts, line) {
             assert!((0..3).all(|d| (0..counts[d]).contains(&a.block[d])), "{a:?}");
             let members: Vec<i64> = (0..line).filter(|r| (r - residue(a.block)) % a.spread == 0).collect();
             for &r in &members {
@@ -212,13 +212,13 @@ mod tests {
 
     #[test]
     fn most_grids_need_one_class() {
-        assert_eq!(of([256, 5120, 128], [20, 8, 9], 128).len(), 1);
-        let [one] = of([8, 0, 0], [64, 3, 1], 128)[..] else { panic!() };
+        assert_eq!(aligned([256, 5120, 128], [20, 8, 9], 128).len(), 1);
+        let [one] = aligned([8, 0, 0], [64, 3, 1], 128)[..] else { panic!() };
         assert_eq!((one.spread, one.share), (8, 1.0));
-        assert!(of([1, 0, 0], [1000, 1, 1], 128).len() <= MOST);
-        assert!(of([1, 129, 0], [11, 13, 1], 128).len() <= MOST);
+        assert!(aligned([1, 0, 0], [1000, 1, 1], 128).len() <= MOST);
+        assert!(aligned([1, 129, 0], [11, 13, 1], 128).len() <= MOST);
         // All but two of 16 places once more than those.
-        assert_eq!(of([8, 0, 0], [126, 1, 1], 128).len(), 3);
-        assert!(of([8, 0, 0], [14, 1, 1], 128).iter().all(|a| a.share > 0.0));
+        assert_eq!(aligned([8, 0, 0], [126, 1, 1], 128).len(), 3);
+        assert!(aligned([8, 0, 0], [14, 1, 1], 128).iter().all(|a| a.share > 0.0));
     }
 }

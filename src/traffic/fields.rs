@@ -19,7 +19,7 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(device: &Device) -> Self {
+    pub(super) fn new(device: &Device) -> Self {
         let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
         Self {
             sector: bytes(device.l1.sector.value.0),

@@ -37,14 +37,14 @@ pub(super) fn of_fields(
 ) -> Result<Footprints, Uncounted> {
     let Threads { kernel, launch, program } = *threads;
     let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
-    let sizes = Sizes::of(device);
+    let sizes = Sizes::new(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
     let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
-    let working = Working::of(kernel, launch, program);
+    let working = Working::new(kernel, launch, program);
     let items = items_of(&[all]);
     // Work items of blocks that do nothing belong to the launch, too.
     let factor = items / items_of(&[working.blocks]).max(1e-9);
-    let waves = Waves::of(&working, resident);
+    let waves = Waves::new(&working, resident);
     let wave = waves.middle();
     let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
     let blocks = representatives(threads, &working, factor / working.share);

@@ -30,7 +30,7 @@ pub struct Region {
 
 impl Region {
     /// The region of a launch with `resident` blocks at a time.
-    pub fn of(launch: &Launch, resident: i64) -> Self {
+    pub fn new(launch: &Launch, resident: i64) -> Self {
         let unfolded = launch.unfolded();
         Self { block: unfolded.candidate.block, grid: unfolded.sizes.grid, resident }
     }
@@ -38,7 +38,7 @@ impl Region {
 
 impl<'k> WorkItems<'k> {
     /// What the work items of a kernel touch in any launch; `None` if that depends on the launch.
-    pub fn of(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
+    pub fn new(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
         Self::unfolded(kernel, [false; 3], counting)
     }
 

@@ -41,7 +41,7 @@ pub(super) struct Waves {
 }
 
 impl Waves {
-    pub(super) fn of(working: &Working<'_>, resident: i64) -> Self {
+    pub(super) fn new(working: &Working<'_>, resident: i64) -> Self {
         let BlockBox { from, to } = working.blocks;
         let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
         let all = working.blocks.count();

@@ -119,7 +119,7 @@ fn fermis_hash_is_solved_from_what_lines_put_out() {
         );
         let spec = read_spec("fermi", &text).unwrap();
         let runs = set_hash_runs(&spec, 16);
-        let found = set_hash(&runs, &Clusters::of(&runs), 128).unwrap();
+        let found = set_hash(&runs, &Clusters::new(&runs), 128).unwrap();
         let mut expected = vec![0x41, 0x82, 0x104, 0x408, 0x1010];
         if sets == 64 {
             expected.push(0x20);

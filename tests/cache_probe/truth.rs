@@ -36,7 +36,7 @@ fn mapping(cache: &CacheSpec, found: &MappingFound) -> bool {
     };
     let masks = match (&cache.mapping, found) {
         (Mapping::Xor(truth), MappingFound::Xor { masks, .. }) => {
-            Basis::of(truth.iter().copied()) == Basis::of(masks.iter().copied())
+            Basis::spanned(truth.iter().copied()) == Basis::spanned(masks.iter().copied())
         }
         (Mapping::Xor(truth), MappingFound::Bits { .. } | MappingFound::Spatial { .. }) => {
             truth.iter().all(|m| m.is_power_of_two())

@@ -58,7 +58,7 @@ impl Elements {
 impl Pattern {
     /// The mean over all loads of all warps.
     pub fn predict(&self, device: &Device) -> Predicted {
-        let pipe = Pipe::of(device);
+        let pipe = Pipe::new(device);
         let lanes = i64::try_from(pipe.warp).unwrap();
         let warps = THREADS / lanes;
         let mut sum = Predicted::default();

@@ -74,7 +74,7 @@ pub fn difference(left: &Predicted, pair: &Pair) -> Option<String> {
 pub fn between_roads(case: &Case) -> Option<String> {
     let Asked { kernel, device, candidate } = Asked::new(case)?;
     let launch = Launch::new(&kernel, candidate).ok()?;
-    let program = Program::of(&kernel, candidate).ok()?.at(&launch).ok()?;
+    let program = Program::placed(&kernel, candidate).ok()?.at(&launch).ok()?;
     let quick = l1::count(&kernel, &launch, &program, device).ok()?;
     let slow = l1::count_by_lane(&kernel, &launch, &program, device).ok()?;
     if quick.blocks != slow.blocks {
@@ -112,7 +112,7 @@ pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
     let numbers = asked.fields(&case.document, None);
     let Asked { kernel, candidate, .. } = asked;
     let launch = Launch::new(&kernel, candidate).ok()?;
-    let program = Program::of(&kernel, candidate).ok()?.at(&launch).ok()?;
+    let program = Program::placed(&kernel, candidate).ok()?.at(&launch).ok()?;
     let mut found = vec![None; case.document.fields.len()];
     let boxes = |of: [i64; 3]| {
         let [nx, ny, nz] = of;

@@ -33,7 +33,7 @@ pub fn kernel(text: &str) -> Kernel {
 
 pub fn emitted(kernel: &Kernel, language: Language) -> String {
     let all: Vec<Candidate> = wavecast::launch::candidates(kernel).collect();
-    emit(kernel, &all, &Settings::of(language)).unwrap()
+    emit(kernel, &all, &Settings::new(language)).unwrap()
 }
 
 /// What is played of CUDA, in the words of HIP.

@@ -39,7 +39,8 @@ pub fn count_own(record: &Record, case: &Case) -> Result<Own, String> {
     let kernel = kernel(record, case)?;
     let candidate = Candidate { block: case.block, fold: [1; 3] };
     let launch = Launch::new(&kernel, candidate).map_err(|e| e.to_string())?;
-    let program = Program::of(&kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
+    let program =
+        Program::placed(&kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
     let threads = Threads { kernel: &kernel, launch: &launch, program: &program };
     Counter { record, case, threads }.all()
 }

@@ -14,7 +14,7 @@ type Inner = std::path::PathBuf;
 
 impl Identity {
     /// The file at a path; none if there is no regular file, of which nothing can be lost.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(super) fn find(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         Self::with(path, &metadata)
     }
@@ -43,17 +43,17 @@ mod tests {
         let [file, other] = ["file", "other"].map(|n| folder.join(n));
         std::fs::write(&file, "a").unwrap();
         std::fs::write(&other, "a").unwrap();
-        assert_eq!(Identity::of(&file), Identity::of(&folder.join("../").join(&folder).join("./file")));
-        assert_ne!(Identity::of(&file), Identity::of(&other));
+        assert_eq!(Identity::find(&file), Identity::find(&folder.join("../").join(&folder).join("./file")));
+        assert_ne!(Identity::find(&file), Identity::find(&other));
         #[cfg(unix)]
         {
             let [hard, soft] = ["hard", "soft"].map(|n| folder.join(n));
             std::fs::hard_link(&file, &hard).unwrap();
             std::os::unix::fs::symlink(&file, &soft).unwrap();
-            assert_eq!(Identity::of(&hard), Identity::of(&soft));
-            assert_eq!(Identity::of(Path::new("/dev/null")), None, "of a device nothing can be lost");
+            assert_eq!(Identity::find(&hard), Identity::find(&soft));
+            assert_eq!(Identity::find(Path::new("/dev/null")), None, "of a device nothing can be lost");
         }
-        assert_eq!(Identity::of(&folder), None);
+        assert_eq!(Identity::find(&folder), None);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

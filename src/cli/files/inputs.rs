@@ -28,9 +28,9 @@ pub(in super::super) fn forget() {
 
 /// Says that a file will be read by what opens files itself.
 pub(in super::super) fn reads(path: &Path) -> Result<(), Failure> {
-    let Some(identity) = Identity::of(path) else { return Ok(()) };
+    let Some(identity) = Identity::find(path) else { return Ok(()) };
     // `>> file` makes the file grow as it is read.
-    if Identity::of(Path::new("/dev/stdout")).is_some_and(|out| out == identity) {
+    if Identity::find(Path::new("/dev/stdout")).is_some_and(|out| out == identity) {
         let message = format!("standard output goes to {}, which this command reads", path.display());
         return Err(Failure::message("same-file", message, Some("write to another file")));
     }
@@ -45,7 +45,7 @@ pub(in super::super) fn reads(path: &Path) -> Result<(), Failure> {
 
 /// Says that a file will be written.
 pub(in super::super) fn writes(path: &Path) -> Result<(), Failure> {
-    let Some(identity) = Identity::of(path) else { return Ok(()) };
+    let Some(identity) = Identity::find(path) else { return Ok(()) };
     let clash = known(|k| {
         let clash = k.inputs.iter().find(|i| i.1 == identity).map(|i| i.0.clone());
         k.outputs.push((path.to_owned(), identity));

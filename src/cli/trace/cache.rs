@@ -96,7 +96,7 @@ impl CacheArguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&[])?;
     let json = arguments.output.is_json();
-    let document = of(arguments).map_err(|f| f.for_json(json))?;
+    let document = document(arguments).map_err(|f| f.for_json(json))?;
     super::write(
         &arguments.output,
         &document,
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(arguments: &Arguments) -> Result<crate::report::trace::CacheDocument, Failure> {
+fn document(arguments: &Arguments) -> Result<crate::report::trace::CacheDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let device = arguments.device.as_deref().map(|name| load_device(name, &[], false)).transpose()?;
     let (opened, runs) = if arguments.policy == "warp" {

@@ -96,7 +96,7 @@ impl From<Failure> for Stopped {
 }
 
 impl Stopped {
-    fn of(error: ReadError, arguments: &Arguments) -> Self {
+    fn new(error: ReadError, arguments: &Arguments) -> Self {
         match error {
             ReadError::Unwritten(error) => Stopped::Output(error),
             error => Stopped::Input(arguments.trace.failure(&error)),
@@ -109,7 +109,7 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
         return replay(arguments, &mut sink);
     }
     let reading = read(arguments.trace.bytes()?, arguments.trace.options()?, &mut sink);
-    let reading = reading.map_err(|e| Stopped::of(e, arguments))?;
+    let reading = reading.map_err(|e| Stopped::new(e, arguments))?;
     if reading.skipped > 0 {
         say(&format!("{} malformed lines skipped", reading.skipped));
     }
@@ -147,7 +147,7 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
             std::mem::replace(&mut written, Ok(())).and_then(|()| sink.end(std::mem::take(&mut tables)));
         Ok(())
     })?;
-    written.map_err(|e| Stopped::of(e, arguments))
+    written.map_err(|e| Stopped::new(e, arguments))
 }
 
 fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {

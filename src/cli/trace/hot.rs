@@ -60,7 +60,7 @@ fn document(arguments: &Arguments) -> Result<HotDocument, Failure> {
             if missed {
                 counts.1 += 1;
                 *by_line.entry(line).or_default() += 1;
-                if let Some(set) = sets.get_mut(shape.sets.of(line) as usize) {
+                if let Some(set) = sets.get_mut(shape.sets.set(line) as usize) {
                     *set += 1;
                 }
             }
@@ -92,7 +92,7 @@ fn lines(shape: &CacheShape, counts: HashMap<u64, u64>, top: usize) -> Vec<HotLi
     sorted.sort_by_key(|(line, misses)| (std::cmp::Reverse(*misses), *line));
     let one = |(line, misses): (u64, u64)| HotLine {
         address: line.wrapping_mul(shape.line),
-        set: shape.sets.of(line),
+        set: shape.sets.set(line),
         misses,
     };
     sorted.into_iter().take(top).map(one).collect()

@@ -67,7 +67,7 @@ pub(super) enum Opened {
 impl Opened {
     /// Of a trace that is held.
     pub(super) fn held(trace: Trace) -> Self {
-        let facts = Facts::of(&trace);
+        let facts = Facts::read(&trace);
         Opened::Held(Box::new(trace), facts)
     }
 

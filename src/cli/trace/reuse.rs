@@ -55,7 +55,7 @@ enum Measured {
 fn parse_measured(text: &str) -> Result<Measured, String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
     match numbers.as_deref() {
-        Some(&[hits, misses]) => MeasuredMisses::of(hits, misses)
+        Some(&[hits, misses]) => MeasuredMisses::new(hits, misses)
             .map(Measured::Counts)
             .ok_or("two counts, as in 1200,340".to_owned()),
         Some(_) => Err("a file, or two counts as in 1200,340".to_owned()),
@@ -82,7 +82,7 @@ impl Arguments {
             ([], [one]) if self.measured_kernel.is_none() => Some(one),
             _ => None,
         };
-        let counts = chosen.and_then(|c| MeasuredMisses::of(c.hits, c.misses));
+        let counts = chosen.and_then(|c| MeasuredMisses::new(c.hits, c.misses));
         if counts.is_none() {
             let names: Vec<&str> = all.iter().map(|l| l.kernel.as_str()).collect();
             let message = format!("{}: it is not clear which kernel is meant", path.display());
@@ -118,7 +118,7 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     let Some(full) = of(RunKind::Full) else {
         return Err(Failure::message("no-result", "the model was not run".to_owned(), None));
     };
-    let misses = MissTypes::of(full, of(RunKind::FullyAssociative), of(RunKind::UnlimitedMshrs));
+    let misses = MissTypes::new(full, of(RunKind::FullyAssociative), of(RunKind::UnlimitedMshrs));
     let rules = if arguments.by_rule { by_rule(&requests, threads, &config) } else { Vec::new() };
     let measured = arguments.counted(facts.kernel.as_deref())?;
     let run = |(&kind, result)| {
@@ -143,7 +143,7 @@ fn types_without(kind: RunKind, requests: &Requests, threads: usize, config: &Co
     let config = Config { extensions: kind.without(config.extensions), ..config.clone() };
     let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
     let runs = simulate(requests, threads, &config, &kinds);
-    Some(MissTypes::of(runs.first()?, runs.get(1), runs.get(2)))
+    Some(MissTypes::new(runs.first()?, runs.get(1), runs.get(2)))
 }
 
 /// What each rule of the published program alone changes.

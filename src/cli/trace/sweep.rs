@@ -104,6 +104,6 @@ fn point(
         value,
         miss_rate_percent: full.miss_rate(),
         requests: requests.requests.len() as u64,
-        misses: MissTypes::of(full, runs.get(1), runs.get(2)),
+        misses: MissTypes::new(full, runs.get(1), runs.get(2)),
     }))
 }

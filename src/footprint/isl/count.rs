@@ -29,7 +29,7 @@ pub(super) fn count(query: &Query, quota: u64) -> Result<u128, IslError> {
 fn lines(session: &Session<'_>, query: &Query, array: usize) -> Result<Option<Set>, IslError> {
     let pieces = || query.pieces.iter().filter(|p| p.array == array);
     let by_row = images(pieces(), query.line, Rows::Apart)?;
-    let digits = Digits::of(&by_row, query.line);
+    let digits = Digits::new(&by_row, query.line);
     if digits.count() > 0 {
         return united(session, &by_row, &digits, query.line);
     }
@@ -150,7 +150,7 @@ mod tests {
             let counts = with_session(10_000_000, |session| {
                 // Sets are comparable only if written in the same digits.
                 let all = images(both.pieces.iter(), both.line, Rows::Joined)?;
-                let digits = Digits::of(&all, both.line);
+                let digits = Digits::new(&all, both.line);
                 let set = |q: &Query| {
                     let of_one = images(q.pieces.iter(), q.line, Rows::Joined)?;
                     united(session, &of_one, &digits, q.line).map(|s| s.unwrap())

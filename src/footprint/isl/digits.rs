@@ -29,7 +29,7 @@ pub(super) struct InDigits {
 
 impl Digits {
     /// The most digits in which all intervals can be written.
-    pub(super) fn of(images: &[Image<'_>], line: i64) -> Self {
+    pub(super) fn new(images: &[Image<'_>], line: i64) -> Self {
         let all = radices(images, line);
         let whole_lines = |bytes: i64| bytes.div_euclid(line).checked_mul(-line);
         let starts = images.iter().filter_map(|i| interval(i, &i.low)).map(|i| i.0);

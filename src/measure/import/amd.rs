@@ -29,7 +29,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(head: &Record) -> Self {
+    fn found(head: &Record) -> Self {
         let at = |names: &[&str]| column(head, names);
         Self {
             process: at(&["Process_Id", "PID"]),
@@ -79,7 +79,7 @@ pub(super) fn long(
     records: &mut Records<impl BufRead>,
     problems: &mut Problems,
 ) -> Result<Launches, Unreadable> {
-    let columns = Columns::of(head);
+    let columns = Columns::found(head);
     let mut launches = Launches::default();
     let (Some(counters), Some(values)) = (column(head, &["Counter_Name"]), column(head, &["Counter_Value"]))
     else {
@@ -121,7 +121,7 @@ pub(super) fn wide(
     records: &mut Records<impl BufRead>,
     problems: &mut Problems,
 ) -> Result<Launches, Unreadable> {
-    let columns = Columns::of(head);
+    let columns = Columns::found(head);
     let mut launches = Launches::default();
     let mut counters: Vec<(usize, Meaning)> = Vec::new();
     for i in 0..head.len() {

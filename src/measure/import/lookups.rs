@@ -38,7 +38,7 @@ enum Columns {
 }
 
 impl Columns {
-    fn of(head: &Record) -> Option<Self> {
+    fn found(head: &Record) -> Option<Self> {
         let at = |names: &[&str]| names.iter().find_map(|n| head.cells().position(|c| c == *n));
         let kernel = at(&["Kernel Name", "Kernel", "Name"]);
         if let (Some(name), Some(value)) =
@@ -93,7 +93,7 @@ fn read(source: &dyn Source) -> Result<Vec<Lookups>, Unreadable> {
     let mut found: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     while let Some(record) = records.read()? {
         // Each program that is profiled writes a head of its own.
-        if let Some(head) = Columns::of(record) {
+        if let Some(head) = Columns::found(record) {
             columns = Some(head);
             continue;
         }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::measure::import::TextSource;
 
-    fn of(text: &str) -> Vec<(String, f64, f64)> {
+    fn rows(text: &str) -> Vec<(String, f64, f64)> {
         let found = lookups(&TextSource { name: "a.csv", bytes: text.as_bytes() }).unwrap();
         found.into_iter().map(|l| (l.kernel, l.hits, l.misses)).collect()
     }
@@ -138,16 +138,16 @@ mod tests {
             \"0\",\"mm\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum\",\"sector\",\"340\"\n\
             \"0\",\"mm\",\"gpu__time_duration.sum\",\"usecond\",\"12.5\"\n\
             \"1\",\"mm\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum\",\"sector\",\"1,000,000\"\n";
-        assert_eq!(of(ncu), [("mm".to_owned(), 1_001_200.0, 340.0)]);
+        assert_eq!(rows(ncu), [("mm".to_owned(), 1_001_200.0, 340.0)]);
         let raw = "\"ID\",\"Kernel Name\",\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum\",\
             \"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum\"\n\
             \"\",\"\",\"sector\",\"sector\"\n\"0\",\"a\",\"7\",\"3\"\n\"1\",\"b\",\"1.234\",\"1\"\n";
-        assert_eq!(of(raw), [("a".to_owned(), 7.0, 3.0), ("b".to_owned(), 1234.0, 1.0)]);
+        assert_eq!(rows(raw), [("a".to_owned(), 7.0, 3.0), ("b".to_owned(), 1234.0, 1.0)]);
         let nvprof = "==7== Profiling result:\n\
             \"Device\",\"Kernel\",\"Invocations\",\"Event Name\",\"Min\",\"Max\",\"Avg\",\"Total\"\n\
             \"GeForce GTX 470 (0)\",\"mm\",1,\"l1_global_load_hit\",96,96,96,96\n\
             \"GeForce GTX 470 (0)\",\"mm\",1,\"l1_global_load_miss\",32,32,32,32\n";
-        assert_eq!(of(nvprof), [("mm".to_owned(), 96.0, 32.0)]);
+        assert_eq!(rows(nvprof), [("mm".to_owned(), 96.0, 32.0)]);
     }
 
     #[test]

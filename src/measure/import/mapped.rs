@@ -18,7 +18,7 @@ pub(super) struct Mapping {
 
 impl Mapping {
     /// Of the options; says which column is none.
-    pub(super) fn of(options: &Options) -> Result<Self, Refusal> {
+    pub(super) fn new(options: &Options) -> Result<Self, Refusal> {
         let one = |(column, name): &(String, String)| Ok((Column::parse(column)?, name.clone()));
         Ok(Self { columns: options.map.iter().map(one).collect::<Result<_, Refusal>>()? })
     }

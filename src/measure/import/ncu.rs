@@ -25,7 +25,7 @@ fn column(head: &Record, name: &str) -> Option<usize> {
 }
 
 impl Long {
-    fn of(head: &Record) -> Option<Self> {
+    fn find(head: &Record) -> Option<Self> {
         let at = |name| column(head, name);
         Some(Self {
             id: at("ID"),
@@ -86,7 +86,7 @@ pub(super) fn long(
     problems: &mut Problems,
 ) -> Result<Launches, Unreadable> {
     let mut launches = Launches::default();
-    let Some(columns) = Long::of(head) else { return Ok(launches) };
+    let Some(columns) = Long::find(head) else { return Ok(launches) };
     let mut id = String::new();
     while let Some(record) = records.read()? {
         // A second program writes a head of its own.

@@ -126,7 +126,7 @@ impl Found {
         self.values.iter().any(|v| v.quantity == quantity)
     }
 
-    fn of(&self, quantity: Quantity) -> Option<f64> {
+    fn total(&self, quantity: Quantity) -> Option<f64> {
         self.values.iter().find(|v| v.quantity == quantity).map(|v| v.amount)
     }
 
@@ -139,7 +139,7 @@ impl Found {
 
     /// Of loads and stores in one the part that is not known otherwise.
     fn split(&mut self, total: f64) {
-        match (self.of(DramLoad), self.of(DramStore)) {
+        match (self.total(DramLoad), self.total(DramStore)) {
             (Some(load), None) => self.add(DramStore, total - load),
             (None, Some(store)) => self.add(DramLoad, total - store),
             _ => {}
@@ -191,8 +191,8 @@ mod tests {
         all.iter().map(count).collect()
     }
 
-    fn of(all: &[(&str, f64)], generation: Option<Generation>, quantity: Quantity) -> Option<f64> {
-        quantities(&mut counts(all), generation).of(quantity)
+    fn total_of(all: &[(&str, f64)], generation: Option<Generation>, quantity: Quantity) -> Option<f64> {
+        quantities(&mut counts(all), generation).total(quantity)
     }
 
     #[test]
@@ -207,19 +207,26 @@ mod tests {
             ("TCC_EA_WRREQ_64B_sum", 8.0),
             ("TCP_TCC_READ_REQ_sum", 3.0),
         ];
-        assert_eq!(of(&both, mi300, DramLoad), Some(320.0 + 640.0 + 85.0 * 64.0));
-        assert_eq!(of(&both, mi200, DramLoad), Some(320.0 + 90.0 * 64.0), "a bubble is no request there");
-        assert_eq!(of(&both, mi200, DramStore), Some(512.0 + 64.0));
-        assert_eq!((of(&both, mi200, L2Load), of(&both, mi300, L2Load)), (Some(192.0), Some(384.0)));
-        assert_eq!(of(&both, None, L2Load), None);
+        assert_eq!(total_of(&both, mi300, DramLoad), Some(320.0 + 640.0 + 85.0 * 64.0));
+        assert_eq!(
+            total_of(&both, mi200, DramLoad),
+            Some(320.0 + 90.0 * 64.0),
+            "a bubble is no request there"
+        );
+        assert_eq!(total_of(&both, mi200, DramStore), Some(512.0 + 64.0));
+        assert_eq!(
+            (total_of(&both, mi200, L2Load), total_of(&both, mi300, L2Load)),
+            (Some(192.0), Some(384.0))
+        );
+        assert_eq!(total_of(&both, None, L2Load), None);
         let sizes = [
             ("TCC_EA0_RDREQ_sum", 100.0),
             ("TCC_EA0_RDREQ_32B_sum", 10.0),
             ("TCC_EA0_RDREQ_64B_sum", 20.0),
             ("TCC_EA0_RDREQ_128B_sum", 70.0),
         ];
-        assert_eq!(of(&sizes, None, DramLoad), Some(320.0 + 1280.0 + 8960.0));
-        assert_eq!(of(&sizes[..2], mi300, DramLoad), None, "nobody knows how many have 128 B");
+        assert_eq!(total_of(&sizes, None, DramLoad), Some(320.0 + 1280.0 + 8960.0));
+        assert_eq!(total_of(&sizes[..2], mi300, DramLoad), None, "nobody knows how many have 128 B");
     }
 
     #[test]
@@ -231,15 +238,18 @@ mod tests {
             ("TCC_EA_RDREQ_32B[0]", 1.0),
             ("TCC_EA_RDREQ_32B[1]", 1.0),
         ];
-        assert_eq!(of(&all, Some(Generation::Mi200), DramLoad), Some(64.0 + 99.0 * 64.0));
+        assert_eq!(total_of(&all, Some(Generation::Mi200), DramLoad), Some(64.0 + 99.0 * 64.0));
     }
 
     #[test]
     fn of_several_metrics_one_is_preferred() {
         let both = [("lts__t_sectors_op_read.sum", 9.0), ("lts__t_sectors_srcunit_tex_op_read.sum", 5.0)];
-        assert_eq!(of(&both, None, L2Load), Some(160.0), "that of the texture unit");
+        assert_eq!(total_of(&both, None, L2Load), Some(160.0), "that of the texture unit");
         let total = [("dram__bytes.sum", 100.0), ("dram__bytes_op_read.sum", 60.0)];
-        assert_eq!((of(&total, None, DramLoad), of(&total, None, DramStore)), (Some(60.0), Some(40.0)));
-        assert_eq!(of(&total[..1], None, DramLoad), None);
+        assert_eq!(
+            (total_of(&total, None, DramLoad), total_of(&total, None, DramStore)),
+            (Some(60.0), Some(40.0))
+        );
+        assert_eq!(total_of(&total[..1], None, DramLoad), None);
     }
 }

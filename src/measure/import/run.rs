@@ -30,7 +30,7 @@ const MOST_JSON: u64 = 256 << 20;
 /// ```
 pub fn import(source: &dyn Source, format: Option<Format>, options: &Options) -> Result<Imported, Fault> {
     let mut problems = Problems::new(source.name());
-    let imported = match Mapping::of(options) {
+    let imported = match Mapping::new(options) {
         Ok(mapping) => read(source, format, options, &mapping, &mut problems),
         Err(Refusal { code, message, help }) => {
             let help = help.unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::traffic::Caches;
 
 /// Writes comma-separated values in base units: the columns that some row needs.
 pub fn write_csv(measurements: &Measurements, to: &mut impl Write) -> io::Result<()> {
-    let columns = Columns::of(measurements);
+    let columns = Columns::found(measurements);
     writeln!(to, "{}", columns.head())?;
     for row in &measurements.rows {
         if let Some(subject) = measurements.subject_of(row) {
@@ -62,7 +62,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(measurements: &Measurements) -> Self {
+    fn found(measurements: &Measurements) -> Self {
         let subjects = &measurements.subjects;
         let params: BTreeSet<&String> = subjects.iter().flat_map(|s| s.params.keys()).collect();
         let mut measured = BTreeSet::new();

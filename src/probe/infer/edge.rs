@@ -10,7 +10,7 @@ const COUNTED: usize = 200;
 
 /// Whether an array misses when it is warm: more misses than noise makes, or more places with several.
 pub fn overflows(run: &Run, clusters: &Clusters, noise: f64) -> bool {
-    let marks = Marks::of(run, clusters, run.stride.unsigned_abs());
+    let marks = Marks::new(run, clusters, run.stride.unsigned_abs());
     let (loads, misses) = marks.sum();
     // A few places that always miss are more than as many misses here and there.
     let always = |p: &&(u32, u32)| p.0 >= 3 && p.1 * 4 >= p.0 * 3;

@@ -67,22 +67,22 @@ pub(super) fn table(known: &[(u64, u32)]) -> MappingFound {
 mod tests {
     use super::*;
 
-    fn of(rule: impl Fn(u64) -> u32, lines: u64) -> Vec<(u64, u32)> {
+    fn pairs(rule: impl Fn(u64) -> u32, lines: u64) -> Vec<(u64, u32)> {
         // Under other numbers, as a probe finds them.
         (0..lines).map(|l| (l, rule(l) ^ 5)).collect()
     }
 
     #[test]
     fn rules_are_found_again() {
-        assert_eq!(fit(&of(|l| (l % 12) as u32, 100), &[], 12), MappingFound::Bits { sets: 12 });
-        let spatial = fit(&of(|l| (l / 4 % 4) as u32, 100), &[], 4);
+        assert_eq!(fit(&pairs(|l| (l % 12) as u32, 100), &[], 12), MappingFound::Bits { sets: 12 });
+        let spatial = fit(&pairs(|l| (l / 4 % 4) as u32, 100), &[], 4);
         assert_eq!(spatial, MappingFound::Spatial { run: 4, sets: 4 });
         let fermi = crate::trace::sets::SetIndex::Fermi(32);
         let masks = vec![0x41, 0x82, 0x104, 0x408, 0x1010];
-        let found = fit(&of(|l| fermi.of(l), 1 << 13), &[], 32);
+        let found = fit(&pairs(|l| fermi.set(l), 1 << 13), &[], 32);
         assert_eq!(found, MappingFound::Xor { masks, bits: 13 });
         let found =
-            fit(&of(|l| [0, 2, 1, 3, 3, 1, 0, 2, 2, 0][usize::try_from(l % 10).unwrap()], 40), &[], 4);
+            fit(&pairs(|l| [0, 2, 1, 3, 3, 1, 0, 2, 2, 0][usize::try_from(l % 10).unwrap()], 40), &[], 4);
         assert!(matches!(found, MappingFound::Table { .. }), "{found:?}");
     }
 }

@@ -155,7 +155,7 @@ fn steps(runs: &[Run], clusters: &Clusters, (bytes, sector): (u64, u64), fits: O
     });
     for run in wanted {
         let lines = run.bytes().div_ceil(bytes);
-        let marks = Marks::of(run, clusters, bytes / u64::from(run.element));
+        let marks = Marks::new(run, clusters, bytes / u64::from(run.element));
         // Only the first load of a sector in a round can miss, and all sectors of a line do together.
         let share = run.step() as f64 / bytes as f64;
         let missing = run.step().max(sector) as f64 / bytes as f64;
@@ -220,7 +220,7 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
     let mut changes: Vec<Option<Change>> = seen.iter().map(|s| alone(s, noise, least)).collect();
     for _ in 0..ROUNDS {
         together(seen, &mut changes, noise, least);
-        let sets = Sets::of(seen, &changes, steps);
+        let sets = Sets::counted(seen, &changes, steps);
         let starts: Vec<usize> = sets.sums.keys().copied().collect();
         for (seen, change) in seen.iter().zip(&mut changes) {
             let (Some(known), Some(first)) = (change.as_mut(), seen.first()) else { continue };
@@ -317,7 +317,7 @@ struct Sets {
 }
 
 impl Sets {
-    fn of(seen: &[Vec<Sight>], changes: &[Option<Change>], steps: usize) -> Self {
+    fn counted(seen: &[Vec<Sight>], changes: &[Option<Change>], steps: usize) -> Self {
         let mut sums: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         let mut total = (1.0, 0.5);
         for (seen, change) in seen.iter().zip(changes) {

@@ -116,7 +116,7 @@ fn top(run: &Run, clusters: &Clusters) -> Option<u64> {
 
 /// Places that miss, as numbers of strides, each with its misses.
 fn missing(run: &Run, clusters: &Clusters, noise: f64) -> Vec<(u64, u64)> {
-    let marks = Marks::of(run, clusters, run.stride.unsigned_abs());
+    let marks = Marks::new(run, clusters, run.stride.unsigned_abs());
     let all = (0_u64..).zip(&marks.places);
     let rarely = marks.rounds() <= 3;
     // Noise is not known so well that many rounds make a little more of it significant.

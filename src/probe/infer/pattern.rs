@@ -49,7 +49,7 @@ fn inner(stretches: &Stretches, missed: bool) -> Option<u32> {
 }
 
 fn stretches(run: &Run, clusters: &Clusters, bytes: u64) -> Option<Stretches> {
-    let marks = Marks::of(run, clusters, bytes / u64::from(run.element).max(1));
+    let marks = Marks::new(run, clusters, bytes / u64::from(run.element).max(1));
     let mut all: Vec<(bool, u32)> = Vec::new();
     for place in marks.places.iter().skip_while(|p| p.0 == 0) {
         if place.0 == 0 {

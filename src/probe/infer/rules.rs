@@ -41,7 +41,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(seen: &[Sight], steps: usize, noise: f64, least: f64) -> Self {
+    fn followed(seen: &[Sight], steps: usize, noise: f64, least: f64) -> Self {
         let mut scores = vec![0.0; steps + 1];
         let mut before: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
         let mut after = Sight { step: 0, loads: 0.0, misses: 0.0 };
@@ -71,7 +71,7 @@ pub(super) fn likeliest(flips: &Flips, noise: f64, plain: bool) -> Option<(Ruled
         return None;
     }
     let least = (5.0 * noise).max(0.01);
-    let lines: Vec<Line> = flips.seen.iter().map(|s| Line::of(s, steps, noise, least)).collect();
+    let lines: Vec<Line> = flips.seen.iter().map(|s| Line::followed(s, steps, noise, least)).collect();
     let explained: f64 = lines.iter().map(|l| l.best - l.at(steps)).sum();
     let (share, least) = if plain { UNEXPLAINED } else { HIDDEN };
     let limit = (explained * share).max(least);

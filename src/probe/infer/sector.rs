@@ -34,7 +34,7 @@ pub enum Shared {
 fn share(run: &Run, clusters: &Clusters, noise: f64, wide: u64) -> Option<f64> {
     let scattered = run.order == Order::Scattered && !run.cold && run.step() == wide;
     let (loads, misses) = scattered
-        .then(|| Marks::of(run, clusters, run.stride.unsigned_abs()).sum())
+        .then(|| Marks::new(run, clusters, run.stride.unsigned_abs()).sum())
         .filter(|s| s.0 >= LOADS)?;
     Some((misses as f64 / loads as f64 - noise).max(0.0))
 }
@@ -144,7 +144,7 @@ mod tests {
     use crate::probe::simulate::{Chase, chase, read_spec};
 
     /// Whether 64 bytes share a line, and 128 do.
-    fn of(text: &str, fits: u64) -> (Shared, Shared) {
+    fn both(text: &str, fits: u64) -> (Shared, Shared) {
         let spec = read_spec("x", text).unwrap();
         let run = |wide: i64, less: u64| {
             let n = (fits + fits / 4) / 4 - less;
@@ -154,7 +154,7 @@ mod tests {
         runs.extend(
             [64, 128].iter().flat_map(|&wide| (0..6).map(move |less| (wide, less))).map(|r| run(r.0, r.1)),
         );
-        let clusters = Clusters::of(&runs);
+        let clusters = Clusters::new(&runs);
         let told = |wide| shared(&runs, &clusters, 0.002, (32, wide), fits + 32);
         (told(64), told(128))
     }
@@ -164,18 +164,18 @@ mod tests {
         let rest = "hit: 30, miss: 200, noise: 0.03, outliers: 0.01}";
         for replacement in ["lru", "random", "plru", "nru", "srrip"] {
             let whole = format!("{{line: 32, sets: 64, ways: 16, replacement: {replacement}, {rest}");
-            assert_eq!(of(&whole, 32 << 10), (Shared::No, Shared::No), "{replacement}");
+            assert_eq!(both(&whole, 32 << 10), (Shared::No, Shared::No), "{replacement}");
             let two =
                 format!("{{line: 64, sector: 32, sets: 64, ways: 8, replacement: {replacement}, {rest}");
-            assert_eq!(of(&two, 32 << 10), (Shared::Yes, Shared::No), "{replacement}");
+            assert_eq!(both(&two, 32 << 10), (Shared::Yes, Shared::No), "{replacement}");
             let four =
                 format!("{{line: 128, sector: 32, sets: 64, ways: 4, replacement: {replacement}, {rest}");
-            assert_eq!(of(&four, 32 << 10), (Shared::Yes, Shared::Yes), "{replacement}");
+            assert_eq!(both(&four, 32 << 10), (Shared::Yes, Shared::Yes), "{replacement}");
             // Consecutive lines of a set are put out together, too.
             let run = format!(
                 "{{line: 32, sets: 64, ways: 16, mapping: spatial, run: 4, replacement: {replacement}, {rest}"
             );
-            assert_eq!(of(&run, 32 << 10), (Shared::No, Shared::No), "{replacement}");
+            assert_eq!(both(&run, 32 << 10), (Shared::No, Shared::No), "{replacement}");
         }
     }
 }

@@ -26,7 +26,7 @@ const FEW: usize = 3;
 
 /// The structure behind chases through one level.
 pub fn infer(runs: &[Run]) -> Structure {
-    let clusters = Clusters::of(runs);
+    let clusters = Clusters::new(runs);
     let noise = noise_of(runs, &clusters);
     let edges = edge::edge(runs, &clusters, noise);
     let sector = line::line(runs, &clusters, noise, edges);

@@ -74,7 +74,7 @@ impl Columns {
     }
 
     /// Of a head.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn found(text: &str) -> Option<Self> {
         let comma = text.contains(',');
         let names: Vec<String> = split(text, comma).into_iter().map(str::to_lowercase).collect();
         let find = |wanted: &[&str]| names.iter().position(|n| wanted.contains(&n.as_str()));

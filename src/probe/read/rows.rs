@@ -36,7 +36,7 @@ struct Open {
 impl<'a> Reader<'a> {
     pub(super) fn new(name: &'a str, given: Given, logs: &'a mut Logs) -> Self {
         let loads = logs.runs.iter().map(|r| r.loads.len()).sum();
-        let hints = Hints::of(name, given);
+        let hints = Hints::from_name(name, given);
         Self { hints, name, logs, columns: None, run: None, number: 0, load: false, loads, glued: Vec::new() }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
     }
 
     fn head(&mut self, text: &str) -> Result<(), LogError> {
-        let Some(columns) = Columns::of(text) else {
+        let Some(columns) = Columns::found(text) else {
             return Err(self.malformed(header::EXPECTED, text));
         };
         if columns.shape == Shape::Loads && self.run.as_ref().is_some_and(|r| r.loads.is_empty()) {

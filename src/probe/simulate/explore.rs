@@ -119,7 +119,7 @@ impl Probe<'_> {
     fn ahead(&mut self, line: u64) {
         for lines in 1..=MOST_AHEAD {
             self.ends(line, lines, 1);
-            let clusters = Clusters::of(&self.runs);
+            let clusters = Clusters::new(&self.runs);
             if let Some(distance) = ahead(&self.runs.iter(), &clusters, line) {
                 if distance > 0 {
                     self.ends(line, distance.into(), 2);
@@ -149,7 +149,7 @@ impl Probe<'_> {
         let rounds = |lines: u64| ROUNDS.max(40_000 / lines).min((MOST_LOADS / lines).max(3));
         // An array of one line fits everywhere: what looks like a miss is noise.
         self.runs.push(self.backwards(line, 1, 20_000));
-        let clusters = Clusters::of(&self.runs);
+        let clusters = Clusters::new(&self.runs);
         let mut over = |lines: u64| {
             let run = self.backwards(line, lines, rounds(lines));
             let noise = noise_of(&self.runs, &clusters);
@@ -182,7 +182,7 @@ impl Probe<'_> {
     /// Whether what a miss brings is a sector of a longer line: one element of each two sectors, then of each two of
     /// what these make, beside one of each sector. Bytes of a line.
     fn widen(&mut self, sector: u64, fits: u64, lines: Lines) -> u64 {
-        let clusters = Clusters::of(&self.runs);
+        let clusters = Clusters::new(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
         // Under a prefetch lines look longer than they are.
         let plain = infer(&self.runs).prefetch.value == Some(PrefetchFound::None);
@@ -258,7 +258,7 @@ impl Probe<'_> {
 
     /// Looks at an array again, longer.
     fn misses_after_all(&mut self, line: u64, lines: u64, rounds: u64) -> bool {
-        let clusters = Clusters::of(&self.runs);
+        let clusters = Clusters::new(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
         // Each line of a set that is too full by one misses in a share of rounds, that of its ways; many more rounds
         // show little but how well noise is known.
@@ -271,14 +271,14 @@ impl Probe<'_> {
     }
 
     fn grow_once(&mut self, line: u64, fits: u64, rounds: u64) -> bool {
-        let clusters = Clusters::of(&self.runs);
+        let clusters = Clusters::new(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
         let mut lines_seen = Seen::default();
         for lines in fits + 1..=fits * 6 + 1024 {
             // In a few rounds of a few lines one that seldom gives way may not miss at all.
             let rounds = rounds.max(SOME_LOADS / lines).min((MOST_LOADS / lines).max(3));
             let run = self.backwards(line, lines, rounds);
-            let marks = Marks::of(&run, &clusters, self.elements(line));
+            let marks = Marks::new(&run, &clusters, self.elements(line));
             self.runs.push(run);
             // Some arrays more after all lines miss, in case that the next line has a set of its own.
             let full = lines_seen.add(&marks, noise);
@@ -298,7 +298,7 @@ impl Probe<'_> {
     fn evict(&mut self, line: u64, fits: u64) {
         let n = self.elements(line * fits);
         let first = 64 - (fits - 1).leading_zeros();
-        let clusters = Clusters::of(&self.runs);
+        let clusters = Clusters::new(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
         for bit in first..HASH_BITS.max(first + 1) {
             // Where the set of the first line is not full, another with the same high bit may do.

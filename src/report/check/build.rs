@@ -33,7 +33,8 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
 #[cfg(feature = "isl")]
 pub fn check_sets(kernel: &Kernel, candidate: Candidate) -> Result<SetsSummary, String> {
     let launch = Launch::new(kernel, candidate).map_err(|e| e.to_string())?;
-    let program = Program::of(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
+    let program =
+        Program::placed(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
     let shown = crate::footprint::show_sets(kernel, &launch, &program).map_err(|e| e.to_string())?;
     let accesses = shown
         .accesses
@@ -222,13 +223,13 @@ fn config_summary(launch: &Launch, occupancy: Option<Occupancy>) -> ConfigSummar
         grid: launch.sizes.grid,
         registers: launch.registers,
         shared_bytes: launch.shared_bytes,
-        occupancy: occupancy.map(|o| OccupancySummary::of(&o)),
+        occupancy: occupancy.map(|o| OccupancySummary::new(&o)),
     }
 }
 
 impl OccupancySummary {
     /// What is shown of an occupancy.
-    pub fn of(o: &Occupancy) -> Self {
+    pub fn new(o: &Occupancy) -> Self {
         Self {
             blocks_per_sm: o.blocks_per_sm,
             warps_per_sm: o.warps_per_sm,

@@ -26,7 +26,7 @@ pub fn explanation_document(
     let mut document = ExplanationDocument {
         schema: "wavecast/explanation/1",
         head: head(estimator),
-        choice: ChoiceDocument::of(kernel, chosen),
+        choice: ChoiceDocument::new(kernel, chosen),
         result: result_document(estimator, prediction),
         sentences: Vec::new(),
         accesses: explanation.accesses.iter().filter_map(|a| access(kernel, explanation, a)).collect(),

@@ -91,7 +91,7 @@ pub fn prediction_document(
     PredictionDocument {
         schema: "wavecast/prediction/1",
         head: head(estimator),
-        choice: ChoiceDocument::of(estimator.kernel, chosen),
+        choice: ChoiceDocument::new(estimator.kernel, chosen),
         result: result_document(estimator, prediction),
         warnings: about_registers(warnings, prediction.launch.registers_assumed),
     }
@@ -127,10 +127,10 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument
             dispatch: t.dispatch,
             combination: t.combination,
         },
-        occupancy: OccupancySummary::of(&p.occupancy),
+        occupancy: OccupancySummary::new(&p.occupancy),
         volumes: volumes_document(p),
         fields: fields(kernel, p),
-        counting: CountingDocument::of(p),
+        counting: CountingDocument::new(p),
         warnings: warnings(estimator, p),
     }
 }

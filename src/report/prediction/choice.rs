@@ -21,7 +21,7 @@ pub struct ChoiceDocument {
 
 impl ChoiceDocument {
     /// Of a launch of a kernel.
-    pub fn of(kernel: &Kernel, chosen: &Chosen) -> Self {
+    pub fn new(kernel: &Kernel, chosen: &Chosen) -> Self {
         Self { block: chosen.block.word(), fold: chosen.fold.word(), text: text(kernel, chosen) }
     }
 }

@@ -281,7 +281,7 @@ pub struct CountingDocument {
 }
 
 impl CountingDocument {
-    pub(super) fn of(p: &Summary) -> Self {
+    pub(super) fn new(p: &Summary) -> Self {
         let f = &p.counting;
         let engines = f.engines.iter().map(|e| e.word()).collect();
         Self { engines, exact: !f.lines_sampled, counts: f.counts, verified: f.verified }

@@ -68,7 +68,7 @@ pub struct FindingDocument<T> {
 }
 
 impl<T> FindingDocument<T> {
-    fn of<F>(finding: &Finding<F>, value: impl FnOnce(&F) -> T) -> Self {
+    fn new<F>(finding: &Finding<F>, value: impl FnOnce(&F) -> T) -> Self {
         Self {
             value: finding.value.as_ref().map(value),
             confidence: finding.confidence,
@@ -218,7 +218,7 @@ pub fn probe_document(sources: Vec<String>, logs: &Logs) -> ProbeDocument {
     let evict = logs.runs.iter().find(|r| matches!(r.order, Order::Evict { .. }));
     let chases = logs.runs.iter().any(|r| !matches!(r.order, Order::Evict { .. }) && r.loads.len() > 8);
     let structure = chases.then(|| infer(&logs.runs));
-    let clusters = structure.as_ref().map_or_else(|| Clusters::of(&logs.runs), |s| s.clusters.clone());
+    let clusters = structure.as_ref().map_or_else(|| Clusters::new(&logs.runs), |s| s.clusters.clone());
     let line = structure.as_ref().and_then(|s| s.line.value);
     let hash = evict.and_then(|run| {
         let bytes = line.unwrap_or_else(|| run.step()).max(run.step());
@@ -252,15 +252,15 @@ fn structure_document(s: &Structure) -> StructureDocument {
     let sets = s.ways.value.as_ref().map_or(0, Vec::len);
     let line = s.line.value.unwrap_or(1);
     StructureDocument {
-        line_bytes: FindingDocument::of(&s.line, |&l| l),
-        sector_bytes: FindingDocument::of(&s.sector, |&l| l),
-        capacity_bytes: FindingDocument::of(&s.capacity, |&c| c),
+        line_bytes: FindingDocument::new(&s.line, |&l| l),
+        sector_bytes: FindingDocument::new(&s.sector, |&l| l),
+        capacity_bytes: FindingDocument::new(&s.capacity, |&c| c),
         fits_bytes: s.edge.0,
         overflows_bytes: s.edge.1,
-        ways: FindingDocument::of(&s.ways, Clone::clone),
-        mapping: FindingDocument::of(&s.mapping, |m| mapping_document(m, sets, line)),
-        replacement: FindingDocument::of(&s.replacement, |r| r.word()),
-        prefetch: FindingDocument::of(&s.prefetch, |p| prefetch_document(*p)),
+        ways: FindingDocument::new(&s.ways, Clone::clone),
+        mapping: FindingDocument::new(&s.mapping, |m| mapping_document(m, sets, line)),
+        replacement: FindingDocument::new(&s.replacement, |r| r.word()),
+        prefetch: FindingDocument::new(&s.prefetch, |p| prefetch_document(*p)),
     }
 }
 
@@ -320,9 +320,9 @@ fn hash_document(hash: &SetHash, line: u64) -> SetHashDocument {
 
 fn mshr_document(found: &Mshrs) -> MshrDocument {
     MshrDocument {
-        total: FindingDocument::of(&found.total, |&t| t),
+        total: FindingDocument::new(&found.total, |&t| t),
         range: found.range.map(|r| [r.0, r.1]),
-        per_warp: FindingDocument::of(&found.per_warp, |&p| p),
+        per_warp: FindingDocument::new(&found.per_warp, |&p| p),
         free: found.free.iter().map(|f| [f.0, f.1]).collect(),
     }
 }

@@ -52,7 +52,7 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
 
 /// A row for each array, a column for each place: the darker, the more of its loads missed.
 fn misses(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
-    let clusters = Clusters::of(&logs.runs);
+    let clusters = Clusters::new(&logs.runs);
     let mut runs: Vec<&Run> = logs.runs.iter().filter(|r| r.is_warm_stride()).collect();
     runs.sort_by_key(|r| r.n);
     let every = runs.len().div_ceil(ROWS).max(1);

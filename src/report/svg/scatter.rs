@@ -80,7 +80,7 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDo
         .collect();
     let all = || points.iter().flat_map(|p| [p.1, p.2]);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let scale = Scale::of(score.quantity, least, most);
+    let scale = Scale::new(score.quantity, least, most);
     let (left, top) = place;
     let across = scale.axis(left, left + PANEL);
     let up = scale.axis(top + PANEL, top);
@@ -124,7 +124,7 @@ struct Scale {
 
 impl Scale {
     /// For values between two that are above zero, if there are any.
-    fn of(quantity: &str, least: f64, most: f64) -> Self {
+    fn new(quantity: &str, least: f64, most: f64) -> Self {
         let (factor, unit) = match Quantity::named(quantity) {
             Some(Quantity::Time) => (1e6, "us"),
             Some(Quantity::Rate) => (1e-9, "10^9 items/s"),

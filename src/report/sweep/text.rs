@@ -14,7 +14,7 @@ use super::lines::{Line, fixed, lines};
 /// What a person sees of a series.
 pub fn sweep_text(document: &SweepDocument, width: Option<usize>) -> String {
     let (mut out, lines) = (head_text(document), lines(document));
-    let shown = Shown::of(document, &lines);
+    let shown = Shown::new(document, &lines);
     out.push_str(&shown.table(document, &lines).text(1, width));
     if document.summary.feasible > 0 {
         let unit = &document.head.kernel.unit;
@@ -71,7 +71,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(document: &SweepDocument, lines: &[Line<'_>]) -> Self {
+    fn new(document: &SweepDocument, lines: &[Line<'_>]) -> Self {
         let known = || document.points.iter().map(|p| &p.domain).filter(|d| !d.is_empty());
         let folded = document.points.iter().any(|p| p.config.as_ref().is_some_and(|c| c.fold != [1; 3]));
         let varies = |group: &str| document.vary.iter().any(|v| v.kind == group && v.name != group);

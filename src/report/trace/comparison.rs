@@ -94,7 +94,7 @@ pub fn comparison_document(
         schema: "wavecast/comparison/1",
         head: head(estimator),
         variant: estimator.kernel.variant.clone(),
-        choice: ChoiceDocument::of(estimator.kernel, chosen),
+        choice: ChoiceDocument::new(estimator.kernel, chosen),
         block: found.prediction.launch.candidate.block,
         fold: found.prediction.launch.candidate.fold,
         blocks: found.blocks,

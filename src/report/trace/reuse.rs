@@ -144,7 +144,7 @@ pub struct MeasuredMisses {
 
 impl MeasuredMisses {
     /// From counts; none if nothing was counted.
-    pub fn of(hits: f64, misses: f64) -> Option<Self> {
+    pub fn new(hits: f64, misses: f64) -> Option<Self> {
         let sensible = hits >= 0.0 && misses >= 0.0 && (hits + misses).is_normal();
         sensible.then(|| Self { hits, misses, miss_rate_percent: 100.0 * misses / (hits + misses) })
     }
@@ -163,7 +163,7 @@ impl MissTypes {
 
     /// From the four runs of the published program (N section 6): what a run without something does not
     /// miss, that something causes.
-    pub fn of(full: &RunResult, associative: Option<&RunResult>, unlimited: Option<&RunResult>) -> Self {
+    pub fn new(full: &RunResult, associative: Option<&RunResult>, unlimited: Option<&RunResult>) -> Self {
         let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let lost = |other: Option<&RunResult>| {
             other.map_or(0, |o| signed(full.memory_misses()) - signed(o.memory_misses()))

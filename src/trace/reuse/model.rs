@@ -145,7 +145,7 @@ impl<'r> Model<'r> {
 
 /// The set of each line.
 fn sets(all: &Requests, index: &SetIndex) -> Vec<u32> {
-    all.lines.iter().map(|&line| index.of(line)).collect()
+    all.lines.iter().map(|&line| index.set(line)).collect()
 }
 
 /// Runs of the model.

@@ -43,7 +43,7 @@ pub fn lru_misses(lines: impl IntoIterator<Item = u64>, index: &SetIndex, ways: 
             let mask = u64::from(*n) - 1;
             lru(lines, index.sets(), ways, |line| line & mask)
         }
-        _ => lru(lines, index.sets(), ways, |line| u64::from(index.of(line))),
+        _ => lru(lines, index.sets(), ways, |line| u64::from(index.set(line))),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct ProgramOrder {
 
 impl ProgramOrder {
     /// The order that the threads of a trace show.
-    pub fn of(trace: &Trace) -> Self {
+    pub fn new(trace: &Trace) -> Self {
         let mut builder = ProgramOrderBuilder::default();
         for thread in 0..trace.threads() {
             for pair in trace.thread(thread).windows(2) {

@@ -69,7 +69,7 @@ pub struct Steps<'t> {
 impl<'t> Steps<'t> {
     /// For the warps of a trace.
     pub fn new(trace: &'t Trace, grouping: Grouping) -> Self {
-        let order = (grouping == Grouping::Instruction).then(|| Cow::Owned(ProgramOrder::of(trace)));
+        let order = (grouping == Grouping::Instruction).then(|| Cow::Owned(ProgramOrder::new(trace)));
         Self { tables: &trace.tables, grouping, order, lanes: Vec::new(), group: Vec::new() }
     }
 

@@ -31,7 +31,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
     };
     let mut shapes = Vec::with_capacity(plan.streams.len());
     for stream in &plan.streams {
-        let starts = Starts::of(plan, stream.pattern)?;
+        let starts = Starts::new(plan, stream.pattern)?;
         let mut of_stream = Shapes::new(plan, stream.pattern, pipe)?;
         let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
@@ -39,7 +39,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
         let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known: Vec::new() };
         for access in &stream.accesses {
-            let sum = sums.of(access)?;
+            let sum = sums.counts(access)?;
             if let Some(of_instruction) = counts.instructions.get_mut(access.position) {
                 of_instruction.add(&sum, 1.0 / number as f64);
             }
@@ -77,7 +77,7 @@ struct Sums<'s, 'a> {
 
 impl Sums<'_, '_> {
     /// Adds up what an instruction does in all blocks.
-    fn of(&mut self, access: &Access) -> Result<InstructionCounts, Spent> {
+    fn counts(&mut self, access: &Access) -> Result<InstructionCounts, Spent> {
         let mut sum = InstructionCounts::default();
         for iteration in &access.iterations {
             sum.add(&self.aligned(iteration.address)?, iteration.weight);

@@ -20,8 +20,8 @@ pub struct Interior {
 
 impl Interior {
     /// The interior of a grid; `None` if a number leaves 64 bits.
-    pub fn of(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
-        let working = Working::of(kernel, launch, program).blocks;
+    pub fn find(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
+        let working = Working::new(kernel, launch, program).blocks;
         let from = working.from;
         if program.instructions.iter().all(|i| !i.clipped) {
             let blocks = [0, 1, 2].map(|d| working.to[d] - from[d]);
@@ -55,7 +55,7 @@ impl Phases {
     ///
     /// Multiples of steps form subgroups of the cyclic group of alignments. Where the period is a power
     /// of two they are nested, so that the dimension with the most alignments has those of the others.
-    pub fn of(interior: Interior, steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
+    pub fn new(interior: Interior, steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
         let Interior { from, blocks: interior, .. } = interior;
         let mut count = [1; 3];
         for step in steps {
@@ -98,11 +98,11 @@ mod tests {
     fn one_dimension_shows_all_alignments_if_it_can() {
         let of = |blocks| Interior { from: [0; 3], blocks, cut: [false; 3] };
         // Steps of 32 bytes along x, of 8 along y: all 16 alignments along y.
-        let phases = Phases::of(of([100, 100, 1]), std::iter::once([32, 8, 0]), 128);
+        let phases = Phases::new(of([100, 100, 1]), std::iter::once([32, 8, 0]), 128);
         assert_eq!((phases.count, phases.cut), ([1, 16, 1], false));
-        let phases = Phases::of(of([100, 3, 1]), std::iter::once([32, 8, 0]), 128);
+        let phases = Phases::new(of([100, 3, 1]), std::iter::once([32, 8, 0]), 128);
         assert_eq!(phases.count, [4, 3, 1]);
         assert_eq!(phases.from, [48, 0, 0]);
-        assert!(Phases::of(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
+        assert!(Phases::new(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
     }
 }

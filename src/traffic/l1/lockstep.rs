@@ -34,7 +34,7 @@ pub fn count(
     program: &Program<i64>,
     pipe: &Pipe,
 ) -> Result<L1Counts, Fault> {
-    let working = Working::of(kernel, launch, program);
+    let working = Working::new(kernel, launch, program);
     let blocks = working.some(MOST_BLOCKS);
     let mut tally = Tally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = working.blocks.count() > MOST_BLOCKS;

@@ -42,7 +42,7 @@ pub fn count(
     device: &Device,
 ) -> Result<L1Counts, Fault> {
     check_size(launch)?;
-    let pipe = Pipe::of(device);
+    let pipe = Pipe::new(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
         Some(plan) => affine::count(&plan, &pipe),
         None => lockstep::count(kernel, launch, program, &pipe),
@@ -57,7 +57,7 @@ pub fn count_by_lane(
     device: &Device,
 ) -> Result<L1Counts, Fault> {
     check_size(launch)?;
-    let pipe = Pipe::of(device);
+    let pipe = Pipe::new(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
         Some(plan) => lockstep::count_blocks(kernel, launch, program, &pipe, plan.phases),
         None => lockstep::count(kernel, launch, program, &pipe),

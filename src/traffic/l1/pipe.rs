@@ -40,7 +40,7 @@ pub struct Pipe {
 
 impl Pipe {
     /// The pipe of a device.
-    pub fn of(device: &Device) -> Self {
+    pub fn new(device: &Device) -> Self {
         let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).clamp(1, 1 << 20);
         let warp = usize::try_from(device.sm.warp_size.value.0).unwrap_or(MOST_LANES);
         Self {

@@ -118,13 +118,13 @@ impl<'a> Plan<'a> {
         program: &'a Program<i64>,
         pipe: &Pipe,
     ) -> Option<Self> {
-        let interior = Interior::of(kernel, launch, program)?;
+        let interior = Interior::find(kernel, launch, program)?;
         let period = period(pipe)?;
         let mut reader =
             Reader { kernel, launch, program, period, ranges: ranges(program), found: Vec::new() };
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
-        let phases = Phases::of(interior, steps, period);
+        let phases = Phases::new(interior, steps, period);
         let limits_of_items: Vec<_> =
             program.items.iter().map(|i| reader.limit(i.offset, interior)).collect();
         let works = reader.working_items(&limits_of_items, &phases)?;

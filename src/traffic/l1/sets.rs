@@ -79,7 +79,7 @@ pub fn conflicts(first: u32, lines: Lines) -> u32 {
 mod tests {
     use super::*;
 
-    fn of(first: u32, lines: &[u32]) -> u32 {
+    fn passes(first: u32, lines: &[u32]) -> u32 {
         let mut chunks = Vec::new();
         lines.iter().enumerate().for_each(|(i, &line)| put(line, i, &mut chunks));
         conflicts(first, Lines { chunks: &chunks, number: u32::try_from(lines.len()).unwrap() })
@@ -93,14 +93,14 @@ mod tests {
 
     #[test]
     fn the_fullest_set_counts() {
-        assert_eq!(of(5, &[]), 0);
-        assert_eq!(of(0, &[0, 1, 2, 3]), 1);
+        assert_eq!(passes(5, &[]), 0);
+        assert_eq!(passes(0, &[0, 1, 2, 3]), 1);
         // Lines 0 and 5 share a set.
-        assert_eq!(of(0, &[0, 1, 2, 5]), 2);
+        assert_eq!(passes(0, &[0, 1, 2, 5]), 2);
         // 3 | 4, 5, 6, 7: set 3 twice.
-        assert_eq!(of(3, &[0, 1, 2, 3, 4]), 2);
+        assert_eq!(passes(3, &[0, 1, 2, 3, 4]), 2);
         let all: Vec<u32> = (0..32).collect();
-        assert_eq!(of(0, &all), 8);
+        assert_eq!(passes(0, &all), 8);
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
                 for line in &lines {
                     sizes[set_of(line.wrapping_add(first)) as usize] += 1;
                 }
-                assert_eq!(Some(of(first, &lines)), sizes.into_iter().max(), "{first} {number}");
+                assert_eq!(Some(passes(first, &lines)), sizes.into_iter().max(), "{first} {number}");
             }
         }
     }

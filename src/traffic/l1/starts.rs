@@ -22,7 +22,7 @@ const STEPS_OF_START: u64 = 4;
 
 impl Starts {
     /// The starts of a pattern.
-    pub fn of(plan: &Plan, pattern: Pattern) -> Result<Self, Spent> {
+    pub fn new(plan: &Plan, pattern: Pattern) -> Result<Self, Spent> {
         let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
         spend_on(warps * blocks.len(), STEPS_OF_START)?;

@@ -122,7 +122,7 @@ impl Walk<'_, '_, '_, '_> {
     fn between(&mut self, field: usize, parts: &[Part], depth: usize) -> Result<(), Uncounted> {
         let mut using = Vec::with_capacity(parts.len());
         for part in parts {
-            let span = Span::of(part, depth);
+            let span = Span::of_part(part, depth);
             if self.once(field, Which::All, Place::Wave, &span.range, depth)? > 0.0 {
                 using.push(span);
             }

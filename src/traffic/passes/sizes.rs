@@ -42,7 +42,7 @@ pub(super) struct Span {
 
 impl Span {
     /// A part of a sequence that stands in `depth` loops.
-    pub(super) fn of(part: &Part, depth: usize) -> Self {
+    pub(super) fn of_part(part: &Part, depth: usize) -> Self {
         Self { range: part.instructions(), depth, is_loop: matches!(part, Part::Loop(..)) }
     }
 
