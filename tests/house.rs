@@ -1,0 +1,203 @@
+//! The house as docs/architecture.md describes it: its rooms are the folders that exist, and no file imports in a
+//! circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All Rust files below a folder.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_page_names_the_rooms_that_exist() {
+    let page = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let rows = page.lines().filter_map(|l| l.strip_prefix("| `")?.split_once("/` |"));
+    let named: BTreeSet<String> = rows.map(|(room, _)| room.to_owned()).collect();
+    let folders = std::fs::read_dir(root().join("src")).unwrap().map(|e| e.unwrap());
+    let folders = folders.filter(|e| e.path().is_dir()).map(|e| e.file_name().into_string().unwrap());
+    assert_eq!(named, folders.collect());
+}
+
+/// A module by the names on the way to it.
+type Module = Vec<String>;
+
+/// The modules of the library, with their text without tests and comments.
+fn modules() -> BTreeMap<Module, String> {
+    let source = root().join("src");
+    let mut all = Vec::new();
+    files(&source, &mut all);
+    let mut modules = BTreeMap::new();
+    for file in all {
+        let place = file.strip_prefix(&source).unwrap().with_extension("");
+        let mut module: Module = place.iter().map(|p| p.to_str().unwrap().to_owned()).collect();
+        if module.last().is_some_and(|last| last == "mod") {
+            module.pop();
+        }
+        if module == ["lib"] || module == ["main"] {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let code: Vec<&str> = text.lines().map(|l| l.split("//").next().unwrap()).collect();
+        modules.insert(module, code.join("\n"));
+    }
+    modules
+}
+
+/// The paths that a list such as `a::{b, c::{d, e}}` stands for.
+fn expanded(list: &str) -> Vec<String> {
+    let list = list.trim();
+    let Some((prefix, rest)) = list.split_once('{') else {
+        return vec![list.split(" as ").next().unwrap().trim().to_owned()];
+    };
+    let inner = rest.rsplit_once('}').map_or(rest, |(inner, _)| inner);
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (i, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&inner[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inner[start..]);
+    let parts = parts.into_iter().filter(|p| !p.trim().is_empty());
+    parts.flat_map(|part| expanded(&format!("{prefix}{}", part.trim()))).collect()
+}
+
+/// The imports of a module: whether they are handed on, and their paths.
+fn imports(text: &str) -> Vec<(bool, String)> {
+    let mut found = Vec::new();
+    for statement in text.split(';') {
+        let Some(at) = statement.rfind("use ") else { continue };
+        let before = statement[..at].rsplit('\n').next().unwrap().trim();
+        if before.is_empty() || before.starts_with("pub") {
+            let list = statement[at + 4..].replace('\n', " ");
+            found.extend(expanded(&list).into_iter().map(|path| (!before.is_empty(), path)));
+        }
+    }
+    found
+}
+
+/// The module that a path leads into, and the name that it takes there.
+fn resolved(
+    modules: &BTreeMap<Module, String>,
+    from: &Module,
+    path: &str,
+) -> Option<(Module, Option<String>)> {
+    let mut parts: Vec<&str> = path.split("::").map(str::trim).collect();
+    let mut at = from.clone();
+    match parts[0] {
+        "crate" => {
+            at.clear();
+            parts.remove(0);
+        }
+        "self" => drop(parts.remove(0)),
+        "super" => {
+            while parts.first() == Some(&"super") {
+                at.pop();
+                parts.remove(0);
+            }
+        }
+        first => {
+            at.push(first.to_owned());
+            if !modules.contains_key(&at) {
+                return None;
+            }
+            parts.remove(0);
+        }
+    }
+    while let Some(next) = parts.first() {
+        at.push((*next).to_owned());
+        if !modules.contains_key(&at) {
+            at.pop();
+            return Some((at, Some((*next).to_owned())));
+        }
+        parts.remove(0);
+    }
+    Some((at, None))
+}
+
+/// Which modules each module takes something from, through what others hand on.
+fn edges() -> BTreeMap<Module, BTreeSet<Module>> {
+    let modules = modules();
+    let mut handed_on = BTreeMap::new();
+    for (module, text) in &modules {
+        for (handed, path) in imports(text) {
+            let name = path.rsplit("::").next().unwrap().to_owned();
+            if let (true, Some((to, Some(from)))) = (handed, resolved(&modules, module, &path)) {
+                handed_on.insert((module.clone(), name), (to, from));
+            }
+        }
+    }
+    let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, text) in &modules {
+        for (handed, path) in imports(text) {
+            let Some((mut to, mut name)) = resolved(&modules, module, &path) else { continue };
+            for _ in 0..8 {
+                let Some(next) = name.clone().and_then(|n| handed_on.get(&(to.clone(), n))) else { break };
+                (to, name) = (next.0.clone(), Some(next.1.clone()));
+            }
+            if !handed && to != *module && !to.is_empty() {
+                edges.entry(module.clone()).or_default().insert(to);
+            }
+        }
+    }
+    edges
+}
+
+/// A module on a circle, if there is one: what is left after all that lead nowhere are taken away.
+fn circle<T: Ord + Clone>(mut edges: BTreeMap<T, BTreeSet<T>>) -> Vec<T> {
+    loop {
+        let left: BTreeSet<T> = edges.keys().cloned().collect();
+        let before = edges.len();
+        edges.retain(|_, to| {
+            to.retain(|t| left.contains(t));
+            !to.is_empty()
+        });
+        if edges.len() == before {
+            return edges.into_keys().collect();
+        }
+    }
+}
+
+#[test]
+fn no_file_and_no_room_imports_in_a_circle() {
+    let edges = edges();
+    assert!(edges.len() > 200, "the imports of only {} files were read", edges.len());
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in &edges {
+        let others = to.iter().map(|t| t[0].clone()).filter(|t| *t != from[0]);
+        rooms.entry(from[0].clone()).or_default().extend(others);
+    }
+    assert!(rooms["cli"].contains("predict") && rooms["predict"].contains("traffic"), "{rooms:?}");
+    assert_eq!(circle(rooms), Vec::<String>::new());
+    assert_eq!(circle(edges), Vec::<Module>::new());
+}
+
+#[test]
+fn a_circle_is_noticed() {
+    let edges = [("a", "b"), ("b", "c"), ("c", "b"), ("d", "a")];
+    let edges = edges.map(|(from, to)| (from, BTreeSet::from([to])));
+    assert_eq!(circle(BTreeMap::from(edges)), ["a", "b", "c", "d"]);
+    assert_eq!(circle(BTreeMap::from([("a", BTreeSet::from(["b"]))])), Vec::<&str>::new());
+    assert_eq!(
+        expanded("crate::a::{B, c::{D, E as F}}"),
+        ["crate::a::B", "crate::a::c::D", "crate::a::c::E"]
+    );
+}
