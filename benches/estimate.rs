@@ -39,7 +39,7 @@ fn first_time(c: &mut Criterion) {
     for (name, block, fold, reference) in CASES {
         let kernel = kernel(name);
         let estimator = Estimator::new(&kernel, &device);
-        let candidate = Candidate { block, fold };
+        let candidate = Candidate::new(block, fold).unwrap();
         let label = format!("{name} {block:?} fold {fold:?} ({reference})").replace(", ", "x");
         group.bench_function(label, |b| b.iter(|| estimator.predict(black_box(candidate)).unwrap()));
     }

@@ -22,7 +22,7 @@ fn expand(c: &mut Criterion) {
     let mut group = c.benchmark_group("expand");
     for name in ["star3d25", "star3d7", "lbm-d3q19"] {
         let kernel = kernel(name);
-        let mut some: Vec<Candidate> = candidates(&kernel).filter(|c| c.fold == [1; 3]).collect();
+        let mut some: Vec<Candidate> = candidates(&kernel).filter(|c| c.fold() == [1; 3]).collect();
         some = some.iter().copied().cycle().take(CANDIDATES).collect();
         group.throughput(Throughput::Elements((CANDIDATES * kernel.body.len()) as u64));
         group.bench_function(format!("{name}/fold and place"), |b| {

@@ -30,7 +30,7 @@ impl Case {
         let options = Options { set: set.iter().map(|s| (*s).to_owned()).collect(), ..Default::default() };
         let text = std::fs::read_to_string(path).unwrap();
         let kernel = load(name, &text, &options).unwrap().kernels.remove(0);
-        let candidate = Candidate { block, fold: [1; 3] };
+        let candidate = Candidate::new(block, [1; 3]).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let all = launch.blocks();

@@ -22,7 +22,7 @@ impl Case {
         let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         let kernel = load(name, &text, &Default::default()).unwrap().kernels.remove(0);
-        let candidate = Candidate { block, fold };
+        let candidate = Candidate::new(block, fold).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let device = device::find("a100-40gb", &[]).unwrap();

@@ -20,7 +20,7 @@
 //!     launch::candidates(&kernel).map(|candidate| Choice { kernel: 0, candidate }).collect();
 //! let ranking = rank(&[estimator], &choices, 0.04, 5, &Default::default());
 //! let best = &ranking.results[0];
-//! println!("{:?}: {:.1} GLUP/s", best.prediction.launch.candidate.block, best.prediction.rate() / 1e9);
+//! println!("{:?}: {:.1} GLUP/s", best.prediction.launch.candidate.block(), best.prediction.rate() / 1e9);
 //! # assert_eq!(ranking.results.len(), 5);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
@@ -34,7 +34,7 @@
 //! #              domain: {x: 4096, y: 4096}, loads: ['a[x, y]'], stores: ['b[x, y]']}";
 //! let kernel = kernel::load("copy.yaml", text, &kernel::Options::default())?.kernels.remove(0);
 //! let v100 = device::find("v100", &[])?;
-//! let found = Estimator::new(&kernel, &v100).predict(Candidate { block: [256, 1, 1], fold: [1, 1, 1] })?;
+//! let found = Estimator::new(&kernel, &v100).predict(Candidate::new([256, 1, 1], [1, 1, 1])?)?;
 //! println!("{:.1} us, limited by {}", 1e6 * found.time.seconds, found.time.limiter.word());
 //! println!("{:.2} bytes from memory for each work item", found.volumes.dram.load());
 //! # assert_eq!(found.time.limiter.word(), "dram");

@@ -66,7 +66,7 @@ fn narrow_blocks_are_those_of_all_alignments() {
         (&row("f32"), "a100", [1, 256, 1]),
     ] {
         let device = device::find(device, &[]).unwrap();
-        let found = loaded(kernel, &device, Candidate { block, fold: [1; 3] });
+        let found = loaded(kernel, &device, Candidate::new(block, [1; 3]).unwrap());
         assert!(near(found, 1e-3), "{} {block:?}: {found:?}", device.id);
     }
 }
@@ -76,7 +76,7 @@ fn guards_that_always_hold_change_nothing() {
     let plain = stencil("f32", [96, 64, 2], 101, [3, 1, 0], "");
     let guarded = stencil("f32", [96, 64, 2], 101, [3, 1, 0], "guard: 'x >= 0'\n");
     let device = device::find("mi210", &[]).unwrap();
-    let candidate = Candidate { block: [3, 16, 1], fold: [1; 3] };
+    let candidate = Candidate::new([3, 16, 1], [1; 3]).unwrap();
     let [a, b] = [&plain, &guarded].map(|k| loaded(k, &device, candidate)[0]);
     assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
 }
@@ -109,7 +109,7 @@ proptest! {
         let whole = [block[0] * grid[0], block[1] * grid[1] * fold, block[2] * grid[2]];
         let domain = [0, 1, 2].map(|d| (whole[d] - i64::from(cut[d])).max(1));
         let kernel = stencil(dtype, domain, domain[0] + reach[0] + spare, reach, "");
-        let found = loaded(&kernel, &device, Candidate { block, fold: [1, fold, 1] });
+        let found = loaded(&kernel, &device, Candidate::new(block, [1, fold, 1]).unwrap());
         // Small shares of all blocks are left out. Of more than 16 positions that are not equally frequent, as
         // small grids of small elements have, some stand for all.
         let some = dtype == "u8" || dtype == "f16";

@@ -24,16 +24,24 @@ fn documents_touch_what_the_generators_touch() {
         assert!(threads.len() >= 3, "{name}: too few threads to prove anything");
         for fact in threads {
             let fold = kernel.launch.folds[0];
-            let candidate = Candidate { block: three(&fact["block_shape"]), fold };
+            let candidate = Candidate::new(three(&fact["block_shape"]), fold).unwrap();
             let launch = Launch::new(kernel, candidate).unwrap();
             let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
             let mut touched: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
             let (block, thread) = (three(&fact["block"]), three(&fact["thread"]));
-            visit_thread(&program, kernel.extents(), candidate.block, block, thread, 1 << 20, &mut |touch| {
-                let field = &kernel.field(touch.instruction.field).name;
-                let key = format!("{} {field}", touch.instruction.kind.verb());
-                touched.entry(key).or_default().insert(touch.element);
-            })
+            visit_thread(
+                &program,
+                kernel.extents(),
+                candidate.block(),
+                block,
+                thread,
+                1 << 20,
+                &mut |touch| {
+                    let field = &kernel.field(touch.instruction.field).name;
+                    let key = format!("{} {field}", touch.instruction.kind.verb());
+                    touched.entry(key).or_default().insert(touch.element);
+                },
+            )
             .unwrap();
             let totals: BTreeMap<String, Value> = touched
                 .iter()

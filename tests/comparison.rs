@@ -45,7 +45,7 @@ fn the_parts_of_every_difference_add_up_to_it() {
         for (device, warm_waves) in devices.iter().zip([2, 0, 1]) {
             let estimator = Estimator::new(&kernel, device);
             let options = measure::Options { warm_waves, ..Default::default() };
-            let found = compare(&estimator, Candidate { block, fold: [1; 3] }, options).unwrap();
+            let found = compare(&estimator, Candidate::new(block, [1; 3]).unwrap(), options).unwrap();
             for q in &found.quantities {
                 let difference = q.analytic - q.simulated;
                 let sum: f64 = q.terms.iter().map(|t| t.value).sum();
@@ -77,7 +77,7 @@ fn the_parts_of_every_difference_add_up_to_it() {
 #[test]
 fn endless_caches_load_what_is_distinct() {
     let kernel = kernel("star2d5", &["NX=300", "NY=64"]);
-    let launch = Launch::new(&kernel, Candidate { block: [32, 4, 1], fold: [1; 3] }).unwrap();
+    let launch = Launch::new(&kernel, Candidate::new([32, 4, 1], [1; 3]).unwrap()).unwrap();
     let synth = Synth::new(&kernel, &launch).unwrap();
     let config = measure::hierarchy(&small("v100", "64 KiB"), 4, 0).unwrap();
     let mut hierarchy = Hierarchy::new(&config);

@@ -124,7 +124,7 @@ fn opencl_programs_do_what_their_documents_say() {
         for kernel in kernels(case.file, case.set) {
             let mut all: Vec<Candidate> = Vec::new();
             for &fold in case.folds {
-                all.extend(case.blocks.iter().map(|&block| Candidate { block, fold }));
+                all.extend(case.blocks.iter().map(|&block| Candidate::new(block, fold).unwrap()));
             }
             if all.is_empty() {
                 all = wavecast::launch::candidates(&kernel).collect();
@@ -266,7 +266,7 @@ fn cuda_programs_compile_without_warnings() {
             std::fs::write(&file, text).unwrap();
             for arch in ["sm_70", "sm_80", "sm_90"] {
                 let said = compiled_cuda(&compiler, &file, &file.with_extension(arch), arch);
-                let folds: std::collections::BTreeSet<_> = candidates.iter().map(|c| c.fold).collect();
+                let folds: std::collections::BTreeSet<_> = candidates.iter().map(|c| c.fold()).collect();
                 let registers = registers_of(&said);
                 assert_eq!(registers.len(), folds.len(), "{}, {arch}: {said}", kernel.name);
                 assert!(registers.values().all(|r| (8..=255).contains(r)), "{registers:?}");

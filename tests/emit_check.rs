@@ -96,12 +96,13 @@ fn every_wrong_index_is_seen() {
     let mut survived = Vec::new();
     let mut tried = 0;
     for (file, set, block, fold) in CASES {
-        let (count, alive) = survivors(&of_library(file, set), Candidate { block, fold }, "mutants");
+        let (count, alive) =
+            survivors(&of_library(file, set), Candidate::new(block, fold).unwrap(), "mutants");
         tried += count;
         survived.extend(alive);
     }
     for dtype in ["u8", "i8", "f16", "i32", "f32", "f64", "c64"] {
-        let candidate = Candidate { block: [64, 1, 1], fold: [1, 1, 1] };
+        let candidate = Candidate::new([64, 1, 1], [1, 1, 1]).unwrap();
         let (count, alive) = survivors(&played::kernel(&narrow(dtype)), candidate, "mutants-narrow");
         tried += count;
         survived.extend(alive);
@@ -117,7 +118,7 @@ fn opencl_programs_see_wrong_indices_too() {
     }
     let folder = oclgrind::folder("mutants-opencl");
     let kernel = of_library("star2d5", &["NX=40", "NY=19"]);
-    let candidate = Candidate { block: [16, 4, 1], fold: [1, 1, 1] };
+    let candidate = Candidate::new([16, 4, 1], [1, 1, 1]).unwrap();
     let text = emit(&kernel, &[candidate], &Settings::new(Language::OpenCl)).unwrap();
     let (kernels, host) = text.split_at(text.find("/* ---- Checking").unwrap());
     let (source, rest) = kernels.split_at(kernels.find("// ---- The host").unwrap());

@@ -27,7 +27,7 @@ fn explained(estimator: &Estimator<'_>, candidate: Candidate) -> Explanation {
 }
 
 fn document(estimator: &Estimator<'_>, candidate: Candidate) -> ExplanationDocument {
-    let chosen = Chosen::new(estimator.kernel, Some(candidate.block), Some(candidate.fold));
+    let chosen = Chosen::new(estimator.kernel, Some(candidate.block()), Some(candidate.fold()));
     let found = explained(estimator, candidate);
     explanation_document(std::slice::from_ref(estimator), 0, &found, &chosen, Vec::new())
 }
@@ -38,7 +38,7 @@ fn near(a: f64, b: f64) -> bool {
 
 /// Launches of different kinds: stencil, folded, narrow, shared memory, several arrays, a further cache.
 fn samples() -> [(&'static str, &'static str, Candidate); 6] {
-    let of = |block, fold| Candidate { block, fold };
+    let of = |block, fold| Candidate::new(block, fold).unwrap();
     [
         ("star3d25", "v100", of([2, 128, 4], [1; 3])),
         ("star3d25", "a100-40gb", of([16, 2, 32], [1, 1, 2])),
@@ -100,7 +100,7 @@ fn no_access_needs_more_alone_than_all_do() {
 fn the_outermost_loads_of_a_star_own_a_plane_each() {
     let (kernel, device) = (kernel("star3d25"), device("v100"));
     let estimator = Estimator::new(&kernel, &device);
-    let document = document(&estimator, Candidate { block: [2, 128, 4], fold: [1; 3] });
+    let document = document(&estimator, Candidate::new([2, 128, 4], [1; 3]).unwrap());
     for at in ["src[x, y, z - 4]", "src[x, y, z + 4]"] {
         let access = document.accesses.iter().find(|a| a.at == at).unwrap();
         let alone = access.alone.unwrap();
@@ -118,8 +118,7 @@ fn the_outermost_loads_of_a_star_own_a_plane_each() {
 #[test]
 fn bytes_used_are_those_that_lanes_ask_for() {
     let (kernel, device) = (kernel("stream-copy"), device("v100"));
-    let document =
-        document(&Estimator::new(&kernel, &device), Candidate { block: [256, 1, 1], fold: [1; 3] });
+    let document = document(&Estimator::new(&kernel, &device), Candidate::new([256, 1, 1], [1; 3]).unwrap());
     for access in &document.accesses {
         assert!(near(access.efficiency.unwrap(), 1.0), "{access:?}");
         assert!(near(access.sectors_per_request.unwrap(), 8.0), "{access:?}");
@@ -162,7 +161,7 @@ fn what_looks_at_its_block_is_not_given_another() {
 fn without_an_access_the_others_stay() {
     let (kernel, device) = (kernel("star3d7"), device("a100-40gb"));
     let estimator = Estimator::new(&kernel, &device);
-    let found = explained(&estimator, Candidate { block: [32, 4, 2], fold: [1; 3] });
+    let found = explained(&estimator, Candidate::new([32, 4, 2], [1; 3]).unwrap());
     let rest = found.program.without(0);
     assert_eq!(rest.instructions.len(), found.program.instructions.len());
     assert_eq!(rest.instructions[1..], found.program.instructions[1..]);

@@ -190,7 +190,7 @@ fn of_threads(domain: [i64; 3], grid: &str, units: &str) -> String {
 
 fn launch(text: &str, block: [i64; 3]) -> Result<Launch, String> {
     let kernel = load("threads", text, &Default::default()).unwrap().kernels.remove(0);
-    Launch::new(&kernel, Candidate { block, fold: [1; 3] }).map_err(|why| why.code().to_owned())
+    Launch::new(&kernel, Candidate::new(block, [1; 3]).unwrap()).map_err(|why| why.code().to_owned())
 }
 
 proptest! {

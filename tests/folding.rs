@@ -60,7 +60,7 @@ fn accesses(kernel: &Kernel) -> Vec<&Access> {
 
 /// What every work item of the domain touches, evaluated without folding.
 fn by_work_items(kernel: &Kernel, launch: &Launch) -> Touched {
-    let (extents, fold, block) = (kernel.extents(), launch.candidate.fold, launch.candidate.block);
+    let (extents, fold, block) = (kernel.extents(), launch.candidate.fold(), launch.candidate.block());
     let mut touched = Touched::new();
     for z in 0..extents[2] {
         for y in 0..extents[1] {
@@ -102,7 +102,7 @@ fn by_work_items(kernel: &Kernel, launch: &Launch) -> Touched {
 }
 
 fn by_threads(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Touched {
-    let (grid, block) = (launch.sizes.grid, launch.candidate.block);
+    let (grid, block) = (launch.sizes.grid, launch.candidate.block());
     let all = |n: [i64; 3]| {
         (0..n.iter().product::<i64>()).map(move |i| [i % n[0], i / n[0] % n[1], i / n[0] / n[1]])
     };
@@ -133,7 +133,7 @@ proptest! {
             }
         };
         let kernel = &loaded.kernels[0];
-        let candidate = Candidate { block, fold };
+        let candidate = Candidate::new(block, fold).unwrap();
         let launch = Launch::new(kernel, candidate).unwrap();
         let folded = Program::placed(kernel, candidate).unwrap();
         let program = folded.at(&launch).unwrap();

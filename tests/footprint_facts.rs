@@ -22,7 +22,7 @@ fn loads(
     line: i64,
     addressing: Addressing,
 ) -> u128 {
-    let candidate = Candidate { block, fold: [1; 3] };
+    let candidate = Candidate::new(block, [1; 3]).unwrap();
     let launch = Launch::new(kernel, candidate).unwrap();
     let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };

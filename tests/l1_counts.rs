@@ -20,7 +20,7 @@ struct Case {
 impl Case {
     fn new(text: &str, block: [i64; 3], fold: [i64; 3]) -> Self {
         let kernel = load("kernel", text, &Default::default()).unwrap().kernels.remove(0);
-        let candidate = Candidate { block, fold };
+        let candidate = Candidate::new(block, fold).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         Self { kernel, launch, program }
@@ -31,7 +31,7 @@ impl Case {
         let mut found = BTreeMap::new();
         for (lane, thread) in lanes.iter().enumerate() {
             let mut times = BTreeMap::new();
-            let shape = self.launch.candidate.block;
+            let shape = self.launch.candidate.block();
             visit_thread(
                 &self.program,
                 self.kernel.extents(),
@@ -59,7 +59,7 @@ impl Case {
         let pipe = Pipe::new(device);
         let mut instructions = vec![InstructionCounts::default(); self.program.instructions.len()];
         let mut fields = vec![FieldCounts::default(); self.kernel.fields.len()];
-        let [bx, by, bz] = self.launch.candidate.block;
+        let [bx, by, bz] = self.launch.candidate.block();
         let threads: Vec<[i64; 3]> = (0..bx * by * bz).map(|i| [i % bx, i / bx % by, i / bx / by]).collect();
         let share = 1.0 / blocks.len() as f64;
         for &block in blocks {

@@ -38,7 +38,7 @@ fn deep_waves_load_less() {
     let kernel = star(&["NX=1024", "NY=1024", "NZ=1024"]);
     let device = device::find("a100", &[]).unwrap();
     for (depth, bytes) in [(1, 72.0), (2, 40.0), (4, 24.0), (8, 16.0), (16, 12.0), (32, 10.0)] {
-        let candidate = Candidate { block: [32, 32 / depth, depth], fold: [1; 3] };
+        let candidate = Candidate::new([32, 32 / depth, depth], [1; 3]).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let [gx, gy, _] = launch.sizes.grid;

@@ -11,7 +11,7 @@ fn occupy(device: &str, block: [i64; 3], registers: i64, shared: i64) -> Result<
          loads: ['a[x]']\nlaunch: {{registers: {registers}, shared: {shared}}}\n"
     );
     let loaded = load("k", &text, &Default::default()).unwrap();
-    let launch = Launch::new(&loaded.kernels[0], Candidate { block, fold: [1; 3] })?;
+    let launch = Launch::new(&loaded.kernels[0], Candidate::new(block, [1; 3]).unwrap())?;
     occupancy(&find(device, &[]).unwrap(), &launch)
 }
 

@@ -75,7 +75,7 @@ fn those_that_are_kept_are_the_best_of_all() {
     let device = device::find("a100", &[]).unwrap();
     let estimators = [Estimator::new(&kernel, &device)];
     // More than are predicted at a time, the best of them not among the first; some cannot run.
-    let of = |x: i64, fold: i64| Candidate { block: [x, 1, 1], fold: [fold, 1, 1] };
+    let of = |x: i64, fold: i64| Candidate::new([x, 1, 1], [fold, 1, 1]).unwrap();
     let all: Vec<Choice> = (1..=1030)
         .flat_map(|x| (1..=4).map(move |fold| Choice { kernel: 0, candidate: of(x, fold) }))
         .collect();

@@ -243,8 +243,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let estimator = Estimator::new(kernel, &a100);
         for candidate in launch::candidates(kernel) {
             match estimator.predict(candidate) {
-                Ok(found) => println!("{:?}: {:.2e} per second", candidate.block, found.rate()),
-                Err(why) => println!("{:?} cannot be predicted: {why}", candidate.block),
+                Ok(found) => println!("{:?}: {:.2e} per second", candidate.block(), found.rate()),
+                Err(why) => println!("{:?} cannot be predicted: {why}", candidate.block()),
             }
         }
     }

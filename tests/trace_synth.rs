@@ -7,7 +7,7 @@ use wavecast::trace::{Kind, Trace};
 
 fn trace(text: &str, block: [i64; 3]) -> Trace {
     let kernel = load("test", text, &Default::default()).unwrap().kernels.remove(0);
-    let launch = Launch::new(&kernel, Candidate { block, fold: [1; 3] }).unwrap();
+    let launch = Launch::new(&kernel, Candidate::new(block, [1; 3]).unwrap()).unwrap();
     Synth::new(&kernel, &launch).unwrap().whole().unwrap()
 }
 

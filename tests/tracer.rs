@@ -23,7 +23,7 @@ fn synthesised(name: &str, params: Params<'_>, block: [i64; 3]) -> Trace {
     let set = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let options = Options { set, ..Options::default() };
     let kernel = load(name, &text, &options).unwrap().kernels.remove(0);
-    let launch = Launch::new(&kernel, Candidate { block, fold: [1; 3] }).unwrap();
+    let launch = Launch::new(&kernel, Candidate::new(block, [1; 3]).unwrap()).unwrap();
     Synth::new(&kernel, &launch).unwrap().whole().unwrap()
 }
 

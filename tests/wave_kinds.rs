@@ -128,7 +128,7 @@ fn few_planes_are_not_all_in_the_middle() {
     ] {
         let reach = [4, 4, if domain[2] > 1 { 4 } else { 0 }];
         let device = device::find(device, &[]).unwrap();
-        let found = volumes(&star(domain, reach, "f64"), &device, Candidate { block, fold: [1; 3] });
+        let found = volumes(&star(domain, reach, "f64"), &device, Candidate::new(block, [1; 3]).unwrap());
         let [load, store] = off(found);
         assert!(load < 0.03 && store < 0.01, "{domain:?} {block:?} {}: {found:?}", device.id);
     }
@@ -138,7 +138,7 @@ fn few_planes_are_not_all_in_the_middle() {
 fn large_grids_have_one_kind_of_waves() {
     let kernel = star([1024, 1024, 512], [4; 3], "f64");
     let device = device::find("v100", &[]).unwrap();
-    let predicted = Estimator::new(&kernel, &device).predict(Candidate { block: [32, 4, 4], fold: [1; 3] });
+    let predicted = Estimator::new(&kernel, &device).predict(Candidate::new([32, 4, 4], [1; 3]).unwrap());
     assert!(predicted.unwrap().footprints.waves.is_empty());
 }
 
@@ -172,7 +172,7 @@ proptest! {
         let domain = [0, 1, 2].map(|d| shape[d] * grid[d]);
         let device = device::find(device, &["l2.effective=1MiB".to_owned()]).unwrap();
         let kernel = star(domain, reach, dtype);
-        let found = volumes(&kernel, &device, Candidate { block: shape, fold: [1; 3] });
+        let found = volumes(&kernel, &device, Candidate::new(shape, [1; 3]).unwrap());
         let [load, store] = off(found);
         prop_assert!(load < 0.06 && store < 0.04, "{} {dtype} {shape:?} {grid:?} {reach:?}: {found:?}", device.id);
         // All that is stored has to be written at least once.

@@ -97,21 +97,21 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
         // Every fourth thread in the last block of each dimension, where the domain may cut it.
         let last = number % 4 == 3;
         let block = launch.sizes.grid.map(|n| if last { n - 1 } else { random.below(n) });
-        let thread = candidate.block.map(|n| random.below(n));
-        let ours = own_touches(kernel, &program, candidate.block, block, thread)?;
+        let thread = candidate.block().map(|n| random.below(n));
+        let ours = own_touches(kernel, &program, candidate.block(), block, thread)?;
         if ours.is_empty() && emitted.guards.is_empty() {
             // The file has no guard: outside the domain it says nothing.
             idle += 1;
             continue;
         }
-        let theirs = emitted.touches(candidate.block, launch.sizes.grid, block, thread)?;
+        let theirs = emitted.touches(candidate.block(), launch.sizes.grid, block, thread)?;
         if ours != theirs {
             return Err(difference(&ours, &theirs, block, thread));
         }
         touched += ours.len();
         if !ours.is_empty() && samples.len() < 4 {
             samples.push(json!({
-                "block_shape": candidate.block, "block": block, "thread": thread, "touched": totals(&ours),
+                "block_shape": candidate.block(), "block": block, "thread": thread, "touched": totals(&ours),
             }));
         }
     }

@@ -25,7 +25,7 @@ pub fn touched(
     let [kernel] = loaded.kernels.as_slice() else {
         return Err(format!("one kernel expected, found {}", loaded.kernels.len()));
     };
-    let candidate = Candidate { block, fold };
+    let candidate = Candidate::new(block, fold).map_err(|e| e.to_string())?;
     let launch = Launch::new(kernel, candidate).map_err(|e| e.to_string())?;
     let program = Program::placed(kernel, candidate).map_err(|e| e.to_string())?;
     let program = program.at(&launch).map_err(|e| e.to_string())?;

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::files;
 use crate::device::{self, Device};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
+use crate::launch::extents;
 use crate::text::Fault;
 
 /// Arguments that change how kernels are read.
@@ -94,16 +95,9 @@ pub(super) fn parse_fold(text: &str) -> Result<Shape, String> {
 }
 
 fn shape(text: &str, most: i64) -> Result<Shape, String> {
-    let mut shape = [1; 3];
-    let parts: Vec<&str> = text.split([',', 'x']).map(str::trim).collect();
-    if parts.len() > 3 {
-        return Err("at most three numbers, as in 256,1,2".to_owned());
-    }
-    for (extent, part) in shape.iter_mut().zip(parts) {
-        let number = part.parse().ok().filter(|n| (1..=most).contains(n));
-        *extent = number.ok_or_else(|| format!("numbers from 1 to {most}, as in 256,1,2"))?;
-    }
-    Ok(Shape(shape))
+    extents(text, most)
+        .map(Shape)
+        .ok_or_else(|| format!("up to three numbers from 1 to {most}, as in 256,1,2"))
 }
 
 /// Arguments that choose a device.

@@ -186,7 +186,7 @@ mod tests {
     use crate::predict::Unpredicted;
 
     fn rejected(why: Unpredicted) -> Ranking {
-        let choice = Choice { kernel: 0, candidate: Candidate { block: [1; 3], fold: [1; 3] } };
+        let choice = Choice { kernel: 0, candidate: Candidate::new([1; 3], [1; 3]).unwrap() };
         Ranking { results: Vec::new(), feasible: 0, registers_assumed: false, rejected: vec![(choice, why)] }
     }
 

@@ -193,16 +193,16 @@ fn launches_of(shapes: &ShapeArguments, best: bool, kernel: &Kernel) -> Vec<Cand
     if best {
         return shapes.candidates(kernel);
     }
-    let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
+    let first = candidates(kernel).next().unwrap_or(Candidate::known([256, 1, 1], [1; 3]));
     let has_block = !shapes.block.is_empty() || !shapes.threads.is_empty();
     let folds: Vec<[i64; 3]> = match (shapes.fold.is_empty(), has_block) {
         (false, _) => shapes.fold.iter().map(|s| s.0).collect(),
         (true, true) => vec![Chosen::fold_of_block(kernel).0],
-        (true, false) => vec![first.fold],
+        (true, false) => vec![first.fold()],
     };
-    let blocks = if has_block { shapes.blocks(kernel) } else { vec![first.block] };
+    let blocks = if has_block { shapes.blocks(kernel) } else { vec![first.block()] };
     let of =
-        |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
+        |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate::known(block, fold)).collect::<Vec<_>>();
     folds.iter().flat_map(of).collect()
 }
 

@@ -20,7 +20,7 @@ impl Making<'_> {
     pub(super) fn types(&self, writer: Writer<'_>, text: &str) -> Result<String, Unemitted> {
         let place = writer.place;
         let wide = !self.launches.iter().all(|launch| {
-            let plan = self.plans.iter().find(|p| p.program.fold == launch.candidate.fold);
+            let plan = self.plans.iter().find(|p| p.program.fold == launch.candidate.fold());
             plan.is_some_and(|p| p.program.at(launch).is_ok_and(|p| magnitude::fits(&p, launch)))
         });
         let long = if place == Place::OpenCl { "long" } else { "long long" };

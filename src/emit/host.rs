@@ -85,7 +85,7 @@ pub(super) fn launches(
     text.line("// Kernel, fold, block, grid, bytes of shared memory, accesses of a thread.");
     text.open("static const launch launches[LAUNCHES] = {");
     for (launch, accesses) in launches.iter().zip(accesses) {
-        let fold = launch.candidate.fold;
+        let fold = launch.candidate.fold();
         let Some(number) = plans.iter().position(|p| p.program.fold == fold) else {
             continue;
         };
@@ -109,7 +109,7 @@ pub(super) fn accesses(
     plans: &[Plan],
 ) -> Result<Vec<usize>, Unemitted> {
     let of = |launch: &Launch| {
-        let plan = plans.iter().find(|p| p.program.fold == launch.candidate.fold);
+        let plan = plans.iter().find(|p| p.program.fold == launch.candidate.fold());
         plan.map_or(Ok(1), |plan| accesses_of(kernel, launch, &plan.program))
     };
     launches.iter().map(of).collect()

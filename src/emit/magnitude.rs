@@ -17,7 +17,7 @@ pub(super) fn fits(program: &Program<i64>, launch: &Launch) -> bool {
     let threads = (0..3).map(|d| {
         i128::from(launch.sizes.block[d])
             * i128::from(launch.sizes.grid[d])
-            * i128::from(launch.candidate.fold[d])
+            * i128::from(launch.candidate.fold()[d])
     });
     let threads = threads.max().unwrap_or(0);
     most.max(loops).max(threads) < i128::from(i32::MAX)

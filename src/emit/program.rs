@@ -57,7 +57,7 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
     if launches.is_empty() {
         return Err(refused.map_or(Unemitted::NoCandidate, Unemitted::Infeasible));
     }
-    let folds: BTreeSet<[i64; 3]> = launches.iter().map(|l| l.candidate.fold).collect();
+    let folds: BTreeSet<[i64; 3]> = launches.iter().map(|l| l.candidate.fold()).collect();
     let plans: Vec<Plan> = folds.iter().map(|&f| Plan::new(kernel, f)).collect::<Result<_, _>>()?;
     for plan in &plans {
         refuse_widths(kernel, plan)?;

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::kernel::MAX_FOLD;
+use crate::launch::extents;
+
 /// Reads the messages of `ptxas -v`, also as `nvcc -Xptxas -v` passes them on: a line that names the kernel, then
 /// one that tells its registers. Registers of a thread by the fold, which the names of emitted kernels end with.
 pub fn registers_of(messages: &str) -> BTreeMap<[i64; 3], i64> {
@@ -23,8 +26,7 @@ pub fn registers_of(messages: &str) -> BTreeMap<[i64; 3], i64> {
 /// The fold at the end of a kernel's name.
 fn fold_of(name: &str) -> Option<[i64; 3]> {
     let (_, fold) = name.rsplit_once('_')?;
-    let parts: Option<Vec<i64>> = fold.split('x').map(|n| n.parse().ok()).collect();
-    parts?.try_into().ok()
+    if fold.contains('x') { extents(fold, MAX_FOLD) } else { None }
 }
 
 #[cfg(test)]

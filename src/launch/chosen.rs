@@ -44,19 +44,19 @@ impl Chosen {
     /// lists one only; of several the one that does not fold, and without such the first. Without a block the
     /// first launch of the document is meant.
     pub fn new(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Self {
-        let first = candidates(kernel).next().unwrap_or(Candidate { block: [256, 1, 1], fold: [1; 3] });
+        let first = candidates(kernel).next().unwrap_or(Candidate::known([256, 1, 1], [1; 3]));
         let (fold, why_fold) = match (fold, block) {
             (Some(fold), _) => (fold, Reason::Given),
             (None, Some(_)) => Self::fold_of_block(kernel),
-            (None, None) if kernel.launch.folds.len() == 1 => (first.fold, Reason::Only),
-            (None, None) => (first.fold, Reason::First),
+            (None, None) if kernel.launch.folds.len() == 1 => (first.fold(), Reason::Only),
+            (None, None) => (first.fold(), Reason::First),
         };
         let why_block = match block {
             Some(_) => Reason::Given,
             None if candidates(kernel).nth(1).is_none() => Reason::Only,
             None => Reason::First,
         };
-        let candidate = Candidate { block: block.unwrap_or(first.block), fold };
+        let candidate = Candidate::known(block.unwrap_or(first.block()), fold);
         Self { candidate, block: why_block, fold: why_fold }
     }
 
@@ -86,7 +86,7 @@ mod tests {
         );
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
         let Chosen { candidate, fold, .. } = Chosen::new(&kernel, block, fold);
-        (candidate.block, candidate.fold, fold.word())
+        (candidate.block(), candidate.fold(), fold.word())
     }
 
     #[test]

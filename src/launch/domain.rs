@@ -27,7 +27,7 @@ pub(super) fn follows_fold(kernel: &Kernel, candidate: Candidate, sizes: &Launch
 
 fn follows(candidate: Candidate, units: Ratio<i64>) -> bool {
     units.is_integer()
-        && i128::from(*units.numer()) == candidate.fold.iter().map(|&n| i128::from(n)).product()
+        && i128::from(*units.numer()) == candidate.fold().iter().map(|&n| i128::from(n)).product()
 }
 
 /// Work items of a thread as the document gives them.
@@ -41,7 +41,8 @@ fn units(kernel: &Kernel, sizes: &LaunchSizes) -> Result<Option<Ratio<i64>>, Inf
 fn reach(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes) -> Result<(), Infeasible> {
     for (d, extent) in Dim::ALL.into_iter().zip(kernel.extents()) {
         let (i, blocks) = (d.index(), sizes.grid[d.index()]);
-        let reached = [candidate.block[i], candidate.fold[i]].into_iter().fold(blocks, i64::saturating_mul);
+        let reached =
+            [candidate.block()[i], candidate.fold()[i]].into_iter().fold(blocks, i64::saturating_mul);
         if reached < extent {
             let thread = ["tidx", "tidy", "tidz"][i];
             return Err(Infeasible::GridTooSmall { axis: d.letter(), blocks, reached, extent, thread });
@@ -57,7 +58,7 @@ fn product(
     sizes: &LaunchSizes,
     units: Ratio<i64>,
 ) -> Result<(), Infeasible> {
-    let (blocks, threads): (i64, i64) = (sizes.grid.iter().product(), candidate.block.iter().product());
+    let (blocks, threads): (i64, i64) = (sizes.grid.iter().product(), candidate.block().iter().product());
     let domain: i64 = kernel.extents().iter().product();
     let all = i128::from(blocks) * i128::from(threads);
     let wide = |r: Ratio<i64>| Ratio::new(i128::from(*r.numer()), i128::from(*r.denom()));
@@ -84,7 +85,7 @@ fn is_rounded(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes, produc
             most *= blocks / (blocks - 1.0);
             least *= blocks / (blocks + 1.0);
         } else {
-            most *= (candidate.block[d] as f64 * candidate.fold[d] as f64 / extent as f64).max(1.0);
+            most *= (candidate.block()[d] as f64 * candidate.fold()[d] as f64 / extent as f64).max(1.0);
         }
     }
     if sizes.grid == [1; 3] {

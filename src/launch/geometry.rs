@@ -30,9 +30,9 @@ impl Launch {
     /// Works out grid, registers and shared memory of a candidate.
     pub fn new(kernel: &Kernel, candidate: Candidate) -> Result<Self, Infeasible> {
         let grid = grid(kernel, candidate)?;
-        let sizes = LaunchSizes { block: candidate.block, grid };
+        let sizes = LaunchSizes { block: candidate.block(), grid };
         let threads =
-            candidate.block.iter().chain(&grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
+            candidate.block().iter().chain(&grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
         if threads.is_none_or(|n| n > MAX_GRID) {
             return Err(Infeasible::GridTooLarge);
         }
@@ -48,7 +48,7 @@ impl Launch {
 
     /// Threads of a block.
     pub fn threads_per_block(&self) -> i64 {
-        self.candidate.block.iter().product()
+        self.candidate.block().iter().product()
     }
 
     /// Blocks of the grid.
@@ -61,11 +61,11 @@ impl Launch {
 fn grid(kernel: &Kernel, candidate: Candidate) -> Result<[i64; 3], Infeasible> {
     let Some(given) = &kernel.launch.grid else {
         let extents = kernel.extents();
-        let along = |d: usize| extents[d].div_ceil_positive(candidate.block[d] * candidate.fold[d]);
+        let along = |d: usize| extents[d].div_ceil_positive(candidate.block()[d] * candidate.fold()[d]);
         return Ok([along(0), along(1), along(2)]);
     };
     // A grid may depend on the block, not on itself.
-    let sizes = LaunchSizes { block: candidate.block, grid: [0; 3] };
+    let sizes = LaunchSizes { block: candidate.block(), grid: [0; 3] };
     let mut grid = [1; 3];
     for (extent, scale) in grid.iter_mut().zip(given) {
         *extent = scale.at(&sizes)?;
@@ -88,11 +88,11 @@ impl DivCeil for i64 {
 
 /// The register count that says most about a launch; of equals, the first.
 fn registers(kernel: &Kernel, candidate: Candidate) -> Option<i64> {
-    let threads: i64 = candidate.block.iter().product();
+    let threads: i64 = candidate.block().iter().product();
     let rules = &kernel.launch.registers;
     let matching = rules
         .iter()
-        .filter(|r| r.fold.is_none_or(|f| f == candidate.fold) && r.threads.is_none_or(|t| t == threads));
+        .filter(|r| r.fold.is_none_or(|f| f == candidate.fold()) && r.threads.is_none_or(|t| t == threads));
     let says = |r: &&crate::kernel::RegisterRule| u8::from(r.fold.is_some()) + u8::from(r.threads.is_some());
     matching.rev().max_by_key(says).map(|r| r.value)
 }

@@ -30,7 +30,7 @@ fn count(blocks: &[BlockBox]) -> f64 {
 fn inside(kernel: &Kernel, launch: &Launch, block: &BlockBox) -> f64 {
     let extents = kernel.extents();
     let along = |d: usize| {
-        let size = i128::from(launch.candidate.block[d]) * i128::from(launch.candidate.fold[d]);
+        let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
         let end = |b: i64| (i128::from(b) * size).min(i128::from(extents[d]));
         (end(block.to[d]) - end(block.from[d])).max(0) as f64
     };

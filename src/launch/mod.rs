@@ -3,6 +3,7 @@
 mod candidate;
 mod chosen;
 mod domain;
+mod extents;
 mod geometry;
 mod infeasible;
 mod items;
@@ -17,8 +18,9 @@ mod unfolded;
 mod wave;
 mod working;
 
-pub use candidate::{Candidate, candidates};
+pub use candidate::{Candidate, EmptyExtent, candidates};
 pub use chosen::{Chosen, Reason};
+pub use extents::{extents, whole};
 pub use geometry::{ASSUMED_REGISTERS, Launch};
 pub use infeasible::Infeasible;
 pub use items::{are_points, work_items};

@@ -102,7 +102,7 @@ fn check_shape(device: &Device, launch: &Launch) -> Result<(), Infeasible> {
     }
     for d in Dim::ALL {
         let (axis, i) = (d.letter(), d.index());
-        let (extent, most) = (launch.candidate.block[i], sm.max_block.value.0[i]);
+        let (extent, most) = (launch.candidate.block()[i], sm.max_block.value.0[i]);
         if extent > int(most) {
             return Err(Infeasible::BlockDimension { axis, extent, most });
         }

@@ -211,7 +211,7 @@ impl Program<Scale> {
 
     /// The program of one candidate.
     pub fn placed(kernel: &Kernel, candidate: Candidate) -> Result<Self, Excess> {
-        Self::folded(kernel, candidate.fold)
+        Self::folded(kernel, candidate.fold())
     }
 
     /// The program with block and grid sizes put in.

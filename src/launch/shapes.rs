@@ -26,8 +26,9 @@ impl Shapes {
         }
         let blocks = self.blocks(kernel);
         let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
-        let of =
-            |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate { block, fold }).collect::<Vec<_>>();
+        let of = |&fold: &[i64; 3]| {
+            blocks.iter().map(move |&block| Candidate::known(block, fold)).collect::<Vec<_>>()
+        };
         folds.iter().flat_map(of).collect()
     }
 
@@ -50,7 +51,7 @@ impl Shapes {
             self.blocks.clone()
         } else if self.threads.is_empty() {
             let fold = kernel.launch.folds.first();
-            candidates(kernel).filter(|c| Some(&c.fold) == fold).map(|c| c.block).collect()
+            candidates(kernel).filter(|c| Some(&c.fold()) == fold).map(|c| c.block()).collect()
         } else {
             self.threads.iter().flat_map(|&n| shapes(n, kernel.axes.len())).collect()
         }

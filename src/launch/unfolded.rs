@@ -13,7 +13,7 @@ use crate::kernel::{Access, Kernel, Loop, Space, Statement};
 impl Candidate {
     /// Along which dimensions a thread has one work item.
     pub fn one_item(&self) -> [bool; 3] {
-        self.fold.map(|n| n == 1)
+        self.fold().map(|n| n == 1)
     }
 }
 
@@ -21,10 +21,10 @@ impl Launch {
     /// The launch in which every work item has a thread of its own, in the same blocks.
     #[must_use]
     pub fn unfolded(&self) -> Self {
-        let Candidate { block, fold } = self.candidate;
+        let (block, fold) = (self.candidate.block(), self.candidate.fold());
         let block = std::array::from_fn(|d| block[d].saturating_mul(fold[d]));
         let sizes = LaunchSizes { block, ..self.sizes };
-        Self { candidate: Candidate { block, fold: [1; 3] }, sizes, ..self.clone() }
+        Self { candidate: Candidate::known(block, [1; 3]), sizes, ..self.clone() }
     }
 }
 
@@ -41,7 +41,7 @@ impl Program<Scale> {
         if !only_items(&kernel) {
             return None;
         }
-        let candidate = Candidate { block: [1; 3], fold: [1; 3] };
+        let candidate = Candidate::known([1; 3], [1; 3]);
         let sizes = LaunchSizes { block: [1; 3], grid: kernel.extents() };
         let launch = Launch { candidate, sizes, registers: 1, registers_assumed: true, shared_bytes: 0 };
         Some((launch, Self::folded(&kernel, [1; 3]).ok()?))

@@ -34,7 +34,7 @@ impl<'a> Working<'a> {
         let mut blocks = BlockBox { from: [0; 3], to: launch.sizes.grid };
         if program.instructions.iter().all(|i| i.clipped) {
             for (d, extent) in kernel.extents().into_iter().enumerate() {
-                let size = i128::from(launch.candidate.block[d]) * i128::from(launch.candidate.fold[d]);
+                let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
                 let last = i64::try_from(i128::from(extent - 1) / size.max(1)).unwrap_or(i64::MAX);
                 blocks.to[d] = blocks.to[d].min(last.saturating_add(1)).max(1);
             }
@@ -211,7 +211,7 @@ mod tests {
              loads: ['a[x]']\nguard: '{guard}'\n{more}"
         );
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
-        let candidate = Candidate { block, fold: [1; 3] };
+        let candidate = Candidate::new(block, [1; 3]).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let found = Working::new(&kernel, &launch, &program);

@@ -144,7 +144,7 @@ impl<'a> Estimator<'a> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
         let program =
-            self.within(Work::Program, || Program::folded(self.kernel, candidate.fold)?.at(&launch))?;
+            self.within(Work::Program, || Program::folded(self.kernel, candidate.fold())?.at(&launch))?;
         self.of_placed(launch, occupancy, &program)
     }
 

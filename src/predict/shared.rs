@@ -47,8 +47,8 @@ impl<'k> Shared<'k> {
         let Estimator { kernel, counting, .. } = self.estimator;
         let runnable = self.runnable(candidate)?;
         let steps = Work::Program.steps(kernel.steps);
-        let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold));
-        if let Err(excess) = self.programs.entry(candidate.fold).or_insert_with(folded) {
+        let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold()));
+        if let Err(excess) = self.programs.entry(candidate.fold()).or_insert_with(folded) {
             return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
         }
         let region = Region::new(&runnable.launch, runnable.occupancy.wave_blocks);
@@ -75,10 +75,10 @@ impl<'k> Shared<'k> {
 
     /// The program of an admitted candidate.
     pub(super) fn program(&self, launch: &Launch) -> Result<Program<i64>, Unpredicted> {
-        match self.programs.get(&launch.candidate.fold) {
+        match self.programs.get(&launch.candidate.fold()) {
             Some(Ok(program)) => self.estimator.within(Work::Program, || program.at(launch)),
             Some(Err(excess)) => Err(Infeasible::Address(*excess).into()),
-            None => Ok(Program::folded(self.estimator.kernel, launch.candidate.fold)?.at(launch)?),
+            None => Ok(Program::folded(self.estimator.kernel, launch.candidate.fold())?.at(launch)?),
         }
     }
 

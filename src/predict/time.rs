@@ -21,7 +21,9 @@ pub enum Limiter {
     Tlb,
     /// Too few bytes in flight.
     Latency,
-    /// Starting the kernel and its blocks.
+    /// Starting blocks.
+    Dispatch,
+    /// Starting the kernel.
     #[default]
     Launch,
 }
@@ -36,6 +38,7 @@ impl Limiter {
             Limiter::Dram => "dram",
             Limiter::Tlb => "tlb",
             Limiter::Latency => "latency",
+            Limiter::Dispatch => "dispatch",
             Limiter::Launch => "launch",
         }
     }
@@ -266,7 +269,7 @@ fn longest(terms: &Terms) -> (f64, Limiter) {
         (terms.dram, Limiter::Dram),
         (terms.latency, Limiter::Latency),
         (terms.tlb, Limiter::Tlb),
-        (terms.dispatch, Limiter::Launch),
+        (terms.dispatch, Limiter::Dispatch),
     ];
     // Of equal ones the later: memory before caches.
     all.into_iter()

@@ -260,23 +260,18 @@ impl Request<'_> {
     }
 
     /// The launch with these values.
-    fn launch_at(&self, values: &[Value], mut candidate: Candidate) -> Candidate {
+    fn launch_at(&self, values: &[Value], candidate: Candidate) -> Candidate {
+        let (mut block, mut fold) = (candidate.block(), candidate.fold());
         for (vary, value) in self.vary.iter().zip(values) {
             match (vary.subject, value) {
-                (Subject::Block, Value::Shape(shape)) => candidate.block = *shape,
-                (Subject::Fold, Value::Shape(shape)) => candidate.fold = *shape,
-                (Subject::BlockExtent(axis), Value::Integer(n)) => set(&mut candidate.block, axis, *n),
-                (Subject::FoldExtent(axis), Value::Integer(n)) => set(&mut candidate.fold, axis, *n),
+                (Subject::Block, Value::Shape(shape)) => block = *shape,
+                (Subject::Fold, Value::Shape(shape)) => fold = *shape,
+                (Subject::BlockExtent(axis), Value::Integer(n)) => block[axis] = *n,
+                (Subject::FoldExtent(axis), Value::Integer(n)) => fold[axis] = *n,
                 _ => {}
             }
         }
-        candidate
-    }
-}
-
-fn set(extents: &mut [i64; 3], axis: usize, value: i64) {
-    if let Some(extent) = extents.get_mut(axis) {
-        *extent = value;
+        Candidate::known(block, fold)
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::value::{MOST_POINTS, Value};
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
 use crate::kernel::MAX_FOLD;
+use crate::launch::extents;
 use crate::text::{Diagnostic, Origin, Span, shorten};
 
 /// What an extent of a block can be, and of a fold.
@@ -32,20 +33,10 @@ pub(super) fn shapes(list: &str, at: Span, allowed: &RangeInclusive<i64>) -> Res
 }
 
 fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 3], Diagnostic> {
-    let parts: Vec<&str> = text.split('x').map(str::trim).collect();
-    let error = |message: &str| Diagnostic::error("shape", span, message);
-    if parts.len() > 3 {
-        return Err(error("at most three extents, as in 512x2x1"));
-    }
-    let mut shape = [1; 3];
-    for (extent, part) in shape.iter_mut().zip(parts) {
-        let number = part.parse().ok().filter(|n| allowed.contains(n));
-        *extent = number.ok_or_else(|| {
-            let message = format!("extents are numbers from 1 to {}, joined by `x`", allowed.end());
-            error(&message).help("for example 512x2x1,64x4x4")
-        })?;
-    }
-    Ok(shape)
+    extents(text, *allowed.end()).ok_or_else(|| {
+        let message = format!("up to three extents from 1 to {}, joined by `x`", allowed.end());
+        Diagnostic::error("shape", span, message).help("for example 512x2x1,64x4x4")
+    })
 }
 
 /// Amounts with units and ranges of them. A unit may be left out where a later part of a range has it.

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_opened() {
-        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/source/files.rs");
+        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/text/files.rs");
         assert!(read_regular(this, 1 << 20).unwrap().contains("only_regular_files"));
         assert!(read_regular(this, 10).is_err());
         for path in [env!("CARGO_MANIFEST_DIR"), "/dev/zero", "/nowhere"] {

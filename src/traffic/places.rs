@@ -44,7 +44,7 @@ pub(super) fn representatives(
     let all: [i64; 3] = std::array::from_fn(|d| inside.to[d] - inside.from[d]);
     // Where no block is whole, the cut ones are what there is.
     let usual: [i64; 3] = std::array::from_fn(|d| {
-        let size = launch.candidate.block[d] * launch.candidate.fold[d];
+        let size = launch.candidate.block()[d] * launch.candidate.fold()[d];
         let whole = if clipped { extents[d] / size - inside.from[d] } else { all[d] };
         if whole <= 0 { all[d] } else { whole.min(all[d]) }
     });

@@ -32,7 +32,7 @@ impl Region {
     /// The region of a launch with `resident` blocks at a time.
     pub fn new(launch: &Launch, resident: i64) -> Self {
         let unfolded = launch.unfolded();
-        Self { block: unfolded.candidate.block, grid: unfolded.sizes.grid, resident }
+        Self { block: unfolded.candidate.block(), grid: unfolded.sizes.grid, resident }
     }
 }
 
@@ -65,7 +65,7 @@ impl<'k> WorkItems<'k> {
     ) -> Result<Footprints, Uncounted> {
         let launch = launch.unfolded();
         let fields: Vec<TouchedField<'_>> =
-            self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block)).collect();
+            self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block())).collect();
         let placed = self.conditional.as_ref().map(|p| p.at(&launch)).transpose();
         let placed = placed.map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why.into())]))?;
         let program = placed.as_ref().unwrap_or(&self.program);

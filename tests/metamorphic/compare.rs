@@ -163,7 +163,7 @@ fn device_of(case: &Case) -> &'static Device {
 impl Asked {
     fn new(case: &Case) -> Option<Self> {
         let device = device_of(case);
-        let candidate = Candidate { block: case.block, fold: case.fold };
+        let candidate = Candidate::new(case.block, case.fold).unwrap();
         Some(Self { kernel: kernel(&case.document)?, device, candidate })
     }
 
@@ -183,8 +183,10 @@ impl Asked {
 
     fn by(&self, method: &Method) -> Result<Found, String> {
         let Method::Rank { others, threads } = method else { return self.predict() };
-        let choice =
-            |(block, fold): ([i64; 3], [i64; 3])| Choice { kernel: 0, candidate: Candidate { block, fold } };
+        let choice = |(block, fold): ([i64; 3], [i64; 3])| Choice {
+            kernel: 0,
+            candidate: Candidate::new(block, fold).unwrap(),
+        };
         let mut choices: Vec<Choice> = others.iter().copied().map(choice).collect();
         choices.insert(choices.len() / 2, Choice { kernel: 0, candidate: self.candidate });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();

@@ -78,11 +78,11 @@ fn launches(kernel: &Kernel, most: usize, rng: &mut Rng) {
     for &fold in kernel.launch.folds.iter().take(most) {
         let Ok(program) = Program::folded(kernel, fold) else { continue };
         let skipped = rng.below(40);
-        let some = candidates(kernel).filter(|c| c.fold == fold);
+        let some = candidates(kernel).filter(|c| c.fold() == fold);
         for candidate in some.skip(skipped).take(most).chain(candidates(kernel).take(1)) {
             let Ok(launch) = Launch::new(kernel, candidate) else { continue };
             let _ = occupancy(a_device(), &launch);
-            if candidate.fold == fold
+            if candidate.fold() == fold
                 && let Ok(program) = program.at(&launch)
             {
                 threads(&program, kernel, &launch, rng);

@@ -68,7 +68,7 @@ impl Group {
         let cases: Result<Vec<Case>, String> = rows
             .into_par_iter()
             .map(|Row { block, volumes, seconds }| {
-                let prediction = estimator.predict(Candidate { block, fold: [1; 3] });
+                let prediction = estimator.predict(Candidate::new(block, [1; 3]).unwrap());
                 let prediction = prediction.map_err(|why| format!("{block:?}: {why}"))?;
                 Ok(Case { block, prediction, volumes, seconds })
             })

@@ -46,17 +46,15 @@ fn line(star: &Group, name: &str, of: impl Fn(&super::measured::Case) -> (f64, f
 
 /// The shapes that `wavecast rank` would name first, all of them within the model's error.
 fn tie_group(star: &Group, bars: &mut Bars) -> Result<(), Box<dyn Error>> {
-    let of = |c: &super::measured::Case| Choice {
-        kernel: 0,
-        candidate: Candidate { block: c.block, fold: [1; 3] },
-    };
+    let of =
+        |c: &super::measured::Case| Choice { kernel: 0, candidate: Candidate::new(c.block, [1; 3]).unwrap() };
     let choices: Vec<Choice> = star.cases.iter().map(of).collect();
     let ranking = rank(&[star.estimator()], &choices, TIE, usize::MAX, &AtomicUsize::new(0));
     let group: Vec<[i64; 3]> = ranking
         .results
         .iter()
         .filter(|r| r.tie_group == 1)
-        .map(|r| r.prediction.launch.candidate.block)
+        .map(|r| r.prediction.launch.candidate.block())
         .collect();
     let best = star.cases.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)).ok_or("no shapes")?;
     let names: Vec<String> = group.iter().map(|&b| shape(b)).collect();

@@ -89,7 +89,7 @@ fn of_kernel(device: &str, number: usize, kernel: &Kernel, rows: &[[f64; 6]]) ->
     let bytes = 8.0 * (KERNELS[number].1.len() + KERNELS[number].2.len()) as f64;
     let mut errors = Vec::new();
     for row in rows.iter().filter(|r| r[1] >= FROM) {
-        let candidate = Candidate { block: [whole(row[0]), 1, 1], fold: [1; 3] };
+        let candidate = Candidate::new([whole(row[0]), 1, 1], [1; 3]).unwrap();
         let p = estimator.predict(candidate).map_err(|e| e.to_string())?;
         errors.push((100.0 * (bytes * p.rate() / 1e9 / row[2 + number] - 1.0), row[1]));
     }

@@ -37,7 +37,7 @@ struct Counter<'a> {
 /// All volumes of a record.
 pub fn count_own(record: &Record, case: &Case) -> Result<Own, String> {
     let kernel = kernel(record, case)?;
-    let candidate = Candidate { block: case.block, fold: [1; 3] };
+    let candidate = Candidate::new(case.block, [1; 3]).unwrap();
     let launch = Launch::new(&kernel, candidate).map_err(|e| e.to_string())?;
     let program =
         Program::placed(&kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;

@@ -272,7 +272,7 @@ impl TraceArguments {
         }
         let loaded = self.kernels().ok()?;
         let kernel = loaded.kernels.get(self.launch.saturating_sub(1))?;
-        let size = chosen(kernel, self.block, self.fold).candidate.block.iter().product::<i64>();
+        let size = chosen(kernel, self.block, self.fold).candidate.block().iter().product::<i64>();
         Some((threads / u64::try_from(size).ok()?.max(1)).max(1))
     }
 }

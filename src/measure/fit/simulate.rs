@@ -48,7 +48,7 @@ pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
                 variant: None,
                 caches: None,
             };
-            let launches = BLOCKS.map(|block| Candidate { block, fold: [1; 3] }).to_vec();
+            let launches = BLOCKS.map(|block| Candidate::known(block, [1; 3])).to_vec();
             all.extend(kernels.into_iter().next().map(|kernel| (subject, kernel, launches)));
         }
     }

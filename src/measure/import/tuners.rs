@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json};
 use super::launches::{Imported, Options};
 use super::mapped::{Mapping, start};
 use crate::device;
-use crate::measure::measurements::{Bad, Builder, Column, Per, Quantity, Unit, integer};
+use crate::launch::whole;
+use crate::measure::measurements::{Bad, Builder, Column, Per, Quantity, Unit};
 
 /// How Kernel Tuner calls the extents of a block unless it is told otherwise.
 const BLOCK: [&str; 3] = ["block_size_x", "block_size_y", "block_size_z"];
@@ -220,7 +221,7 @@ fn plain(value: &Json) -> String {
         Json::String(text) => text.clone(),
         other => {
             let text = other.to_string();
-            integer(&text).map_or(text, |n| n.to_string())
+            whole(&text).map_or(text, |n| n.to_string())
         }
     }
 }

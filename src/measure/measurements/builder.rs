@@ -2,10 +2,11 @@
 
 use super::columns::Column;
 use super::row::{Measurements, Per, Subject, Value};
+use crate::launch::{extents, whole};
 use crate::traffic::Caches;
 
 /// Extents that a block or a fold can have.
-const EXTENTS: std::ops::RangeInclusive<i64> = 1..=1_048_576;
+const MOST_EXTENT: i64 = 1_048_576;
 
 /// A row that is being read.
 #[derive(Debug, Default)]
@@ -97,7 +98,7 @@ impl Builder {
 
     /// Puts in the value of a parameter.
     pub(crate) fn param(&mut self, name: &str, text: &str) -> Result<(), Bad> {
-        let value = integer(text).ok_or_else(|| {
+        let value = whole(text).ok_or_else(|| {
             let message = format!("`{text}` is no value of the parameter `{name}`");
             bad("number", message, "parameters are integers")
         })?;
@@ -155,20 +156,9 @@ impl Extents {
     }
 }
 
-/// Reads a shape such as `256x1x2`, `256,1,2` or `(256, 1, 2)`; missing extents are 1.
+/// Reads a block or a fold.
 pub(crate) fn shape(text: &str) -> Result<[i64; 3], Bad> {
-    let inner = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
-    let mut extents = [1; 3];
-    let mut parts = inner.split([',', 'x', ' ']).filter(|p| !p.is_empty());
-    let mut count = 0;
-    for (slot, part) in extents.iter_mut().zip(&mut parts) {
-        *slot = extent(part).ok_or_else(|| no_shape(text))?;
-        count += 1;
-    }
-    if count == 0 || parts.next().is_some() {
-        return Err(no_shape(text));
-    }
-    Ok(extents)
+    extents(text, MOST_EXTENT).ok_or_else(|| no_shape(text))
 }
 
 fn no_shape(text: &str) -> Bad {
@@ -176,35 +166,10 @@ fn no_shape(text: &str) -> Bad {
 }
 
 fn extent(text: &str) -> Option<i64> {
-    integer(text).filter(|n| EXTENTS.contains(n))
-}
-
-/// An integer, which programs also write as 640.0.
-pub(crate) fn integer(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let whole = text
-        .split_once('.')
-        .map_or(text, |(whole, zeros)| if zeros.bytes().all(|b| b == b'0') { whole } else { text });
-    whole.parse().ok()
+    whole(text).filter(|n| (1..=MOST_EXTENT).contains(n))
 }
 
 /// Whether a value is of the launch although the quantity is about work items.
 pub(super) fn written_per(value: &Value) -> Per {
     if value.quantity.is_speed() { Per::Launch } else { value.per }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_are_written_in_some_ways() {
-        for text in ["256x1x2", "256,1,2", "(256, 1, 2)", "[256 1 2]", "256.0x1x2"] {
-            assert_eq!(shape(text), Ok([256, 1, 2]), "{text}");
-        }
-        assert_eq!(shape("64"), Ok([64, 1, 1]));
-        for text in ["", "0x1", "1x2x3x4", "a", "-1", "1.5", "()"] {
-            assert!(shape(text).is_err(), "{text}");
-        }
-    }
 }

@@ -14,7 +14,7 @@ pub use read::read;
 pub use row::{Measurements, Per, Row, Subject, Value};
 pub use write::{write_csv, write_json_lines};
 
-pub(crate) use builder::{Bad, Builder, integer};
+pub(crate) use builder::{Bad, Builder};
 pub(crate) use columns::{Column, Refusal};
 pub(crate) use unit::Unit;
 

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicUsize;
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Prediction;
 use super::rank::Choice;
-use crate::launch::{Candidate, Launch, Program, occupancy};
+use crate::launch::{Launch, Program, occupancy};
 
 /// A prediction and what it rests on.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub fn explain(
     let estimator = &estimators[kernel];
     let launch = Launch::new(estimator.kernel, candidate)?;
     let resident = occupancy(estimator.device, &launch)?;
-    let program = Program::folded(estimator.kernel, candidate.fold)?.at(&launch)?;
+    let program = Program::folded(estimator.kernel, candidate.fold())?.at(&launch)?;
     let prediction = estimator.of_placed(launch, resident, &program)?;
     Ok(Explanation {
         accesses: accesses::shares(estimator, &prediction, &program),
@@ -71,6 +71,6 @@ fn wave_extents(prediction: &Prediction) -> [i64; 3] {
     let up = |n: i64, by: i64| n / by + i64::from(n % by != 0);
     let rows = up(blocks, nx);
     let along = [blocks.min(nx), rows.min(ny), up(rows, ny).min(nz)];
-    let Candidate { block, fold } = launch.candidate;
+    let (block, fold) = (launch.candidate.block(), launch.candidate.fold());
     std::array::from_fn(|d| along[d].saturating_mul(block[d]).saturating_mul(fold[d]))
 }

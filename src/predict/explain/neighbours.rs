@@ -101,12 +101,12 @@ fn all_accesses(body: &[Statement], test: &dyn Fn(&Access) -> bool) -> bool {
 /// Launches one step away: a factor of two moved from one axis to another, twice or half as many threads,
 /// another of the kernel's folds.
 fn near(candidate: Candidate, axes: usize, folds: &[[i64; 3]]) -> Vec<Candidate> {
-    let Candidate { block, fold } = candidate;
+    let (block, fold) = (candidate.block(), candidate.fold());
     let axes = axes.min(3);
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |block: Option<[i64; 3]>, fold: [i64; 3]| {
         if let Some(block) = block {
-            let other = Candidate { block, fold };
+            let other = Candidate::known(block, fold);
             if other != candidate && !found.contains(&other) {
                 found.push(other);
             }
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn neighbours_are_one_step_away() {
-        let candidate = Candidate { block: [4, 1, 2], fold: [1; 3] };
+        let candidate = Candidate::new([4, 1, 2], [1; 3]).unwrap();
         let near = near(candidate, 3, &[[1; 3], [1, 2, 1]]);
-        let blocks: Vec<[i64; 3]> = near.iter().filter(|c| c.fold == [1; 3]).map(|c| c.block).collect();
+        let blocks: Vec<[i64; 3]> = near.iter().filter(|c| c.fold() == [1; 3]).map(|c| c.block()).collect();
         // Y cannot be halved: two moves from x, two from z; three doubled, two halved.
         let expected = [
             [8, 1, 1],
@@ -160,13 +160,16 @@ mod tests {
         ];
         assert_eq!(blocks.len(), expected.len());
         assert!(expected.iter().all(|b| blocks.contains(b)), "{blocks:?}");
-        assert_eq!(near.iter().filter(|c| c.fold == [1, 2, 1] && c.block == candidate.block).count(), 1);
+        assert_eq!(
+            near.iter().filter(|c| c.fold() == [1, 2, 1] && c.block() == candidate.block()).count(),
+            1
+        );
     }
 
     #[test]
     fn a_kernel_of_one_axis_stays_on_it() {
-        let near = near(Candidate { block: [64, 1, 1], fold: [1; 3] }, 1, &[[1; 3]]);
-        let blocks: Vec<_> = near.iter().map(|c| c.block).collect();
+        let near = near(Candidate::new([64, 1, 1], [1; 3]).unwrap(), 1, &[[1; 3]]);
+        let blocks: Vec<_> = near.iter().map(|c| c.block()).collect();
         assert_eq!(blocks, [[128, 1, 1], [32, 1, 1]]);
     }
 }

@@ -41,7 +41,7 @@ pub fn check_sets(kernel: &Kernel, candidate: Candidate) -> Result<SetsSummary, 
         .into_iter()
         .map(|(kind, map)| super::document::SetsAccess { kind: kind.to_owned(), map });
     Ok(SetsSummary {
-        config: CandidateSummary { block: candidate.block, fold: candidate.fold },
+        config: CandidateSummary { block: candidate.block(), fold: candidate.fold() },
         threads: shown.threads,
         accesses: accesses.collect(),
     })
@@ -191,7 +191,7 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
                     }
                 }
                 Err(reason) => summary.infeasible.push(InfeasibleSummary {
-                    config: CandidateSummary { block: candidate.block, fold: candidate.fold },
+                    config: CandidateSummary { block: candidate.block(), fold: candidate.fold() },
                     code: reason.code(),
                     reason: reason.to_string(),
                 }),
@@ -209,7 +209,7 @@ fn place(
     foldable: &[[i64; 3]],
 ) -> Result<(Launch, Option<Occupancy>), Infeasible> {
     let launch = Launch::new(kernel, candidate)?;
-    if !foldable.contains(&candidate.fold) {
+    if !foldable.contains(&candidate.fold()) {
         return Err(Infeasible::Address(Excess::TooComplex));
     }
     let occupancy = device.map(|d| occupancy(d, &launch)).transpose()?;
@@ -218,8 +218,8 @@ fn place(
 
 fn config_summary(launch: &Launch, occupancy: Option<Occupancy>) -> ConfigSummary {
     ConfigSummary {
-        block: launch.candidate.block,
-        fold: launch.candidate.fold,
+        block: launch.candidate.block(),
+        fold: launch.candidate.fold(),
         grid: launch.sizes.grid,
         registers: launch.registers,
         shared_bytes: launch.shared_bytes,

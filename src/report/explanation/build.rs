@@ -153,8 +153,8 @@ fn neighbour(from: &Summary, to: &Neighbour, variant: Option<String>) -> Neighbo
     let change = |to: f64, from: f64| to * items - from;
     NeighbourDocument {
         variant,
-        block: to.choice.candidate.block,
-        fold: to.choice.candidate.fold,
+        block: to.choice.candidate.block(),
+        fold: to.choice.candidate.fold(),
         listed: to.listed,
         rate_per_s: to.prediction.rate(),
         relative: from.time.seconds / to.prediction.time.seconds,

@@ -63,7 +63,8 @@ impl Facts<'_> {
             ("dram", t.dram),
             ("latency", t.latency),
             ("tlb", t.tlb),
-            ("launch", t.launch.max(t.dispatch)),
+            ("dispatch", t.dispatch),
+            ("launch", t.launch),
         ];
         let limiter = self.document.result.limiter;
         // What the result names comes first among equals.
@@ -92,7 +93,8 @@ fn called(limiter: &str) -> &'static str {
         "dram" => "DRAM bandwidth",
         "tlb" => "address translation",
         "latency" => "latency",
-        _ => "starting the kernel and its blocks",
+        "dispatch" => "starting blocks",
+        _ => "starting the kernel",
     }
 }
 

@@ -215,8 +215,8 @@ fn points(groups: &[Group], curve: &CurveFit) -> Vec<PointDocument> {
         Some(PointDocument {
             kernel: group.kernel.name.clone(),
             params: group.subject.params.clone(),
-            block: case.candidate.block,
-            fold: case.candidate.fold,
+            block: case.candidate.block(),
+            fold: case.candidate.fold(),
             oversubscription: seen.o,
             measured: seen.rate,
             fitted: curve.rate(seen.o),

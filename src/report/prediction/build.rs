@@ -12,7 +12,7 @@ use super::document::{
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::kernel::Kernel;
-use crate::launch::{Candidate, Chosen};
+use crate::launch::Chosen;
 use crate::predict::{Choice, Estimator, Ranking, Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
 use crate::traffic::MemoryVolumes;
@@ -66,8 +66,8 @@ pub fn ranking_document(
         },
     });
     let rejected = |(choice, why): (Choice, Unpredicted)| {
-        let (variant, Candidate { block, fold }) =
-            (estimators[choice.kernel].kernel.variant.clone(), choice.candidate);
+        let variant = estimators[choice.kernel].kernel.variant.clone();
+        let (block, fold) = (choice.candidate.block(), choice.candidate.fold());
         Rejected { config: RejectedConfig { variant, block, fold }, code: why.code(), reason: Why(why) }
     };
     Some(RankingDocument {
@@ -104,8 +104,8 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument
     ResultDocument {
         config: Config {
             variant: kernel.variant.clone(),
-            block: launch.candidate.block,
-            fold: launch.candidate.fold,
+            block: launch.candidate.block(),
+            fold: launch.candidate.fold(),
             grid: launch.sizes.grid,
             registers: launch.registers,
             shared_bytes: launch.shared_bytes,

@@ -34,9 +34,9 @@ fn text(kernel: &Kernel, chosen: &Chosen) -> Option<String> {
         return Some(format!("no block was given: {which} of the {launches} launches of the file is taken"));
     }
     let folds = whole(kernel.launch.folds.len());
-    let fold = shape(chosen.candidate.fold);
+    let fold = shape(chosen.candidate.fold());
     match chosen.fold {
-        Reason::Only if chosen.block == Reason::Given && chosen.candidate.fold != [1; 3] => {
+        Reason::Only if chosen.block == Reason::Given && chosen.candidate.fold() != [1; 3] => {
             Some(format!("no fold was given: {fold} is the only one of the file"))
         }
         Reason::Unfolded => Some(format!(

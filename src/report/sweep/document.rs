@@ -179,7 +179,7 @@ fn vary_document(vary: &Vary) -> VaryDocument {
 fn point_document(vary: &[Vary], point: Point<PointKept>) -> PointDocument {
     let values = vary.iter().zip(&point.values).map(|(v, value)| (v.name.clone(), value.into()));
     let variant = point.variant;
-    let config = point.candidate.map(|c| RejectedConfig { variant, block: c.block, fold: c.fold });
+    let config = point.candidate.map(|c| RejectedConfig { variant, block: c.block(), fold: c.fold() });
     let (kept, error) = match point.outcome {
         Ok(kept) => (Some(kept), None),
         Err(why) => (None, Some(PointError { code: why.code, reason: why.reason })),

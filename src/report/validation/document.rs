@@ -221,8 +221,8 @@ fn score(groups: &[Group], score: &crate::measure::Score, worst: usize) -> Score
         let case = groups.get(s.group)?.cases.get(s.case)?;
         Some(WorstDocument {
             group: s.group,
-            block: case.candidate.block,
-            fold: case.candidate.fold,
+            block: case.candidate.block(),
+            fold: case.candidate.fold(),
             pair: pair(s.predicted, s.measured),
             lines: case.lines.clone(),
         })
@@ -251,8 +251,8 @@ fn group(group: &Group, order: Option<&Order>) -> GroupDocument {
             .rejected
             .iter()
             .map(|r| RejectedDocument {
-                block: r.candidate.block,
-                fold: r.candidate.fold,
+                block: r.candidate.block(),
+                fold: r.candidate.fold(),
                 code: r.code,
                 reason: r.reason.clone(),
                 lines: r.lines.clone(),
@@ -264,8 +264,8 @@ fn group(group: &Group, order: Option<&Order>) -> GroupDocument {
 fn launch(group: &Group, case: &Case) -> LaunchDocument {
     let of = |q: Quantity| Some((q.name(), pair(case.predicted(q, &group.device)?, case.measured(q)?)));
     LaunchDocument {
-        block: case.candidate.block,
-        fold: case.candidate.fold,
+        block: case.candidate.block(),
+        fold: case.candidate.fold(),
         limiter: case.prediction.time.limiter.word(),
         values: Quantity::ALL.into_iter().filter_map(of).collect(),
         lines: case.lines.clone(),

@@ -148,7 +148,7 @@ impl<'a> Tally<'a> {
         blocks: &[[i64; 3]],
         most: usize,
     ) -> Result<L1Counts, Fault> {
-        let warps = warps_of(launch.candidate.block, self.pipe.warp);
+        let warps = warps_of(launch.candidate.block(), self.pipe.warp);
         let all = blocks.len() * warps.len();
         // Steps of the warp that took most: where no more are left, those before it stand for the next ones.
         let (mut done, mut dearest) = (0, 0);
@@ -275,7 +275,7 @@ impl<'a> Warp<'a> {
             work_items: 0,
             loops: vec![Vec::new(); program.loops.len()],
             extents: kernel.extents(),
-            shape: launch.candidate.block,
+            shape: launch.candidate.block(),
             left: MOST_OF_WARP,
         }
     }

@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
             let limit = if instruction.clipped {
                 widest(working.iter().filter_map(|&i| limits_of_items.get(i)))?
             } else {
-                launch.candidate.block
+                launch.candidate.block()
             };
             if !reader.decided(instruction.when.as_ref(), limit, &phases)? {
                 continue;
@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
         // Work items for which the guard does not hold are work items of the launch, too.
         let items = limits_of_items.iter().map(|limit| limit.iter().map(|&n| n as f64).product::<f64>());
         let work_items = items.sum();
-        let classes = warps::classes(launch.candidate.block, pipe.warp, &limits);
+        let classes = warps::classes(launch.candidate.block(), pipe.warp, &limits);
         if streams.is_empty() {
             // These blocks have no work, or nothing is to be done at all.
             return None;
@@ -288,7 +288,7 @@ impl Reader<'_> {
     fn limit(&self, offset: [i64; 3], interior: Interior) -> [i64; 3] {
         let extents = self.kernel.extents();
         [0, 1, 2].map(|d| {
-            let all = self.launch.candidate.block[d];
+            let all = self.launch.candidate.block()[d];
             if !interior.cut[d] {
                 return all;
             }
@@ -371,7 +371,7 @@ impl Reader<'_> {
     /// Which work items of a thread work.
     fn working_items(&self, limits: &[[i64; 3]], phases: &Phases) -> Option<Vec<bool>> {
         let clipped = self.program.instructions.iter().all(|i| i.clipped);
-        let asked = |limit: &[i64; 3]| if clipped { *limit } else { self.launch.candidate.block };
+        let asked = |limit: &[i64; 3]| if clipped { *limit } else { self.launch.candidate.block() };
         let items = self.program.items.iter().zip(limits);
         items.map(|(item, limit)| self.decided(item.guard.as_ref(), asked(limit), phases)).collect()
     }

@@ -308,7 +308,7 @@ impl Union<'_, '_, '_> {
     ) -> Option<()> {
         let pattern = self.plan.streams.get(stream)?.pattern;
         let (first, lanes) = self.warp(warp)?;
-        let block = self.plan.launch.candidate.block;
+        let block = self.plan.launch.candidate.block();
         let id = first[0] + block[0] * (first[1] + block[1] * first[2]);
         let limit = self.plan.limits.get(pattern.limit)?;
         for run in blocks_of_wave(block, id, lanes) {
