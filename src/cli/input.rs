@@ -97,7 +97,7 @@ pub(super) fn parse_fold(text: &str) -> Result<Shape, String> {
 fn shape(text: &str, most: i64) -> Result<Shape, String> {
     extents(text, most)
         .map(Shape)
-        .ok_or_else(|| format!("up to three numbers from 1 to {most}, as in 256,1,2"))
+        .ok_or_else(|| format!("at most three numbers from 1 to {most}, as in 256,1,2"))
 }
 
 /// Arguments that choose a device.

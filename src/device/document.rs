@@ -22,6 +22,7 @@ macro_rules! section {
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
         #[schemars(deny_unknown_fields)]
+        #[non_exhaustive]
         pub struct $name {
             $( $(#[$field_attribute])* pub $field: $type, )*
             $( $(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")]

@@ -50,6 +50,7 @@ impl From<Spent> for Refusal {
 
 /// Why an engine did not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The address is not affine.
     #[error("the address is not affine")]

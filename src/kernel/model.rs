@@ -9,6 +9,7 @@ use crate::text::{Diagnostic, Span};
 /// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
 /// extents positive, sizes below 2^62 bytes.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Kernel {
     /// Its name.
     pub name: String,
@@ -79,6 +80,7 @@ pub struct FieldId(pub u16);
 
 /// An array. Shapes of shared fields may depend on the block, those of global ones are numbers.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Field {
     /// Its name.
     pub name: String,
@@ -126,6 +128,7 @@ impl AccessKind {
 
 /// One memory instruction of a work item or thread.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Access {
     /// What it does.
     pub kind: AccessKind,
@@ -168,6 +171,7 @@ pub enum Statement {
 
 /// A serial loop in the thread: its variable takes `from`, `from + step`, ... up to `to`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loop {
     /// Name of the variable.
     pub name: String,
@@ -184,6 +188,7 @@ pub struct Loop {
 
 /// What one work item computes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Work {
     /// What a work item is called.
     pub unit: String,

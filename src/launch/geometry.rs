@@ -13,6 +13,7 @@ const MAX_GRID: i64 = 1 << 62;
 
 /// A candidate with all that follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Launch {
     /// Block and fold.
     pub candidate: Candidate,

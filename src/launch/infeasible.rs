@@ -6,6 +6,7 @@ use crate::expr::Excess;
 
 /// Why a launch cannot be, or cannot be predicted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Infeasible {
     /// More threads than a block can have.
     #[error("threads_per_block {threads} > {most}")]

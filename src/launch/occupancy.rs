@@ -32,6 +32,7 @@ impl Limit {
 
 /// The occupancy of an SM, and the waves that follow from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Occupancy {
     /// Resident blocks of an SM.
     pub blocks_per_sm: i64,

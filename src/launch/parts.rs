@@ -30,7 +30,7 @@ impl<C: Coefficient> Program<C> {
     /// loops and barriers part all the same.
     pub fn parts(&self, kernel: &Kernel) -> Vec<Part> {
         let is_global = |i: &Instruction<C>| kernel.field(i.field).space == Space::Global;
-        parts_of(&self.steps, &|position| self.instructions.get(position).is_some_and(is_global))
+        parts_of(&self.steps, &|position| is_global(&self.instructions[position]))
     }
 }
 
@@ -69,9 +69,7 @@ pub fn stretches(parts: &[Part], number: usize) -> Vec<u32> {
             match part {
                 Part::Stretch(range) => {
                     for position in range.clone() {
-                        if let Some(stretch) = out.get_mut(position) {
-                            *stretch = *next;
-                        }
+                        out[position] = *next;
                     }
                     *next += 1;
                 }

@@ -56,6 +56,7 @@ impl Model {
 
 /// Why a launch has no prediction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unpredicted {
     /// It cannot run.
     #[error(transparent)]

@@ -18,6 +18,7 @@ use crate::traffic::{Footprints, Volumes};
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Block, fold, grid, registers.
     pub launch: Launch,
@@ -72,6 +73,7 @@ impl Counted {
 /// A summary with all that was counted for it, so that other coefficients can be applied
 /// ([`Estimator::refit`](super::Estimator::refit)) and single accesses looked at.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// The result.
     pub summary: Summary,

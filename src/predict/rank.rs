@@ -21,6 +21,7 @@ pub struct Choice {
 
 /// Candidates in the order of the time that each takes for the whole job.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ranking {
     /// Those that can run, best first, as many as were to be kept.
     pub results: Vec<Ranked>,
@@ -34,6 +35,7 @@ pub struct Ranking {
 
 /// A candidate in its place.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ranked {
     /// From 1.
     pub rank: usize,

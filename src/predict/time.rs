@@ -8,6 +8,7 @@ use crate::traffic::Volumes;
 
 /// What keeps a kernel from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
 pub enum Limiter {
     /// Floating-point units.
     Fp,
@@ -46,6 +47,7 @@ impl Limiter {
 
 /// Work items per second that each resource allows by itself; `None` where it is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Limits {
     /// Floating-point units.
     pub fp: Option<f64>,
@@ -60,6 +62,7 @@ pub struct Limits {
 /// Seconds that each part would take by itself, and how they add up: the total is the longest of the
 /// first six, plus tail, launch and combination.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Terms {
     /// Floating-point units.
     pub fp: f64,
@@ -85,6 +88,7 @@ pub struct Terms {
 
 /// The time of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Time {
     /// Seconds in all.
     pub seconds: f64,

@@ -34,7 +34,7 @@ pub(super) fn shapes(list: &str, at: Span, allowed: &RangeInclusive<i64>) -> Res
 
 fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 3], Diagnostic> {
     extents(text, *allowed.end()).ok_or_else(|| {
-        let message = format!("up to three extents from 1 to {}, joined by `x`", allowed.end());
+        let message = format!("at most three extents from 1 to {}, joined by `x`", allowed.end());
         Diagnostic::error("shape", span, message).help("for example 512x2x1,64x4x4")
     })
 }

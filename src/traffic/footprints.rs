@@ -8,6 +8,7 @@ use crate::kernel::FieldId;
 
 /// Distinct bytes of one launch, in whole sectors, lines or pages.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Footprints {
     /// Of each global field that is accessed, on average over all waves.
     pub fields: Vec<FieldFootprint>,
@@ -76,6 +77,7 @@ impl Footprints {
 
 /// Distinct bytes of one field, per work item.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FieldFootprint {
     /// The field.
     pub field: FieldId,
@@ -117,6 +119,7 @@ impl FieldFootprint {
 
 /// Waves that are alike.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct WaveKind {
     /// Their share of the work items.
     pub share: f64,
@@ -136,7 +139,7 @@ impl Footprints {
         }
         for (number, field) in self.fields.iter_mut().enumerate() {
             let mean = |of: &dyn Fn(&FieldFootprint) -> f64| {
-                let of_kind = |k: &WaveKind| k.fields.get(number).map_or(0.0, |f| k.share * of(f));
+                let of_kind = |k: &WaveKind| k.share * of(&k.fields[number]);
                 self.waves.iter().map(of_kind).sum::<f64>()
             };
             field.wave_load = mean(&|f| f.wave_load);

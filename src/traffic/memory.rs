@@ -8,6 +8,7 @@ use crate::curve::VolumeFit;
 
 /// Bytes between L2 and memory per work item.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct MemoryVolumes {
     /// Loads that a wave alone cannot avoid.
     pub load_compulsory: f64,

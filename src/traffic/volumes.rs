@@ -12,6 +12,7 @@ use crate::launch::{Launch, Occupancy};
 
 /// All volumes of a launch, per work item.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Volumes {
     /// Between registers and L1.
     pub l1: L1Volumes,
@@ -45,6 +46,7 @@ pub struct Volumes {
 
 /// What the pipe of the L1 does per work item.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct L1Volumes {
     /// Cycles of the pipe.
     pub cycles: f64,
@@ -60,6 +62,7 @@ pub struct L1Volumes {
 
 /// Bytes between L1 and L2 per work item.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct L2Volumes {
     /// Loads that a block cannot avoid.
     pub load_compulsory: f64,
@@ -78,6 +81,7 @@ impl L2Volumes {
 
 /// Bytes of one field per work item.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FieldVolumes {
     /// The field.
     pub field: FieldId,
@@ -89,6 +93,7 @@ pub struct FieldVolumes {
 
 /// Oversubscription O of the caches (equation 4) and the miss rates that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Pressure {
     /// Capacity of the L1 that is left beside shared memory, in bytes.
     pub l1_capacity: f64,
@@ -144,7 +149,7 @@ pub fn volumes(
         ..Default::default()
     };
     for (number, f) in footprints.fields.iter().enumerate() {
-        let of_warps = l1.fields.get(usize::from(f.field.0)).copied().unwrap_or_default();
+        let of_warps = l1.fields[usize::from(f.field.0)];
         let per_item = |sectors: f64| sectors * sector / items;
         out.l1.load += per_item(of_warps.load_sectors);
         let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
@@ -204,10 +209,9 @@ impl<'f> Level<'f> {
     /// Sectors of a field that are written in part, of `by_warps` that warps store.
     fn fill(&self, fit: &VolumeFit, field: usize, by_warps: f64) -> f64 {
         let of_kind = |(share, cache, fields): &(f64, Cache<'_>, &[FieldFootprint])| {
-            let f = fields.get(field)?;
-            Some(share * Stored::new(fit, f, by_warps, cache.oversubscription[0]).fill)
+            share * Stored::new(fit, &fields[field], by_warps, cache.oversubscription[0]).fill
         };
-        self.kinds.iter().filter_map(of_kind).sum()
+        self.kinds.iter().map(of_kind).sum()
     }
 
     /// What a field needs from below, where sectors are written in part as `l2` says.
@@ -221,10 +225,8 @@ impl<'f> Level<'f> {
     ) -> MemoryVolumes {
         let mut sum = MemoryVolumes::default();
         for ((share, cache, fields), (_, of_l2, _)) in self.kinds.iter().zip(&l2.kinds) {
-            if let Some(f) = fields.get(field) {
-                let stored = Stored::new(fit, f, by_warps, of_l2.oversubscription[0]);
-                sum.add(&cache.below(f, stored, asked), *share);
-            }
+            let stored = Stored::new(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
+            sum.add(&cache.below(&fields[field], stored, asked), *share);
         }
         sum
     }

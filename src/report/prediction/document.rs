@@ -193,7 +193,7 @@ pub struct ResultDocument {
     pub time_s: f64,
     /// Time of the best of the ranking over this one; null for a single prediction.
     pub relative: Option<f64>,
-    /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency` or `launch`.
+    /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency`, `dispatch` or `launch`.
     pub limiter: &'static str,
     /// Work items per second that each resource allows by itself; null where it is not used.
     pub limits_per_s: LimitsDocument,

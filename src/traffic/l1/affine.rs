@@ -40,9 +40,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
         let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known: Vec::new() };
         for access in &stream.accesses {
             let sum = sums.counts(access)?;
-            if let Some(of_instruction) = counts.instructions.get_mut(access.position) {
-                of_instruction.add(&sum, 1.0 / number as f64);
-            }
+            counts.instructions[access.position].add(&sum, 1.0 / number as f64);
         }
         shapes.push((of_stream, starts));
     }

@@ -107,7 +107,7 @@ impl L1Counts {
             let is_store = instruction.kind == AccessKind::Store;
             self.pipe_cycles += copies * if is_store { of.data } else { of.cycles };
             self.store_issues += if is_store { copies * of.issues } else { 0.0 };
-            let Some(field) = self.fields.get_mut(usize::from(instruction.field.0)) else { continue };
+            let field = &mut self.fields[usize::from(instruction.field.0)];
             match instruction.kind {
                 AccessKind::Load => {
                     field.load_sectors += copies * of.sectors;

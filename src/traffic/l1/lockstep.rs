@@ -154,18 +154,16 @@ impl<'a> Tally<'a> {
         let (mut done, mut dearest) = (0, 0);
         while done < all && (done == 0 || (self.spent < most && left() / 2 > dearest)) {
             let (block, warp) = spread(done, blocks.len(), warps.len());
-            if let (Some(block), Some(lanes)) = (blocks.get(block), warps.get(warp)) {
-                let before = left();
-                Warp::new(self.kernel, launch, program, *block, lanes).run(&mut self)?;
-                dearest = dearest.max(before - left());
-            }
+            let before = left();
+            Warp::new(self.kernel, launch, program, blocks[block], &warps[warp]).run(&mut self)?;
+            dearest = dearest.max(before - left());
             done += 1;
         }
         Ok(self.finish(program, done, all, blocks.len()))
     }
 
     fn access(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
-        let Some(instruction) = program.instructions.get(position) else { return };
+        let instruction = &program.instructions[position];
         let field = self.kernel.field(instruction.field);
         let (pipe, width) = (self.pipe, instruction.width);
         let mut one = InstructionCounts {
@@ -195,9 +193,7 @@ impl<'a> Tally<'a> {
                 union.add(sectors, weight);
             }
         }
-        if let Some(counts) = self.counts.instructions.get_mut(position) {
-            counts.add(&one, weight);
-        }
+        self.counts.instructions[position].add(&one, weight);
         self.issued = true;
         // Several arrays of one field cost as much as several fields would.
         let copies = usize::try_from(field.multiplicity).unwrap_or(1);
@@ -325,7 +321,7 @@ impl<'a> Warp<'a> {
 
     fn value(&self, lane: usize, coord: Coord) -> Option<i64> {
         match coord {
-            Coord::ThreadIdx(d) => self.lanes.get(lane).map(|t| t[d.index()]),
+            Coord::ThreadIdx(d) => Some(self.lanes[lane][d.index()]),
             Coord::BlockIdx(d) => Some(self.block[d.index()]),
             Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.get(lane).copied(),
             Coord::Axis(_) | Coord::Thread(_) => None,
@@ -363,11 +359,11 @@ impl<'a> Warp<'a> {
 
     fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
         self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
-        let Some(instruction) = self.program.instructions.get(position) else { return Ok(()) };
+        let instruction = &self.program.instructions[position];
         spend(STEPS_OF_ACCESS)?;
         let works = if instruction.clipped { &self.inside } else { &self.guarded };
-        let items = instruction.items.iter().filter_map(|i| works.get(usize::from(i)));
-        let needed = items.fold(0, |any, m| any | m) & active;
+        let items = instruction.items.iter().map(|i| works[usize::from(i)]);
+        let needed = items.fold(0, |any, works| any | works) & active;
         let active = self.where_true(instruction.when.as_ref(), needed)?;
         if active == 0 {
             return Ok(());
@@ -378,9 +374,7 @@ impl<'a> Warp<'a> {
         for lane in lanes_of(active) {
             let element = self.evaluate(&instruction.element, lane)?.checked_add(field.offset);
             let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(Fault::Overflow)?;
-            if let Some(of_lane) = addresses.get_mut(lane) {
-                *of_lane = address;
-            }
+            addresses[lane] = address;
         }
         tally.access(self.program, position, Lanes { addresses: &addresses, active }, weight);
         Ok(())
@@ -396,7 +390,7 @@ impl<'a> Warp<'a> {
         tally: &mut Tally,
     ) -> Result<(), Fault> {
         let number = usize::from(id.0);
-        let Some(range) = self.program.loops.get(number) else { return Ok(()) };
+        let range = &self.program.loops[number];
         spend_on(range.from.size() + range.to.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
         let mut values = vec![0; self.lanes.len()];
         let mut counts = vec![0; self.lanes.len()];
@@ -406,9 +400,7 @@ impl<'a> Warp<'a> {
             let span = span.ok_or(Fault::Overflow)?;
             let step = range.step.checked_abs().ok_or(Fault::Overflow)?;
             let count = if span < 0 { 0 } else { (span / step).saturating_add(1) };
-            if let (Some(value), Some(of_lane)) = (values.get_mut(lane), counts.get_mut(lane)) {
-                (*value, *of_lane) = (from, count);
-            }
+            (values[lane], counts[lane]) = (from, count);
         }
         let most = counts.iter().copied().max().unwrap_or(0);
         let run = most.min(MOST_ITERATIONS);
@@ -416,11 +408,9 @@ impl<'a> Warp<'a> {
         let weight = if run < most { weight * most as f64 / run as f64 } else { weight };
         for iteration in 0..run {
             self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
-            let running = |lane: &usize| counts.get(*lane).is_some_and(|&c| iteration < c);
+            let running = |lane: &usize| iteration < counts[*lane];
             let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
-            if let Some(of_loop) = self.loops.get_mut(number) {
-                of_loop.clone_from(&values);
-            }
+            self.loops[number].clone_from(&values);
             tally.end_of_iteration();
             self.steps(body, active, weight, tally)?;
             for value in &mut values {
@@ -428,9 +418,7 @@ impl<'a> Warp<'a> {
             }
         }
         tally.end_of_iteration();
-        if let Some(of_loop) = self.loops.get_mut(number) {
-            of_loop.clear();
-        }
+        self.loops[number].clear();
         Ok(())
     }
 }

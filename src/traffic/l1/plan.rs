@@ -133,12 +133,12 @@ impl<'a> Plan<'a> {
         for Found { mut pattern, access } in std::mem::take(&mut reader.found) {
             let instruction = access.instruction;
             let items = instruction.items.iter().map(usize::from);
-            let working: Vec<usize> = items.filter(|&i| works.get(i) == Some(&true)).collect();
+            let working: Vec<usize> = items.filter(|&i| works[i]).collect();
             if working.is_empty() {
                 continue;
             }
             let limit = if instruction.clipped {
-                widest(working.iter().filter_map(|&i| limits_of_items.get(i)))?
+                widest(working.iter().map(|&i| &limits_of_items[i]))?
             } else {
                 launch.candidate.block()
             };
@@ -249,7 +249,7 @@ impl Reader<'_> {
     }
 
     fn access(&mut self, position: usize, loops: &[LoopId]) -> Option<()> {
-        let instruction = self.program.instructions.get(position)?;
+        let instruction = &self.program.instructions[position];
         let field = self.kernel.field(instruction.field);
         let size = field.dtype.bytes;
         self.fits(&instruction.element, size)?;

@@ -43,9 +43,9 @@ impl Starts {
         let mut numbers = vec![NONE; classes * width];
         let mut all: Vec<Group> = Vec::new();
         for &(class, address) in &self.all {
-            let Some(number) = numbers.get_mut(class * width + index(address, period)) else { continue };
+            let number = &mut numbers[class * width + index(address, period)];
             if *number == NONE {
-                *number = u32::try_from(all.len()).unwrap_or(NONE);
+                *number = u32::try_from(all.len()).expect("there are fewer warps than that");
                 all.push(Group {
                     class,
                     alignment: remainder(address, period),
@@ -54,20 +54,17 @@ impl Starts {
                     each: 1.0,
                 });
             }
-            if let Some(group) = all.get_mut(*number as usize) {
-                group.warps += 1.0;
-            }
+            all[*number as usize].warps += 1.0;
         }
         let number_of = |&(class, address): &(usize, i64)| -> usize {
-            numbers.get(class * width + index(address, period)).map_or(0, |&n| n as usize)
+            numbers[class * width + index(address, period)] as usize
         };
         let share = self.share(most);
         let chosen = || self.all.chunk_by(|a, b| a.0 == b.0).flat_map(|class| some_of(class, share));
         for (start, each) in chosen() {
-            if let Some(group) = all.get_mut(number_of(start)) {
-                group.lines.end += 1;
-                group.each = each;
-            }
+            let group = &mut all[number_of(start)];
+            group.lines.end += 1;
+            group.each = each;
         }
         let mut from = 0;
         for group in &mut all {
@@ -75,11 +72,9 @@ impl Starts {
         }
         let mut lines = vec![0; from];
         for (start, _) in chosen() {
-            let Some(group) = all.get_mut(number_of(start)) else { continue };
-            if let Some(entry) = lines.get_mut(group.lines.end) {
-                *entry = low_half(quotient(start.1.wrapping_sub(group.alignment), line));
-                group.lines.end += 1;
-            }
+            let group = &mut all[number_of(start)];
+            lines[group.lines.end] = low_half(quotient(start.1.wrapping_sub(group.alignment), line));
+            group.lines.end += 1;
         }
         let step = step(&all, period);
         Groups { all, lines, step }

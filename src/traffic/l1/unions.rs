@@ -55,7 +55,7 @@ pub fn count(
             };
             counts.sampled |= sampled;
             let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
-            let Some(field) = counts.fields.get_mut(number) else { continue };
+            let field = &mut counts.fields[number];
             if kind == AccessKind::Load {
                 field.warp_load_sectors = copies * sectors;
                 field.iteration_load_sectors = copies * of_iterations;
@@ -80,7 +80,7 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
 /// already, as a mean over blocks.
 fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
-    let far = shapes.get(part.stream)?.0.span().checked_add(pipe.sector)?;
+    let far = shapes[part.stream].0.span().checked_add(pipe.sector)?;
     let mut addresses = Vec::with_capacity(part.loads.len());
     let mut sum = 0.0;
     for access in &part.loads {
@@ -90,7 +90,7 @@ fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Co
             return None;
         }
         addresses.extend(access.iterations.iter().map(|i| i.address));
-        sum += counts.instructions.get(access.position)?.sectors / weight;
+        sum += counts.instructions[access.position].sectors / weight;
     }
     addresses.sort_unstable();
     addresses.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= far.unsigned_abs()).then_some(sum)
@@ -106,7 +106,7 @@ fn by_iteration(
     counts: &L1Counts,
 ) -> Result<Option<f64>, Fault> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
-    let stretch = |load: &Access| plan.stretches.get(load.position).copied().unwrap_or_default();
+    let stretch = |load: &Access| plan.stretches[load.position];
     let mut stretches: Vec<u32> = Vec::new();
     for (_, load) in all() {
         spend_on(1 + stretches.len(), STEPS_OF_NEST)?;
@@ -124,7 +124,7 @@ fn by_iteration(
         let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| stretch(load) == of_stretch).collect();
         if let [(_, load)] = loads.as_slice() {
             // Each iteration has been counted.
-            sum += counts.instructions.get(load.position).map_or(0.0, |i| i.sectors);
+            sum += counts.instructions[load.position].sectors;
             continue;
         }
         let times: f64 = loads.first().map_or(1.0, |(_, l)| l.loops.iter().map(|l| l.1 as f64).product());
@@ -211,7 +211,7 @@ impl Union<'_, '_, '_> {
             part.loads.iter().flat_map(|l| l.iterations.iter().map(|i| i.address)).collect();
         addresses.sort_unstable();
         // What lies further apart may leave out a sector between what a lane touches.
-        let width = shapes.get(part.stream).map_or(0, |s| s.0.pattern.width);
+        let width = shapes[part.stream].0.pattern.width;
         let mut chains: Vec<Chain> = Vec::new();
         for address in addresses {
             match chains.last_mut() {
@@ -226,12 +226,12 @@ impl Union<'_, '_, '_> {
 
     /// Groups of like warps: how many, and one of them as its place among the starts.
     fn groups(&self, shapes: &[(Shapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
-        let starts: Vec<&Starts> = self.parts.iter().filter_map(|p| Some(&shapes.get(p.stream)?.1)).collect();
+        let starts: Vec<&Starts> = self.parts.iter().map(|p| &shapes[p.stream].1).collect();
         let Some((first, others)) = starts.split_first() else { return Ok(Vec::new()) };
         let mut groups: Vec<(Key, usize, usize)> = Vec::new();
         for (i, &(class, address)) in first.all.iter().enumerate() {
             let alignment = remainder(address, self.pipe.sector);
-            let away = |s: &&Starts| s.all.get(i).map_or(0, |o| o.1.wrapping_sub(address));
+            let away = |s: &&Starts| s.all[i].1.wrapping_sub(address);
             // Starts of a class follow each other; most are like one of the last.
             let mut seen = 0;
             let like = groups.iter_mut().rev().find(|((c, a, rest), ..)| {
@@ -259,8 +259,8 @@ impl Union<'_, '_, '_> {
         union.clear();
         let mut put = 0_usize;
         for (part, chains) in self.parts.iter().zip(chains) {
-            let Some((of_stream, starts)) = shapes.get(part.stream) else { return Ok(None) };
-            let Some(&(class, start)) = starts.all.get(warp) else { return Ok(None) };
+            let (of_stream, starts) = &shapes[part.stream];
+            let (class, start) = starts.all[warp];
             let bytes = of_stream.bytes(class);
             put = bytes.len().saturating_mul(chains.len()).saturating_add(put);
             if put > MOST_SPANS {
@@ -283,7 +283,7 @@ impl Union<'_, '_, '_> {
     fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
         let mut pieces = Vec::new();
         for part in self.parts {
-            let Some(&(_, start)) = shapes.get(part.stream).and_then(|s| s.1.all.get(warp)) else { continue };
+            let (_, start) = shapes[part.stream].1.all[warp];
             for load in &part.loads {
                 spend(STEPS_OF_PIECES)?;
                 self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(Fault::Overflow)?;
@@ -306,11 +306,11 @@ impl Union<'_, '_, '_> {
         start: i64,
         out: &mut Vec<Piece>,
     ) -> Option<()> {
-        let pattern = self.plan.streams.get(stream)?.pattern;
+        let pattern = self.plan.streams[stream].pattern;
         let (first, lanes) = self.warp(warp)?;
         let block = self.plan.launch.candidate.block();
         let id = first[0] + block[0] * (first[1] + block[1] * first[2]);
-        let limit = self.plan.limits.get(pattern.limit)?;
+        let limit = self.plan.limits[pattern.limit];
         for run in blocks_of_wave(block, id, lanes) {
             if (0..3).any(|d| run.from[d] >= limit[d]) {
                 continue;

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Whether two builds of Wavecast give the same numbers: all kernels of kernels/ on four devices.
+
+    tools/same_numbers.py OLD NEW [--show N]
+
+OLD and NEW are programs. Fields that only one of them has are counted, not compared: fields may be added. Texts
+are compared too, but for the version of the program. Exit status 1: a number or a text differs.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+DEVICES = ["v100", "a100", "mi300x", "rx-6900-xt"]
+COMMANDS = [["rank", "--top", "1000"], ["predict"], ["explain"]]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def answer(program, command, kernel, device):
+    call = [program, command[0], str(kernel), "-d", device, "--format", "json", *command[1:]]
+    run = subprocess.run(call, capture_output=True, text=True, check=False)
+    return {"exit": run.returncode, "answer": json.loads(run.stdout) if run.stdout else run.stderr}
+
+
+def differences(old, new, path, found):
+    """Adds what differs to `found`, and returns how many values were compared."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old.keys() - new.keys():
+            found.append(f"{path}.{key} is gone")
+        return sum(differences(old[k], new[k], f"{path}.{k}", found) for k in old.keys() & new.keys() if k != "tool")
+    if isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            found.append(f"{path}: {len(old)} and {len(new)} items")
+        return sum(differences(a, b, f"{path}[{i}]", found) for i, (a, b) in enumerate(zip(old, new)))
+    if old != new:
+        found.append(f"{path}: {old!r} and {new!r}")
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--show", type=int, default=20, help="differences that are printed")
+    arguments = parser.parse_args()
+    found, compared = [], 0
+    for kernel in sorted((ROOT / "kernels").glob("*.yaml")):
+        for device in DEVICES:
+            for command in COMMANDS:
+                place = f"{command[0]} {kernel.name} -d {device}: "
+                pair = [answer(program, command, kernel, device) for program in (arguments.old, arguments.new)]
+                compared += differences(*pair, place, found)
+    print(f"{compared} values compared, {len(found)} differ")
+    for line in found[: arguments.show]:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
