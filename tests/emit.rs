@@ -266,7 +266,8 @@ fn cuda_programs_compile_without_warnings() {
             std::fs::write(&file, text).unwrap();
             for arch in ["sm_70", "sm_80", "sm_90"] {
                 let said = compiled_cuda(&compiler, &file, &file.with_extension(arch), arch);
-                let folds: std::collections::BTreeSet<_> = candidates.iter().map(|c| c.fold()).collect();
+                let folds: std::collections::BTreeSet<_> =
+                    candidates.iter().map(wavecast::Candidate::fold).collect();
                 let registers = registers_of(&said);
                 assert_eq!(registers.len(), folds.len(), "{}, {arch}: {said}", kernel.name);
                 assert!(registers.values().all(|r| (8..=255).contains(r)), "{registers:?}");

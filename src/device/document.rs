@@ -5,107 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::declare::{section, words};
 use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Size, Steps};
 use super::sourced::{Entry, Sourced, Visit, plain};
 use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
-
-/// Declares a mapping of the device format: required keys, then optional ones.
-macro_rules! section {
-    (
-        $(#[$attribute:meta])*
-        $name:ident, $what:literal {
-            $( $(#[$field_attribute:meta])* $field:ident : $type:ty, )*
-            [optional]
-            $( $(#[$optional_attribute:meta])* $optional:ident : $optional_type:ty, )*
-        }
-    ) => {
-        $(#[$attribute])*
-        #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-        #[schemars(deny_unknown_fields)]
-        #[non_exhaustive]
-        pub struct $name {
-            $( $(#[$field_attribute])* pub $field: $type, )*
-            $( $(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")]
-               pub $optional: Option<$optional_type>, )*
-        }
-
-        impl $name {
-            const KEYS: &'static [&'static str] = &[$(stringify!($field),)* $(stringify!($optional),)*];
-        }
-
-        impl Decode for $name {
-            fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-                for entry in decoder.mapping(node, $what)? {
-                    if !Self::KEYS.contains(&entry.key.as_str()) {
-                        decoder.unknown_key(&entry.key, entry.key_span, $what, Self::KEYS);
-                    }
-                }
-                // Each key is read before the first failure counts, so that every fault is reported.
-                $( let $field = match node.get(stringify!($field)) {
-                    Some(value) => Decode::decode(value, decoder),
-                    None => { decoder.missing_key(node, $what, stringify!($field)); None }
-                }; )*
-                $( let $optional = match node.get(stringify!($optional)) {
-                    Some(value) => Some(<$optional_type as Decode>::decode(value, decoder)),
-                    None => None,
-                }; )*
-                Some($name { $($field: $field?,)* $($optional: match $optional { Some(v) => Some(v?), None => None },)* })
-            }
-        }
-
-        impl Visit for $name {
-            fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
-                let dot = if path.is_empty() { "" } else { "." };
-                $( self.$field.entries(&format!("{path}{dot}{}", stringify!($field)), f); )*
-                $( self.$optional.entries(&format!("{path}{dot}{}", stringify!($optional)), f); )*
-            }
-
-            fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>)) {
-                $( self.$field.origins(f); )*
-                $( self.$optional.origins(f); )*
-            }
-        }
-    };
-}
-
-/// Declares an enumeration written as one of a few words.
-macro_rules! words {
-    (
-        $(#[$attribute:meta])*
-        $name:ident, $what:literal { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal ),* $(,)? }
-    ) => {
-        $(#[$attribute])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-        pub enum $name { $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),* }
-
-        impl $name {
-            /// How it is written.
-            pub fn word(self) -> &'static str {
-                match self { $( Self::$variant => $word ),* }
-            }
-        }
-
-        impl Decode for $name {
-            fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-                let scalar = decoder.scalar(node, $what)?;
-                let words: &[&str] = &[$($word),*];
-                match scalar.text.as_str() {
-                    $( $word => return Some(Self::$variant), )*
-                    text => {
-                        let near = nearest(text, words.iter().copied());
-                        let near = near.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
-                        let message = format!("`{}` is not {}", crate::text::shorten(text), $what);
-                        let help = format!("{near}known: {}", words.join(", "));
-                        decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
-                        None
-                    }
-                }
-            }
-        }
-
-        plain!($name);
-    };
-}
 
 words! {
     /// Who makes it.

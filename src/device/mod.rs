@@ -6,6 +6,7 @@
 //! assert_eq!(device.sm.count.value.0, 108);
 //! ```
 
+mod declare;
 mod document;
 mod edit;
 mod overrides;

@@ -12,6 +12,7 @@
 //! ```
 
 mod ast;
+mod brackets;
 mod cond;
 mod eval;
 mod form;
@@ -24,6 +25,7 @@ mod range;
 mod remainder;
 mod scale;
 mod show;
+mod threads;
 
 pub use ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
 pub use cond::Cond;

@@ -10,10 +10,10 @@ use nom::sequence::{delimited, pair, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
+use super::brackets::check_brackets;
+use super::threads::{OPENCL, vector_member};
 use crate::text::{Diagnostic, Origin, nearest, shorten};
 
-/// Deepest nesting of parentheses, brackets and calls.
-const MAX_NESTING: usize = 64;
 /// Longest expression in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 
@@ -80,38 +80,6 @@ fn run<'a, T>(
         Err(nom::Err::Error(e) | nom::Err::Failure(e)) => Err(grammar.unexpected(text, &e)),
         Err(nom::Err::Incomplete(_)) => {
             Err(Diagnostic::error("syntax", whole, "the expression is incomplete"))
-        }
-    }
-}
-
-/// Brackets must pair, and not nest without end: the parser recurses into them.
-fn check_brackets(text: &str, origin: Origin) -> Result<(), Diagnostic> {
-    let split =
-        "YAML splits unquoted text at every comma inside [] and {}: put the whole expression in quotes";
-    let mut open = Vec::new();
-    for (i, c) in text.char_indices() {
-        match c {
-            '(' | '[' => open.push((i, if c == '(' { ')' } else { ']' })),
-            ')' | ']' => match open.pop() {
-                Some((_, wanted)) if wanted == c => {}
-                _ => {
-                    let message = format!("`{c}` closes nothing in `{}`", shorten(text));
-                    return Err(Diagnostic::error("unbalanced", origin.span(i..i + 1), message).help(split));
-                }
-            },
-            _ => {}
-        }
-        if open.len() > MAX_NESTING {
-            let message = format!("brackets nest deeper than {MAX_NESTING} levels");
-            return Err(Diagnostic::error("expression-too-deep", origin.span(i..i + 1), message));
-        }
-    }
-    match open.last() {
-        None => Ok(()),
-        Some(&(i, wanted)) => {
-            let c = &text[i..=i];
-            let message = format!("`{c}` is never closed by `{wanted}` in `{}`", shorten(text));
-            Err(Diagnostic::error("unbalanced", origin.span(i..i + 1), message).help(split))
         }
     }
 }
@@ -420,33 +388,4 @@ impl Grammar {
 
 fn is_symbol(text: &str) -> bool {
     ["&&", "||", "==", "!=", "<=", ">=", "<<", ">>", ".."].contains(&text)
-}
-
-type Make = fn(Dim) -> Builtin;
-
-const OPENCL: [(&str, Make); 6] = [
-    ("get_global_id", Builtin::GlobalThread),
-    ("get_local_id", Builtin::ThreadIdx),
-    ("get_group_id", Builtin::BlockIdx),
-    ("get_local_size", Builtin::BlockDim),
-    ("get_num_groups", Builtin::GridDim),
-    ("get_global_size", Builtin::GlobalSize),
-];
-
-const CUDA: [(&str, Make); 4] = [
-    ("threadIdx", Builtin::ThreadIdx),
-    ("blockIdx", Builtin::BlockIdx),
-    ("blockDim", Builtin::BlockDim),
-    ("gridDim", Builtin::GridDim),
-];
-
-fn vector_member(name: &str, member: &str) -> Result<Builtin, String> {
-    let Some((_, make)) = CUDA.iter().find(|c| c.0 == name) else {
-        return Err(match nearest(name, CUDA.iter().map(|c| c.0)) {
-            Some(near) => format!("did you mean `{near}.{member}`?"),
-            None => "only threadIdx, blockIdx, blockDim and gridDim have members".to_owned(),
-        });
-    };
-    let dim = Dim::ALL.into_iter().find(|d| member.len() == 1 && member.starts_with(d.letter()));
-    dim.map(make).ok_or_else(|| format!("write {name}.x, {name}.y or {name}.z"))
 }

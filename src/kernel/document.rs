@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::leaf::{DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
+use super::leaf::{Anything, DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
+use super::lists::{ShapeDoc, Shapes, TableDoc};
 use super::model::AccessKind;
 use crate::expr::parse_expression;
 use crate::text::{
@@ -188,97 +189,6 @@ record! {
     }
 }
 
-/// Three extents; shorter lists are padded with 1.
-pub type ShapeDoc = Spanned<Vec<Formula>>;
-
-/// Any value, checked later.
-#[derive(Debug, Clone, Default)]
-pub struct Anything;
-
-impl Decode for Anything {
-    fn decode(_: &Node, _: &mut Decoder) -> Option<Self> {
-        Some(Anything)
-    }
-}
-
-impl JsonSchema for Anything {
-    fn schema_name() -> Cow<'static, str> {
-        "Variant".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"description": "Keys of a kernel document, merged over it, and a name.", "type": "object"})
-    }
-}
-
-/// A table: nested lists of integers.
-#[derive(Debug, Clone)]
-pub struct TableDoc {
-    /// Entries along each dimension.
-    pub shape: Vec<usize>,
-    /// The entries, last dimension fastest.
-    pub entries: Vec<Formula>,
-}
-
-impl Decode for TableDoc {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        let mut table = TableDoc { shape: Vec::new(), entries: Vec::new() };
-        let mut level = node;
-        while let Value::List(items) = &level.value {
-            table.shape.push(items.len());
-            let Some(first) = items.first() else {
-                decoder.report(Diagnostic::error("table", level.span, "a table needs at least one entry"));
-                return None;
-            };
-            level = first;
-        }
-        if table.shape.is_empty() {
-            decoder.expected(node, "a table (a list of integers, or of lists of equal length)");
-            return None;
-        }
-        let shape = table.shape.clone();
-        collect_entries(node, &shape, &mut table.entries, decoder).then_some(table)
-    }
-}
-
-fn collect_entries(node: &Node, shape: &[usize], out: &mut Vec<Formula>, decoder: &mut Decoder) -> bool {
-    let (Value::List(items), Some((&extent, inner))) = (&node.value, shape.split_first()) else {
-        let entry = Formula::decode(node, decoder);
-        let good = entry.is_some();
-        out.extend(entry);
-        return good;
-    };
-    if items.len() != extent {
-        let message = format!("this row has {} entries, the first one {extent}", items.len());
-        decoder.report(
-            Diagnostic::error("table", node.span, message).help("all rows of a table have equal length"),
-        );
-        return false;
-    }
-    let mut good = true;
-    for item in items {
-        let nested = matches!(item.value, Value::List(_));
-        if nested == inner.is_empty() {
-            let wanted = if inner.is_empty() { "an integer" } else { "a list, as the first row has" };
-            decoder.expected(item, wanted);
-            good = false;
-        } else {
-            good &= collect_entries(item, inner, out, decoder);
-        }
-    }
-    good
-}
-
-impl JsonSchema for TableDoc {
-    fn schema_name() -> Cow<'static, str> {
-        "Table".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"description": "Integers, or lists of equal length, nested as deep as the table has indices.", "type": "array"})
-    }
-}
-
 /// An access: an address expression, or several with what they share.
 #[derive(Debug, Clone)]
 pub enum AccessDoc {
@@ -425,28 +335,6 @@ impl JsonSchema for LoopRangeDoc {
         let (ranges, bounds) =
             (generator.subschema_for::<Ranges>(), generator.subschema_for::<LoopBoundsDoc>());
         json_schema!({"anyOf": [ranges, bounds]})
-    }
-}
-
-/// A list of shapes.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(transparent)]
-pub struct Shapes(pub Vec<ShapeDoc>);
-
-impl Decode for Shapes {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        let lone = match &node.value {
-            Value::List(items) => items.first().is_some_and(|first| matches!(first.value, Value::Scalar(_))),
-            Value::Scalar(_) => true,
-            Value::Map(_) => false,
-        };
-        if lone {
-            let message = "a list of shapes is needed here, not one shape";
-            let error = Diagnostic::error("wrong-type", node.span, message);
-            decoder.report(error.help("put it into another pair of brackets: [[256, 1, 1]]"));
-            return None;
-        }
-        Vec::decode(node, decoder).map(Shapes)
     }
 }
 

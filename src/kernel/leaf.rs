@@ -354,3 +354,23 @@ impl JsonSchema for Ordered {
         })
     }
 }
+
+/// Any value, checked later.
+#[derive(Debug, Clone, Default)]
+pub struct Anything;
+
+impl Decode for Anything {
+    fn decode(_: &Node, _: &mut Decoder) -> Option<Self> {
+        Some(Anything)
+    }
+}
+
+impl JsonSchema for Anything {
+    fn schema_name() -> Cow<'static, str> {
+        "Variant".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"description": "Keys of a kernel document, merged over it, and a name.", "type": "object"})
+    }
+}

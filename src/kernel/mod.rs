@@ -7,6 +7,7 @@ mod build;
 mod document;
 mod leaf;
 mod limits;
+mod lists;
 mod load;
 mod model;
 mod variants;

@@ -1,7 +1,7 @@
 //! Launches that somebody asked for instead of those of the document.
 
 use super::candidate::{Candidate, candidates};
-use super::program::length;
+use super::folding::length;
 use crate::kernel::Kernel;
 
 /// Most accesses that all folds together may unroll to.

@@ -9,11 +9,10 @@ use super::accesses;
 use super::params::value;
 use super::symbols::{MAX_BLOCK, Symbols};
 use crate::expr::{Coefficient, Coord, Expr, Fraction, Scale, expand_range, lower, lower_fraction};
-use crate::kernel::document::{
-    BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc, ShapeDoc, Shapes,
-};
+use crate::kernel::document::{BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc};
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
+use crate::kernel::lists::{ShapeDoc, Shapes};
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
 use crate::text::{Decoder, Diagnostic, Span};
 

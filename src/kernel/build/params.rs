@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::Override;
 use super::symbols::Symbols;
 use crate::expr::{Builtin, Environment, Expr, Kind, Table, evaluate};
-use crate::kernel::document::TableDoc;
 use crate::kernel::leaf::{Formula, Ordered};
+use crate::kernel::lists::TableDoc;
 use crate::kernel::model::Axis;
 use crate::text::{Decoder, Diagnostic, Named};
 

@@ -145,7 +145,8 @@ mod tests {
     fn neighbours_are_one_step_away() {
         let candidate = Candidate::new([4, 1, 2], [1; 3]).unwrap();
         let near = near(candidate, 3, &[[1; 3], [1, 2, 1]]);
-        let blocks: Vec<[i64; 3]> = near.iter().filter(|c| c.fold() == [1; 3]).map(|c| c.block()).collect();
+        let blocks: Vec<[i64; 3]> =
+            near.iter().filter(|c| c.fold() == [1; 3]).map(Candidate::block).collect();
         // Y cannot be halved: two moves from x, two from z; three doubled, two halved.
         let expected = [
             [8, 1, 1],
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn a_kernel_of_one_axis_stays_on_it() {
         let near = near(Candidate::new([64, 1, 1], [1; 3]).unwrap(), 1, &[[1; 3]]);
-        let blocks: Vec<_> = near.iter().map(|c| c.block()).collect();
+        let blocks: Vec<_> = near.iter().map(Candidate::block).collect();
         assert_eq!(blocks, [[128, 1, 1], [32, 1, 1]]);
     }
 }

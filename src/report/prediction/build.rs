@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use super::choice::ChoiceDocument;
 use super::document::{
-    Config, CountingDocument, FieldDocument, Head, KernelHead, L1Document, L2Document, L2Load,
-    LimitsDocument, MemoryDocument, MemoryLoad, MemoryStore, ModelSummary, PredictionDocument, RankedResult,
-    RankingDocument, RankingSummary, Rejected, RejectedConfig, ResultDocument, TermsDocument, TlbDocument,
-    Total, VolumesDocument, Why,
+    Config, CountingDocument, Head, KernelHead, LimitsDocument, ModelSummary, PredictionDocument,
+    RankedResult, RankingDocument, RankingSummary, Rejected, RejectedConfig, ResultDocument, TermsDocument,
+    Why,
+};
+use super::volumes::{
+    FieldDocument, L1Document, L2Document, L2Load, MemoryDocument, MemoryLoad, MemoryStore, TlbDocument,
+    Total, VolumesDocument,
 };
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;

@@ -4,13 +4,15 @@ mod build;
 mod choice;
 mod document;
 mod text;
+mod volumes;
 mod warnings;
 
 pub use build::{head, prediction_document, ranking_document, result_document};
 pub use choice::ChoiceDocument;
 pub use document::{
-    Head, KernelHead, MemoryLoad, ModelSummary, PredictionDocument, RankedResult, RankingDocument,
-    RejectedConfig, ResultDocument,
+    Head, KernelHead, ModelSummary, PredictionDocument, RankedResult, RankingDocument, RejectedConfig,
+    ResultDocument,
 };
 pub use text::prediction_text;
+pub use volumes::MemoryLoad;
 pub(super) use warnings::DOMAINS_DIFFER;

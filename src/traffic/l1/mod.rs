@@ -7,6 +7,7 @@
 mod affine;
 mod blocks;
 mod counts;
+mod iterations;
 mod lanes;
 mod lockstep;
 mod pipe;
@@ -15,8 +16,10 @@ mod sets;
 mod shapes;
 mod spans;
 mod starts;
+mod tally;
 mod uniform;
 mod unions;
+mod warp;
 mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
