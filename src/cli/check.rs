@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
+use super::choices::chosen;
 use super::failure::Failure;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_fold, parse_shape};
 use super::output::{Format, OutputArguments, json_documents};
-use super::predict::chosen;
 use crate::kernel::Kernel;
 use crate::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
 

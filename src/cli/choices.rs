@@ -5,7 +5,30 @@ use clap::Args;
 use super::failure::Failure;
 use super::input::{Shape, parse_fold, parse_shape};
 use crate::kernel::Kernel;
-use crate::launch::{Candidate, Shapes};
+use crate::launch::{Candidate, Chosen, Shapes};
+
+/// The one launch that a command is about.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LaunchArguments {
+    /// Threads of a block; the first candidate of the file by default
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
+    block: Option<Shape>,
+    /// Work items per thread along x, y, z; by default the fold of the file, or 1,1,1 if it has several
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
+    fold: Option<Shape>,
+}
+
+impl LaunchArguments {
+    /// The launch of a kernel, and why it is this one.
+    pub(super) fn chosen(&self, kernel: &Kernel) -> Chosen {
+        chosen(kernel, self.block, self.fold)
+    }
+}
+
+/// The launch of a kernel with this block and fold, as far as they were given.
+pub(super) fn chosen(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Chosen {
+    Chosen::new(kernel, block.map(|b| b.0), fold.map(|f| f.0))
+}
 
 /// Launches given on the command line; those of the file otherwise.
 #[derive(Debug, Clone, Args)]

@@ -8,11 +8,11 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::choices::LaunchArguments;
 use super::failure::Failure;
-use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
+use super::input::KernelArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
-use super::predict::chosen;
 use super::progress::{self, Progress};
 use crate::device::Device;
 use crate::kernel::{Kernel, Loaded};
@@ -25,16 +25,12 @@ pub(super) struct Arguments {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// Threads of a block; the first candidate of the file by default
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
-    block: Option<Shape>,
-    /// Work items per thread; of a block alone, the fold of the file, and of several 1,1,1
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
-    fold: Option<Shape>,
+    #[command(flatten)]
+    launch: LaunchArguments,
     /// Show all accesses and all neighbours; a table shows the costliest 40 and the best 3
     #[arg(long)]
     all: bool,
-    /// Compare with the launches one step away only, not with all of the file
+    /// Compare only with launches that are one step away, not with all of the file
     #[arg(long)]
     near: bool,
     #[command(flatten)]
@@ -99,7 +95,7 @@ fn one(
 ) -> Result<Answer<ExplanationDocument>, Failure> {
     let kernel = &kernels[position];
     let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
-    let chosen = chosen(kernel, arguments.block, arguments.fold);
+    let chosen = arguments.launch.chosen(kernel);
     let choice = Choice { kernel: position, candidate: chosen.candidate };
     let mut others = Vec::new();
     if !arguments.near {

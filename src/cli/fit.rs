@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     /// Form of the hit rates
     #[arg(long, value_enum, value_name = "FORM", default_value = "auto")]
     form: FormName,
-    /// What residuals cost
+    /// The loss function of the fit
     #[arg(long, value_enum, value_name = "LOSS", default_value = "cauchy")]
     loss: LossName,
     /// Where the loss turns from squares to less, as a share of the volume; found from the residuals by
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     /// of kernels and shapes; takes minutes
     #[arg(long, value_name = "DEVICE", conflicts_with = "device")]
     simulate: Option<String>,
-    /// With --simulate, how much: one in N of the designed launches
+    /// With --simulate: simulate only one in N of the designed launches
     #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate",
         value_parser = clap::value_parser!(u16).range(1..))]
     every: u16,

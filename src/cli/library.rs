@@ -108,7 +108,7 @@ impl Library for Resolver<'_> {
                 Fault::new(vec![Diagnostic::global("unknown-variant", message)], Arc::default())
             });
         }
-        let message = format!("the measurements name a kernel `{name}` that is nowhere");
+        let message = format!("the measurements name a kernel `{name}`, which cannot be found");
         let help = format!(
             "give its file with --kernel FILE, or put {name}.yaml into {} (--kernels FOLDER)",
             self.arguments.kernels.display()

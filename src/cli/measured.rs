@@ -21,7 +21,7 @@ pub(super) struct MeasuredArguments {
     /// Take only one half of the launches of each kernel and device: 1 or 2
     #[arg(long, value_name = "HALF", value_parser = half)]
     pub half: Option<HalfArgument>,
-    /// Which halves
+    /// Seed of the random halves
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

@@ -75,7 +75,7 @@ pub(super) struct ModelArguments {
     /// Count with a second engine too, and fail if they differ
     #[arg(long)]
     pub verify: bool,
-    /// Threads that work at a time; as many as there are processors by default
+    /// How many threads work at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Print no progress

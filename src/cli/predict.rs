@@ -7,13 +7,12 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::choices::LaunchArguments;
 use super::failure::Failure;
-use super::input::{KernelArguments, Shape, parse_fold, parse_shape};
+use super::input::KernelArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, json_documents};
 use super::progress;
-use crate::kernel::Kernel;
-use crate::launch::Chosen;
 use crate::report::{
     PredictionDocument, RankingDocument, prediction_document, prediction_text, ranking_table,
 };
@@ -23,12 +22,8 @@ pub(super) struct Arguments {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// Threads of a block; the first candidate of the file by default
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
-    block: Option<Shape>,
-    /// Work items per thread; of a block alone, the fold of the file, and of several 1,1,1
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
-    fold: Option<Shape>,
+    #[command(flatten)]
+    launch: LaunchArguments,
     #[command(flatten)]
     kernel: KernelArguments,
     #[command(flatten)]
@@ -55,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         };
         for kernel in &loaded.kernels {
             let estimator = arguments.model.estimator(kernel, &device);
-            let chosen = chosen(kernel, arguments.block, arguments.fold);
+            let chosen = arguments.launch.chosen(kernel);
             let candidate = chosen.candidate;
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
             answers.push(match arguments.model.in_pool(|| estimator.predict(candidate))? {
@@ -78,11 +73,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} predictions in {:.1?}", found.len(), started.elapsed()));
     }
     Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
-}
-
-/// The launch that is meant.
-pub(super) fn chosen(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Chosen {
-    Chosen::new(kernel, block.map(|b| b.0), fold.map(|f| f.0))
 }
 
 fn render(

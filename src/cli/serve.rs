@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// The device of requests that name none: an id or alias, or a path ending in .yaml
     #[arg(short, long, value_name = "DEVICE")]
     device: Option<String>,
-    /// Threads that work at a time; as many as there are processors by default
+    /// How many threads work at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// How long a request may be worked on; 0 for as long as it takes

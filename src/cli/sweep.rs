@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// What varies; a second one makes a line for each of its values
+    /// What to vary; given twice, the second draws a line for each of its values
     #[arg(long, required = true, value_name = "NAME=VALUES")]
     vary: Vec<String>,
     /// At each point rank all launches and take the best

@@ -41,26 +41,26 @@ pub(super) struct Arguments {
     /// The first loads were timed with an empty cache
     #[arg(long)]
     cold: bool,
-    /// What the chases went through, for a device file
+    /// Which cache the chases went through; needed to fill a device file
     #[arg(long, value_enum)]
     level: Option<Level>,
-    /// The set hash from what lines put out (N 5.1); with --simulate, the runs for it
+    /// Find the set hash from which lines evict which (N 5.1); with --simulate, write the runs for it
     #[arg(long)]
     set_hash: bool,
-    /// Miss-status holding registers from times over loads and warps (N 5.2); with --simulate, those times
+    /// Find the miss-status holding registers from times over loads and warps (N 5.2); with --simulate, write those times
     #[arg(long, conflicts_with = "set_hash")]
     mshr: bool,
-    /// Write the logs of a simulated cache: a YAML or JSON file that describes it
+    /// Simulate the cache that this YAML or JSON file describes, and write its logs
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["logs", "apply", "fragment"])]
     simulate: Option<String>,
     /// Of a simulated cache, this chase instead of all that tell its structure: N,STRIDE, and any of cold,
     /// shuffled, scattered, rounds=R (repeatable)
     #[arg(long, value_name = "N,S", requires = "simulate", allow_hyphen_values = true)]
     chase: Vec<String>,
-    /// Print only the part of a device file that follows
+    /// Print only what the findings say for a device file
     #[arg(long)]
     fragment: bool,
-    /// Show how a device file changes by what was found
+    /// Show how the findings change a device file
     #[arg(long, value_name = "DEVICE.yaml")]
     apply: Option<PathBuf>,
     /// Change the device file, not only show how

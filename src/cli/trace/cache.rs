@@ -64,11 +64,11 @@ pub(super) struct CacheArguments {
     /// Lines of a set; 0 makes one set
     #[arg(long, default_value_t = 4, value_name = "N")]
     ways: u64,
-    /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits. By default fermi, as in `trace reuse`; for
+    /// How lines are assigned to sets: fermi, modulo, xor, hash, or masks of line bits. By default fermi, as in `trace reuse`; for
     /// `trace experiment` modulo, as Crawford has it
     #[arg(long, value_name = "FUNCTION")]
     index: Option<String>,
-    /// Which line gives way
+    /// Which line is replaced
     #[arg(long, default_value = "lru", value_parser = Replacement::ALL.map(|r| r.0))]
     replacement: String,
     /// What happens to stores: write through without allocation, or back with allocation

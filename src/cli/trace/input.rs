@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::super::choices::chosen;
 use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
-use super::super::predict::chosen;
 use crate::launch::Launch;
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use crate::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
@@ -32,16 +32,16 @@ pub(super) struct TraceArguments {
     /// Which kernel launch of the trace, from 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub launch: usize,
-    /// The trace numbers its blocks x slowest, as N's tracer does, in a grid of so many
+    /// The grid of a trace that numbers its blocks with x slowest, as Nugteren's tracer does
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     pub x_slowest: Option<Shape>,
-    /// Threads of a block, of a kernel document; its first candidate by default
+    /// For a kernel document: threads of a block; by default its first candidate
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
     pub block: Option<Shape>,
-    /// Work items per thread, of a kernel document
+    /// For a kernel document: work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     pub fold: Option<Shape>,
-    /// Only so many blocks of a kernel document, from the first on; all by default
+    /// For a kernel document: trace only the first N blocks; by default all
     #[arg(long, value_name = "N")]
     pub blocks: Option<u64>,
     /// Override a parameter of a kernel document (repeatable)

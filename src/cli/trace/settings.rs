@@ -35,10 +35,10 @@ enum CacheName {
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ModelArguments {
-    /// By which rules
+    /// Whose rules the model follows where the paper and its published program differ
     #[arg(long, value_enum, default_value = "paper")]
     pub rules: RulesName,
-    /// A cache to begin with
+    /// A known cache, whose sizes --size, --ways and --line change
     #[arg(long, value_enum, default_value = "16k")]
     cache: CacheName,
     /// Bytes of the cache
@@ -50,20 +50,20 @@ pub(super) struct ModelArguments {
     /// Bytes of a line
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     pub line: u64,
-    /// From lines to sets: fermi, modulo, xor, hash, or masks of line bits such as 0x41,0x82 (lowest bit of the
+    /// How lines are assigned to sets: fermi, modulo, xor, hash, or masks of line bits such as 0x41,0x82 (lowest bit of the
     /// set first)
     #[arg(long, value_name = "FUNCTION", default_value = SetIndex::DEFAULT)]
     pub index: String,
     /// Latency of a miss, in time stamps
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub latency: u32,
-    /// Standard deviation of the half-normal distribution on top of it
+    /// Spread of the latency: the standard deviation of a half-normal distribution that is added to it
     #[arg(long, default_value_t = 0.0, value_name = "SIGMA")]
     pub deviation: f64,
     /// Latency of a hit
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub hit_latency: u32,
-    /// Of random latencies
+    /// Seed for random latencies
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// MSHRs of a core; 0 is unlimited
@@ -93,7 +93,7 @@ pub(super) struct ModelArguments {
     /// Assign threads to warps with a stride
     #[arg(long)]
     pub strided: bool,
-    /// Leave out an extension (repeatable)
+    /// Switch off one of the extensions of the model (repeatable)
     #[arg(long, value_parser = ["parallel", "latency", "associativity", "mshr", "divergence"])]
     pub without: Vec<String>,
     /// Let effects at a time be seen by look-ups at that time (N's table 5; tables 1 to 4 need the opposite)
