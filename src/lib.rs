@@ -51,7 +51,7 @@
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
-//! The feature `cli` (a default) adds the command line, `fit` measurements and fitting ([`measure`]), `trace` the
+//! The feature `cli` (a default) adds the command line and series, `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the
 //! models that read traces ([`trace`], [`cache`], [`probe`]), `isl` (a default) the polyhedral engine. Without any of
 //! them the model is complete and builds in seconds: `default-features = false`.
 
@@ -65,6 +65,7 @@ pub mod cli;
 pub mod curve;
 pub mod device;
 pub mod effort;
+#[cfg(feature = "emit")]
 pub mod emit;
 pub mod expr;
 pub mod footprint;
@@ -79,6 +80,7 @@ pub mod probe;
 mod random;
 pub mod report;
 pub mod service;
+#[cfg(feature = "cli")]
 pub mod sweep;
 pub mod text;
 #[cfg(feature = "trace")]

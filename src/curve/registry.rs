@@ -68,8 +68,8 @@ fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<
                 Diagnostic::error(CODE, base.span, message).help(format!("these ship: {}", known.join(", "))),
             ]
         })?;
-        // What ships was read before: its text is what it says now.
-        let below = serde_yaml::to_string(&found.inherited_by(word(&own, "id")));
+        // What ships was read before: its text is what it says now, as JSON, which is YAML.
+        let below = serde_json::to_string(&found.inherited_by(word(&own, "id")));
         let below = below.map_err(|e| vec![Diagnostic::global(CODE, e.to_string())])?;
         lay_under(&mut own, tree(id, &below, sources)?);
     }
@@ -219,10 +219,10 @@ mod tests {
     fn every_file_reads_and_names_its_sources() {
         assert_eq!(fits().len(), FILES.len());
         for fit in fits() {
-            let value = serde_yaml::to_value(fit).unwrap();
+            let value = serde_json::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
-                for (name, coefficient) in value.get(part).unwrap().as_mapping().unwrap() {
-                    let source = coefficient.get("source").and_then(serde_yaml::Value::as_str);
+                for (name, coefficient) in value[part].as_object().unwrap() {
+                    let source = coefficient.get("source").and_then(serde_json::Value::as_str);
                     assert!(source.is_some_and(|s| fit.sources.contains_key(s)), "{} {name:?}", fit.id);
                 }
             }

@@ -3,6 +3,7 @@
 mod check;
 mod devices;
 mod error;
+#[cfg(feature = "cli")]
 mod explanation;
 #[cfg(feature = "fit")]
 mod fit;
@@ -13,6 +14,7 @@ mod ranking;
 mod schema;
 #[cfg(feature = "cli")]
 mod svg;
+#[cfg(feature = "cli")]
 mod sweep;
 mod table;
 #[cfg(feature = "trace")]
@@ -24,6 +26,7 @@ mod validation;
 pub use check::{Check, SetsSummary, Warning, check, check_sets, check_table, check_text, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
+#[cfg(feature = "cli")]
 pub use explanation::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document, fit_markdown, fit_table, fit_text};
@@ -38,6 +41,7 @@ pub use svg::{
     Place, ablation_picture, experiment_picture, fit_picture, places_picture, probe_picture, ranking_picture,
     reuse_picture, sweep_picture, trace_sweep_picture, validation_picture,
 };
+#[cfg(feature = "cli")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point, sweep_table, sweep_text};
 pub use table::{Align, Table};
 #[cfg(feature = "fit")]
