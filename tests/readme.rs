@@ -197,7 +197,7 @@ fn commands_of_the_pages_run() {
     for page in pages() {
         let folder = work_folder(&page, "commands");
         for block in blocks(&page).iter().filter(|b| b.kind == "sh") {
-            let text = block.text.replace(".ci/setup && ", "");
+            let text = block.text.replace(".ci/setup --linker && ", "").replace(".ci/setup && ", "");
             let text = text.replace("cargo run --release -- ", "wavecast ");
             let text =
                 text.replace("cargo run --release --no-default-features --features cli -- ", "wavecast ");
