@@ -135,6 +135,26 @@ fn few_planes_are_not_all_in_the_middle() {
 }
 
 #[test]
+fn waves_longer_than_a_plane_start_anywhere_in_it() {
+    // Waves of 272 blocks: planes of 231, 260, 180, 130 and 85 blocks. Only some of the waves hold one start of a
+    // plane, with the rows beyond its edge, more than others.
+    for (grid, reach, dtype) in [
+        ([21, 11, 11], [1, 2, 0], "f32"),
+        ([20, 13, 10], [3, 3, 0], "f32"),
+        ([20, 9, 10], [0, 3, 0], "f32"),
+        ([10, 13, 20], [0, 3, 0], "f32"),
+        ([17, 5, 30], [1, 3, 0], "f64"),
+        ([17, 16, 10], [1, 3, 0], "f64"),
+    ] {
+        let device = device::find("rtx-2080-ti", &["l2.effective=1MiB".to_owned()]).unwrap();
+        let kernel = star([256 * grid[0], grid[1], grid[2]], reach, dtype);
+        let found = volumes(&kernel, &device, Candidate::new([256, 1, 1], [1; 3]).unwrap());
+        let [load, store] = off(found);
+        assert!(load < 0.02 && store < 0.01, "{grid:?} {reach:?}: {found:?}");
+    }
+}
+
+#[test]
 fn large_grids_have_one_kind_of_waves() {
     let kernel = star([1024, 1024, 512], [4; 3], "f64");
     let device = device::find("v100", &[]).unwrap();

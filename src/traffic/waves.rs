@@ -75,14 +75,23 @@ impl Waves {
     /// A wave in the first plane of blocks, with the share of such waves; `None` if there is one plane.
     pub(super) fn in_first_plane(&self) -> Option<(Wave, f64)> {
         let share = self.plane().max(self.size) as f64 / self.all() as f64;
-        (self.grid[2] > 1).then(|| (self.at(self.grid[1] / 2, 0), share))
+        // Only the first wave is there if it holds a plane.
+        let y = if self.size < self.plane() { self.grid[1] / 2 } else { 0 };
+        (self.grid[2] > 1).then(|| (self.at(y, 0), share))
     }
 
-    /// A wave in the first row of a plane in the middle, with the share of such waves; `None` if planes have
-    /// one row, or if each wave has rows of all kinds.
+    /// A wave that starts with a plane in the middle, with the share of waves that have one start of a plane
+    /// more than the wave in the middle has; `None` if planes have one row, or if all waves start with a
+    /// plane.
     pub(super) fn in_first_row(&self) -> Option<(Wave, f64)> {
-        let share = self.grid[0].max(self.size) as f64 / self.plane() as f64;
-        (self.grid[1] > 1 && self.size < self.plane()).then(|| (self.at(0, self.grid[2] / 2), share))
+        let share = self.beyond_planes().max(self.grid[0]) as f64 / self.plane() as f64;
+        (self.grid[1] > 1 && self.beyond_planes() > 0).then(|| (self.at(0, self.grid[2] / 2), share))
+    }
+
+    /// Blocks of a wave beyond whole planes: a wave has as many starts of planes as it has whole planes, and
+    /// one more in this share of a plane's blocks.
+    fn beyond_planes(&self) -> i64 {
+        self.size % self.plane()
     }
 
     /// A wave around the middle of a row of a plane, as far as there is room.
@@ -92,9 +101,14 @@ impl Waves {
         // start.
         let along = if size >= row { 0 } else { (row - size) / 2 };
         let middle = z * plane + y * row + along;
-        let back = (size.min(plane) - size.min(row)) / row / 2 * row;
-        // The wave of a first row begins with it.
-        let back = if y == 0 && self.grid[1] > 1 { 0 } else { back };
+        let beyond = self.beyond_planes();
+        let back = match beyond {
+            // All waves start with a plane.
+            0 => y * row,
+            // The wave of a first row begins with it.
+            _ if y == 0 && self.grid[1] > 1 => 0,
+            _ => (beyond - beyond.min(row)) / row / 2 * row,
+        };
         self.starting((middle - back).clamp(0, self.all() - size), size)
     }
 
