@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wavecast::kernel::{Kernel, Options, load};
 use wavecast::launch::{Launch, Program, candidates, visit_thread};
-use wavecast::report::{check, check_text, render_fault};
+use wavecast::report::{Answer, View, check, render_fault};
 
 /// Longest that a case may take.
 const LONGEST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 8_000 } else { 1_000 });
@@ -77,7 +77,7 @@ fn meets(what: &str, text: String, fate: Fate) {
                 for kernel in loaded.kernels.iter().take(2) {
                     launches(kernel);
                     let summary = check(kernel, &loaded.sources, None, false);
-                    let _ = check_text(&summary, false, Some(100));
+                    let _ = summary.text(View { width: Some(100), all: false });
                 }
                 Vec::new()
             }

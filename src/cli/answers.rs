@@ -1,51 +1,125 @@
-//! One answer for each kernel asked about: a document, or why there is none.
+//! Answers on their way out: each is a document, or says why there is none.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::output::{Format, OutputArguments};
 use super::progress;
 use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::predict::Unpredicted;
-use crate::report::ErrorDocument;
+use crate::report::{Answer, ErrorDocument, View, write_line};
 
+/// What came of a question.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Answer<D> {
-    Found(Box<D>),
-    /// Why there is none.
+pub(super) enum Reply<A> {
+    Found(Box<A>),
+    /// Why there is no answer.
     Error(ErrorDocument),
 }
 
-impl<D> Answer<D> {
-    pub(super) fn found(&self) -> Option<&D> {
+impl<A> Reply<A> {
+    pub(super) fn found(answer: A) -> Self {
+        Reply::Found(Box::new(answer))
+    }
+
+    /// Why a launch has no prediction.
+    pub(super) fn no_prediction(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Self {
+        Reply::Error(ErrorDocument::unpredicted(kernel, candidate, why))
+    }
+
+    fn answer(&self) -> Option<&A> {
         match self {
-            Answer::Found(document) => Some(document),
-            Answer::Error(_) => None,
+            Reply::Found(answer) => Some(answer),
+            Reply::Error(_) => None,
         }
     }
 }
 
-/// Says why there is no prediction.
-pub(super) fn no_prediction<D>(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Answer<D> {
-    Answer::Error(ErrorDocument::unpredicted(kernel, candidate, why))
+/// Writes replies as they were asked for, and tells a person on standard error what is missing. Status 1 if
+/// anything is.
+pub(super) fn show_replies<A: Answer>(
+    output: &OutputArguments,
+    replies: &[Reply<A>],
+    all: bool,
+) -> Result<ExitCode, Failure> {
+    let answers: Vec<&A> = replies.iter().filter_map(Reply::answer).collect();
+    match output.format() {
+        Format::Json => output.write_json(|out| write_documents(replies, out))?,
+        Format::Jsonl => {
+            output.write_json(|out| replies.iter().try_for_each(|reply| write_reply(reply, out)))?;
+        }
+        _ => show_text(output, &answers, all)?,
+    }
+    if !output.is_json() {
+        replies.iter().for_each(say_errors);
+    }
+    Ok(if answers.len() < replies.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Writes answers as they were asked for.
+pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool) -> Result<(), Failure> {
+    match output.format() {
+        _ if output.is_picture() => output.write(&picture(answers)?),
+        Format::Json => output.write_json(|out| write_documents(answers, out)),
+        Format::Jsonl => output.write_json(|out| answers.iter().try_for_each(|a| a.write_lines(out))),
+        _ => show_text(output, &answers.iter().collect::<Vec<_>>(), all),
+    }
+}
+
+/// Writes an answer as it was asked for.
+pub(super) fn show_one<A: Answer>(output: &OutputArguments, answer: &A) -> Result<(), Failure> {
+    show(output, std::slice::from_ref(answer), false)
+}
+
+fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> Result<(), Failure> {
+    let view = View { width: output.width(), all };
+    output.write(&match output.format() {
+        Format::Csv => A::table(answers).csv(),
+        Format::Md => A::markdown(answers),
+        _ => answers.iter().map(|a| a.text(view)).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+fn picture<A: Answer>(answers: &[A]) -> Result<String, Failure> {
+    match answers {
+        [one] => one.picture().ok_or_else(|| {
+            Failure::message("no-picture", "there is no picture of this result".to_owned(), None)
+        }),
+        many => {
+            let message = format!("{} results do not fit in one picture", many.len());
+            Err(Failure::message("usage", message, Some("draw one kernel at a time")))
+        }
+    }
+}
+
+/// One document alone, several as an array; an empty list is an empty array.
+fn write_documents<T: Serialize>(documents: &[T], out: &mut dyn Write) -> io::Result<()> {
+    match documents {
+        [one] => serde_json::to_writer_pretty(&mut *out, one)?,
+        many => serde_json::to_writer_pretty(&mut *out, many)?,
+    }
+    out.write_all(b"\n")
+}
+
+fn write_reply<A: Answer>(reply: &Reply<A>, out: &mut dyn Write) -> io::Result<()> {
+    match reply {
+        Reply::Found(answer) => answer.write_lines(out),
+        Reply::Error(error) => write_line(error, out),
+    }
 }
 
 /// Tells a person what is missing.
-pub(super) fn say_errors<D>(answers: &[Answer<D>]) {
-    for answer in answers {
-        let Answer::Error(document) = answer else { continue };
-        for error in &document.errors {
-            progress::say(&format!("error: {}", error.message));
-            if let Some(help) = &error.help {
-                progress::say(&format!("  = help: {help}"));
-            }
+fn say_errors<A>(reply: &Reply<A>) {
+    let Reply::Error(document) = reply else { return };
+    for error in &document.errors {
+        progress::say(&format!("error: {}", error.message));
+        if let Some(help) = &error.help {
+            progress::say(&format!("  = help: {help}"));
         }
     }
-}
-
-/// A document a line.
-pub(super) fn json_lines<D: Serialize>(answers: &[Answer<D>]) -> Result<String, Failure> {
-    let lines = answers.iter().map(|d| serde_json::to_string(d).map(|t| t + "\n"));
-    lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))
 }

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
+use super::answers::show;
 use super::choices::chosen;
 use super::failure::Failure;
 use super::input::{DeviceArguments, KernelArguments, Shape, parse_fold, parse_shape};
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use crate::kernel::Kernel;
-use crate::report::{Check, SetsSummary, check, check_sets, check_table, check_text};
+use crate::report::{Check, SetsSummary, check, check_sets};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -64,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if !faults.is_empty() {
         return Err(Failure::faults(faults, json));
     }
-    arguments.output.write(&render(arguments, &checks)?)?;
+    show(&arguments.output, &checks, arguments.all)?;
     // Some launches cannot be on any device.
     let none = |c: &Check| c.launch.infeasible.len() == c.launch.candidates && c.launch.candidates > 0;
     let impossible = checks.iter().any(|c| c.launch.feasible == Some(0) || none(c));
@@ -75,21 +76,5 @@ fn sets(arguments: &Arguments, kernel: &Kernel) -> Result<SetsSummary, Failure> 
     let candidate = chosen(kernel, arguments.block, arguments.fold).candidate;
     check_sets(kernel, candidate).map_err(|why| {
         Failure::message("no-sets", format!("{}: the sets cannot be shown: {why}", kernel.name), None)
-    })
-}
-
-fn render(arguments: &Arguments, checks: &[Check]) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(checks)?,
-        Format::Jsonl => {
-            let lines = checks.iter().map(|c| serde_json::to_string(c).map(|t| t + "\n"));
-            lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))?
-        }
-        Format::Csv => check_table(checks).csv(),
-        Format::Md => check_table(checks).markdown(),
-        Format::Table => {
-            let width = arguments.output.width();
-            checks.iter().map(|c| check_text(c, arguments.all, width)).collect::<Vec<_>>().join("\n")
-        }
     })
 }

@@ -1,23 +1,21 @@
 //! `wavecast compare`.
 
-use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
 
 use super::Outcome;
-use super::answers::{Answer, json_lines, say_errors};
+use super::answers::{Reply, show_replies};
 use super::choices::ShapeArguments;
-use super::failure::Failure;
 use super::input::KernelArguments;
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use super::progress;
 use crate::kernel::Kernel;
 use crate::launch::Chosen;
 use crate::measure::{Options, compare};
 use crate::report::ErrorDocument;
-use crate::report::trace::{ComparisonDocument, comparison_document, comparison_table, comparison_text};
+use crate::report::trace::comparison_document;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -47,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
     let options = Options { warm_waves: arguments.warm_waves, ways: arguments.ways, ..Options::default() };
-    let mut answers = Vec::new();
+    let mut replies = Vec::new();
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, json)?;
         for kernel in &loaded.kernels {
@@ -55,28 +53,24 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             let warnings = arguments.model.warnings(std::slice::from_ref(kernel), &loaded);
             for chosen in launches(&arguments.shapes, kernel) {
                 let candidate = chosen.candidate;
-                answers.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
+                replies.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
                     Ok(found) => {
                         let warnings = warnings.clone();
-                        Answer::Found(Box::new(comparison_document(&estimator, &found, &chosen, warnings)))
+                        Reply::found(comparison_document(&estimator, &found, &chosen, warnings))
                     }
                     Err(why) => {
                         let message = format!("{}: {candidate:?} cannot be compared: {why}", kernel.name);
-                        Answer::Error(ErrorDocument::single("not-comparable", message, None))
+                        Reply::Error(ErrorDocument::single("not-comparable", message, None))
                     }
                 });
             }
         }
     }
-    let found: Vec<&ComparisonDocument> = answers.iter().filter_map(Answer::found).collect();
-    arguments.output.write(&render(arguments, &answers, &found)?)?;
-    if !json {
-        say_errors(&answers);
-    }
+    let code = show_replies(&arguments.output, &replies, false)?;
     if arguments.model.verbose {
-        progress::say(&format!("{} comparisons in {:.1?}", found.len(), started.elapsed()));
+        progress::say(&format!("{} comparisons in {:.1?}", replies.len(), started.elapsed()));
     }
-    Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(code)
 }
 
 /// The blocks and folds that were given: a block alone has the fold that `predict` takes. A simulation takes
@@ -96,21 +90,4 @@ fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Chosen> {
         blocks.iter().map(chosen).collect::<Vec<_>>()
     };
     folds.iter().flat_map(of).collect()
-}
-
-fn render(
-    arguments: &Arguments,
-    answers: &[Answer<ComparisonDocument>],
-    documents: &[&ComparisonDocument],
-) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(answers)?,
-        Format::Jsonl => json_lines(answers)?,
-        Format::Csv => comparison_table(documents).csv(),
-        Format::Md => comparison_table(documents).markdown(),
-        Format::Table => {
-            let width = arguments.output.width();
-            documents.iter().map(|d| comparison_text(d, width)).collect::<Vec<_>>().join("\n")
-        }
-    })
 }

@@ -1,24 +1,23 @@
 //! `wavecast explain`.
 
-use std::process::ExitCode;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use clap::Args;
 
 use super::Outcome;
-use super::answers::{Answer, json_lines, no_prediction, say_errors};
+use super::answers::{Reply, show_replies};
 use super::choices::LaunchArguments;
 use super::failure::Failure;
 use super::input::KernelArguments;
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use super::progress::{self, Progress};
 use crate::device::Device;
 use crate::kernel::{Kernel, Loaded};
 use crate::launch::candidates;
 use crate::predict::{Choice, explain};
-use crate::report::{ExplanationDocument, explanation_document, explanation_table, explanation_text};
+use crate::report::{ExplanationDocument, explanation_document};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -47,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
-    let mut answers = Vec::new();
+    let mut replies = Vec::new();
     let mut faults = Vec::new();
     for path in &arguments.kernels {
         // All variants are compared, whichever is explained.
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
                     for position in (0..kernels.len()).filter(|i| wanted.binary_search(&(before + i)).is_ok())
                     {
-                        answers.push(one(arguments, kernels, position, &loaded, &device)?);
+                        replies.push(one(arguments, kernels, position, &loaded, &device)?);
                     }
                     before += kernels.len();
                 }
@@ -74,15 +73,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if !faults.is_empty() {
         return Err(Failure::faults(faults, json));
     }
-    let found: Vec<&ExplanationDocument> = answers.iter().filter_map(Answer::found).collect();
-    arguments.output.write(&render(arguments, &answers, &found)?)?;
-    if !json {
-        say_errors(&answers);
-    }
+    let code = show_replies(&arguments.output, &replies, arguments.all)?;
     if arguments.model.verbose {
-        progress::say(&format!("{} explanations in {:.1?}", found.len(), started.elapsed()));
+        progress::say(&format!("{} explanations in {:.1?}", replies.len(), started.elapsed()));
     }
-    Ok(if found.len() < answers.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(code)
 }
 
 /// Explains the launch of one of the variants of a document.
@@ -92,7 +87,7 @@ fn one(
     position: usize,
     loaded: &Loaded,
     device: &Device,
-) -> Result<Answer<ExplanationDocument>, Failure> {
+) -> Result<Reply<ExplanationDocument>, Failure> {
     let kernel = &kernels[position];
     let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
     let chosen = arguments.launch.chosen(kernel);
@@ -108,26 +103,7 @@ fn one(
     let outcome =
         progress.during(|| arguments.model.in_pool(|| explain(&estimators, choice, &others, &done)))?;
     Ok(match outcome {
-        Ok(found) => {
-            Answer::Found(Box::new(explanation_document(&estimators, position, &found, &chosen, warnings)))
-        }
-        Err(why) => no_prediction(kernel, chosen.candidate, &why),
-    })
-}
-
-fn render(
-    arguments: &Arguments,
-    answers: &[Answer<ExplanationDocument>],
-    documents: &[&ExplanationDocument],
-) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(answers)?,
-        Format::Jsonl => json_lines(answers)?,
-        Format::Csv => explanation_table(documents).csv(),
-        Format::Md => explanation_table(documents).markdown(),
-        Format::Table => {
-            let (all, width) = (arguments.all, arguments.output.width());
-            documents.iter().map(|d| explanation_text(d, all, width)).collect::<Vec<_>>().join("\n")
-        }
+        Ok(found) => Reply::found(explanation_document(&estimators, position, &found, &chosen, warnings)),
+        Err(why) => Reply::no_prediction(kernel, chosen.candidate, &why),
     })
 }

@@ -30,11 +30,6 @@ impl Failure {
         Self::faults(vec![Fault::new(vec![diagnostic], std::sync::Arc::default())], false)
     }
 
-    /// A document that cannot be written.
-    pub(super) fn json(error: &serde_json::Error) -> Self {
-        Self::message("json", error.to_string(), None)
-    }
-
     /// A file that cannot be read or written.
     pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
         let help = match error.kind() {

@@ -10,13 +10,14 @@ use clap::{Args, ValueEnum};
 use sha2::{Digest, Sha256};
 
 use super::Outcome;
+use super::answers::show_one;
 use super::failure::Failure;
 use super::files;
 use super::input::load_device;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, extension, json_documents, unknown_extension};
+use super::output::{Format, OutputArguments, extension, unknown_extension};
 use super::progress::{self, Progress};
 use crate::curve::fit::{Loss, Options};
 use crate::curve::{Fit, for_device};
@@ -24,7 +25,7 @@ use crate::launch::Candidate;
 use crate::measure::fit::{Design, Fitting, Form, Request, design, fit, simulate, time_coefficients};
 use crate::measure::{Group, simulated};
 use crate::predict::Estimator;
-use crate::report::{FitDocument, curve_file, fit_document, fit_markdown, fit_picture, fit_table, fit_text};
+use crate::report::{FitDocument, curve_file, fit_document, fit_picture};
 use crate::text::Fault;
 
 #[derive(Debug, Args)]
@@ -131,7 +132,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let stdout = OutputArguments { format: Some(arguments.format), output: None };
     if !arguments.model.quiet {
-        stdout.write(&render(arguments.format, &document, stdout.width())?)?;
+        show_one(&stdout, &document)?;
     }
     if arguments.model.verbose {
         progress::say(&format!("{} launches in {:.1?}", document.launches, started.elapsed()));
@@ -260,17 +261,7 @@ fn write(
         "svg" => fit_picture(document, &|name, o| {
             fitting.curves.iter().find(|c| c.name == name).and_then(|c| c.rate(o))
         }),
-        _ => render(output.format(), document, None)?,
+        _ => return show_one(&output, document),
     };
     output.write(&text)
-}
-
-fn render(format: Format, document: &FitDocument, width: Option<usize>) -> Result<String, Failure> {
-    Ok(match format {
-        Format::Json => json_documents(std::slice::from_ref(document))?,
-        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
-        Format::Csv => fit_table(document).csv(),
-        Format::Md => fit_markdown(document),
-        Format::Table => fit_text(document, width),
-    })
 }

@@ -147,21 +147,3 @@ pub(super) fn unknown_extension(path: &Path, known: &[&str], option: Option<&str
     let help = format!("known extensions are {}{other}", known.join(", "));
     Failure::message("unknown-extension", message, Some(&help))
 }
-
-/// One document alone, several as an array; an empty list is an empty array.
-pub(super) fn json_documents<T: serde::Serialize>(documents: &[T]) -> Result<String, Failure> {
-    let text = match documents {
-        [one] => serde_json::to_string_pretty(one),
-        many => serde_json::to_string_pretty(many),
-    };
-    text.map(|t| t + "\n").map_err(|e| Failure::json(&e))
-}
-
-/// Writes one document alone, several as an array; an empty list is an empty array.
-pub(super) fn write_documents<T: serde::Serialize>(documents: &[T], out: &mut dyn Write) -> io::Result<()> {
-    match documents {
-        [one] => serde_json::to_writer_pretty(&mut *out, one)?,
-        many => serde_json::to_writer_pretty(&mut *out, many)?,
-    }
-    out.write_all(b"\n")
-}

@@ -1,6 +1,5 @@
 //! `wavecast rank`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
@@ -8,16 +7,17 @@ use std::time::Instant;
 use clap::Args;
 
 use super::Outcome;
+use super::answers::show;
 use super::choices::ShapeArguments;
 use super::failure::Failure;
 use super::input::KernelArguments;
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, write_documents};
+use super::output::{Format, OutputArguments};
 use super::progress::{self, Progress};
 use super::registers::RegisterArguments;
 use crate::kernel::{Kernel, Loaded};
 use crate::predict::{Choice, Ranking, rank};
-use crate::report::{RankingDocument, ranking_document, ranking_picture, ranking_table, ranking_text};
+use crate::report::{RankingDocument, ranking_document};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             document.elapsed_s = Some(seconds);
         }
     }
-    write(arguments, &documents)?;
+    show(&arguments.output, &documents, false)?;
     if arguments.model.verbose {
         progress::say(&format!("{} candidates in {:.1?}", outcome.candidates, started.elapsed()));
     }
@@ -139,43 +139,6 @@ fn one(
     let warnings = arguments.model.warnings(kernels, loaded);
     ranking_document(&estimators, ranking, error, warnings)
         .ok_or_else(|| Failure::message("no-kernel", "there is no kernel to rank".to_owned(), None))
-}
-
-fn picture(documents: &[RankingDocument]) -> Result<String, Failure> {
-    match documents {
-        [one] => Ok(ranking_picture(one)),
-        many => {
-            let message = format!("{} rankings do not fit in one picture", many.len());
-            Err(Failure::message("usage", message, Some("draw one kernel at a time")))
-        }
-    }
-}
-
-fn write(arguments: &Arguments, documents: &[RankingDocument]) -> Result<(), Failure> {
-    let output = &arguments.output;
-    if output.is_picture() {
-        return output.write(&picture(documents)?);
-    }
-    match output.format() {
-        Format::Json => output.write_json(|out| write_documents(documents, out)),
-        Format::Jsonl => output.write_json(|out| write_lines(documents, out)),
-        Format::Csv => output.write(&ranking_table(documents).csv()),
-        Format::Md => output.write(&ranking_table(documents).markdown()),
-        Format::Table => {
-            let width = output.width();
-            let texts: Vec<String> = documents.iter().map(|d| ranking_text(d, width)).collect();
-            output.write(&texts.join("\n"))
-        }
-    }
-}
-
-/// One line per result.
-fn write_lines(documents: &[RankingDocument], out: &mut dyn Write) -> io::Result<()> {
-    for line in documents.iter().flat_map(RankingDocument::lines) {
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

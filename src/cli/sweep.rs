@@ -7,16 +7,17 @@ use std::time::Instant;
 use clap::Args;
 
 use super::Outcome;
+use super::answers::show;
 use super::choices::ShapeArguments;
 use super::failure::Failure;
 use super::input::{DeviceText, KernelArguments, read_text};
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use super::progress::{self, Progress};
 use crate::device::Device;
 use crate::kernel::{Kernel, Loaded, Options, load};
 use crate::launch::{Candidate, Chosen, candidates};
-use crate::report::{SweepDocument, sweep_document, sweep_picture, sweep_point, sweep_table, sweep_text};
+use crate::report::{SweepDocument, sweep_document, sweep_point};
 use crate::sweep::{self, Request, Vary};
 
 #[derive(Debug, Args)]
@@ -63,11 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if !faults.is_empty() {
         return Err(Failure::faults(faults, json));
     }
-    if arguments.output.is_picture() {
-        arguments.output.write(&picture(&documents)?)?;
-    } else {
-        arguments.output.write(&render(arguments, &documents)?)?;
-    }
+    show(&arguments.output, &documents, false)?;
     if arguments.model.verbose {
         let points: usize = documents.iter().map(|d| d.summary.points).sum();
         progress::say(&format!("{points} points in {:.1?}", started.elapsed()));
@@ -212,31 +209,4 @@ fn code(documents: &[SweepDocument]) -> ExitCode {
     let disagree = errors().any(|e| e.code == "engines-disagree");
     let empty = documents.iter().any(|d| d.summary.feasible == 0);
     if empty || disagree { ExitCode::from(1) } else { ExitCode::SUCCESS }
-}
-
-fn picture(documents: &[SweepDocument]) -> Result<String, Failure> {
-    match documents {
-        [one] => Ok(sweep_picture(one)),
-        many => {
-            let message = format!("{} series do not fit in one picture", many.len());
-            Err(Failure::message("usage", message, Some("draw one kernel at a time")))
-        }
-    }
-}
-
-fn render(arguments: &Arguments, documents: &[SweepDocument]) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(documents)?,
-        Format::Jsonl => {
-            let lines = documents.iter().flat_map(SweepDocument::lines);
-            let lines = lines.map(|line| serde_json::to_string(&line).map(|t| t + "\n"));
-            lines.collect::<Result<String, _>>().map_err(|e| Failure::json(&e))?
-        }
-        Format::Csv => sweep_table(documents).csv(),
-        Format::Md => sweep_table(documents).markdown(),
-        Format::Table => {
-            let width = arguments.output.width();
-            documents.iter().map(|d| sweep_text(d, width)).collect::<Vec<_>>().join("\n")
-        }
-    })
 }

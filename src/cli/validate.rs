@@ -6,17 +6,14 @@ use std::time::Instant;
 use clap::Args;
 
 use super::Outcome;
-use super::failure::Failure;
+use super::answers::show_one;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use super::progress;
 use crate::footprint::Addressing;
 use crate::measure::{Group, validate};
-use crate::report::{
-    ValidationDocument, ValidationModel, validation_document, validation_markdown, validation_picture,
-    validation_table, validation_text,
-};
+use crate::report::{ValidationModel, validation_document};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -43,11 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let validation = validate(&groups, arguments.least);
     let model = model(arguments, &groups);
     let document = validation_document(&groups, &validation, model, arguments.worst, Vec::new());
-    if arguments.output.is_picture() {
-        arguments.output.write(&validation_picture(&document))?;
-    } else {
-        arguments.output.write(&render(arguments, &document)?)?;
-    }
+    show_one(&arguments.output, &document)?;
     if arguments.model.verbose {
         progress::say(&format!("{} launches in {:.1?}", document.summary.launches, started.elapsed()));
     }
@@ -76,14 +69,4 @@ fn model(arguments: &Arguments, groups: &[Group]) -> ValidationModel {
         };
     }
     ValidationModel { curves, ..model }
-}
-
-fn render(arguments: &Arguments, document: &ValidationDocument) -> Result<String, Failure> {
-    Ok(match arguments.output.format() {
-        Format::Json => json_documents(std::slice::from_ref(document))?,
-        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
-        Format::Csv => validation_table(document).csv(),
-        Format::Md => validation_markdown(document),
-        Format::Table => validation_text(document, arguments.output.width()),
-    })
 }

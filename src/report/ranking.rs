@@ -10,6 +10,26 @@ use super::prediction::{
 };
 use super::table::{Align, Table};
 use super::units::{counted, extents, giga, grouped, seconds, shape, significant};
+use crate::report::answer::{Answer, View, write_line};
+
+impl Answer for RankingDocument {
+    fn text(&self, view: View) -> String {
+        ranking_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        ranking_table(answers)
+    }
+
+    #[cfg(feature = "cli")]
+    fn picture(&self) -> Option<String> {
+        Some(crate::report::svg::ranking_picture(self))
+    }
+
+    fn write_lines(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        self.lines().try_for_each(|line| write_line(&line, out))
+    }
+}
 
 /// The first lines of a result: kernel, domain, device, model.
 pub(super) fn head_text(head: &Head) -> String {
@@ -35,7 +55,7 @@ pub(super) fn model_text(model: &ModelSummary) -> String {
 }
 
 /// What a person sees of a ranking, of which `shown` results are listed.
-pub fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
+fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
     let mut out = head_text(&ranking.head);
     let summary = &ranking.summary;
     let _ = writeln!(
@@ -265,7 +285,7 @@ pub(super) const NUMBERS: [&str; 29] = [
 ];
 
 /// All numbers of rankings, one row per result.
-pub fn ranking_table(rankings: &[RankingDocument]) -> Table {
+fn ranking_table(rankings: &[&RankingDocument]) -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();

@@ -31,6 +31,14 @@ impl Table {
         Self { columns, rows: Vec::new(), painted: None }
     }
 
+    /// One table of several that have the same columns.
+    pub fn join(tables: impl IntoIterator<Item = Self>) -> Self {
+        let mut tables = tables.into_iter();
+        let mut all = tables.next().unwrap_or_default();
+        all.rows.extend(tables.flat_map(|table| table.rows));
+        all
+    }
+
     /// Adds a row; missing cells are empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<String> = cells.into_iter().take(self.columns.len()).collect();

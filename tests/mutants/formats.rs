@@ -12,7 +12,8 @@ use wavecast::measure::import::{Options, TextSource, import, lookups};
 use wavecast::measure::measurements::{read, write_csv, write_json_lines};
 use wavecast::probe::simulate::read_spec;
 use wavecast::probe::{Given, Logs, read_logs};
-use wavecast::report::probe::{device_keys, probe_document, probe_table, probe_text};
+use wavecast::report::probe::{device_keys, probe_document};
+use wavecast::report::{Answer, View};
 use wavecast::report::{probe_picture, render_fault};
 use wavecast::service::Session;
 use wavecast::text::Fault;
@@ -260,7 +261,8 @@ fn probed(text: &[u8], rng: &mut Rng) -> bool {
     }
     let mut document = probe_document(vec!["mutant.csv".to_owned()], &logs);
     document.device_keys = device_keys(&document, None);
-    let _ = (probe_text(&document, Some(80)), probe_table(&document).csv(), probe_picture(&document, &logs));
+    let text = document.text(View { width: Some(80), all: true });
+    let _ = (text, Answer::table(&[&document]).csv(), probe_picture(&document, &logs));
     true
 }
 

@@ -7,7 +7,7 @@ use wavecast::device::{self, Device};
 use wavecast::expr::LaunchSizes;
 use wavecast::kernel::{Kernel, Limits, Loaded, Options, load};
 use wavecast::launch::{Launch, Program, candidates, occupancy, visit_thread};
-use wavecast::report::{ErrorDocument, check, check_table, check_text, render_fault, render_warnings};
+use wavecast::report::{Answer, ErrorDocument, View, check, render_fault, render_warnings};
 
 use super::random::Rng;
 
@@ -65,8 +65,8 @@ pub fn run(text: &str, rng: &mut Rng) -> bool {
         let _ = render_warnings(&kernel.warnings, &loaded.sources);
         for (device, list) in [(Some(a_device()), true), (None, false)] {
             let summary = check(kernel, &loaded.sources, device, list);
-            let _ = check_text(&summary, list, if list { None } else { Some(80) });
-            let table = check_table(std::slice::from_ref(&summary));
+            let _ = summary.text(View { width: (!list).then_some(80), all: list });
+            let table = Answer::table(&[&summary]);
             let _ = (table.csv(), table.markdown());
             let _ = serde_json::to_string(&summary).unwrap();
         }

@@ -10,14 +10,13 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::Outcome;
+use super::answers::show_one;
 use super::failure::Failure;
 use super::files;
-use super::output::{Format, OutputArguments, json_documents};
+use super::output::OutputArguments;
 use super::progress;
 use crate::probe::{Given, Logs, Order, read_logs};
-use crate::report::probe::{
-    Place, ProbeDocument, device_keys, fragment, probe_document, probe_table, probe_text,
-};
+use crate::report::probe::{Place, ProbeDocument, device_keys, fragment, probe_document};
 use crate::report::probe_picture;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -133,14 +132,7 @@ fn write(arguments: &Arguments, document: &ProbeDocument, logs: &Logs) -> Result
     if arguments.fragment {
         return output.write(&fragment(document));
     }
-    let text = match output.format() {
-        Format::Json => json_documents(std::slice::from_ref(document))?,
-        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
-        Format::Csv => probe_table(document).csv(),
-        Format::Md => probe_table(document).markdown(),
-        Format::Table => probe_text(document, output.width()),
-    };
-    output.write(&text)
+    show_one(output, document)
 }
 
 /// All logs that were named.

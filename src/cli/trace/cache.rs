@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::input::load_device;
 use super::super::output::OutputArguments;
@@ -15,9 +16,7 @@ use crate::cache::{
     simulate, simulate_order,
 };
 use crate::device::Device;
-use crate::report::trace::{
-    CacheSettings, TraceHead, VolumesDocument, cache_document, cache_table, cache_text,
-};
+use crate::report::trace::{CacheSettings, TraceHead, VolumesDocument, cache_document};
 use crate::trace::Trace;
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use crate::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
@@ -97,12 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let document = document(arguments).map_err(|f| f.for_json(json))?;
-    super::write(
-        &arguments.output,
-        &document,
-        || cache_table(&document),
-        |width| cache_text(&document, width),
-    )?;
+    show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }
 

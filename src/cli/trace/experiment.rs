@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::output::OutputArguments;
 use super::cache::CacheArguments;
 use crate::cache::experiment::{Benchmark, run as simulate};
-use crate::report::experiment_picture;
-use crate::report::trace::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
+use crate::report::trace::{ExperimentDocument, ExperimentRow, experiment_row};
 
 #[derive(Debug, Args)]
 #[command(
@@ -44,12 +44,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         }
     }
     let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.sets.word());
-    if arguments.output.is_picture() {
-        arguments.output.write(&experiment_picture(&document))?;
-    } else {
-        let table = || experiment_table(&document);
-        let text = |width| format!("{}\n\n{}", document.about, experiment_table(&document).text(1, width));
-        super::write(&arguments.output, &document, table, text)?;
-    }
+    show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::cache::{CacheArguments, coalescing, windowed};
 use super::input::TraceArguments;
 use crate::cache::CacheShape;
-use crate::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead, hot_instructions, hot_text};
+use crate::report::trace::{HotDocument, HotInstruction, HotLine, TraceHead};
 use crate::trace::schedule::{Assignment, assign};
 use crate::trace::stream::Facts;
 
@@ -38,8 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&[])?;
     let json = arguments.output.is_json();
     let found = document(arguments).map_err(|f| f.for_json(json))?;
-    let table = || hot_instructions(&found);
-    super::write(&arguments.output, &found, table, |width| hot_text(&found, width))?;
+    show_one(&arguments.output, &found)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::TraceArguments;
-use crate::report::trace::{InfoSink, TraceInfoDocument, info_table, info_text};
+use crate::report::trace::{InfoSink, TraceInfoDocument};
 use crate::trace::format::{Reading, Sink};
 use crate::trace::{Header, Trace};
 
@@ -43,11 +44,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         arguments.trace.stream(&mut sink)
     };
     let document = TraceInfoDocument::new(reading.map_err(|f| f.for_json(json))?, sink.launches);
-    super::write(
-        &arguments.output,
-        &document,
-        || info_table(&document),
-        |width| info_text(&document, width),
-    )?;
+    show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }

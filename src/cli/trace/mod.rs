@@ -14,12 +14,8 @@ mod synth;
 mod validate;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 use super::Outcome;
-use super::failure::Failure;
-use super::output::{Format, OutputArguments, json_documents};
-use crate::report::Table;
 
 #[derive(Debug, Args)]
 #[command(
@@ -70,21 +66,4 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Command::Plot(arguments) => plot::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
     }
-}
-
-/// Writes documents as they were asked for.
-fn write<D: Serialize>(
-    output: &OutputArguments,
-    document: &D,
-    table: impl FnOnce() -> Table,
-    text: impl FnOnce(Option<usize>) -> String,
-) -> Result<(), Failure> {
-    let text = match output.format() {
-        Format::Json => json_documents(std::slice::from_ref(document))?,
-        Format::Jsonl => serde_json::to_string(document).map_err(|e| Failure::json(&e))? + "\n",
-        Format::Csv => table().csv(),
-        Format::Md => table().markdown(),
-        Format::Table => text(output.width()),
-    };
-    output.write(&text)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::files;
 use super::super::output::OutputArguments;
@@ -13,10 +14,8 @@ use super::input::TraceArguments;
 use super::settings::ModelArguments;
 use crate::measure::import::{FileSource, Lookups, lookups};
 use crate::report::trace::{
-    MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, reuse_table, reuse_text,
-    run_document,
+    MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, run_document,
 };
-use crate::report::{ablation_picture, reuse_picture};
 use crate::trace::coalesce::Requests;
 use crate::trace::reuse::{Config, Rules, RunKind, simulate};
 
@@ -96,13 +95,7 @@ impl Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg"])?;
     let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
-    if arguments.output.is_picture() {
-        let draw = if arguments.ablate { ablation_picture } else { reuse_picture };
-        arguments.output.write(&draw(&document))?;
-    } else {
-        let table = || reuse_table(&document);
-        super::write(&arguments.output, &document, table, |width| reuse_text(&document, width))?;
-    }
+    show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }
 

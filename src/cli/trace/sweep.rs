@@ -5,14 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::Outcome;
+use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
-use crate::report::trace::{
-    MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint, trace_sweep_table, trace_sweep_text,
-};
-use crate::report::trace_sweep_picture;
+use crate::report::trace::{MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint};
 use crate::trace::coalesce::Requests;
 use crate::trace::reuse::{RunKind, simulate};
 
@@ -32,13 +30,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg"])?;
     let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
-    if arguments.output.is_picture() {
-        arguments.output.write(&trace_sweep_picture(&document))?;
-    } else {
-        let table = || trace_sweep_table(&document);
-        let text = |width| trace_sweep_text(&document, width);
-        super::write(&arguments.output, &document, table, text)?;
-    }
+    show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }
 

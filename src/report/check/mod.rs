@@ -6,4 +6,3 @@ mod text;
 
 pub use build::{check, check_sets, kernels_warnings};
 pub use document::{Check, DeviceSummary, OccupancySummary, SetsSummary, Tool, Warning};
-pub use text::{check_table, check_text};

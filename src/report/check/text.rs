@@ -3,14 +3,25 @@
 use std::fmt::Write;
 
 use super::document::{Check, ConfigSummary, FieldSummary, FoldSummary, KernelSummary, StatementSummary};
+use crate::report::answer::{Answer, View};
 use crate::report::table::{Align, Table, fit};
 use crate::report::units::{bytes, counted, extents, grouped};
+
+impl Answer for Check {
+    fn text(&self, view: View) -> String {
+        check_text(self, view.all, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        check_table(answers)
+    }
+}
 
 /// Most accesses and candidates that a person is shown without asking for all.
 const SHOWN: usize = 40;
 
 /// What a person is shown; `all` shows every access and candidate.
-pub fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
+fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
     let mut out = String::new();
     let k = &check.kernel;
     let variant = k.variant.as_ref().map(|v| format!(" ({v})")).unwrap_or_default();
@@ -224,7 +235,7 @@ fn config_cells(c: &ConfigSummary) -> [String; 11] {
 }
 
 /// The candidates of several kernels as one table if they were asked for, otherwise the accesses.
-pub fn check_table(checks: &[Check]) -> Table {
+fn check_table(checks: &[&Check]) -> Table {
     if checks.iter().any(|c| c.launch.configs.is_some()) {
         let mut table = Table::new([KERNEL_COLUMNS.as_slice(), CONFIG_COLUMNS.as_slice()].concat());
         for check in checks {

@@ -7,4 +7,3 @@ mod text;
 
 pub use build::explanation_document;
 pub use document::ExplanationDocument;
-pub use text::{explanation_table, explanation_text};

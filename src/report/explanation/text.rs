@@ -3,10 +3,21 @@
 use std::fmt::Write;
 
 use super::document::{AccessDocument, ExplanationDocument, LevelDocument, NeighbourDocument};
+use crate::report::answer::{Answer, View};
 use crate::report::ranking::{head_text, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{bytes, grouped};
 use crate::report::units::{giga, seconds, shape, significant};
+
+impl Answer for ExplanationDocument {
+    fn text(&self, view: View) -> String {
+        explanation_text(self, view.all, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        explanation_table(answers)
+    }
+}
 
 /// Columns of the paragraph where the terminal has more, or is none.
 const PARAGRAPH: usize = 100;
@@ -16,7 +27,7 @@ const ACCESSES: usize = 40;
 const NEIGHBOURS: usize = 3;
 
 /// What a person sees of an explanation; `all` shows every access and every neighbour.
-pub fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usize>) -> String {
+fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usize>) -> String {
     let mut out = head_text(&document.head);
     if let Some(why) = &document.choice.text {
         let _ = writeln!(out, "({why})");
@@ -263,7 +274,7 @@ fn size(n: f64) -> String {
 }
 
 /// The accesses of explanations, one row each; units stand in the names.
-pub fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
+fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
     let left = ["kernel", "device", "variant", "block", "fold", "kind", "field", "access"];
     let right = [
         "position",

@@ -7,4 +7,3 @@ mod text;
 pub(super) use document::{CurveDocument, PointDocument};
 pub use document::{FitDocument, fit_document};
 pub use file::curve_file;
-pub use text::{fit_markdown, fit_table, fit_text};

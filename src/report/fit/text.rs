@@ -7,9 +7,24 @@ use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
 use super::document::FitDocument;
 use crate::measure::measurements::Quantity;
+use crate::report::answer::{Answer, View};
+
+impl Answer for FitDocument {
+    fn text(&self, view: View) -> String {
+        fit_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| fit_table(d)))
+    }
+
+    fn markdown(answers: &[&Self]) -> String {
+        answers.iter().map(|d| fit_markdown(d)).collect()
+    }
+}
 
 /// What a person sees of a fit.
-pub fn fit_text(document: &FitDocument, width: Option<usize>) -> String {
+fn fit_text(document: &FitDocument, width: Option<usize>) -> String {
     let mut out = head(document);
     for (title, table) in tables(document) {
         let _ = write!(out, "\n{title}\n{}", table.text(1, width));
@@ -19,7 +34,7 @@ pub fn fit_text(document: &FitDocument, width: Option<usize>) -> String {
 }
 
 /// The same as Markdown.
-pub fn fit_markdown(document: &FitDocument) -> String {
+fn fit_markdown(document: &FitDocument) -> String {
     let mut out = head(document);
     for (title, table) in tables(document) {
         let _ = write!(out, "\n## {title}\n\n{}", table.markdown());
@@ -120,7 +135,7 @@ fn errors(document: &FitDocument) -> Table {
 }
 
 /// Every measured rate with what the curve says.
-pub fn fit_table(document: &FitDocument) -> Table {
+fn fit_table(document: &FitDocument) -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let columns = ["curve", "kernel", "params", "block", "fold"].map(left).into_iter();

@@ -13,6 +13,5 @@ pub use document::{
     Head, KernelHead, ModelSummary, PredictionDocument, RankedResult, RankingDocument, RejectedConfig,
     ResultDocument,
 };
-pub use text::prediction_text;
 pub use volumes::MemoryLoad;
 pub(super) use warnings::DOMAINS_DIFFER;

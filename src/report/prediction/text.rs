@@ -2,14 +2,27 @@
 
 use std::fmt::Write;
 
+use super::document::RankingDocument;
 use super::{MemoryLoad, PredictionDocument, ResultDocument};
+use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::ranking::{head_text, join_warnings, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{giga, seconds, shape};
 
+impl Answer for PredictionDocument {
+    fn text(&self, view: View) -> String {
+        prediction_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        let rankings: Vec<RankingDocument> = answers.iter().copied().map(RankingDocument::of_one).collect();
+        RankingDocument::table(&rankings.iter().collect::<Vec<_>>())
+    }
+}
+
 /// What a person sees of a single prediction.
-pub fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> String {
+fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> String {
     let r = &document.result;
     let (unit, c, o) = (&document.head.kernel.unit, &r.config, &r.occupancy);
     let mut out = head_text(&document.head);

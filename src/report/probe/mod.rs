@@ -6,4 +6,3 @@ mod text;
 
 pub use device::{Place, device_keys, fragment};
 pub use document::{DeviceKey, ProbeDocument, probe_document};
-pub use text::{probe_table, probe_text};

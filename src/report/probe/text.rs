@@ -4,8 +4,19 @@ use std::fmt::Write;
 
 use super::document::{FindingDocument, MappingDocument, PrefetchDocument, ProbeDocument, StructureDocument};
 use crate::probe::Confidence;
+use crate::report::answer::{Answer, View};
 use crate::report::units::{bytes, counted, grouped};
 use crate::report::{Align, Table};
+
+impl Answer for ProbeDocument {
+    fn text(&self, view: View) -> String {
+        probe_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| probe_table(d)))
+    }
+}
 
 fn size(n: u64) -> String {
     bytes(i64::try_from(n).unwrap_or(i64::MAX))
@@ -21,7 +32,7 @@ fn word(confidence: Confidence) -> &'static str {
 }
 
 /// All findings, a row each.
-pub fn probe_table(document: &ProbeDocument) -> Table {
+fn probe_table(document: &ProbeDocument) -> Table {
     let mut table = Table::new(
         ["finding", "value", "confidence", "evidence", "next run"].map(|name| (name, Align::Left)),
     );
@@ -131,7 +142,7 @@ fn prefetch(p: &PrefetchDocument) -> String {
 }
 
 /// For a terminal.
-pub fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
+fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
     let loads = grouped(i64::try_from(document.loads).unwrap_or(i64::MAX));
     let mut out =
         format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));

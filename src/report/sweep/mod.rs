@@ -8,4 +8,3 @@ pub(super) use document::VaryDocument;
 pub use document::{SweepDocument, sweep_document, sweep_point};
 pub(super) use lines::{Line, lines};
 pub(super) use text::launch_text;
-pub use text::{sweep_table, sweep_text};

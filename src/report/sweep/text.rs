@@ -10,9 +10,29 @@ use super::super::units::{counted, extents};
 use super::super::units::{giga, shape, significant};
 use super::document::{PointDocument, SweepDocument};
 use super::lines::{Line, fixed, lines};
+use crate::report::answer::{Answer, View, write_line};
+
+impl Answer for SweepDocument {
+    fn text(&self, view: View) -> String {
+        sweep_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        sweep_table(answers)
+    }
+
+    #[cfg(feature = "cli")]
+    fn picture(&self) -> Option<String> {
+        Some(crate::report::svg::sweep_picture(self))
+    }
+
+    fn write_lines(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        self.lines().try_for_each(|line| write_line(&line, out))
+    }
+}
 
 /// What a person sees of a series.
-pub fn sweep_text(document: &SweepDocument, width: Option<usize>) -> String {
+fn sweep_text(document: &SweepDocument, width: Option<usize>) -> String {
     let (mut out, lines) = (head_text(document), lines(document));
     let shown = Shown::new(document, &lines);
     out.push_str(&shown.table(document, &lines).text(1, width));
@@ -184,7 +204,7 @@ fn all_warnings(document: &SweepDocument) -> Vec<&Warning> {
 }
 
 /// All numbers of series, one row per point; units stand in the names.
-pub fn sweep_table(documents: &[SweepDocument]) -> Table {
+fn sweep_table(documents: &[&SweepDocument]) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for vary in documents.iter().flat_map(|d| &d.vary) {
         if !names.contains(&vary.name.as_str()) {

@@ -7,7 +7,18 @@ use serde::Serialize;
 
 use super::{TraceHead, percent};
 use crate::cache::{LevelVolumes, Statistics};
+use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+
+impl Answer for CacheDocument {
+    fn text(&self, view: View) -> String {
+        cache_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| cache_table(d)))
+    }
+}
 
 /// What a simulated cache did: `wavecast/cache/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -177,7 +188,7 @@ pub(super) fn relative_deviation(values: &[f64]) -> f64 {
 }
 
 /// The runs as a table.
-pub fn cache_table(document: &CacheDocument) -> Table {
+fn cache_table(document: &CacheDocument) -> Table {
     use Align::Right;
     let columns = [
         "seed",
@@ -210,7 +221,7 @@ pub fn cache_table(document: &CacheDocument) -> Table {
 }
 
 /// For a terminal.
-pub fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
+fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
     let s = &document.settings;
     let mut out = document.head.text();
     let _ = write!(

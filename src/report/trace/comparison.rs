@@ -10,9 +10,20 @@ use super::percent;
 use crate::launch::Chosen;
 use crate::measure::Comparison;
 use crate::predict::Estimator;
+use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, Head, head};
 use crate::report::{Align, Table};
+
+impl Answer for ComparisonDocument {
+    fn text(&self, view: View) -> String {
+        comparison_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        comparison_table(answers)
+    }
+}
 
 /// The analytic model beside a simulation: `wavecast/comparison/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -106,7 +117,7 @@ pub fn comparison_document(
 }
 
 /// Comparisons as a table.
-pub fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
+fn comparison_table(documents: &[&ComparisonDocument]) -> Table {
     table(documents, true)
 }
 
@@ -142,7 +153,7 @@ fn table(documents: &[&ComparisonDocument], variants: bool) -> Table {
 }
 
 /// For a terminal.
-pub fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> String {
+fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> String {
     let mut out = format!(
         "{} on {}: a wave of {} blocks after {} others\n{}\n\n",
         document.head.kernel.name,

@@ -7,8 +7,24 @@ use super::cache::{median, relative_deviation};
 use super::percent;
 use crate::cache::Statistics;
 use crate::cache::experiment::Benchmark;
+use crate::report::answer::{Answer, View};
 use crate::report::check::Tool;
 use crate::report::{Align, Table};
+
+impl Answer for ExperimentDocument {
+    fn text(&self, view: View) -> String {
+        format!("{}\n\n{}", self.about, experiment_table(self).text(1, view.width))
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| experiment_table(d)))
+    }
+
+    #[cfg(feature = "cli")]
+    fn picture(&self) -> Option<String> {
+        Some(crate::report::svg::experiment_picture(self))
+    }
+}
 
 /// Miss rates over group and matrix sizes: `wavecast/experiment/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -88,7 +104,7 @@ pub fn experiment_row(
 }
 
 /// As a table.
-pub fn experiment_table(document: &ExperimentDocument) -> Table {
+fn experiment_table(document: &ExperimentDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("kernel", Left),

@@ -6,7 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
+use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+
+impl Answer for HotDocument {
+    fn text(&self, view: View) -> String {
+        hot_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| hot_instructions(d)))
+    }
+}
 
 /// Misses by instruction, line and set: `wavecast/hot/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -55,7 +66,7 @@ pub struct HotLine {
 }
 
 /// Instructions as a table.
-pub fn hot_instructions(document: &HotDocument) -> Table {
+fn hot_instructions(document: &HotDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("instruction", Left),
@@ -83,7 +94,7 @@ pub fn hot_instructions(document: &HotDocument) -> Table {
 const HEAT: [char; 5] = ['.', ':', '+', '*', '#'];
 
 /// For a terminal.
-pub fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
+fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
     let _ = write!(out, "{} read misses; lines to sets by {}\n\n", document.misses, document.index);
     out += &hot_instructions(document).text(1, width);

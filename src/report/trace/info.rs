@@ -6,9 +6,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::TraceHead;
+use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
 use crate::trace::format::{ReadError, Reading, Sink};
 use crate::trace::{Access, Dim3, Header, Kind, Tables};
+
+impl Answer for TraceInfoDocument {
+    fn text(&self, view: View) -> String {
+        info_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| info_table(d)))
+    }
+}
 
 /// What a trace holds: `wavecast/trace-info/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -203,7 +214,7 @@ impl Counting {
 }
 
 /// As a table.
-pub fn info_table(document: &TraceInfoDocument) -> Table {
+fn info_table(document: &TraceInfoDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("kernel", Left),
@@ -236,7 +247,7 @@ pub fn info_table(document: &TraceInfoDocument) -> Table {
 }
 
 /// For a terminal.
-pub fn info_text(document: &TraceInfoDocument, width: Option<usize>) -> String {
+fn info_text(document: &TraceInfoDocument, width: Option<usize>) -> String {
     let mut out = format!("format {}, {} lines", document.format, document.lines);
     if let Some(first) = document.first_skipped {
         let _ = write!(out, ", {} malformed lines skipped, the first is line {first}", document.skipped);

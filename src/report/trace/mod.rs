@@ -9,22 +9,16 @@ mod info;
 mod reuse;
 mod sweep;
 
-pub use cache::{
-    CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document, cache_table, cache_text,
-};
+pub use cache::{CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document};
 #[cfg(feature = "fit")]
-pub use comparison::{
-    ComparisonDocument, QuantityDocument, TermDocument, comparison_document, comparison_table,
-    comparison_text,
-};
-pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row, experiment_table};
-pub use hot::{HotDocument, HotInstruction, HotLine, hot_instructions, hot_text};
-pub use info::{InfoSink, LaunchInfo, TraceInfoDocument, info_table, info_text};
+pub use comparison::{ComparisonDocument, QuantityDocument, TermDocument, comparison_document};
+pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row};
+pub use hot::{HotDocument, HotInstruction, HotLine};
+pub use info::{InfoSink, LaunchInfo, TraceInfoDocument};
 pub use reuse::{
-    MeasuredMisses, MissTypes, ReuseDocument, ReuseSettings, RuleEffect, RunDocument, reuse_table,
-    reuse_text, run_document,
+    MeasuredMisses, MissTypes, ReuseDocument, ReuseSettings, RuleEffect, RunDocument, run_document,
 };
-pub use sweep::{TraceSweepDocument, TraceSweepPoint, trace_sweep_table, trace_sweep_text};
+pub use sweep::{TraceSweepDocument, TraceSweepPoint};
 
 use crate::report::check::Tool;
 

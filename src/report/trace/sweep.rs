@@ -4,7 +4,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{MissTypes, TraceHead, percent};
+use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+
+impl Answer for TraceSweepDocument {
+    fn text(&self, view: View) -> String {
+        trace_sweep_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| trace_sweep_table(d)))
+    }
+
+    #[cfg(feature = "cli")]
+    fn picture(&self) -> Option<String> {
+        Some(crate::report::svg::trace_sweep_picture(self))
+    }
+}
 
 /// Miss rates over parameters of the cache: `wavecast/trace-sweep/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -36,7 +52,7 @@ pub struct TraceSweepPoint {
 }
 
 /// For a terminal.
-pub fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> String {
+fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> String {
     let mut out = document.head.text() + "\n" + &trace_sweep_table(document).text(1, width);
     if document.points.iter().any(|p| p.misses.associativity < 0 || p.misses.mshr < 0) {
         out +=
@@ -46,7 +62,7 @@ pub fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> 
 }
 
 /// As a table.
-pub fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
+fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("parameter", Left),

@@ -5,4 +5,3 @@ mod text;
 
 pub(super) use document::ScoreDocument;
 pub use document::{ModelDocument, ValidationDocument, validation_document};
-pub use text::{validation_markdown, validation_table, validation_text};

@@ -8,9 +8,29 @@ use super::super::units::counted;
 use super::super::units::{shape, significant};
 use super::document::{GroupDocument, OrderDocument, ScoreDocument, ValidationDocument};
 use crate::measure::measurements::Quantity;
+use crate::report::answer::{Answer, View};
+
+impl Answer for ValidationDocument {
+    fn text(&self, view: View) -> String {
+        validation_text(self, view.width)
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        Table::join(answers.iter().map(|d| validation_table(d)))
+    }
+
+    fn markdown(answers: &[&Self]) -> String {
+        answers.iter().map(|d| validation_markdown(d)).collect()
+    }
+
+    #[cfg(feature = "cli")]
+    fn picture(&self) -> Option<String> {
+        Some(crate::report::svg::validation_picture(self))
+    }
+}
 
 /// What a person sees of a validation.
-pub fn validation_text(document: &ValidationDocument, width: Option<usize>) -> String {
+fn validation_text(document: &ValidationDocument, width: Option<usize>) -> String {
     let mut out = head(document);
     let _ = write!(out, "\n\n{}", quantities(document).text(1, width));
     if document.order.is_some() {
@@ -28,7 +48,7 @@ pub fn validation_text(document: &ValidationDocument, width: Option<usize>) -> S
 }
 
 /// The same as Markdown.
-pub fn validation_markdown(document: &ValidationDocument) -> String {
+fn validation_markdown(document: &ValidationDocument) -> String {
     let mut out = format!("{}\n\n## Errors\n\n{}", head(document), quantities(document).markdown());
     if document.order.is_some() {
         let _ = write!(out, "\n## Order of launches\n\n{}", orders(document).markdown());
@@ -177,7 +197,7 @@ fn rejected(document: &ValidationDocument) -> Vec<String> {
 }
 
 /// Every launch with what was measured and predicted of it; units stand in the names.
-pub fn validation_table(document: &ValidationDocument) -> Table {
+fn validation_table(document: &ValidationDocument) -> Table {
     let known: Vec<Quantity> = Quantity::ALL
         .into_iter()
         .filter(|q| document.quantities.iter().any(|s| s.quantity == q.name()))

@@ -1,0 +1,47 @@
+//! How answers are shown: one trait for all of them.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::table::Table;
+
+/// What a person wants to see of a text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct View {
+    /// No line is longer than so many characters.
+    pub width: Option<usize>,
+    /// Lists are shown whole, not only their first rows.
+    pub all: bool,
+}
+
+/// What was found out about something asked for. Its JSON is what it says of itself by serde; the rest makes it
+/// readable.
+pub trait Answer: Serialize {
+    /// For a person at a terminal.
+    fn text(&self, view: View) -> String;
+
+    /// The numbers of several answers as rows of one table.
+    fn table(answers: &[&Self]) -> Table;
+
+    /// The same for a page of Markdown, where one table does not say all.
+    fn markdown(answers: &[&Self]) -> String {
+        Self::table(answers).markdown()
+    }
+
+    /// A picture, of those that have one.
+    fn picture(&self) -> Option<String> {
+        None
+    }
+
+    /// Lines of JSON: one for each result, where an answer holds several; otherwise the whole answer on one.
+    fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_line(self, out)
+    }
+}
+
+/// A value on a line of JSON.
+pub fn write_line<T: Serialize + ?Sized>(value: &T, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}
