@@ -33,7 +33,7 @@ fn expand(c: &mut Criterion) {
                 }
             });
         });
-        let folded = Program::folded(&kernel, [1; 3]).unwrap();
+        let folded = Program::folded(&kernel, wavecast::space::Fold::ONE).unwrap();
         group.bench_function(format!("{name}/place"), |b| {
             b.iter(|| {
                 for &candidate in &some {

@@ -80,6 +80,7 @@ pub mod probe;
 mod random;
 pub mod report;
 pub mod service;
+pub mod space;
 #[cfg(feature = "cli")]
 pub mod sweep;
 pub mod text;

@@ -17,10 +17,10 @@ fn loaded(kernel: &Kernel, device: &Device, candidate: Candidate) -> [f64; 2] {
     let sector = i64::try_from(device.l1.sector.value.0).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };
     let touched = threads.touched(FieldId(0), &[AccessKind::Load], Addressing::Linear).unwrap();
-    let [nx, ny, nz] = launch.sizes.grid;
+    let [nx, ny, nz] = *launch.sizes.grid;
     let (mut lines, mut items) = (0.0, 0.0);
     for n in 0..nx * ny * nz {
-        let at = [BlockBox::one([n % nx, n / nx % ny, n / nx / ny])];
+        let at = [BlockBox::one([n % nx, n / nx % ny, n / nx / ny].into())];
         lines += Counter::cheapest().count(&touched.under(&at, sector).unwrap()).unwrap().lines as f64;
         items += work_items(kernel, &launch, &program, &at);
     }

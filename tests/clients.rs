@@ -24,7 +24,7 @@ fn documents_touch_what_the_generators_touch() {
         assert!(threads.len() >= 3, "{name}: too few threads to prove anything");
         for fact in threads {
             let fold = kernel.launch.folds[0];
-            let candidate = Candidate::new(three(&fact["block_shape"]), fold).unwrap();
+            let candidate = Candidate::new(three(&fact["block_shape"]), fold.into()).unwrap();
             let launch = Launch::new(kernel, candidate).unwrap();
             let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
             let mut touched: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
@@ -33,8 +33,8 @@ fn documents_touch_what_the_generators_touch() {
                 &program,
                 kernel.extents(),
                 candidate.block(),
-                block,
-                thread,
+                block.into(),
+                thread.into(),
                 1 << 20,
                 &mut |touch| {
                     let field = &kernel.field(touch.instruction.field).name;

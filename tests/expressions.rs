@@ -14,6 +14,7 @@ use wavecast::expr::{
     Binding, Builtin, Cond, Coord, Dim, Environment, Expr, Form, LaunchSizes, LoopId, Names, Scale, Scope,
     Table, evaluate, evaluate_condition, lower, lower_condition, parse_expression,
 };
+use wavecast::space::{Block, Fold, Grid};
 use wavecast::text::{Diagnostic, FileId, Origin, Span};
 
 const TABLE: [i64; 8] = [3, -1, 4, -1, 5, -9, 2, 6];
@@ -88,12 +89,14 @@ impl Place {
 
     /// The value of a form for this work item; nothing if it leaves 64 bits on the way.
     fn of_form(&self, form: &Form<Scale>) -> Option<i64> {
-        let form = form.fold(self.fold, self.offset()).ok()?.at(&self.sizes).ok()?;
+        let form =
+            form.fold(Fold::new(self.fold).unwrap(), self.offset().into()).ok()?.at(&self.sizes).ok()?;
         form.evaluate(&|c| self.placed(c))
     }
 
     fn of_cond(&self, cond: &Cond<Scale>) -> Option<bool> {
-        let cond = cond.fold(self.fold, self.offset()).ok()?.at(&self.sizes).ok()?;
+        let cond =
+            cond.fold(Fold::new(self.fold).unwrap(), self.offset().into()).ok()?.at(&self.sizes).ok()?;
         cond.evaluate(&|c| self.placed(c))
     }
 
@@ -165,7 +168,14 @@ fn places() -> impl Strategy<Value = Place> {
         |(extents, fold, block, at, k, follow)| {
             let item = [0, 1, 2].map(|d| i64::from(at[d]) % extents[d]);
             let grid = [0, 1, 2].map(|d| 1 + (extents[d] - 1) / (block[d] * fold[d]));
-            Place { extents, fold, sizes: LaunchSizes { block, grid }, item, k, follow }
+            Place {
+                extents,
+                fold,
+                sizes: LaunchSizes { block: Block::new(block).unwrap(), grid: Grid::new(grid).unwrap() },
+                item,
+                k,
+                follow,
+            }
         },
     )
 }
@@ -203,7 +213,7 @@ fn operators_bind_as_in_c_and_divide_downwards() {
     let place = Place {
         extents: [10; 3],
         fold: [1; 3],
-        sizes: LaunchSizes { block: [1; 3], grid: [10; 3] },
+        sizes: LaunchSizes { block: Block::ONE, grid: Grid::new([10; 3]).unwrap() },
         item: [5, 3, 2],
         k: 0,
         follow: true,
@@ -310,7 +320,7 @@ proptest! {
             Err(refusal) => prop_assert_eq!(refusal.code, "table-index", "{} shown as {}", text, general),
         }
         // With folding and launch put in.
-        let placed = form.fold(place.fold, place.offset()).unwrap().at(&place.sizes).unwrap();
+        let placed = form.fold(Fold::new(place.fold).unwrap(), place.offset().into()).unwrap().at(&place.sizes).unwrap();
         let special = shown().form(&placed);
         let tree = good(parse(&special), &special)?;
         prop_assert_eq!(evaluate(&tree, &place).ok().map(i128::from), value, "{} shown as {}", text, special);

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use wavecast::expr::{Coord, Form};
 use wavecast::kernel::{Access, AccessKind, Kernel, Statement, load};
 use wavecast::launch::{Candidate, Launch, Program, visit_thread};
+use wavecast::space::Fold;
 
 type Touched = BTreeSet<(AccessKind, u16, i64)>;
 
@@ -107,12 +108,20 @@ fn by_threads(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Touch
         (0..n.iter().product::<i64>()).map(move |i| [i % n[0], i / n[0] % n[1], i / n[0] / n[1]])
     };
     let mut touched = Touched::new();
-    for place in all(grid) {
-        for thread in all(block) {
-            visit_thread(program, kernel.extents(), block, place, thread, 10_000, &mut |touch| {
-                let i = touch.instruction;
-                touched.insert((i.kind, i.field.0, touch.element));
-            })
+    for place in all(*grid) {
+        for thread in all(*block) {
+            visit_thread(
+                program,
+                kernel.extents(),
+                block,
+                place.into(),
+                thread.into(),
+                10_000,
+                &mut |touch| {
+                    let i = touch.instruction;
+                    touched.insert((i.kind, i.field.0, touch.element));
+                },
+            )
             .unwrap();
         }
     }
@@ -155,7 +164,7 @@ fn a_store_or_a_barrier_keeps_loads_apart() {
              body: [\"load a[x]\", {between}, \"load a[x]\", \"store b[x]\"]\n"
         );
         let loaded = load("k", &text, &Default::default()).unwrap();
-        let program = Program::folded(&loaded.kernels[0], [1; 3]).unwrap();
+        let program = Program::folded(&loaded.kernels[0], Fold::ONE).unwrap();
         program.instructions.iter().filter(|i| i.kind == AccessKind::Load).count()
     };
     assert_eq!(program("\"load b[x]\""), 2, "merged: nothing between changes a");
@@ -177,7 +186,7 @@ fn an_address_of_work_items_is_one_of_each() {
              stores: [\"{at}\"]\n"
         );
         let loaded = load("k", &text, &Default::default()).unwrap();
-        Program::folded(&loaded.kernels[0], [1, 2, 1]).unwrap().instructions.len()
+        Program::folded(&loaded.kernels[0], Fold::new([1, 2, 1]).unwrap()).unwrap().instructions.len()
     };
     for at in ["a[max(z - 3, 0)]", "a[max(z % 2 - 3, 0)]", "a[z % 1]", "a[min(z, 0)]", "a[x]"] {
         assert_eq!(stores(at), 2, "{at}");

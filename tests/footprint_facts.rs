@@ -4,6 +4,7 @@ use wavecast::expr::{Coord, Dim, Form};
 use wavecast::footprint::{Addressing, Engine, Piece, Query, Threads, count, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
+use wavecast::space::Grid;
 
 fn kernel(name: &str, set: &[&str]) -> Kernel {
     let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -18,7 +19,7 @@ fn kernel(name: &str, set: &[&str]) -> Kernel {
 fn loads(
     kernel: &Kernel,
     block: [i64; 3],
-    blocks: &dyn Fn([i64; 3]) -> Vec<BlockBox>,
+    blocks: &dyn Fn(Grid) -> Vec<BlockBox>,
     line: i64,
     addressing: Addressing,
 ) -> u128 {
@@ -38,8 +39,8 @@ fn loads(
     total
 }
 
-fn everything(grid: [i64; 3]) -> Vec<BlockBox> {
-    vec![BlockBox { from: [0; 3], to: grid }]
+fn everything(grid: Grid) -> Vec<BlockBox> {
+    vec![BlockBox::whole(grid)]
 }
 
 /// Grid addressing, 32-byte lines: exact values of a prototype, independently of this program.
@@ -66,7 +67,7 @@ fn whole_grids() {
 #[test]
 fn figure_6() {
     let four = kernel("star2d4", &[]);
-    let one = |_| vec![BlockBox { from: [100, 100, 0], to: [101, 101, 1] }];
+    let one = |_| vec![BlockBox::one([100, 100, 0].into())];
     assert_eq!(loads(&four, [2, 2, 1], &one, 32, Addressing::Grid), 6);
 }
 
@@ -77,7 +78,7 @@ fn section_5_7() {
     for (depth, bytes) in [(1_i64, 72_u128), (2, 40), (4, 24), (8, 16), (16, 12), (32, 10)] {
         // A wave over whole planes, `depth` planes deep, from an interior plane: its z neighbours count,
         // those along x and y are the border of the array.
-        let wave = |_: [i64; 3]| vec![BlockBox { from: [0, 0, 64], to: [1, 1024, 64 + depth] }];
+        let wave = |_: Grid| vec![BlockBox { from: [0, 0, 64].into(), to: [1, 1024, 64 + depth].into() }];
         let lines = loads(&star, [1024, 1, 1], &wave, 32, Addressing::Linear);
         let work_items = 1024 * 1024 * u128::try_from(depth).unwrap();
         // (depth + 8) planes of the array, halo rows and columns of one percent left out.
@@ -93,7 +94,7 @@ fn section_5_7() {
 #[test]
 fn addressings_agree_on_aligned_rows() {
     let star = kernel("star3d25", &[]);
-    let wave = |grid: [i64; 3]| blocks_of_wave(grid, grid.iter().product::<i64>() / 2, 216);
+    let wave = |grid: Grid| blocks_of_wave(grid, grid.volume() / 2, 216);
     for block in [[256, 2, 2], [16, 2, 32], [32, 32, 1]] {
         let linear = loads(&star, block, &wave, 32, Addressing::Linear);
         let grid = loads(&star, block, &wave, 32, Addressing::Grid);

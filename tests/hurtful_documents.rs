@@ -43,7 +43,15 @@ fn launches(kernel: &Kernel) {
             let Ok(launch) = Launch::new(kernel, candidate) else { continue };
             let Ok(program) = program.at(&launch) else { continue };
             let shape = launch.sizes.block;
-            let _ = visit_thread(&program, kernel.extents(), shape, [0; 3], [0; 3], 300, &mut |_| {});
+            let _ = visit_thread(
+                &program,
+                kernel.extents(),
+                shape,
+                BlockIndex::ZERO,
+                Thread::ZERO,
+                300,
+                &mut |_| {},
+            );
         }
     }
 }
@@ -63,6 +71,7 @@ enum Fate {
     Refused,
 }
 use Fate::{Bad, Good, Refused};
+use wavecast::space::{BlockIndex, Thread};
 
 /// Reads a document, and if it is good folds, launches, runs and reports it, on a thread with the
 /// usual 2 MiB of stack.

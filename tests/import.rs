@@ -29,7 +29,7 @@ fn near(a: f64, b: f64) -> bool {
 /// What all exports of Nsight Compute here say.
 fn two_stars(m: &Measurements) {
     assert_eq!(m.rows.len(), 2, "{m:?}");
-    assert_eq!((m.rows[0].block, m.rows[1].block), ([256, 4, 1], [16, 2, 32]));
+    assert_eq!((*m.rows[0].block, *m.rows[1].block), ([256, 4, 1], [16, 2, 32]));
     for (row, quantity, expected) in [
         (0, Quantity::DramLoad, 2569.41e6),
         (0, Quantity::DramStore, 1.28e9),
@@ -101,7 +101,7 @@ fn amd_counters_become_bytes() {
     assert!(near(number(&extents, 0, Quantity::DramLoad), 2560.0));
     assert!(near(number(&extents, 0, Quantity::DramStore), 1280.0));
     let wide = imported(&[&file("pmc_perf.csv")]);
-    assert_eq!((wide.rows.len(), wide.rows[1].block), (2, [128, 1, 1]));
+    assert_eq!((wide.rows.len(), *wide.rows[1].block), (2, [128, 1, 1]));
     assert!(near(number(&wide, 0, Quantity::DramLoad), 100.0 * 32.0 + 900.0 * 64.0), "channels are added");
     assert!(near(number(&wide, 1, Quantity::Time), 3e-6));
     assert!(near(number(&wide, 1, Quantity::L2Store), 900.0 * 64.0));
@@ -114,16 +114,16 @@ fn tuners_tell_times() {
         let path = file(name);
         let found = imported(&[&[path.as_str()], &fold[..]].concat());
         assert_eq!(found.rows.len(), 2, "{name}");
-        assert_eq!((found.rows[1].block, found.rows[1].fold), ([32, 8, 1], [1, 1, 2]));
+        assert_eq!((*found.rows[1].block, *found.rows[1].fold), ([32, 8, 1], [1, 1, 2]));
         assert!(near(number(&found, 0, Quantity::Time), 3.5e-3));
         assert_eq!(found.subjects[0].device.as_deref(), Some("a100-40gb"));
     }
     let path = file("t4.json");
     let t4 = imported(&[&[path.as_str(), "--kernel", "star3d25"], &fold[..]].concat());
-    assert_eq!((t4.rows.len(), t4.rows[1].fold), (2, [1, 1, 2]));
+    assert_eq!((t4.rows.len(), *t4.rows[1].fold), (2, [1, 1, 2]));
     assert!(near(number(&t4, 0, Quantity::Time), 3.5e-3) && near(number(&t4, 1, Quantity::Time), 2.5e-3));
     let ktt = imported(&[&file("ktt.json"), "--map", "fold.z=TILE_Z", "--param", "NX=640"]);
-    assert_eq!((ktt.rows.len(), ktt.rows[0].block, ktt.rows[0].fold), (1, [32, 4, 1], [1, 1, 2]));
+    assert_eq!((ktt.rows.len(), *ktt.rows[0].block, *ktt.rows[0].fold), (1, [32, 4, 1], [1, 1, 2]));
     assert!(near(number(&ktt, 0, Quantity::Time), 3.5e-3));
     assert_eq!(ktt.subjects[0].params["NX"], 640);
 }
@@ -134,7 +134,7 @@ fn any_table_can_be_mapped() {
     let path = file("table.csv");
     let more = ["--map", "dram_load [GB]=GB", "--kernel", "star3d25", "-d", "v100"];
     let found = imported(&[&[path.as_str()], &map[..], &more[..]].concat());
-    assert_eq!((found.rows.len(), found.rows[1].block), (2, [64, 8, 1]));
+    assert_eq!((found.rows.len(), *found.rows[1].block), (2, [64, 8, 1]));
     assert!(
         near(number(&found, 0, Quantity::Time), 3.5e-3)
             && near(number(&found, 0, Quantity::DramLoad), 1.25e9)

@@ -195,10 +195,10 @@ fn a_tuner_s_items_per_thread_are_the_fold() {
         (read("imported", stdout(&output).as_bytes()).unwrap(), stderr(&output))
     };
     let (found, said) = ask(&[]);
-    assert_eq!((found.rows[0].block, found.rows[0].fold), ([32, 1, 1], [2, 4, 1]));
+    assert_eq!((*found.rows[0].block, *found.rows[0].fold), ([32, 1, 1], [2, 4, 1]));
     assert!(said.contains("not read: use_padding\n"), "{said}");
     let (found, said) = ask(&["--map", "fold.z=tile_size_y"]);
-    assert_eq!(found.rows[0].fold, [1, 1, 4], "who maps one axis says it all");
+    assert_eq!(*found.rows[0].fold, [1, 1, 4], "who maps one axis says it all");
     assert!(said.contains("not read: tile_size_x, use_padding\n"), "{said}");
     assert_eq!(ask(&["--fold", "1,1,2"]).0.rows[0].fold, [1, 1, 2]);
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavecast::device::{self, Device};
 use wavecast::kernel::{AccessKind, Kernel, Space, load};
 use wavecast::launch::{Candidate, Launch, Program, Working, visit_thread};
+use wavecast::space::{BlockIndex, Grid, Thread};
 use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts, Lanes, Pipe};
 
 fn near(a: f64, b: f64, what: &str, name: &str) {
@@ -27,7 +28,7 @@ impl Case {
     }
 
     /// Addresses by instruction and occurrence in the thread, for each lane of a warp.
-    fn warp(&self, block: [i64; 3], lanes: &[[i64; 3]]) -> BTreeMap<(usize, usize), (Vec<i64>, u64)> {
+    fn warp(&self, block: BlockIndex, lanes: &[[i64; 3]]) -> BTreeMap<(usize, usize), (Vec<i64>, u64)> {
         let mut found = BTreeMap::new();
         for (lane, thread) in lanes.iter().enumerate() {
             let mut times = BTreeMap::new();
@@ -37,7 +38,7 @@ impl Case {
                 self.kernel.extents(),
                 shape,
                 block,
-                *thread,
+                Thread::from(*thread),
                 1 << 20,
                 &mut |touch| {
                     let time = times.entry(touch.position).or_insert(0);
@@ -55,11 +56,11 @@ impl Case {
     }
 
     /// The counts of given blocks, warp by warp and thread by thread.
-    fn oracle(&self, blocks: &[[i64; 3]], device: &Device) -> L1Counts {
+    fn oracle(&self, blocks: &[BlockIndex], device: &Device) -> L1Counts {
         let pipe = Pipe::new(device);
         let mut instructions = vec![InstructionCounts::default(); self.program.instructions.len()];
         let mut fields = vec![FieldCounts::default(); self.kernel.fields.len()];
-        let [bx, by, bz] = self.launch.candidate.block();
+        let [bx, by, bz] = *self.launch.candidate.block();
         let threads: Vec<[i64; 3]> = (0..bx * by * bz).map(|i| [i % bx, i / bx % by, i / bx / by]).collect();
         let share = 1.0 / blocks.len() as f64;
         for &block in blocks {
@@ -276,7 +277,7 @@ fn both_ways_of_counting_agree() {
     // One block, so that both look at the same.
     for (text, block) in [(star("f64", 20), [16, 8, 2]), (LOOPS.to_owned(), [64, 4, 1])] {
         let mut case = Case::new(&text, block, [1; 3]);
-        case.launch.sizes.grid = [1; 3];
+        case.launch.sizes.grid = Grid::ONE;
         let device = device("a100-40gb");
         let (fast, slow) = (case.count(&device), case.by_lane(&device));
         assert!(!fast.sampled && !slow.sampled);

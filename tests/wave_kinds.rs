@@ -88,7 +88,7 @@ fn volumes(kernel: &Kernel, device: &Device, candidate: Candidate) -> [[f64; 2];
         sums = [sums[0] + of_wave[0], sums[1] + of_wave[1]];
         start += size;
     }
-    let all = [BlockBox { from: [0; 3], to: launch.sizes.grid }];
+    let all = [BlockBox::whole(launch.sizes.grid)];
     let items = work_items(kernel, launch, &program, &all);
     let dram = &prediction.volumes.dram;
     let load = dram.load() - dram.load_capacity - dram.partial_store_fill;

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use wavecast::launch::{BlockBox, blocks_of_wave};
+use wavecast::space::Grid;
 
 /// The blocks of a box in the order in which they run.
 fn blocks(of: BlockBox) -> impl Iterator<Item = [i64; 3]> {
@@ -12,7 +13,7 @@ fn blocks(of: BlockBox) -> impl Iterator<Item = [i64; 3]> {
 
 /// All blocks of a grid in the order in which they run.
 fn all(grid: [i64; 3]) -> Vec<[i64; 3]> {
-    blocks(BlockBox { from: [0; 3], to: grid }).collect()
+    blocks(BlockBox::whole(Grid::new(grid).unwrap())).collect()
 }
 
 /// The number of a block in that order.
@@ -41,7 +42,7 @@ proptest! {
         let mut ran = Vec::new();
         let mut start = 0;
         while start < grid.iter().product() {
-            let wave = blocks_of_wave(grid, start, resident);
+            let wave = blocks_of_wave(Grid::new(grid).unwrap(), start, resident);
             prop_assert!(wave.len() <= 5, "{wave:?}");
             prop_assert!(wave.iter().map(BlockBox::count).sum::<i64>() <= resident);
             ran.extend(wave.into_iter().flat_map(blocks));
@@ -56,7 +57,7 @@ proptest! {
         start in 0_i64..250,
         count in prop_oneof![0_i64..250, Just(i64::MAX)],
     ) {
-        let boxes = blocks_of_wave(grid, start, count);
+        let boxes = blocks_of_wave(Grid::new(grid).unwrap(), start, count);
         prop_assert!(boxes.len() <= 5, "{boxes:?}");
         prop_assert!(boxes.iter().all(|b| (0..3).all(|d| b.from[d] < b.to[d])), "{boxes:?}");
         let ran: Vec<_> = boxes.into_iter().flat_map(blocks).collect();
@@ -72,12 +73,12 @@ proptest! {
         let blocks: i64 = grid.iter().product();
         #[expect(clippy::cast_possible_truncation, reason = "any block will do")]
         let start = ((blocks as f64 * at) as i64).min(blocks - 1);
-        let boxes = blocks_of_wave(grid, start, count);
+        let boxes = blocks_of_wave(Grid::new(grid).unwrap(), start, count);
         prop_assert!(boxes.len() <= 5, "{boxes:?}");
         let mut next = start;
         for b in &boxes {
             prop_assert!((0..3).all(|d| 0 <= b.from[d] && b.from[d] < b.to[d] && b.to[d] <= grid[d]), "{b:?}");
-            prop_assert_eq!(number(grid, b.from), next);
+            prop_assert_eq!(number(grid, *b.from), next);
             let whole = |d: usize| b.from[d] == 0 && b.to[d] == grid[d];
             let one = |d: usize| b.to[d] - b.from[d] == 1;
             prop_assert!((one(1) && one(2)) || (whole(0) && one(2)) || (whole(0) && whole(1)), "{b:?}");

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use wavecast::kernel::{AccessKind, Kernel, load};
 use wavecast::launch::{Launch, Program, candidates, visit_thread};
+use wavecast::space::Block;
 
 type Fraction = Ratio<i128>;
 type Touches = BTreeSet<(String, String, i64)>;
@@ -104,7 +105,7 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
             idle += 1;
             continue;
         }
-        let theirs = emitted.touches(candidate.block(), launch.sizes.grid, block, thread)?;
+        let theirs = emitted.touches(*candidate.block(), *launch.sizes.grid, block, thread)?;
         if ours != theirs {
             return Err(difference(&ours, &theirs, block, thread));
         }
@@ -156,12 +157,12 @@ fn difference(ours: &Touches, theirs: &Touches, block: [i64; 3], thread: [i64; 3
 fn own_touches(
     kernel: &Kernel,
     program: &Program<i64>,
-    shape: [i64; 3],
+    shape: Block,
     block: [i64; 3],
     thread: [i64; 3],
 ) -> Outcome<Touches> {
     let mut touches = Touches::new();
-    visit_thread(program, kernel.extents(), shape, block, thread, 1 << 24, &mut |touch| {
+    visit_thread(program, kernel.extents(), shape, block.into(), thread.into(), 1 << 24, &mut |touch| {
         let field = &kernel.field(touch.instruction.field).name;
         touches.insert((touch.instruction.kind.verb().to_owned(), field.clone(), touch.element));
     })

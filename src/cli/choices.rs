@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::input::{Shape, parse_fold, parse_shape};
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Chosen, Shapes};
+use crate::space::{Block, Fold};
 
 /// The one launch that a command is about.
 #[derive(Debug, Clone, Args)]
@@ -27,7 +28,7 @@ impl LaunchArguments {
 
 /// The launch of a kernel with this block and fold, as far as they were given.
 pub(super) fn chosen(kernel: &Kernel, block: Option<Shape>, fold: Option<Shape>) -> Chosen {
-    Chosen::new(kernel, block.map(|b| b.0), fold.map(|f| f.0))
+    Chosen::new(kernel, block.map(|b| Block::known(b.0)), fold.map(|f| Fold::known(f.0)))
 }
 
 /// Launches given on the command line; those of the file otherwise.
@@ -47,8 +48,11 @@ pub(super) struct ShapeArguments {
 impl ShapeArguments {
     /// What was asked for.
     fn shapes(&self) -> Shapes {
-        let all = |shapes: &[Shape]| shapes.iter().map(|s| s.0).collect();
-        Shapes { blocks: all(&self.block), threads: self.threads.clone(), folds: all(&self.fold) }
+        Shapes {
+            blocks: self.block.iter().map(|s| Block::known(s.0)).collect(),
+            threads: self.threads.clone(),
+            folds: self.fold.iter().map(|s| Fold::known(s.0)).collect(),
+        }
     }
 
     /// The launches of a kernel to consider: for each fold all blocks.
@@ -65,7 +69,7 @@ impl ShapeArguments {
     }
 
     /// The blocks that were given; those of the file otherwise.
-    pub(super) fn blocks(&self, kernel: &Kernel) -> Vec<[i64; 3]> {
+    pub(super) fn blocks(&self, kernel: &Kernel) -> Vec<Block> {
         self.shapes().blocks(kernel)
     }
 }

@@ -16,6 +16,7 @@ use crate::launch::Chosen;
 use crate::measure::{Options, compare};
 use crate::report::ErrorDocument;
 use crate::report::trace::comparison_document;
+use crate::space::{Block, Fold};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -76,17 +77,17 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 /// The blocks and folds that were given: a block alone has the fold that `predict` takes. A simulation takes
 /// seconds: without a block, only the first candidate.
 fn launches(shapes: &ShapeArguments, kernel: &Kernel) -> Vec<Chosen> {
-    let blocks: Vec<Option<[i64; 3]>> = if shapes.block.is_empty() && shapes.threads.is_empty() {
+    let blocks: Vec<Option<Block>> = if shapes.block.is_empty() && shapes.threads.is_empty() {
         vec![None]
     } else {
         shapes.blocks(kernel).into_iter().map(Some).collect()
     };
-    let folds: Vec<Option<[i64; 3]>> = match shapes.fold.as_slice() {
+    let folds: Vec<Option<Fold>> = match shapes.fold.as_slice() {
         [] => vec![None],
-        folds => folds.iter().map(|f| Some(f.0)).collect(),
+        folds => folds.iter().map(|f| Some(Fold::known(f.0))).collect(),
     };
-    let of = |&fold: &Option<[i64; 3]>| {
-        let chosen = |&block: &Option<[i64; 3]>| Chosen::new(kernel, block, fold);
+    let of = |&fold: &Option<Fold>| {
+        let chosen = |&block: &Option<Block>| Chosen::new(kernel, block, fold);
         blocks.iter().map(chosen).collect::<Vec<_>>()
     };
     folds.iter().flat_map(of).collect()

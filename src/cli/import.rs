@@ -194,8 +194,8 @@ fn options(arguments: &Arguments) -> Options {
         kernels: arguments.kernel.clone(),
         device: arguments.device.clone(),
         params: arguments.param.iter().cloned().collect::<BTreeMap<_, _>>(),
-        block: arguments.block.map(|b| b.0),
-        fold: arguments.fold.map(|f| f.0),
+        block: arguments.block.map(|b| crate::space::Block::known(b.0)),
+        fold: arguments.fold.map(|f| crate::space::Fold::known(f.0)),
         decimal: arguments.decimal.map(|d| match d {
             DecimalName::Point => Decimal::Point,
             DecimalName::Comma => Decimal::Comma,

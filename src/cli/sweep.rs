@@ -16,8 +16,9 @@ use super::output::OutputArguments;
 use super::progress::{self, Progress};
 use crate::device::Device;
 use crate::kernel::{Kernel, Loaded, Options, load};
-use crate::launch::{Candidate, Chosen, candidates};
+use crate::launch::{Candidate, Chosen};
 use crate::report::{SweepDocument, sweep_document, sweep_point};
+use crate::space::Fold;
 use crate::sweep::{self, Request, Vary};
 
 #[derive(Debug, Args)]
@@ -190,16 +191,16 @@ fn launches_of(shapes: &ShapeArguments, best: bool, kernel: &Kernel) -> Vec<Cand
     if best {
         return shapes.candidates(kernel);
     }
-    let first = candidates(kernel).next().unwrap_or(Candidate::known([256, 1, 1], [1; 3]));
+    let first = Candidate::first(kernel);
     let has_block = !shapes.block.is_empty() || !shapes.threads.is_empty();
-    let folds: Vec<[i64; 3]> = match (shapes.fold.is_empty(), has_block) {
-        (false, _) => shapes.fold.iter().map(|s| s.0).collect(),
+    let folds: Vec<Fold> = match (shapes.fold.is_empty(), has_block) {
+        (false, _) => shapes.fold.iter().map(|s| Fold::known(s.0)).collect(),
         (true, true) => vec![Chosen::fold_of_block(kernel).0],
         (true, false) => vec![first.fold()],
     };
     let blocks = if has_block { shapes.blocks(kernel) } else { vec![first.block()] };
     let of =
-        |&fold: &[i64; 3]| blocks.iter().map(move |&block| Candidate::known(block, fold)).collect::<Vec<_>>();
+        |&fold: &Fold| blocks.iter().map(move |&block| Candidate::shaped(block, fold)).collect::<Vec<_>>();
     folds.iter().flat_map(of).collect()
 }
 

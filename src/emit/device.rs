@@ -9,10 +9,11 @@ use super::statements::Statements;
 use super::text::Text;
 use crate::expr::Dim;
 use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+use crate::space::Fold;
 
 /// The name of the kernel of a fold.
-pub(super) fn kernel_name(writer: Writer<'_>, fold: [i64; 3]) -> String {
-    let [x, y, z] = fold;
+pub(super) fn kernel_name(writer: Writer<'_>, fold: Fold) -> String {
+    let [x, y, z] = *fold;
     format!("{}_{x}x{y}x{z}", writer.words.kernel)
 }
 
@@ -166,7 +167,7 @@ pub(super) fn kernel_text(
     if uses_shared && place == Place::OpenCl {
         parameters.push("__local unsigned char *shared".to_owned());
     }
-    let [x, y, z] = plan.program.fold;
+    let [x, y, z] = *plan.program.fold;
     let many = x * y * z;
     text.line(&format!(
         "// {x}x{y}x{z}: {many} work item{} for each thread.",

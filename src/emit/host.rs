@@ -11,6 +11,7 @@ use super::text::Text;
 use crate::expr::Excess;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, visit_thread};
+use crate::space::{BlockIndex, Thread};
 
 const COMMON: &str = include_str!("templates/common.txt");
 const CUDA: &str = include_str!("templates/cuda.txt");
@@ -29,7 +30,7 @@ pub(super) fn arrays(
     let mut text = Text::default();
     let mut rows = Vec::new();
     // Those of global fields are numbers.
-    let nothing = crate::expr::LaunchSizes { block: [1; 3], grid: [1; 3] };
+    let nothing = crate::expr::LaunchSizes::ONE;
     for (id, field) in global_fields(kernel) {
         let whole = Element::whole(field);
         let elements = field.elements.at(&nothing)?;
@@ -93,9 +94,9 @@ pub(super) fn launches(
         let shared = launch.shared_bytes.max(shared_bytes(kernel, &launch.sizes)?);
         text.line(&format!(
             "{{{number}, {}, {}, {}, {shared}, {accesses}}},",
-            triple(fold),
-            triple(launch.sizes.block),
-            triple(launch.sizes.grid),
+            triple(*fold),
+            triple(*launch.sizes.block),
+            triple(*launch.sizes.grid),
         ));
     }
     text.close("};");
@@ -123,9 +124,9 @@ fn accesses_of(
 ) -> Result<usize, Unemitted> {
     let program = program.at(launch)?;
     let mut count = 0_usize;
-    let middle = launch.sizes.grid.map(|n| n / 2);
+    let middle = BlockIndex::along(|d| launch.sizes.grid[d] / 2);
     let visited =
-        visit_thread(&program, kernel.extents(), launch.sizes.block, middle, [0; 3], MOST, &mut |_| {
+        visit_thread(&program, kernel.extents(), launch.sizes.block, middle, Thread::ZERO, MOST, &mut |_| {
             count += 1;
         });
     // One that is too long to be counted counts as long.

@@ -3,6 +3,7 @@
 use crate::expr::{Coord, Excess, LoopId, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Space, Statement};
 use crate::launch::{Instruction, Program};
+use crate::space::Fold;
 
 /// A statement of a thread.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
+    pub(super) fn new(kernel: &Kernel, fold: Fold) -> Result<Self, Excess> {
         let (program, uses) = Program::folded_with_uses(kernel, fold)?;
         let mut making = Making {
             items: program.items.len(),

@@ -15,6 +15,7 @@ use super::words::Words;
 use crate::expr::{Coefficient, Scale};
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Candidate, Launch};
+use crate::space::Fold;
 
 /// Most arrays of a kernel: CUDA's arguments have 4096 bytes, of which a sum and a pointer take some.
 const MOST_ARRAYS: i64 = 500;
@@ -57,7 +58,7 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
     if launches.is_empty() {
         return Err(refused.map_or(Unemitted::NoCandidate, Unemitted::Infeasible));
     }
-    let folds: BTreeSet<[i64; 3]> = launches.iter().map(|l| l.candidate.fold()).collect();
+    let folds: BTreeSet<Fold> = launches.iter().map(|l| l.candidate.fold()).collect();
     let plans: Vec<Plan> = folds.iter().map(|&f| Plan::new(kernel, f)).collect::<Result<_, _>>()?;
     for plan in &plans {
         refuse_widths(kernel, plan)?;
@@ -186,7 +187,7 @@ impl Making<'_> {
             return Ok((None, false));
         }
         if is_plain(self.kernel) {
-            let unfolded = Plan::new(self.kernel, [1; 3])?;
+            let unfolded = Plan::new(self.kernel, Fold::ONE)?;
             return Ok((Some(vec![of_items(self.kernel, &unfolded, self.host_writer(), self.real)?]), true));
         }
         let all: Result<Vec<Option<String>>, Unemitted> =

@@ -8,9 +8,10 @@ use super::statements::Statements;
 use super::text::Text;
 use crate::expr::{Coord, LoopId};
 use crate::kernel::Kernel;
+use crate::space::Fold;
 
 /// The name of the function of a fold.
-pub(super) fn reference_name(writer: Writer<'_>, plain: bool, fold: [i64; 3]) -> String {
+pub(super) fn reference_name(writer: Writer<'_>, plain: bool, fold: Fold) -> String {
     if plain { "reference".to_owned() } else { format!("reference_{}", kernel_name(writer, fold)) }
 }
 

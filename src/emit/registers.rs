@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::kernel::MAX_FOLD;
 use crate::launch::extents;
+use crate::space::Fold;
 
 /// Reads the messages of `ptxas -v`, also as `nvcc -Xptxas -v` passes them on: a line that names the kernel, then
 /// one that tells its registers. Registers of a thread by the fold, which the names of emitted kernels end with.
-pub fn registers_of(messages: &str) -> BTreeMap<[i64; 3], i64> {
+pub fn registers_of(messages: &str) -> BTreeMap<Fold, i64> {
     let mut found = BTreeMap::new();
     let mut fold = None;
     for line in messages.lines() {
@@ -24,7 +25,7 @@ pub fn registers_of(messages: &str) -> BTreeMap<[i64; 3], i64> {
 }
 
 /// The fold at the end of a kernel's name.
-fn fold_of(name: &str) -> Option<[i64; 3]> {
+fn fold_of(name: &str) -> Option<Fold> {
     let (_, fold) = name.rsplit_once('_')?;
     if fold.contains('x') { extents(fold, MAX_FOLD) } else { None }
 }
@@ -43,8 +44,8 @@ mod tests {
             ptxas info    : Compiling entry function 'star_1x2x1' for 'sm_70'\n\
             ptxas info    : Used 50 registers, 384 bytes cmem[0]\n";
         let found = registers_of(text);
-        assert_eq!(found.get(&[1, 1, 1]), Some(&38));
-        assert_eq!(found.get(&[1, 2, 1]), Some(&50));
+        assert_eq!(found.get(&Fold::ONE), Some(&38));
+        assert_eq!(found.get(&Fold::known([1, 2, 1])), Some(&50));
         assert!(registers_of("ptxas fatal : nothing\n").is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::form::{Change, Coefficient, Coord, Excess, Form};
 use super::scale::{LaunchSizes, Scale};
+use crate::space::{Fold, ItemOffset};
 
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,7 +79,7 @@ impl<C: Coefficient> Cond<C> {
     }
 
     /// Puts fold * thread + offset in the place of each work-item axis.
-    pub fn fold(&self, fold: [i64; 3], offset: [i64; 3]) -> Result<Self, Excess> {
+    pub fn fold(&self, fold: Fold, offset: ItemOffset) -> Result<Self, Excess> {
         self.map(&|form| form.fold(fold, offset))
     }
 

@@ -119,6 +119,7 @@ pub fn lower_fraction(e: &Expr, scope: &dyn Scope) -> Result<Fraction, Diagnosti
 mod tests {
     use super::*;
     use crate::expr::{Binding, Coord, parse_expression};
+    use crate::space::{Block, Grid};
     use crate::text::{FileId, Origin, Span};
 
     struct Names;
@@ -143,7 +144,7 @@ mod tests {
     }
 
     fn at(text: &str, block: i64, grid: i64) -> Option<(i64, i64)> {
-        let sizes = LaunchSizes { block: [block, 1, 1], grid: [grid, 1, 1] };
+        let sizes = LaunchSizes { block: Block::known([block, 1, 1]), grid: Grid::known([grid, 1, 1]) };
         made(text).unwrap().at(&sizes).map(|r| (*r.numer(), *r.denom()))
     }
 

@@ -2,6 +2,7 @@
 
 use super::ast::Dim;
 use super::form::{Coefficient, Excess, MAX_DEPTH, MAX_SIZE, Term};
+use crate::space::{Block, Grid};
 
 /// Most products in one launch constant.
 const MAX_PRODUCTS: usize = 256;
@@ -23,9 +24,14 @@ pub enum LaunchAtom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LaunchSizes {
     /// Threads per block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Blocks along x, y, z.
-    pub grid: [i64; 3],
+    pub grid: Grid,
+}
+
+impl LaunchSizes {
+    /// One block of one thread: what does not depend on the launch has any sizes.
+    pub const ONE: Self = Self { block: Block::ONE, grid: Grid::ONE };
 }
 
 /// An integer polynomial in launch constants. Products are sorted and have no zero factor, so that

@@ -10,6 +10,7 @@ use super::query::Refusal;
 use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};
 use crate::launch::BlockBox;
+use crate::space::{Extents, Strides};
 
 /// Steps for an access of a group.
 const STEPS_OF_BASE: u64 = 16;
@@ -19,7 +20,7 @@ const STEPS_OF_BASE: u64 = 16;
 pub(super) struct Group {
     frame: usize,
     /// Bytes from a thread to the next along x, y, z.
-    strides: [i64; 3],
+    strides: Strides,
     width: i64,
     /// First bytes for thread 0, ascending.
     bases: Vec<i64>,
@@ -52,13 +53,13 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
 }
 
 /// Strides and first byte of an access in thread coordinates without loops and conditions.
-fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<([i64; 3], i64)> {
+fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<(Strides, i64)> {
     let frame = &frames[pattern.frame];
     let [address] = &*pattern.forms else { return None };
     if !pattern.when.is_empty() || !frame.loops.is_empty() || frame.joined != [true; 3] {
         return None;
     }
-    let mut strides = [0; 3];
+    let mut strides = Strides::ZERO;
     for (term, factor) in address.terms() {
         let Term::Coord(Coord::Thread(d)) = term else { return None };
         strides[d.index()] = *factor;
@@ -100,7 +101,7 @@ fn threads(frame: &Frame, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, R
 /// An access under a box of threads: where it begins and how often each stride is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
-    counts: [i64; 3],
+    counts: Extents,
     base: i64,
 }
 
@@ -113,7 +114,7 @@ impl Group {
     ) -> Result<(), Refusal> {
         let mut shift = 0_i128;
         let mut strides = [0; 3];
-        let mut counts = [1; 3];
+        let mut counts = Extents::from([1; 3]);
         for d in 0..3 {
             let (first, count) = threads[d];
             let stride = self.strides[d];

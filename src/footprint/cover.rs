@@ -84,11 +84,12 @@ mod tests {
     use super::*;
     use crate::expr::{Coord, Dim};
     use crate::footprint::{Engine, Query, count_with};
+    use crate::space::Extents;
 
     /// Rows of 64 threads by blocks of 16, and 4 more threads of each block beyond its end.
     fn halo(row: i64, beyond: i64) -> Vec<Piece> {
         let coords = [Coord::ThreadIdx(Dim::X), Coord::BlockIdx(Dim::X), Coord::ThreadIdx(Dim::Y)];
-        let piece = |counts: [i64; 3], first: i64| {
+        let piece = |counts: Extents, first: i64| {
             let mut address = Form::int(first);
             for (coord, stride) in coords.into_iter().zip([4, 64, row]) {
                 address = address.plus(&Form::coord(coord).times(&stride).unwrap()).unwrap();
@@ -96,7 +97,7 @@ mod tests {
             let ranges: Vec<Range> = coords.iter().zip(counts).map(|(c, n)| (*c, 0, n - 1)).collect();
             Piece { array: 0, ranges: ranges.into(), when: None, address: address.into(), width: 4 }
         };
-        vec![piece([16, 4, 5], 0), piece([4, 4, 5], beyond)]
+        vec![piece([16, 4, 5].into(), 0), piece([4, 4, 5].into(), beyond)]
     }
 
     #[test]

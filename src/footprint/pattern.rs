@@ -6,6 +6,7 @@ use super::query::{Range, Refusal};
 use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
 use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
+use crate::space::{Block, Extents};
 
 /// An access of one work item of a thread.
 #[derive(Debug, Clone)]
@@ -31,9 +32,9 @@ pub(super) struct Frame {
     /// Along which dimensions block and thread are one coordinate.
     pub(super) joined: [bool; 3],
     /// Threads along each dimension that do it; `i64::MAX` where the domain sets no end.
-    pub(super) threads: [i64; 3],
+    pub(super) threads: Extents,
     /// Threads of a block.
-    pub(super) shape: [i64; 3],
+    pub(super) shape: Block,
 }
 
 impl Frame {
@@ -174,7 +175,7 @@ impl Draft {
 
     /// Writes block * B + thread as one coordinate along every dimension in which all forms allow
     /// it; says along which.
-    pub(super) fn join_threads(&mut self, shape: [i64; 3]) -> Result<[bool; 3], Refusal> {
+    pub(super) fn join_threads(&mut self, shape: Block) -> Result<[bool; 3], Refusal> {
         let mut joined = [false; 3];
         for d in Dim::ALL {
             let size = shape[d.index()];

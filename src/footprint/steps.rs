@@ -7,6 +7,7 @@ use super::threads::{Addressing, Touched};
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Dim, Form, Term};
 use crate::launch::BlockBox;
+use crate::space::Strides;
 
 /// Steps for a part of an address or a condition.
 const STEPS_OF_PART: u64 = 8;
@@ -15,16 +16,16 @@ impl Touched {
     /// By how many bytes, modulo `line`, the accesses of these blocks move from a block to the next along x, y
     /// and z: all of them alike, so that where a block begins in a line says how many lines it touches. `None`
     /// if some move otherwise than others, or if blocks differ in more than that.
-    pub fn steps(&self, blocks: &BlockBox, line: i64) -> Option<[i64; 3]> {
+    pub fn steps(&self, blocks: &BlockBox, line: i64) -> Option<Strides> {
         if self.addressing == Addressing::Grid {
-            return Some([0; 3]);
+            return Some(Strides::ZERO);
         }
         let mut all = self.patterns.iter().map(|p| self.step(p, blocks, line));
-        let first = all.next().unwrap_or(Some([0; 3]))?;
+        let first = all.next().unwrap_or(Some(Strides::ZERO))?;
         all.all(|other| other == Some(first)).then_some(first)
     }
 
-    fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<[i64; 3]> {
+    fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<Strides> {
         let [address] = &*pattern.forms else { return None };
         let frame = &self.frames[pattern.frame];
         spend_on(address.size() + pattern.when.iter().map(Cond::size).sum::<usize>(), STEPS_OF_PART).ok()?;
@@ -35,7 +36,7 @@ impl Touched {
         let affine = address.is_affine();
         let placed =
             if affine { Cow::Borrowed(&**address) } else { Cow::Owned(frame.by_block(address).ok()?) };
-        let mut steps = [0; 3];
+        let mut steps = Strides::ZERO;
         for d in Dim::ALL {
             let i = d.index();
             // Where there is one block only, nothing moves.

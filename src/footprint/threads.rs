@@ -10,9 +10,10 @@ use super::pattern::{Draft, Frame, Pattern};
 use super::query::{Query, Ranges, Refusal};
 use super::region::Region;
 use crate::effort::spend_on;
-use crate::expr::{Coefficient, Cond, Dim, Excess, Form, LoopId};
+use crate::expr::{Coefficient, Cond, Excess, Form, LoopId};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{BlockBox, Instruction, Item, Launch, Program, Step};
+use crate::space::{Block, Extents};
 
 /// Steps for a part of an address or a condition that is made ready.
 const STEPS_OF_PART: u64 = 16;
@@ -137,7 +138,7 @@ impl Threads<'_> {
         }
         let shape = self.launch.sizes.block;
         let joined = draft.join_threads(shape)?;
-        let working = if instruction.clipped { self.working(item) } else { [i64::MAX; 3] };
+        let working = if instruction.clipped { self.working(item) } else { Extents::from([i64::MAX; 3]) };
         let frame = Frame { loops: draft.loops, joined, threads: working, shape };
         let number = frames.iter().position(|f| *f == frame).unwrap_or_else(|| {
             frames.push(frame);
@@ -155,12 +156,9 @@ impl Threads<'_> {
     }
 
     /// Threads along each dimension whose work item lies in the domain.
-    fn working(&self, item: &Item<i64>) -> [i64; 3] {
+    fn working(&self, item: &Item<i64>) -> Extents {
         let (extents, fold) = (self.kernel.extents(), self.program.fold);
-        Dim::ALL.map(|d| {
-            let i = d.index();
-            (extents[i] - item.offset[i] + fold[i] - 1).div_euclid(fold[i]).max(0)
-        })
+        Extents::along(|d| (extents[d] - item.offset[d] + fold[d] - 1).div_euclid(fold[d]).max(0))
     }
 }
 
@@ -180,7 +178,7 @@ impl Touched {
     /// What is touched where blocks have this shape; only for threads that do not tell one block from
     /// another.
     #[must_use]
-    pub fn in_blocks_of(&self, shape: [i64; 3]) -> Self {
+    pub fn in_blocks_of(&self, shape: Block) -> Self {
         let frames = self.frames.iter().map(|f| Frame { shape, ..f.clone() }).collect();
         Self { frames, patterns: self.patterns.clone(), groups: self.groups.clone(), ..*self }
     }

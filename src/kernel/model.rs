@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::leaf::{DType, Precision, Space};
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
+use crate::space::{Block, Domain, Fold};
 use crate::text::{Diagnostic, Span};
 
 /// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
@@ -43,12 +44,12 @@ pub struct Kernel {
 
 impl Kernel {
     /// Extents of the domain along x, y, z in work items; 1 where there is no axis.
-    pub fn extents(&self) -> [i64; 3] {
+    pub fn extents(&self) -> Domain {
         let mut extents = [1; 3];
         for (extent, axis) in extents.iter_mut().zip(&self.axes) {
             *extent = axis.extent;
         }
-        extents
+        Domain::known(extents)
     }
 
     /// What the coordinates are called in messages.
@@ -204,7 +205,7 @@ pub struct LaunchRules {
     /// Block shapes.
     pub blocks: BlockRule,
     /// Work items per thread along x, y, z.
-    pub folds: Vec<[i64; 3]>,
+    pub folds: Vec<Fold>,
     /// Register counts; empty if the document does not say.
     pub registers: Vec<RegisterRule>,
     /// Bytes of shared memory of a block.
@@ -221,7 +222,7 @@ pub struct LaunchRules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockRule {
     /// These.
-    List(Vec<[i64; 3]>),
+    List(Vec<Block>),
     /// All combinations along x, y, z, with one of these totals if any are given.
     Product {
         /// Values along x, y, z.
@@ -235,7 +236,7 @@ pub enum BlockRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterRule {
     /// Only for this fold.
-    pub fold: Option<[i64; 3]>,
+    pub fold: Option<Fold>,
     /// Only for blocks of so many threads.
     pub threads: Option<i64>,
     /// Registers of a thread.

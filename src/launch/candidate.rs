@@ -1,54 +1,45 @@
 //! The launches a kernel could have.
 
 use crate::kernel::{BlockRule, Kernel};
+use crate::space::{Block, EmptyExtent, Fold};
 
-/// A block shape and a fold, none of whose extents is less than 1.
+/// A block shape and a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Candidate {
-    block: [i64; 3],
-    fold: [i64; 3],
-}
-
-/// A block or a fold with an extent below 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the {what} {}x{}x{} has an extent below 1", .extents[0], .extents[1], .extents[2])]
-pub struct EmptyExtent {
-    /// `block` or `fold`.
-    pub what: &'static str,
-    /// Its extents.
-    pub extents: [i64; 3],
+    block: Block,
+    fold: Fold,
 }
 
 impl Candidate {
     /// Blocks of so many threads along x, y, z, each of which has so many work items along x, y, z.
     pub fn new(block: [i64; 3], fold: [i64; 3]) -> Result<Self, EmptyExtent> {
-        for (what, extents) in [("block", block), ("fold", fold)] {
-            if extents.iter().any(|&extent| extent < 1) {
-                return Err(EmptyExtent { what, extents });
-            }
-        }
-        Ok(Self { block, fold })
+        Ok(Self { block: Block::new(block)?, fold: Fold::new(fold)? })
     }
 
-    /// The same of extents that were checked where they were read.
-    pub(crate) fn known(block: [i64; 3], fold: [i64; 3]) -> Self {
-        debug_assert!(block.iter().chain(&fold).all(|&extent| extent >= 1), "{block:?} {fold:?}");
+    /// The first of a kernel; blocks of 256 threads if its rules leave none.
+    pub fn first(kernel: &Kernel) -> Self {
+        let default = Self { block: Block::known([256, 1, 1]), fold: Fold::ONE };
+        candidates(kernel).next().unwrap_or(default)
+    }
+
+    /// Blocks of this shape with this fold.
+    pub fn shaped(block: Block, fold: Fold) -> Self {
         Self { block, fold }
     }
 
     /// Threads of a block along x, y, z.
-    pub fn block(&self) -> [i64; 3] {
+    pub fn block(&self) -> Block {
         self.block
     }
 
     /// Work items of a thread along x, y, z.
-    pub fn fold(&self) -> [i64; 3] {
+    pub fn fold(&self) -> Fold {
         self.fold
     }
 
     /// Threads of a block.
     pub fn threads(&self) -> i64 {
-        self.block.iter().product()
+        self.block.volume()
     }
 }
 
@@ -61,14 +52,13 @@ pub fn candidates(kernel: &Kernel) -> impl Iterator<Item = Candidate> + '_ {
         .flat_map(|&fold| blocks(&kernel.launch.blocks).map(move |block| Candidate { block, fold }))
 }
 
-fn blocks(rule: &BlockRule) -> Box<dyn Iterator<Item = [i64; 3]> + '_> {
+fn blocks(rule: &BlockRule) -> Box<dyn Iterator<Item = Block> + '_> {
     match rule {
         BlockRule::List(shapes) => Box::new(shapes.iter().copied()),
         BlockRule::Product { along: [xs, ys, zs], threads } => Box::new(zs.iter().flat_map(move |&z| {
             ys.iter().flat_map(move |&y| {
-                let shapes = xs.iter().map(move |&x| [x, y, z]);
-                shapes
-                    .filter(move |s| threads.is_empty() || threads.binary_search(&s.iter().product()).is_ok())
+                let shapes = xs.iter().map(move |&x| Block::known([x, y, z]));
+                shapes.filter(move |s| threads.is_empty() || threads.binary_search(&s.volume()).is_ok())
             })
         })),
     }

@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, candidates};
 use crate::kernel::Kernel;
+use crate::space::{Block, Fold};
 
 /// Why a launch has the block or fold that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,8 +44,8 @@ impl Chosen {
     /// Block and fold as they were given. A block that was given alone has the fold of the document if that
     /// lists one only; of several the one that does not fold, and without such the first. Without a block the
     /// first launch of the document is meant.
-    pub fn new(kernel: &Kernel, block: Option<[i64; 3]>, fold: Option<[i64; 3]>) -> Self {
-        let first = candidates(kernel).next().unwrap_or(Candidate::known([256, 1, 1], [1; 3]));
+    pub fn new(kernel: &Kernel, block: Option<Block>, fold: Option<Fold>) -> Self {
+        let first = Candidate::first(kernel);
         let (fold, why_fold) = match (fold, block) {
             (Some(fold), _) => (fold, Reason::Given),
             (None, Some(_)) => Self::fold_of_block(kernel),
@@ -56,16 +57,16 @@ impl Chosen {
             None if candidates(kernel).nth(1).is_none() => Reason::Only,
             None => Reason::First,
         };
-        let candidate = Candidate::known(block.unwrap_or(first.block()), fold);
+        let candidate = Candidate::shaped(block.unwrap_or(first.block()), fold);
         Self { candidate, block: why_block, fold: why_fold }
     }
 
     /// The fold of a block that was given alone.
-    pub fn fold_of_block(kernel: &Kernel) -> ([i64; 3], Reason) {
+    pub fn fold_of_block(kernel: &Kernel) -> (Fold, Reason) {
         match kernel.launch.folds.as_slice() {
             [one] => (*one, Reason::Only),
-            many if many.contains(&[1; 3]) => ([1; 3], Reason::Unfolded),
-            many => (many.first().copied().unwrap_or([1; 3]), Reason::First),
+            many if many.contains(&Fold::ONE) => (Fold::ONE, Reason::Unfolded),
+            many => (many.first().copied().unwrap_or(Fold::ONE), Reason::First),
         }
     }
 }
@@ -85,8 +86,9 @@ mod tests {
              launch: {{block: [[8], [16]], registers: 8{folds}}}\n"
         );
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
-        let Chosen { candidate, fold, .. } = Chosen::new(&kernel, block, fold);
-        (candidate.block(), candidate.fold(), fold.word())
+        let Chosen { candidate, fold, .. } =
+            Chosen::new(&kernel, block.map(Block::known), fold.map(Fold::known));
+        (candidate.block().into(), candidate.fold().into(), fold.word())
     }
 
     #[test]

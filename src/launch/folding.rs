@@ -11,6 +11,7 @@ use super::simplified::simplified;
 use crate::effort::{Spent, spend_on};
 use crate::expr::{Cond, Coord, Excess, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
+use crate::space::{Fold, ItemOffset};
 
 /// Most work items of a thread.
 const MAX_ITEMS: usize = u16::MAX as usize;
@@ -29,13 +30,13 @@ impl Program<Scale> {
     ///
     /// What is the same for all work items is put in first: conditions that always hold and loops of one
     /// iteration make no difference.
-    pub fn folded(kernel: &Kernel, fold: [i64; 3]) -> Result<Self, Excess> {
+    pub fn folded(kernel: &Kernel, fold: Fold) -> Result<Self, Excess> {
         Ok(Self::folded_with_uses(&*simplified(kernel, fold.map(|n| n == 1))?, fold)?.0)
     }
 
     /// As [`folded`](Self::folded), but as it is written, and which instruction each access of the body is: in the order of the
     /// body, for each work item of the thread, or once for all where the access names none.
-    pub fn folded_with_uses(kernel: &Kernel, fold: [i64; 3]) -> Result<(Self, Vec<usize>), Excess> {
+    pub fn folded_with_uses(kernel: &Kernel, fold: Fold) -> Result<(Self, Vec<usize>), Excess> {
         let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));
         let instructions = count.and_then(|n| n.checked_mul(length(&kernel.body)));
         if count.is_none_or(|n| n > MAX_ITEMS) || instructions.is_none_or(|n| n > MAX_INSTRUCTIONS) {
@@ -50,7 +51,7 @@ impl Program<Scale> {
         for z in 0..fold[2] {
             for y in 0..fold[1] {
                 for x in 0..fold[0] {
-                    let offset = [x, y, z];
+                    let offset = ItemOffset::from([x, y, z]);
                     let guard = kernel.guard.as_ref().map(|g| g.fold(fold, offset)).transpose()?;
                     items.push(Item { offset, guard });
                 }
@@ -141,7 +142,7 @@ fn below(items: &[Item<Scale>], a: u16, b: u16) -> bool {
 type Loads = FxHashMap<FieldId, FxHashMap<u64, Vec<usize>>>;
 
 struct Folding<'a> {
-    fold: [i64; 3],
+    fold: Fold,
     items: &'a [Item<Scale>],
     own_grid: bool,
     loads: Loads,
@@ -219,7 +220,7 @@ impl Folding<'_> {
         }
         if !by_item {
             let more = (1..self.items.len()).filter_map(|i| u16::try_from(i).ok()).collect();
-            return self.instruction(access, [0; 3], Items { first: 0, more }, clipped, steps);
+            return self.instruction(access, ItemOffset::ZERO, Items { first: 0, more }, clipped, steps);
         }
         for (i, item) in self.items.iter().enumerate() {
             let position = u16::try_from(i).map_err(|_| Excess::TooComplex)?;
@@ -231,7 +232,7 @@ impl Folding<'_> {
     fn instruction(
         &mut self,
         access: &Access,
-        offset: [i64; 3],
+        offset: ItemOffset,
         items: Items,
         clipped: bool,
         steps: &mut Vec<Step>,

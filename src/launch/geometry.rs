@@ -5,6 +5,7 @@ use super::domain;
 use super::infeasible::Infeasible;
 use crate::expr::LaunchSizes;
 use crate::kernel::Kernel;
+use crate::space::Grid;
 
 /// Registers of a thread where the document gives none.
 pub const ASSUMED_REGISTERS: i64 = 32;
@@ -33,7 +34,7 @@ impl Launch {
         let grid = grid(kernel, candidate)?;
         let sizes = LaunchSizes { block: candidate.block(), grid };
         let threads =
-            candidate.block().iter().chain(&grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
+            candidate.block().iter().chain(&*grid).try_fold(1_i64, |product, &n| product.checked_mul(n));
         if threads.is_none_or(|n| n > MAX_GRID) {
             return Err(Infeasible::GridTooLarge);
         }
@@ -59,14 +60,14 @@ impl Launch {
 }
 
 /// Blocks along each dimension: ceil(N / (B F)), unless the document gives them.
-fn grid(kernel: &Kernel, candidate: Candidate) -> Result<[i64; 3], Infeasible> {
+fn grid(kernel: &Kernel, candidate: Candidate) -> Result<Grid, Infeasible> {
     let Some(given) = &kernel.launch.grid else {
         let extents = kernel.extents();
         let along = |d: usize| extents[d].div_ceil_positive(candidate.block()[d] * candidate.fold()[d]);
-        return Ok([along(0), along(1), along(2)]);
+        return Ok(Grid::known([along(0), along(1), along(2)]));
     };
     // A grid may depend on the block, not on itself.
-    let sizes = LaunchSizes { block: candidate.block(), grid: [0; 3] };
+    let sizes = LaunchSizes { block: candidate.block(), grid: Grid::ONE };
     let mut grid = [1; 3];
     for (extent, scale) in grid.iter_mut().zip(given) {
         *extent = scale.at(&sizes)?;
@@ -74,7 +75,7 @@ fn grid(kernel: &Kernel, candidate: Candidate) -> Result<[i64; 3], Infeasible> {
             return Err(Infeasible::NotPositive { what: "launch.grid", value: *extent });
         }
     }
-    Ok(grid)
+    Ok(Grid::known(grid))
 }
 
 trait DivCeil {

@@ -20,7 +20,7 @@ mod unfolded;
 mod wave;
 mod working;
 
-pub use candidate::{Candidate, EmptyExtent, candidates};
+pub use candidate::{Candidate, candidates};
 pub use chosen::{Chosen, Reason};
 pub use extents::{extents, whole};
 pub use geometry::{ASSUMED_REGISTERS, Launch};

@@ -7,6 +7,7 @@ use super::positions::Items;
 use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Excess, Form, LaunchSizes, LoopId, Scale};
 use crate::kernel::{AccessKind, FieldId};
+use crate::space::{Fold, ItemOffset};
 
 /// Steps for folding a part of a form.
 const STEPS_OF_PART: u64 = 12;
@@ -15,7 +16,7 @@ const STEPS_OF_PART: u64 = 12;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item<C: Coefficient> {
     /// Place in the fold along x, y, z.
-    pub offset: [i64; 3],
+    pub offset: ItemOffset,
     /// The kernel's guard for this work item.
     pub guard: Option<Cond<C>>,
 }
@@ -32,7 +33,7 @@ pub struct Instruction<C: Coefficient> {
     /// The indices of array form as written, see [`Instruction::indices`].
     pub(super) written: Option<Arc<[Form<Scale>]>>,
     /// Place in the fold of the work item it was first needed for.
-    pub(super) offset: [i64; 3],
+    pub(super) offset: ItemOffset,
     /// Bytes touched from there on.
     pub width: i64,
     /// Only where this holds.
@@ -47,7 +48,7 @@ pub struct Instruction<C: Coefficient> {
 impl<C: Coefficient> Instruction<C> {
     /// The indices of array form (the grid addressing of the paper's section 4.4.1) in a program of
     /// this fold and launch; `None` if it was written in pointer form.
-    pub fn indices(&self, fold: [i64; 3], launch: &Launch) -> Option<Result<Vec<Form<i64>>, Excess>> {
+    pub fn indices(&self, fold: Fold, launch: &Launch) -> Option<Result<Vec<Form<i64>>, Excess>> {
         let place = |form: &Form<Scale>| form.fold(fold, self.offset)?.at(&launch.sizes);
         self.written.as_ref().map(|indices| indices.iter().map(place).collect())
     }
@@ -79,7 +80,7 @@ pub struct ProgramLoop<C: Coefficient> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program<C: Coefficient> {
     /// The fold.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// The work items of a thread, x fastest.
     pub items: Vec<Item<C>>,
     /// The instructions in program order.

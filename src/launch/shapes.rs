@@ -3,6 +3,7 @@
 use super::candidate::{Candidate, candidates};
 use super::folding::length;
 use crate::kernel::Kernel;
+use crate::space::{Block, Fold};
 
 /// Most accesses that all folds together may unroll to.
 const MOST_UNROLLED: usize = 5_000_000;
@@ -11,11 +12,11 @@ const MOST_UNROLLED: usize = 5_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shapes {
     /// These blocks.
-    pub blocks: Vec<[i64; 3]>,
+    pub blocks: Vec<Block>,
     /// All blocks of so many threads whose extents are powers of two.
     pub threads: Vec<i64>,
     /// These folds.
-    pub folds: Vec<[i64; 3]>,
+    pub folds: Vec<Fold>,
 }
 
 impl Shapes {
@@ -26,8 +27,8 @@ impl Shapes {
         }
         let blocks = self.blocks(kernel);
         let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
-        let of = |&fold: &[i64; 3]| {
-            blocks.iter().map(move |&block| Candidate::known(block, fold)).collect::<Vec<_>>()
+        let of = |&fold: &Fold| {
+            blocks.iter().map(move |&block| Candidate::shaped(block, fold)).collect::<Vec<_>>()
         };
         folds.iter().flat_map(of).collect()
     }
@@ -35,7 +36,7 @@ impl Shapes {
     /// Why these folds are too many for a kernel: each of them unrolls its accesses once more.
     pub fn too_long(&self, kernel: &Kernel) -> Option<String> {
         let accesses = length(&kernel.body);
-        let unrolled = |fold: &[i64; 3]| {
+        let unrolled = |fold: &Fold| {
             let items = fold.iter().map(|&f| usize::try_from(f).unwrap_or(usize::MAX));
             items.fold(accesses, usize::saturating_mul)
         };
@@ -46,7 +47,7 @@ impl Shapes {
     }
 
     /// The blocks that were given; those of the document otherwise.
-    pub fn blocks(&self, kernel: &Kernel) -> Vec<[i64; 3]> {
+    pub fn blocks(&self, kernel: &Kernel) -> Vec<Block> {
         if !self.blocks.is_empty() {
             self.blocks.clone()
         } else if self.threads.is_empty() {
@@ -60,7 +61,7 @@ impl Shapes {
 
 /// Blocks of `threads` threads over so many axes, all extents but the first powers of two, x longest
 /// first.
-fn shapes(threads: i64, axes: usize) -> Vec<[i64; 3]> {
+fn shapes(threads: i64, axes: usize) -> Vec<Block> {
     let powers = |most: i64, has: bool| {
         (0..=16).map(|i| 1_i64 << i).take_while(move |&n| n <= if has { most } else { 1 })
     };
@@ -68,7 +69,7 @@ fn shapes(threads: i64, axes: usize) -> Vec<[i64; 3]> {
     for z in powers(64, axes > 2) {
         for y in powers(1024, axes > 1) {
             if threads % (y * z) == 0 {
-                all.push([threads / (y * z), y, z]);
+                all.push(Block::known([threads / (y * z), y, z]));
             }
         }
     }

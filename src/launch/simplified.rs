@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use crate::kernel::load;
     use crate::launch::Program;
+    use crate::space::Fold;
 
     fn program(guard: &str, body: &str, more: &str) -> Program<Scale> {
         let text = format!(
@@ -204,7 +205,7 @@ mod tests {
              {guard}\nbody: {body}\n{more}"
         );
         let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
-        let mut program = Program::folded(&kernel, [1; 3]).unwrap();
+        let mut program = Program::folded(&kernel, Fold::ONE).unwrap();
         // Loops that are gone keep their number.
         program.loops.clear();
         program

@@ -4,6 +4,7 @@
 use super::program::{Instruction, Item, Program, Step};
 use crate::effort::Spent;
 use crate::expr::{Coord, LoopId};
+use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// One address that a thread touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +45,10 @@ pub enum Fault {
 /// in the block, `shape` the block's.
 pub fn visit_thread<'p>(
     program: &'p Program<i64>,
-    extents: [i64; 3],
-    shape: [i64; 3],
-    block: [i64; 3],
-    thread: [i64; 3],
+    extents: Domain,
+    shape: Block,
+    block: BlockIndex,
+    thread: Thread,
     most: usize,
     visit: &mut dyn FnMut(Touch<'p>),
 ) -> Result<(), Fault> {
@@ -62,10 +63,10 @@ pub fn visit_thread<'p>(
 /// As [`visit_thread`], with barriers and iterations.
 pub fn visit_events<'p>(
     program: &'p Program<i64>,
-    extents: [i64; 3],
-    shape: [i64; 3],
-    block: [i64; 3],
-    thread: [i64; 3],
+    extents: Domain,
+    shape: Block,
+    block: BlockIndex,
+    thread: Thread,
     most: usize,
     visit: &mut dyn FnMut(Event<'p, '_>),
 ) -> Result<(), Fault> {
@@ -98,8 +99,8 @@ struct Working {
 
 struct Run<'p> {
     program: &'p Program<i64>,
-    block: [i64; 3],
-    thread: [i64; 3],
+    block: BlockIndex,
+    thread: Thread,
     loops: Vec<Option<i64>>,
     /// Of each loop that runs, from 0.
     iterations: Vec<Option<u32>>,
@@ -119,12 +120,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn working_items(
-        &self,
-        extents: [i64; 3],
-        shape: [i64; 3],
-        clipped: bool,
-    ) -> Result<Vec<Working>, Fault> {
+    fn working_items(&self, extents: Domain, shape: Block, clipped: bool) -> Result<Vec<Working>, Fault> {
         // A grid of its own may be so large that a coordinate leaves 64 bits.
         let first = |d: usize| {
             let at = i128::from(self.block[d]) * i128::from(shape[d]) + i128::from(self.thread[d]);

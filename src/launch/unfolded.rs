@@ -9,6 +9,7 @@ use super::program::Program;
 use super::simplified::simplified;
 use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, Scale};
 use crate::kernel::{Access, Kernel, Loop, Space, Statement};
+use crate::space::{Block, Fold, Grid};
 
 impl Candidate {
     /// Along which dimensions a thread has one work item.
@@ -22,9 +23,9 @@ impl Launch {
     #[must_use]
     pub fn unfolded(&self) -> Self {
         let (block, fold) = (self.candidate.block(), self.candidate.fold());
-        let block = std::array::from_fn(|d| block[d].saturating_mul(fold[d]));
+        let block = Block::known(std::array::from_fn(|d| block[d].saturating_mul(fold[d])));
         let sizes = LaunchSizes { block, ..self.sizes };
-        Self { candidate: Candidate::known(block, [1; 3]), sizes, ..self.clone() }
+        Self { candidate: Candidate::shaped(block, Fold::ONE), sizes, ..self.clone() }
     }
 }
 
@@ -41,10 +42,10 @@ impl Program<Scale> {
         if !only_items(&kernel) {
             return None;
         }
-        let candidate = Candidate::known([1; 3], [1; 3]);
-        let sizes = LaunchSizes { block: [1; 3], grid: kernel.extents() };
+        let candidate = Candidate::shaped(Block::ONE, Fold::ONE);
+        let sizes = LaunchSizes { block: Block::ONE, grid: Grid::known(kernel.extents().into()) };
         let launch = Launch { candidate, sizes, registers: 1, registers_assumed: true, shared_bytes: 0 };
-        Some((launch, Self::folded(&kernel, [1; 3]).ok()?))
+        Some((launch, Self::folded(&kernel, Fold::ONE).ok()?))
     }
 }
 

@@ -7,6 +7,7 @@ use super::wave::BlockBox;
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord};
 use crate::kernel::Kernel;
+use crate::space::BlockIndex;
 
 /// Most boxes of blocks that are looked at to find the first or last one with work.
 const MOST_LOOKS: u32 = 1 << 10;
@@ -31,7 +32,7 @@ pub struct Working<'a> {
 impl<'a> Working<'a> {
     /// Those of a launch.
     pub fn new(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
-        let mut blocks = BlockBox { from: [0; 3], to: launch.sizes.grid };
+        let mut blocks = BlockBox::whole(launch.sizes.grid);
         if program.instructions.iter().all(|i| i.clipped) {
             for (d, extent) in kernel.extents().into_iter().enumerate() {
                 let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
@@ -61,13 +62,13 @@ impl<'a> Working<'a> {
     }
 
     /// Whether a block has work.
-    pub fn works(&self, block: [i64; 3]) -> bool {
+    pub fn works(&self, block: BlockIndex) -> bool {
         let block = BlockBox::one(block);
         self.search.as_ref().is_none_or(|s| s.may_work(&block))
     }
 
     /// The first block with work from one on, along x, then y, then z; the block itself if it is far.
-    pub fn near(&self, block: [i64; 3]) -> [i64; 3] {
+    pub fn near(&self, block: BlockIndex) -> BlockIndex {
         let along = |d: usize, step: i64| {
             let mut there = block;
             let (from, to) = (self.blocks.from[d], self.blocks.to[d]);
@@ -86,13 +87,13 @@ impl<'a> Working<'a> {
     }
 
     /// At most `most` blocks with work, spread over all of them; one that may have none, if none is found.
-    pub fn some(&self, most: i64) -> Vec<[i64; 3]> {
+    pub fn some(&self, most: i64) -> Vec<BlockIndex> {
         let tries =
             (0..if self.search.is_some() { MOST_TRIES } else { 1 }).map(|turn| self.sample(most, turn));
-        let tries: Vec<Vec<[i64; 3]>> = tries.collect();
+        let tries: Vec<Vec<BlockIndex>> = tries.collect();
         let parts = tries.first().map_or(0, Vec::len);
         let of_part = |i: usize| tries.iter().filter_map(|t| t.get(i)).find(|b| self.works(**b)).copied();
-        let mut found: Vec<[i64; 3]> = (0..parts).filter_map(of_part).collect();
+        let mut found: Vec<BlockIndex> = (0..parts).filter_map(of_part).collect();
         if found.is_empty() {
             found.push(self.near(self.blocks.from));
         }
@@ -101,10 +102,10 @@ impl<'a> Working<'a> {
 
     /// Blocks of the box: all, or one from each of equal parts, at no regular distance and in each turn
     /// another.
-    fn sample(&self, most: i64, turn: i64) -> Vec<[i64; 3]> {
+    fn sample(&self, most: i64, turn: i64) -> Vec<BlockIndex> {
         let all = self.blocks.count();
         let parts = all.min(most);
-        let ([x, y, z], to) = (self.blocks.from, self.blocks.to);
+        let ([x, y, z], to) = (*self.blocks.from, self.blocks.to);
         let (nx, ny) = (to[0] - x, to[1] - y);
         let start = |i: i64| (i128::from(all) * i128::from(i) / i128::from(parts)).try_into().unwrap_or(0);
         let one = |i: i64| {
@@ -113,7 +114,7 @@ impl<'a> Working<'a> {
             let key = turn.wrapping_mul(parts).wrapping_add(i).wrapping_add(1);
             let hash = key.wrapping_mul(0x61c8_8646_80b5_83eb) >> 20;
             let number = from + hash.rem_euclid((next - from).max(1));
-            [x + number % nx, y + number / nx % ny, z + number / nx / ny]
+            [x + number % nx, y + number / nx % ny, z + number / nx / ny].into()
         };
         (0..parts).map(one).collect()
     }
@@ -205,7 +206,9 @@ mod tests {
     use crate::kernel::load;
     use crate::launch::Candidate;
 
-    fn working(domain: &str, guard: &str, more: &str, block: [i64; 3]) -> ([i64; 3], [i64; 3], f64) {
+    type Corners = ([i64; 3], [i64; 3]);
+
+    fn working(domain: &str, guard: &str, more: &str, block: [i64; 3]) -> (Corners, f64) {
         let text = format!(
             "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000000}}}}\ndomain: {domain}\n\
              loads: ['a[x]']\nguard: '{guard}'\n{more}"
@@ -215,17 +218,17 @@ mod tests {
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let found = Working::new(&kernel, &launch, &program);
-        let middle = found.near([0, 1, 2].map(|d| i64::midpoint(found.blocks.from[d], found.blocks.to[d])));
+        let middle = found.near(found.blocks.middle());
         assert!(guard == "x < 0" || found.works(middle), "{guard}: {middle:?}");
-        (found.blocks.from, found.blocks.to, found.share)
+        ((*found.blocks.from, *found.blocks.to), found.share)
     }
 
     #[test]
     fn guards_and_the_domain_leave_a_box() {
         let line = "{x: 1000}";
-        let is = |found: ([i64; 3], [i64; 3], f64), from, to, share: f64| {
-            assert_eq!((found.0, found.1), (from, to));
-            assert!((found.2 - share).abs() < 0.02, "{found:?}");
+        let is = |found: (Corners, f64), from, to, share: f64| {
+            assert_eq!(found.0, (from, to));
+            assert!((found.1 - share).abs() < 0.02, "{found:?}");
         };
         is(working(line, "x >= 0", "", [10, 1, 1]), [0; 3], [100, 1, 1], 1.0);
         is(working(line, "x < 495 && x > 9", "", [10, 1, 1]), [1, 0, 0], [50, 1, 1], 1.0);

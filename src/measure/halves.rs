@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::measurements::{Measurements, Row};
 use crate::random::Random;
+use crate::space::{Block, Fold};
 
 /// Which half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
     measurements.rows.retain(keep);
 }
 
-type Launch = ([i64; 3], [i64; 3]);
+type Launch = (Block, Fold);
 
 fn place(row: &Row) -> usize {
     usize::try_from(row.subject).unwrap_or(usize::MAX)

@@ -115,7 +115,7 @@ fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>)
     let mut places: HashMap<Candidate, usize> = HashMap::new();
     let mut launches: Vec<(Candidate, Vec<&Row>)> = Vec::new();
     for &row in rows {
-        let candidate = Candidate::known(row.block, row.fold);
+        let candidate = Candidate::shaped(row.block, row.fold);
         let at = *places.entry(candidate).or_insert(launches.len());
         match launches.get_mut(at) {
             Some((_, same)) => same.push(row),

@@ -11,13 +11,14 @@ use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
+use crate::space::Fold;
 use crate::traffic::{Footprints, Region, WorkItems, footprints};
 
 /// What the candidates of one kernel have in common.
 pub(super) struct Shared<'k> {
     estimator: Estimator<'k>,
     /// The folded program of each fold.
-    programs: BTreeMap<[i64; 3], Result<Program<Scale>, Excess>>,
+    programs: BTreeMap<Fold, Result<Program<Scale>, Excess>>,
     /// What work items touch in any launch, or else by the dimensions along which a thread has one.
     items: Option<WorkItems<'k>>,
     unfolded: BTreeMap<[bool; 3], Option<WorkItems<'k>>>,

@@ -141,8 +141,7 @@ impl ErrorDocument {
 
     /// Why a launch has no prediction.
     pub fn unpredicted(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Self {
-        let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
-        let (block, fold) = (shape(candidate.block()), shape(candidate.fold()));
+        let (block, fold) = (candidate.block(), candidate.fold());
         let message = format!("{}: block {block}, fold {fold} cannot be predicted: {why}", kernel.name);
         Self::single(why.code(), message, why.help().map(str::to_owned))
     }

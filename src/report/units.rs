@@ -65,9 +65,8 @@ pub(super) fn giga(rate: Option<f64>) -> String {
 }
 
 /// Extents along x, y, z.
-pub(super) fn shape(extents: [i64; 3]) -> String {
-    let [x, y, z] = extents;
-    format!("{x}x{y}x{z}")
+pub(super) fn shape(extents: impl std::fmt::Display) -> String {
+    extents.to_string()
 }
 
 /// Six significant digits, without an exponent where that is short.

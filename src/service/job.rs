@@ -11,6 +11,7 @@ use crate::kernel::{Kernel, Loaded, Options as KernelOptions};
 use crate::launch::{Chosen, Shapes};
 use crate::predict::{Choice, Estimator, rank};
 use crate::report::{ErrorDocument, Warning, check, kernels_warnings, prediction_document, ranking_document};
+use crate::space::{Block, Fold};
 use crate::traffic::Counting;
 
 /// A text of kernels and how to read it.
@@ -60,7 +61,7 @@ impl Job {
         let mut documents = Vec::new();
         for kernel in &loaded.kernels {
             let estimator = self.estimator(kernel, device)?;
-            let chosen = Chosen::new(kernel, block, fold);
+            let chosen = Chosen::new(kernel, block.map(Block::known), fold.map(Fold::known));
             let candidate = chosen.candidate;
             match estimator.predict(candidate) {
                 Ok(found) => {
@@ -83,9 +84,9 @@ impl Job {
     fn rank(&self, loaded: &Loaded, device: &Device) -> Result<Documents, ErrorDocument> {
         let tie = self.options.tie()?;
         let shapes = Shapes {
-            blocks: self.options.block.all().to_vec(),
+            blocks: self.options.block.all().iter().copied().map(Block::known).collect(),
             threads: self.options.threads.0.clone(),
-            folds: self.options.folds()?.all().to_vec(),
+            folds: self.options.folds()?.all().iter().copied().map(Fold::known).collect(),
         };
         let mut documents = Vec::new();
         for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {

@@ -10,6 +10,7 @@ use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
 use crate::parallel;
 use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
+use crate::space::{Block, Fold};
 use crate::text::Fault;
 use crate::traffic::{Caches, Counting};
 
@@ -264,14 +265,16 @@ impl Request<'_> {
         let (mut block, mut fold) = (candidate.block(), candidate.fold());
         for (vary, value) in self.vary.iter().zip(values) {
             match (vary.subject, value) {
-                (Subject::Block, Value::Shape(shape)) => block = *shape,
-                (Subject::Fold, Value::Shape(shape)) => fold = *shape,
-                (Subject::BlockExtent(axis), Value::Integer(n)) => block[axis] = *n,
-                (Subject::FoldExtent(axis), Value::Integer(n)) => fold[axis] = *n,
+                (Subject::Block, Value::Shape(shape)) => block = Block::known(*shape),
+                (Subject::Fold, Value::Shape(shape)) => fold = Fold::known(*shape),
+                (Subject::BlockExtent(axis), Value::Integer(n)) => {
+                    block = block.with(axis, *n).unwrap_or(block)
+                }
+                (Subject::FoldExtent(axis), Value::Integer(n)) => fold = fold.with(axis, *n).unwrap_or(fold),
                 _ => {}
             }
         }
-        Candidate::known(block, fold)
+        Candidate::shaped(block, fold)
     }
 }
 

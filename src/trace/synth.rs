@@ -7,6 +7,7 @@ use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
 use crate::launch::{Event, Fault, Launch, Program, Touch, visit_events};
+use crate::space::{Block, Domain};
 
 /// Where the first array lies; an allocation never lies at 0.
 const BASE: u64 = 0x0020_0000;
@@ -73,7 +74,7 @@ pub struct Synth<'k> {
     program: Program<i64>,
     block: Dim3,
     grid: Dim3,
-    extents: [i64; 3],
+    extents: Domain,
     /// First byte of each of the identical arrays of a field; none of fields that are not in global memory.
     bases: Vec<Vec<u64>>,
     limits: Limits,
@@ -85,7 +86,7 @@ impl<'k> Synth<'k> {
         let program = Program::placed(kernel, launch.candidate)?.at(launch)?;
         let narrow = |n: i64| u32::try_from(n).ok();
         let shape = |[x, y, z]: [i64; 3]| Some(Dim3([narrow(x)?, narrow(y)?, narrow(z)?]));
-        let (block, grid) = (shape(launch.sizes.block), shape(launch.sizes.grid));
+        let (block, grid) = (shape(*launch.sizes.block), shape(*launch.sizes.grid));
         let (Some(block), Some(grid)) = (block, grid) else {
             return Err(NoTrace::TooLarge("the launch has more blocks or threads than can be numbered"));
         };
@@ -125,15 +126,15 @@ impl<'k> Synth<'k> {
     /// error if that is too much.
     pub fn check(&self, blocks: u64) -> Result<(), NoTrace> {
         let middle = |of: Dim3| of.0.map(|n| i64::from(n / 2));
-        let shape = self.block.0.map(i64::from);
+        let shape = Block::known(self.block.0.map(i64::from));
         let mut count = 0_u64;
         let copies = |field: FieldId| self.bases.get(usize::from(field.0)).map_or(1, Vec::len) as u64;
         let counted = visit_events(
             &self.program,
             self.extents,
             shape,
-            middle(self.grid),
-            middle(self.block),
+            middle(self.grid).into(),
+            middle(self.block).into(),
             MOST,
             &mut |event| {
                 count += match event {
@@ -215,8 +216,8 @@ impl Making<'_> {
             let Some(thread) = thread else {
                 return Err(NoTrace::TooLarge("more threads than can be numbered"));
             };
-            let (shape, place) = (signed(synth.block), signed(place));
-            let own = signed(synth.block.place(local));
+            let (shape, place) = (Block::known(signed(synth.block)), signed(place).into());
+            let own = signed(synth.block.place(local)).into();
             visit_events(&synth.program, synth.extents, shape, place, own, MOST, &mut |event| {
                 self.event(thread, event);
             })?;

@@ -9,12 +9,13 @@
 
 use crate::footprint::gcd;
 use crate::launch::BlockBox;
+use crate::space::{BlockIndex, Strides};
 
 /// Blocks that touch as many lines on average as one count says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Aligned {
     /// One of them.
-    pub(super) block: [i64; 3],
+    pub(super) block: BlockIndex,
     /// Their share of all blocks; below 0 where others have them too often.
     pub(super) share: f64,
     /// They begin at all multiples of so many bytes from this one, equally often: at the same place of a
@@ -28,9 +29,9 @@ const MOST: usize = 64;
 const LITTLE: f64 = 0.005;
 
 /// The classes of blocks whose addresses move by `steps` bytes from block to block.
-pub(super) fn alignments(steps: [i64; 3], blocks: &BlockBox, line: i64) -> Vec<Aligned> {
-    let counts: [i64; 3] = std::array::from_fn(|d| blocks.to[d] - blocks.from[d]);
-    let middle: [i64; 3] = std::array::from_fn(|d| blocks.from[d] + counts[d] / 2);
+pub(super) fn alignments(steps: Strides, blocks: &BlockBox, line: i64) -> Vec<Aligned> {
+    let counts = blocks.counts();
+    let middle = blocks.middle();
     let moving = || (0..3).filter(|&d| counts[d] > 1 && steps[d] % line != 0);
     let spread = moving().fold(line, |all, d| gcd(all, steps[d]));
     let whole = |d: usize| (gcd(steps[d], line) == spread) && counts[d] % (line / spread) == 0;
@@ -49,12 +50,12 @@ pub(super) fn alignments(steps: [i64; 3], blocks: &BlockBox, line: i64) -> Vec<A
 struct Residues {
     /// Share of the blocks; 0 where no block is.
     shares: Vec<f64>,
-    blocks: Vec<[i64; 3]>,
+    blocks: Vec<BlockIndex>,
 }
 
 impl Residues {
     /// One block.
-    fn new(block: [i64; 3], different: i64) -> Self {
+    fn new(block: BlockIndex, different: i64) -> Self {
         let different = usize::try_from(different).unwrap_or(1).max(1);
         let mut shares = vec![0.0; different];
         shares[0] = 1.0;
@@ -164,18 +165,19 @@ fn smallest_factor(n: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::Extents;
 
-    fn aligned(steps: [i64; 3], counts: [i64; 3], line: i64) -> Vec<Aligned> {
-        alignments(steps, &BlockBox { from: [0; 3], to: counts }, line)
+    fn aligned(steps: Strides, counts: Extents, line: i64) -> Vec<Aligned> {
+        alignments(steps, &BlockBox { from: BlockIndex::ZERO, to: BlockIndex::from(*counts) }, line)
     }
 
     /// The share of each residue, by its definition and by the classes.
-    fn shares(steps: [i64; 3], counts: [i64; 3], line: i64) -> [Vec<f64>; 2] {
-        let residue = |b: [i64; 3]| (0..3).map(|d| b[d] * steps[d]).sum::<i64>().rem_euclid(line);
+    fn shares(steps: Strides, counts: Extents, line: i64) -> [Vec<f64>; 2] {
+        let residue = |b: BlockIndex| (0..3).map(|d| b[d] * steps[d]).sum::<i64>().rem_euclid(line);
         let at = |r: i64| usize::try_from(r).unwrap();
         let mut all = vec![0.0; at(line)];
         let blocks = (0..counts[2]).flat_map(|z| (0..counts[1]).map(move |y| (y, z)));
-        for b in blocks.flat_map(|(y, z)| (0..counts[0]).map(move |x| [x, y, z])) {
+        for b in blocks.flat_map(|(y, z)| (0..counts[0]).map(move |x| BlockIndex::from([x, y, z]))) {
             all[at(residue(b))] += 1.0 / counts.iter().product::<i64>() as f64;
         }
         let mut classes = vec![0.0; at(line)];
@@ -202,7 +204,7 @@ mod tests {
             ([8, 0, 0], [126, 1, 1], 128),
             ([8, 0, 0], [14, 1, 1], 128),
         ] {
-            let [all, classes] = shares(steps, counts, line);
+            let [all, classes] = shares(steps.into(), counts.into(), line);
             for (r, (a, b)) in all.iter().zip(&classes).enumerate() {
                 // At most a few classes of less than 0.5 % are left out.
                 assert!((a - b).abs() < 0.02, "{steps:?} {counts:?} {line}: residue {r}: {a} {b}");
@@ -212,13 +214,13 @@ mod tests {
 
     #[test]
     fn most_grids_need_one_class() {
-        assert_eq!(aligned([256, 5120, 128], [20, 8, 9], 128).len(), 1);
-        let [one] = aligned([8, 0, 0], [64, 3, 1], 128)[..] else { panic!() };
+        assert_eq!(aligned([256, 5120, 128].into(), [20, 8, 9].into(), 128).len(), 1);
+        let [one] = aligned([8, 0, 0].into(), [64, 3, 1].into(), 128)[..] else { panic!() };
         assert_eq!((one.spread, one.share), (8, 1.0));
-        assert!(aligned([1, 0, 0], [1000, 1, 1], 128).len() <= MOST);
-        assert!(aligned([1, 129, 0], [11, 13, 1], 128).len() <= MOST);
+        assert!(aligned([1, 0, 0].into(), [1000, 1, 1].into(), 128).len() <= MOST);
+        assert!(aligned([1, 129, 0].into(), [11, 13, 1].into(), 128).len() <= MOST);
         // All but two of 16 places once more than those.
-        assert_eq!(aligned([8, 0, 0], [126, 1, 1], 128).len(), 3);
-        assert!(aligned([8, 0, 0], [14, 1, 1], 128).iter().all(|a| a.share > 0.0));
+        assert_eq!(aligned([8, 0, 0].into(), [126, 1, 1].into(), 128).len(), 3);
+        assert!(aligned([8, 0, 0].into(), [14, 1, 1].into(), 128).iter().all(|a| a.share > 0.0));
     }
 }

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
 use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
 
+use crate::space::Block;
 use AccessKind::{Atomic, Load, Store};
 
 /// Granularities of a device in bytes.
@@ -56,7 +57,7 @@ impl TouchedField<'_> {
     }
 
     /// The same in blocks of another shape, for threads that do not tell one block from another.
-    pub(super) fn in_blocks_of(&self, shape: [i64; 3]) -> Self {
+    pub(super) fn in_blocks_of(&self, shape: Block) -> Self {
         let with = |touched: &Touched| touched.in_blocks_of(shape);
         let atomics =
             self.atomics.as_ref().map(|a| Atomics { alone: with(&a.alone), with_loads: with(&a.with_loads) });

@@ -39,7 +39,7 @@ pub(super) fn of_fields(
     let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
     let sizes = Sizes::new(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
-    let all = BlockBox { from: [0; 3], to: launch.sizes.grid };
+    let all = BlockBox::whole(launch.sizes.grid);
     let working = Working::new(kernel, launch, program);
     let items = items_of(&[all]);
     // Work items of blocks that do nothing belong to the launch, too.

@@ -2,6 +2,7 @@
 
 use crate::footprint::Threads;
 use crate::launch::{BlockBox, Working, work_items};
+use crate::space::{BlockIndex, Extents};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
 const MOST_DIFFERENT: i64 = 4;
@@ -24,7 +25,7 @@ pub(super) struct Representative {
 
 impl Representative {
     /// Some of the blocks that do the same, side by side.
-    pub(super) fn some(&self) -> Vec<[i64; 3]> {
+    pub(super) fn some(&self) -> Vec<BlockIndex> {
         diagonal(&self.alike, MOST_DIFFERENT)
     }
 }
@@ -41,16 +42,16 @@ pub(super) fn representatives(
     let Threads { kernel, launch, program } = *threads;
     let clipped = program.instructions.iter().all(|i| i.clipped);
     let extents = kernel.extents();
-    let all: [i64; 3] = std::array::from_fn(|d| inside.to[d] - inside.from[d]);
+    let all = inside.counts();
     // Where no block is whole, the cut ones are what there is.
-    let usual: [i64; 3] = std::array::from_fn(|d| {
+    let usual = Extents::along(|d| {
         let size = launch.candidate.block()[d] * launch.candidate.fold()[d];
         let whole = if clipped { extents[d] / size - inside.from[d] } else { all[d] };
         if whole <= 0 { all[d] } else { whole.min(all[d]) }
     });
     let cut: [f64; 3] = std::array::from_fn(|d| (all[d] - usual[d]) as f64 / all[d] as f64);
     let even = working.is_even();
-    let one = |block: [i64; 3], alike: BlockBox, share: f64, whole: bool| {
+    let one = |block: BlockIndex, alike: BlockBox, share: f64, whole: bool| {
         let block = BlockBox::one(block);
         let items = factor * work_items(kernel, launch, program, &[block]);
         Representative { block, alike, share, items, whole }
@@ -67,7 +68,7 @@ pub(super) fn representatives(
         }
         let whole = ends == [false; 3];
         if even {
-            found.push(one(middle(&alike), alike, share, whole));
+            found.push(one(alike.middle(), alike, share, whole));
             continue;
         }
         let places = diagonal(&alike, if whole { MOST_DIFFERENT } else { 1 });
@@ -105,14 +106,10 @@ fn kinds(cut: [f64; 3]) -> Vec<([bool; 3], f64)> {
     found
 }
 
-fn middle(of: &BlockBox) -> [i64; 3] {
-    std::array::from_fn(|d| of.from[d] + (of.to[d] - of.from[d]) / 2)
-}
-
 /// At most `most` blocks around the middle that follow each other diagonally.
-fn diagonal(of: &BlockBox, most: i64) -> Vec<[i64; 3]> {
-    let counts: [i64; 3] = std::array::from_fn(|d| of.to[d] - of.from[d]);
+fn diagonal(of: &BlockBox, most: i64) -> Vec<BlockIndex> {
+    let counts = of.counts();
     let longest = counts.iter().copied().max().unwrap_or(1).clamp(1, most);
     let at = |d: usize, i: i64| of.from[d] + (counts[d] / 2 + i - longest / 2).rem_euclid(counts[d]);
-    (0..longest).map(|i| [at(0, i), at(1, i), at(2, i)]).collect()
+    (0..longest).map(|i| BlockIndex::along(|d| at(d, i))).collect()
 }

@@ -9,6 +9,7 @@ use crate::expr::Scale;
 use crate::footprint::{Engine, Threads, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
+use crate::space::{Block, Grid};
 
 /// What the work items of a kernel touch, in whatever launch.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ pub struct WorkItems<'k> {
 /// Launches with equal regions have equal footprints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region {
-    block: [i64; 3],
-    grid: [i64; 3],
+    block: Block,
+    grid: Grid,
     resident: i64,
 }
 

@@ -1,6 +1,7 @@
 //! Which waves stand for all of them.
 
 use crate::launch::{BlockBox, Working, blocks_of_wave};
+use crate::space::{BlockIndex, Grid};
 
 /// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
 const WAVES_IN_ROW: i64 = 4;
@@ -33,17 +34,17 @@ pub(super) struct Past {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Waves {
     /// The first block.
-    origin: [i64; 3],
+    origin: BlockIndex,
     /// Blocks along each dimension.
-    grid: [i64; 3],
+    grid: Grid,
     /// Blocks of a wave.
     size: i64,
 }
 
 impl Waves {
     pub(super) fn new(working: &Working<'_>, resident: i64) -> Self {
-        let BlockBox { from, to } = working.blocks;
-        let grid: [i64; 3] = std::array::from_fn(|d| to[d] - from[d]);
+        let from = working.blocks.from;
+        let grid = Grid::known(working.blocks.counts().into());
         let all = working.blocks.count();
         #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
         let with_idle = (resident as f64 / working.share).min(all as f64).ceil() as i64;
@@ -51,7 +52,7 @@ impl Waves {
     }
 
     fn all(&self) -> i64 {
-        self.grid.iter().product()
+        self.grid.volume()
     }
 
     fn plane(&self) -> i64 {
@@ -117,7 +118,7 @@ impl Waves {
         let Self { origin, grid, .. } = *self;
         let [row, plane] = [grid[0], self.plane()];
         let blocks_from = |start: i64, size: i64| -> Vec<BlockBox> {
-            let there = |at: [i64; 3]| std::array::from_fn(|d| origin[d] + at[d]);
+            let there = |at: BlockIndex| BlockIndex::along(|d| origin[d] + at[d]);
             let boxes = blocks_of_wave(grid, start, size).into_iter();
             boxes.map(|b| BlockBox { from: there(b.from), to: there(b.to) }).collect()
         };
@@ -136,7 +137,7 @@ impl Waves {
                 with_wave: blocks_from(start - distance, distance + size),
             }
         });
-        let last = grid.iter().product::<i64>() - size;
+        let last = grid.volume() - size;
         Wave { blocks: blocks_from(start, size), beside: blocks_from((start + size).min(last), size), before }
     }
 }

@@ -118,7 +118,7 @@ pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
         let [nx, ny, nz] = of;
         (0..nx * ny * nz).map(move |i| [i % nx, i / nx % ny, i / nx / ny])
     };
-    for block in boxes(launch.sizes.grid) {
+    for block in boxes(*launch.sizes.grid) {
         for thread in boxes(case.block) {
             let mut visit = |touch: Touch| {
                 let field = kernel.field(touch.instruction.field);
@@ -127,7 +127,9 @@ pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
                 let (low, high) = of.unwrap_or((first, first));
                 *of = Some((low.min(first), high.max(first + touch.instruction.width - 1)));
             };
-            visit_thread(&program, kernel.extents(), case.block, block, thread, 1 << 20, &mut visit).ok()?;
+            let shape = launch.sizes.block;
+            visit_thread(&program, kernel.extents(), shape, block.into(), thread.into(), 1 << 20, &mut visit)
+                .ok()?;
         }
     }
     Some(found)

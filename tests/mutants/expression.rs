@@ -10,6 +10,7 @@ use wavecast::expr::{
 use wavecast::text::{FileId, Origin, Span};
 
 use super::random::Rng;
+use wavecast::space::{Block, Fold, Grid, ItemOffset};
 
 /// Expressions with all that the grammar has.
 pub const EXPRESSIONS: &[&str] = &[
@@ -132,7 +133,7 @@ impl World {
         let thread = [0, 1, 2].map(|d| at[d] % shape[d]);
         let block = [0, 1, 2].map(|d| at[d] / shape[d]);
         let grid = [0, 1, 2].map(|d| EXTENTS[d].div_euclid(shape[d]) + 1);
-        let sizes = LaunchSizes { block: shape, grid };
+        let sizes = LaunchSizes { block: Block::new(shape).unwrap(), grid: Grid::new(grid).unwrap() };
         World { table: Arc::new(table), at, thread, block, sizes, k: below(10) }
     }
 
@@ -242,7 +243,7 @@ pub fn run(text: &str, rng: &mut Rng) -> bool {
         }
     }
     if let Ok(cond) = lower_condition(&tree, &world) {
-        let value = cond.fold([1; 3], [0; 3]).and_then(|c| c.at(&world.sizes)).ok();
+        let value = cond.fold(Fold::ONE, ItemOffset::ZERO).and_then(|c| c.at(&world.sizes)).ok();
         let value = value.and_then(|c| c.evaluate(&|c| Some(world.coord(c))));
         if let (Some(truth), Some(value)) = (truth, value) {
             assert_eq!(truth, value, "{text:?} lowered to {cond:?} at {:?} {:?}", world.at, world.sizes);
@@ -258,6 +259,6 @@ fn reread(shown: &str, world: &World) -> Option<Form<Scale>> {
 }
 
 fn at_world(form: &Form<Scale>, world: &World) -> Option<i64> {
-    let form = form.fold([1; 3], [0; 3]).ok()?.at(&world.sizes).ok()?;
+    let form = form.fold(Fold::ONE, ItemOffset::ZERO).ok()?.at(&world.sizes).ok()?;
     form.evaluate(&|c| Some(world.coord(c)))
 }

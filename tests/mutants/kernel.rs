@@ -95,12 +95,13 @@ fn threads(program: &Program<i64>, kernel: &Kernel, launch: &Launch, rng: &mut R
     let LaunchSizes { block: shape, grid } = launch.sizes;
     let mut inside = |sizes: [i64; 3]| sizes.map(|n| i64::try_from(rng.next() % n.unsigned_abs()).unwrap());
     let last = |sizes: [i64; 3]| sizes.map(|n| n - 1);
-    for (block, thread) in [([0; 3], [0; 3]), (last(grid), last(shape)), (inside(grid), inside(shape))] {
+    for (block, thread) in [([0; 3], [0; 3]), (last(*grid), last(*shape)), (inside(*grid), inside(*shape))] {
         let seen = Cell::new(0);
-        let ran = visit_thread(program, kernel.extents(), shape, block, thread, 300, &mut |touch| {
-            assert!(touch.position < program.instructions.len());
-            seen.set(seen.get() + 1);
-        });
+        let ran =
+            visit_thread(program, kernel.extents(), shape, block.into(), thread.into(), 300, &mut |touch| {
+                assert!(touch.position < program.instructions.len());
+                seen.set(seen.get() + 1);
+            });
         assert!(seen.get() <= 300, "{ran:?}");
     }
 }

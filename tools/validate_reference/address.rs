@@ -78,7 +78,7 @@ pub fn parse_index(text: &str) -> Result<Form<i64>, String> {
         return Err(format!("address `{text}` mentions more than tidx, tidy, tidz"));
     }
     // A block of one thread turns block and thread coordinates into the global one.
-    let sizes = LaunchSizes { block: [1; 3], grid: [1; 3] };
+    let sizes = LaunchSizes::ONE;
     let placed = form.at(&sizes).map_err(|_| format!("address `{text}` does not fit into 64 bits"))?;
     let global = |c| match c {
         Coord::ThreadIdx(d) => Some(Coord::Thread(d)),

@@ -137,7 +137,11 @@ impl Counter<'_> {
             let copies = copies.map_or(1, |f| u128::from(f.multiplicity.unsigned_abs()));
             for first in (0..threads).step_by(usize::try_from(warp).unwrap_or(32)) {
                 // Consecutive thread ids of a block are boxes, as consecutive blocks of a grid are.
-                let boxes = blocks_of_wave(self.case.block, first, warp);
+                let boxes = blocks_of_wave(
+                    wavecast::space::Grid::new(self.case.block).map_err(|e| e.to_string())?,
+                    first,
+                    warp,
+                );
                 let pieces: Vec<Piece> = boxes
                     .iter()
                     .filter_map(|lanes| self.piece(block, lanes, &address, instruction.width))

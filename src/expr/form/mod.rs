@@ -18,6 +18,7 @@ pub use coefficient::{Coefficient, Excess};
 pub use table::Table;
 
 use super::ast::Dim;
+use crate::space::{Fold, ItemOffset};
 
 /// Most parts of one form; `x % m` writes `x` twice, so that nesting would double without end.
 pub(super) const MAX_SIZE: usize = 2_000;
@@ -234,7 +235,7 @@ impl<C: Coefficient> Form<C> {
     }
 
     /// Puts fold * thread + offset in the place of each work-item axis.
-    pub fn fold(&self, fold: [i64; 3], offset: [i64; 3]) -> Result<Self, Excess> {
+    pub fn fold(&self, fold: Fold, offset: ItemOffset) -> Result<Self, Excess> {
         if !self.is_affine() {
             return self.substitute(&|c| match c {
                 Coord::Axis(d) => {

@@ -4,6 +4,7 @@
 use crate::expr::{Coefficient, Coord, Form, Scale, Term};
 use crate::kernel::leaf::Space;
 use crate::kernel::model::{Access, BlockRule, Kernel, Statement};
+use crate::space::Strides;
 use crate::text::{Decoder, Diagnostic, Span};
 
 /// Reports the first axis if every access that tells axes apart is faster along another one.
@@ -65,8 +66,8 @@ fn along(form: &Form<Scale>) -> Along {
 }
 
 /// By how much an address moves along each axis; `None` if that is no single number.
-fn distances(form: &Form<Scale>) -> Option<[i64; 3]> {
-    let mut distances = [0; 3];
+fn distances(form: &Form<Scale>) -> Option<Strides> {
+    let mut distances = Strides::ZERO;
     for (term, coefficient) in form.terms() {
         if let Term::Coord(Coord::Axis(d) | Coord::Thread(d) | Coord::ThreadIdx(d)) = term {
             distances[d.index()] = coefficient.as_int()?.checked_abs()?;

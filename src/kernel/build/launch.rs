@@ -1,6 +1,7 @@
 //! The rules from which launch candidates are made.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 
 use num_rational::Ratio;
 
@@ -14,6 +15,7 @@ use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
 use crate::kernel::lists::{ShapeDoc, Shapes};
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
+use crate::space::Fold;
 use crate::text::{Decoder, Diagnostic, Span};
 
 /// How often all folds together may unroll as many accesses as a document may have.
@@ -35,7 +37,7 @@ pub(super) fn build(
         Some(block) => rules.blocks(block),
         None => Some(rules.assumed_blocks()),
     };
-    let folds = doc.fold.as_ref().map_or(Some(vec![[1; 3]]), |f| rules.shapes(f, MAX_FOLD, "fold"));
+    let folds = doc.fold.as_ref().map_or(Some(vec![Fold::ONE]), |f| rules.shapes(f, MAX_FOLD, "fold"));
     let registers = doc.registers.as_ref().map_or(Some(Vec::new()), |r| rules.registers(r));
     let shared = match &doc.shared {
         Some(formula) => rules.launch_constant(&formula.0),
@@ -144,7 +146,12 @@ impl Rules<'_> {
         }
     }
 
-    fn shapes(&mut self, shapes: &Shapes, most: i64, what: &str) -> Option<Vec<[i64; 3]>> {
+    fn shapes<T: TryFrom<[i64; 3]> + Copy + Eq + Hash>(
+        &mut self,
+        shapes: &Shapes,
+        most: i64,
+        what: &str,
+    ) -> Option<Vec<T>> {
         if shapes.0.is_empty() {
             return self.error(
                 self.symbols.span,
@@ -152,14 +159,14 @@ impl Rules<'_> {
                 "leave the key out",
             );
         }
-        let all: Vec<Option<[i64; 3]>> = shapes.0.iter().map(|s| self.shape(s, most, what)).collect();
+        let all: Vec<Option<T>> = shapes.0.iter().map(|s| self.shape(s, most, what)).collect();
         let mut out = all.into_iter().collect::<Option<Vec<_>>>()?;
         let mut seen = HashSet::new();
         out.retain(|shape| seen.insert(*shape));
         Some(out)
     }
 
-    fn shape(&mut self, doc: &ShapeDoc, most: i64, what: &str) -> Option<[i64; 3]> {
+    fn shape<T: TryFrom<[i64; 3]>>(&mut self, doc: &ShapeDoc, most: i64, what: &str) -> Option<T> {
         if doc.value.is_empty() || doc.value.len() > 3 {
             let message = format!("a {what} of {} numbers; one to three are possible", doc.value.len());
             return self.error(doc.span, message, "write [x, y, z]");
@@ -172,7 +179,7 @@ impl Rules<'_> {
                 return self.error(formula.0.span, message, "write [x, y, z] with positive numbers");
             }
         }
-        Some(shape)
+        T::try_from(shape).ok()
     }
 
     fn registers(&mut self, doc: &RegistersDoc) -> Option<Vec<RegisterRule>> {
@@ -280,8 +287,8 @@ impl Rules<'_> {
     }
 
     /// Each fold unrolls the accesses once more.
-    fn check_folds(&mut self, folds: &[[i64; 3]], accesses: usize, span: Span) -> Option<()> {
-        let unrolled = |fold: &[i64; 3]| {
+    fn check_folds(&mut self, folds: &[Fold], accesses: usize, span: Span) -> Option<()> {
+        let unrolled = |fold: &Fold| {
             let items = fold.iter().map(|&f| usize::try_from(f).unwrap_or(usize::MAX));
             items.fold(accesses, usize::saturating_mul)
         };
@@ -294,7 +301,7 @@ impl Rules<'_> {
         self.error(span, message, "raise it with --limit accesses=N if this is meant")
     }
 
-    fn check_count(&mut self, blocks: &BlockRule, folds: &[[i64; 3]], span: Span) -> Option<()> {
+    fn check_count(&mut self, blocks: &BlockRule, folds: &[Fold], span: Span) -> Option<()> {
         let shapes = match blocks {
             BlockRule::List(list) => list.len(),
             BlockRule::Product { along, .. } => along.iter().fold(1, |n: usize, a| n.saturating_mul(a.len())),

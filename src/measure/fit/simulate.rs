@@ -8,6 +8,7 @@ use crate::measure::join::{Case, Group, Library, Rejected};
 use crate::measure::measurements::{Quantity, Subject};
 use crate::parallel;
 use crate::predict::Estimator;
+use crate::space::{Block, Fold};
 use crate::text::Fault;
 
 /// What a simulation says of a launch: bytes per work item; or why it cannot.
@@ -48,7 +49,7 @@ pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
                 variant: None,
                 caches: None,
             };
-            let launches = BLOCKS.map(|block| Candidate::known(block, [1; 3])).to_vec();
+            let launches = BLOCKS.map(|block| Candidate::shaped(Block::known(block), Fold::ONE)).to_vec();
             all.extend(kernels.into_iter().next().map(|kernel| (subject, kernel, launches)));
         }
     }

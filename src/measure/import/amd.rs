@@ -10,6 +10,7 @@ use super::number::{Decimal, number};
 use super::problems::{Problem, Problems};
 use crate::measure::measurements::parse_shape;
 use crate::measure::records::{Record, Records, Unreadable};
+use crate::space::Block;
 
 /// A column by one of its names: they differ between versions.
 fn column(head: &Record, names: &[&str]) -> Option<usize> {
@@ -42,7 +43,7 @@ impl Columns {
         }
     }
 
-    fn block(&self, record: &Record) -> Option<[i64; 3]> {
+    fn block(&self, record: &Record) -> Option<Block> {
         if self.extents.iter().any(Option::is_some) {
             let extents = self.extents.map(|e| e.map_or("1", |i| record.cell(i)));
             return parse_shape(&extents.join("x"));

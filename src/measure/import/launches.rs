@@ -9,6 +9,7 @@ use super::requests::{Count, Generation, quantities};
 use super::tally::{Metrics, Tally};
 use crate::device::{self, Device};
 use crate::measure::measurements::{Measurements, Quantity, Subject, Value};
+use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 /// Kernels whose name in the profile has this in it are that kernel.
@@ -30,9 +31,9 @@ pub struct Options {
     /// Parameters of the kernels.
     pub params: BTreeMap<String, i64>,
     /// Threads of a block, where the profile does not tell.
-    pub block: Option<[i64; 3]>,
+    pub block: Option<Block>,
     /// Work items of a thread.
-    pub fold: Option<[i64; 3]>,
+    pub fold: Option<Fold>,
     /// The decimal separator, if it is known.
     pub decimal: Option<Decimal>,
     /// What the caches held when each launch began, if that is known. Nsight Compute empties them unless it is
@@ -64,7 +65,7 @@ pub(super) struct Launch {
     line: usize,
     /// Position of its kernel name.
     name: u32,
-    block: Option<[i64; 3]>,
+    block: Option<Block>,
     counts: Vec<Count>,
 }
 
@@ -171,7 +172,7 @@ impl Launch {
         self.name == name
     }
 
-    pub(super) fn set_block(&mut self, block: [i64; 3]) {
+    pub(super) fn set_block(&mut self, block: Block) {
         self.block = Some(block);
     }
 
@@ -185,14 +186,14 @@ impl Launch {
         self.counts.push(Count { counter, is_channel, amount: amount * factor });
     }
 
-    fn block(&self) -> Option<[i64; 3]> {
+    fn block(&self) -> Option<Block> {
         let axis = |axis: u8| {
             let found = self.counts.iter().find(|c| c.counter == Counter::Block(axis))?;
             #[expect(clippy::cast_possible_truncation, reason = "checked to be a small whole number")]
             (found.amount.fract() == 0.0 && (1.0..=1e6).contains(&found.amount))
                 .then_some(found.amount as i64)
         };
-        self.block.or_else(|| Some([axis(0)?, axis(1).unwrap_or(1), axis(2).unwrap_or(1)]))
+        self.block.or_else(|| Block::new([axis(0)?, axis(1).unwrap_or(1), axis(2).unwrap_or(1)]).ok())
     }
 }
 
@@ -252,7 +253,7 @@ impl Imported {
         options: &Options,
         line: usize,
         subject: Option<u32>,
-        block: Option<[i64; 3]>,
+        block: Option<Block>,
         values: Vec<Value>,
     ) {
         let block = block.or(options.block);
@@ -261,7 +262,7 @@ impl Imported {
             (_, None) => self.leave_out("launches without a block: give --block"),
             _ if values.is_empty() => self.leave_out(WITHOUT_METRIC),
             (Some(subject), Some(block)) => {
-                let fold = options.fold.unwrap_or([1; 3]);
+                let fold = options.fold.unwrap_or(Fold::ONE);
                 self.measurements.push(line, subject, block, fold, values);
             }
         }

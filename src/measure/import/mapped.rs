@@ -40,8 +40,8 @@ pub(super) fn start(builder: &mut Builder, options: &Options, kernel: &str) -> R
     for (name, value) in &subject.params {
         builder.param(name, &value.to_string())?;
     }
-    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
-    builder.defaults(options.block.map(shape).as_deref(), options.fold.map(shape).as_deref())?;
+    let (block, fold) = (options.block.map(|b| b.to_string()), options.fold.map(|f| f.to_string()));
+    builder.defaults(block.as_deref(), fold.as_deref())?;
     Ok(true)
 }
 

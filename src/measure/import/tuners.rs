@@ -90,11 +90,12 @@ pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Impo
         for computation in computations.unwrap_or_default() {
             let size = computation.get("LocalSize");
             let extent = |axis: &str| size.and_then(|s| s.get(axis)).and_then(Json::as_i64);
-            let block = extent("X").map(|x| [x, extent("Y").unwrap_or(1), extent("Z").unwrap_or(1)]);
+            let rest = |axis: &str| extent(axis).unwrap_or(1);
+            let block = extent("X").map(|x| format!("{x}x{}x{}", rest("Y"), rest("Z")));
             let time = computation.get("Duration").and_then(Json::as_f64).map(|d| d * factor);
             let function = text(computation, "KernelFunction");
             let name = if function.is_empty() { text(result, "KernelName") } else { function };
-            reading.row(name, &configuration, block, time.filter(|_| valid));
+            reading.row(name, &configuration, block.as_deref(), time.filter(|_| valid));
         }
     }
     reading.finish(&parameters)
@@ -161,7 +162,7 @@ impl<'a> Reading<'a> {
         &mut self,
         kernel: &str,
         configuration: &Map<String, Json>,
-        block: Option<[i64; 3]>,
+        block: Option<&str>,
         seconds: Option<f64>,
     ) {
         self.count += 1;
@@ -177,7 +178,7 @@ impl<'a> Reading<'a> {
         &mut self,
         kernel: &str,
         configuration: &Map<String, Json>,
-        block: Option<[i64; 3]>,
+        block: Option<&str>,
         seconds: Option<f64>,
     ) -> Result<Option<&'static str>, Bad> {
         let Some(seconds) = seconds else { return Ok(Some("configurations that failed")) };
@@ -186,8 +187,8 @@ impl<'a> Reading<'a> {
         }
         let value = |name: &str| configuration.get(name).map(plain);
         let (maps_block, maps_fold) = self.maps();
-        if let Some([x, y, z]) = block {
-            self.builder.set(&Column::Block(None), &format!("{x}x{y}x{z}"))?;
+        if let Some(block) = block {
+            self.builder.set(&Column::Block(None), block)?;
         } else if !maps_block && self.options.block.is_none() {
             for (axis, name) in BLOCK.into_iter().enumerate() {
                 if let Some(extent) = value(name) {

@@ -3,6 +3,7 @@
 use super::columns::Column;
 use super::row::{Measurements, Per, Subject, Value};
 use crate::launch::{extents, whole};
+use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 /// Extents that a block or a fold can have.
@@ -12,16 +13,23 @@ const MOST_EXTENT: i64 = 1_048_576;
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     subject: Subject,
-    block: Extents,
-    fold: Extents,
+    block: Given<Block>,
+    fold: Given<Fold>,
     values: Vec<Value>,
 }
 
-#[derive(Debug, Default)]
-struct Extents {
-    whole: Option<[i64; 3]>,
+/// A block or a fold as the cells of a row give it: whole or by extents.
+#[derive(Debug)]
+struct Given<T> {
+    whole: Option<T>,
     each: [Option<i64>; 3],
-    default: Option<[i64; 3]>,
+    default: Option<T>,
+}
+
+impl<T> Default for Given<T> {
+    fn default() -> Self {
+        Self { whole: None, each: [None; 3], default: None }
+    }
 }
 
 /// What is wrong with a cell or a row.
@@ -44,8 +52,8 @@ impl Builder {
         self.subject.device = None;
         self.subject.params.clear();
         self.subject.caches = None;
-        self.block = Extents::default();
-        self.fold = Extents::default();
+        self.block = Given::default();
+        self.fold = Given::default();
         self.values.clear();
     }
 
@@ -126,7 +134,7 @@ impl Builder {
         let help = "give a column `block` with values such as 256x1x1, or block.x, block.y, block.z";
         let block = self.block.get("block")?;
         let block = block.ok_or_else(|| bad("no-block", "this row has no block".to_owned(), help))?;
-        let fold = self.fold.get("fold")?.unwrap_or([1; 3]);
+        let fold = self.fold.get("fold")?.unwrap_or(Fold::ONE);
         if self.values.is_empty() {
             let message = "nothing was measured in this row".to_owned();
             return Err(bad("no-value", message, "leave the row out"));
@@ -137,7 +145,13 @@ impl Builder {
     }
 }
 
-impl Extents {
+/// A block or a fold.
+pub(crate) trait Shape: Copy + TryFrom<[i64; 3]> {}
+
+impl Shape for Block {}
+impl Shape for Fold {}
+
+impl<T: Shape> Given<T> {
     fn set(&mut self, axis: usize, text: &str) -> Result<(), Bad> {
         let extent = extent(text).ok_or_else(|| no_shape(text))?;
         if let Some(slot) = self.each.get_mut(axis) {
@@ -146,18 +160,22 @@ impl Extents {
         Ok(())
     }
 
-    fn get(&self, name: &str) -> Result<Option<[i64; 3]>, Bad> {
+    fn get(&self, name: &str) -> Result<Option<T>, Bad> {
         let some = self.each.iter().any(Option::is_some);
         if some && self.whole.is_some() {
             let message = format!("`{name}` is given whole and by extents");
             return Err(bad("twice", message, "give one of them"));
         }
-        Ok(if some { Some(self.each.map(|e| e.unwrap_or(1))) } else { self.whole.or(self.default) })
+        Ok(if some {
+            T::try_from(self.each.map(|e| e.unwrap_or(1))).ok()
+        } else {
+            self.whole.or(self.default)
+        })
     }
 }
 
 /// Reads a block or a fold.
-pub(crate) fn shape(text: &str) -> Result<[i64; 3], Bad> {
+pub(crate) fn shape<T: Shape>(text: &str) -> Result<T, Bad> {
     extents(text, MOST_EXTENT).ok_or_else(|| no_shape(text))
 }
 

@@ -18,7 +18,7 @@ pub(crate) use builder::{Bad, Builder};
 pub(crate) use columns::{Column, Refusal};
 pub(crate) use unit::Unit;
 
-/// Reads a shape such as `(256, 1, 1)`.
-pub(crate) fn parse_shape(text: &str) -> Option<[i64; 3]> {
+/// Reads a block such as `(256, 1, 1)`.
+pub(crate) fn parse_shape(text: &str) -> Option<crate::space::Block> {
     builder::shape(text).ok()
 }

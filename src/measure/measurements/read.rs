@@ -206,9 +206,9 @@ mod tests {
         let found = read("t", text.as_bytes()).unwrap();
         assert_eq!(found.subjects.len(), 1);
         let [first, second] = &found.rows[..] else { panic!("{found:?}") };
-        assert_eq!((first.line, first.block, first.fold), (4, [32, 4, 1], [1, 1, 2]));
+        assert!(first.line == 4 && first.block == [32, 4, 1] && first.fold == [1, 1, 2], "{first:?}");
         assert!((first.value(Quantity::Time).unwrap().amount - 1.5e-6).abs() < 1e-18);
-        assert_eq!((second.line, second.block, second.fold), (5, [32, 1, 1], [1; 3]));
+        assert!(second.line == 5 && second.block == [32, 1, 1] && second.fold == [1; 3], "{second:?}");
         assert_eq!(second.values.len(), 1);
         assert_eq!(second.values[0].per, Per::Item);
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::quantity::Quantity;
+use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 /// What a number is the amount of.
@@ -33,9 +34,9 @@ pub struct Row {
     /// Position of its subject.
     pub subject: u32,
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// What was measured, at least one number, each quantity once, in the order of [`Quantity::ALL`].
     pub values: Box<[Value]>,
 }
@@ -85,14 +86,7 @@ impl Measurements {
 
     /// Adds a launch with its numbers, which it puts in order. Of a quantity that comes twice the later
     /// number holds.
-    pub fn push(
-        &mut self,
-        line: usize,
-        subject: u32,
-        block: [i64; 3],
-        fold: [i64; 3],
-        mut values: Vec<Value>,
-    ) {
+    pub fn push(&mut self, line: usize, subject: u32, block: Block, fold: Fold, mut values: Vec<Value>) {
         values.reverse();
         values.sort_by_key(|v| v.quantity);
         values.dedup_by_key(|v| v.quantity);

@@ -106,8 +106,7 @@ impl Columns {
         if self.caches {
             write!(to, ",{}", subject.caches.map(Caches::word).unwrap_or_default())?;
         }
-        let ([a, b, c], [d, e, f]) = (row.block, row.fold);
-        write!(to, ",{a}x{b}x{c},{d}x{e}x{f}")?;
+        write!(to, ",{},{}", row.block, row.fold)?;
         for &(quantity, per) in &self.measured {
             match row.value(quantity).filter(|v| written_per(v) == per) {
                 Some(value) => write!(to, ",{}", value.amount)?,

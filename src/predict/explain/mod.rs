@@ -18,6 +18,7 @@ use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Prediction;
 use super::rank::Choice;
 use crate::launch::{Launch, Program, occupancy};
+use crate::space::Domain;
 
 /// A prediction and what it rests on.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub struct Explanation {
     /// How far the loads of each field reach beyond a work item.
     pub halos: Vec<Halo>,
     /// Work items of a wave along x, y, z: of the box around it.
-    pub wave: [i64; 3],
+    pub wave: Domain,
     /// What other launches would change.
     pub neighbours: Neighbours,
 }
@@ -64,13 +65,13 @@ pub fn explain(
 }
 
 /// The box around a wave that begins with a row and plane of blocks, in work items.
-fn wave_extents(prediction: &Prediction) -> [i64; 3] {
+fn wave_extents(prediction: &Prediction) -> Domain {
     let launch = &prediction.launch;
-    let [nx, ny, nz] = launch.sizes.grid;
+    let [nx, ny, nz] = *launch.sizes.grid;
     let blocks = prediction.occupancy.wave_blocks.max(1);
     let up = |n: i64, by: i64| n / by + i64::from(n % by != 0);
     let rows = up(blocks, nx);
     let along = [blocks.min(nx), rows.min(ny), up(rows, ny).min(nz)];
     let (block, fold) = (launch.candidate.block(), launch.candidate.fold());
-    std::array::from_fn(|d| along[d].saturating_mul(block[d]).saturating_mul(fold[d]))
+    Domain::known(std::array::from_fn(|d| along[d].saturating_mul(block[d]).saturating_mul(fold[d])))
 }

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::expr::{Coefficient, Excess, Form, Names, Scale, Show};
 use crate::kernel::{Access, AccessKind, BlockRule, Field, Kernel, Loop, Statement};
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, candidates, occupancy};
+use crate::space::Fold;
 use crate::text::Sources;
 
 /// Collects what was understood of a kernel; `list` asks for every candidate.
@@ -131,7 +132,7 @@ fn access_summary(kernel: &Kernel, access: &Access, names: &Names) -> AccessSumm
     }
 }
 
-fn fold_summary(kernel: &Kernel, fold: [i64; 3]) -> Option<FoldSummary> {
+fn fold_summary(kernel: &Kernel, fold: Fold) -> Option<FoldSummary> {
     let program = Program::folded(kernel, fold).ok()?;
     let count = |kind| program.instructions.iter().filter(|i| i.kind == kind).count();
     let unmerged = loads_before_merging(&kernel.body, fold);
@@ -146,7 +147,7 @@ fn fold_summary(kernel: &Kernel, fold: [i64; 3]) -> Option<FoldSummary> {
 }
 
 /// Loads of all work items of a thread; those in thread coordinates are done once.
-fn loads_before_merging(body: &[Statement], fold: [i64; 3]) -> usize {
+fn loads_before_merging(body: &[Statement], fold: Fold) -> usize {
     let items: usize = fold.iter().map(|&f| usize::try_from(f).unwrap_or(1)).product();
     let is_axis = |c: crate::expr::Coord| matches!(c, crate::expr::Coord::Axis(_));
     let one = |s: &Statement| match s {
@@ -171,7 +172,7 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
         infeasible: Vec::new(),
     };
     let folds = kernel.launch.folds.iter().copied();
-    let foldable: Vec<[i64; 3]> = folds.filter(|&f| Program::folded(kernel, f).is_ok()).collect();
+    let foldable: Vec<Fold> = folds.filter(|&f| Program::folded(kernel, f).is_ok()).collect();
     // Without a device the count alone needs no launch to be worked out.
     let all_fold = foldable.len() == kernel.launch.folds.len();
     let follows = kernel.launch.grid.is_none() && kernel.launch.units_per_thread.is_none();
@@ -206,7 +207,7 @@ fn place(
     kernel: &Kernel,
     candidate: Candidate,
     device: Option<&Device>,
-    foldable: &[[i64; 3]],
+    foldable: &[Fold],
 ) -> Result<(Launch, Option<Occupancy>), Infeasible> {
     let launch = Launch::new(kernel, candidate)?;
     if !foldable.contains(&candidate.fold()) {

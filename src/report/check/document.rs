@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::{Precision, Space};
+use crate::space::{Block, Fold, Grid};
 
 /// What was understood of a kernel: `wavecast/check/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -175,7 +176,7 @@ pub struct LoopSummary {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FoldSummary {
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Load instructions.
     pub loads: usize,
     /// Store instructions.
@@ -208,11 +209,11 @@ pub struct LaunchSummary {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConfigSummary {
     /// Threads of a block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Blocks along x, y, z.
-    pub grid: [i64; 3],
+    pub grid: Grid,
     /// Registers of a thread.
     pub registers: i64,
     /// Shared memory of a block.
@@ -253,9 +254,9 @@ pub struct InfeasibleSummary {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CandidateSummary {
     /// Threads of a block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
 }
 
 /// A device.

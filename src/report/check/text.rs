@@ -60,7 +60,7 @@ fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
     }
     out.push_str(&launch_text(check, all, width));
     if let Some(sets) = &check.sets {
-        let (block, fold) = (extents(&sets.config.block), extents(&sets.config.fold));
+        let (block, fold) = (extents(&*sets.config.block), extents(&*sets.config.fold));
         let _ = writeln!(
             out,
             "\nsets    block {block} fold {fold}; bx by bz is the block, tx ty tz the thread in it"
@@ -147,7 +147,7 @@ fn fold_line(fold: &FoldSummary) -> String {
     } else {
         String::new()
     };
-    format!("fold {}: {}{merged}", extents(&fold.fold), parts.join(", "))
+    format!("fold {}: {}{merged}", extents(&*fold.fold), parts.join(", "))
 }
 
 fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
@@ -174,8 +174,8 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
         let _ = writeln!(
             out,
             "        block {} fold {}: {}",
-            extents(&i.config.block),
-            extents(&i.config.fold),
+            extents(&*i.config.block),
+            extents(&*i.config.fold),
             i.reason
         );
     }
@@ -220,9 +220,9 @@ fn config_cells(c: &ConfigSummary) -> [String; 11] {
     let o = c.occupancy.as_ref();
     let text = |value: Option<String>| value.unwrap_or_default();
     [
-        extents(&c.block),
-        extents(&c.fold),
-        extents(&c.grid),
+        extents(&*c.block),
+        extents(&*c.fold),
+        extents(&*c.grid),
         c.block.iter().product::<i64>().to_string(),
         c.registers.to_string(),
         c.shared_bytes.to_string(),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, Head, ResultDocument};
+use crate::space::{Block, Domain, Fold};
 
 /// Why a launch is as fast as it is: `wavecast/explanation/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -29,7 +30,7 @@ pub struct ExplanationDocument {
     /// How far loads of a field reach beyond the work item.
     pub halos: Vec<HaloDocument>,
     /// Work items along x, y, z of the box around a wave.
-    pub wave_extent: [i64; 3],
+    pub wave_extent: Domain,
     /// What other launches would change.
     pub neighbours: NeighboursDocument,
     /// What deserves a look.
@@ -185,9 +186,9 @@ pub struct NeighbourDocument {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
     /// Threads of a block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Whether it is one of the candidates that were asked for.
     pub listed: bool,
     /// Work items per second.

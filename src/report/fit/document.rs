@@ -10,6 +10,7 @@ use crate::curve::Fit;
 use crate::curve::fit::{Found, Interval, Noise};
 use crate::measure::Group;
 use crate::measure::fit::{CurveFit, Fitting, Outcome};
+use crate::space::{Block, Fold};
 
 /// What came of a fit: `wavecast/fit/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -80,9 +81,9 @@ pub struct PointDocument {
     /// Parameters that the measurements set.
     pub params: BTreeMap<String, i64>,
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Bytes that compete for the cache over its capacity.
     pub oversubscription: f64,
     /// Measured misses in what could hit.

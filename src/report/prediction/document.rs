@@ -9,6 +9,7 @@ use super::choice::ChoiceDocument;
 use super::volumes::{FieldDocument, VolumesDocument};
 use crate::predict::{Summary, Unpredicted};
 use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
+use crate::space::{Block, Fold, Grid};
 
 /// Candidates, best first: `wavecast/ranking/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -178,9 +179,9 @@ pub struct RejectedConfig {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
     /// Threads of a block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
 }
 
 /// Everything that is predicted of one launch.
@@ -219,11 +220,11 @@ pub struct Config {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
     /// Threads of a block along x, y, z.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread along x, y, z.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Blocks along x, y, z.
-    pub grid: [i64; 3],
+    pub grid: Grid,
     /// Registers of a thread.
     pub registers: i64,
     /// Shared memory of a block.

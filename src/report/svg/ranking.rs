@@ -229,7 +229,7 @@ fn colours(canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {
     canvas.text("thread block", (x, y + 8.0), Style { bold: true, ..Style::new(Anchor::Left) });
     for (i, (name, block)) in rows.into_iter().enumerate() {
         let y = y + 30.0 + 18.0 * i as f64;
-        canvas.marker((x + 5.0, y), 0, of_block(block));
+        canvas.marker((x + 5.0, y), 0, of_block(crate::space::Block::known(block)));
         canvas.text(name, (x + 16.0, y), Style { colour: INK, ..Style::new(Anchor::Left) });
     }
 }

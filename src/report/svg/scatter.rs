@@ -7,6 +7,7 @@ use super::colour::of_block;
 use super::frame::shortened;
 use crate::measure::measurements::Quantity;
 use crate::report::validation::{ScoreDocument, ValidationDocument};
+use crate::space::Block;
 
 const COLUMNS: usize = 2;
 const PANEL: f64 = 320.0;
@@ -71,7 +72,7 @@ fn fitting(text: &str, across: f64, size: f64) -> String {
 
 /// The points of one quantity.
 fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDocument, place: (f64, f64)) {
-    let points: Vec<([i64; 3], f64, f64)> = document
+    let points: Vec<(Block, f64, f64)> = document
         .groups
         .iter()
         .flat_map(|g| &g.launches)
@@ -159,7 +160,7 @@ impl Scale {
 
 /// What the colours mean.
 fn key(canvas: &mut Canvas<'_>, (left, y): (f64, f64)) {
-    let shapes: [(&str, [i64; 3]); 7] = [
+    let shapes = [
         ("wide", [256, 1, 1]),
         ("tall", [1, 256, 1]),
         ("deep", [1, 1, 64]),
@@ -170,7 +171,7 @@ fn key(canvas: &mut Canvas<'_>, (left, y): (f64, f64)) {
     ];
     let mut x = left;
     for (name, block) in shapes {
-        canvas.marker((x, y), 0, of_block(block));
+        canvas.marker((x, y), 0, of_block(Block::known(block)));
         let style = Style { size: 11.0, ..Style::new(Anchor::Left) };
         canvas.text(name, (x + 9.0, y), style);
         x += 9.0 + width(name, 11.0) + 14.0;

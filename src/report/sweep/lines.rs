@@ -58,7 +58,7 @@ fn labels(document: &SweepDocument, point: &PointDocument) -> Vec<(String, Strin
 }
 
 /// A shape with a star for what varies.
-pub(super) fn fixed(document: &SweepDocument, group: &str, shape: [i64; 3]) -> String {
+pub(super) fn fixed(document: &SweepDocument, group: &str, shape: impl IntoIterator<Item = i64>) -> String {
     let varies = |name: &str| document.vary.iter().any(|v| v.kind == group && v.name == name);
     if varies(group) {
         return "*".to_owned();

@@ -72,7 +72,8 @@ pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
         _ if document.best => "the best launch at each value".to_owned(),
         _ if lines.len() > 1 => counted(lines.len(), "line"),
         Some(c) => {
-            let shapes = [("block", c.block), ("fold", c.fold)].map(|(g, s)| (g, fixed(document, g, s)));
+            let shapes =
+                [("block", fixed(document, "block", c.block)), ("fold", fixed(document, "fold", c.fold))];
             // What varies as a whole is said elsewhere.
             let shapes = shapes.into_iter().filter(|s| s.1 != "*").map(|(g, s)| format!("{g} {s}"));
             shapes.collect::<Vec<_>>().join(", ")

@@ -14,6 +14,7 @@ use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, Head, head};
 use crate::report::{Align, Table};
+use crate::space::{Block, Fold};
 
 impl Answer for ComparisonDocument {
     fn text(&self, view: View) -> String {
@@ -38,9 +39,9 @@ pub struct ComparisonDocument {
     /// Why it is about this launch.
     pub choice: ChoiceDocument,
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Blocks of the wave that was simulated.
     pub blocks: u64,
     /// Blocks that ran before it.
@@ -130,7 +131,6 @@ fn table(documents: &[&ComparisonDocument], variants: bool) -> Table {
     columns.extend([("block", Right), ("fold", Right), ("quantity", Left), ("unit", Left)]);
     columns.extend(["analytic", "simulated", "error %"].map(|n| (n, Right)));
     let mut table = Table::new(columns);
-    let shape = |[x, y, z]: [i64; 3]| format!("{x}x{y}x{z}");
     for document in documents {
         for q in &document.quantities {
             let mut row = vec![document.head.kernel.name.clone()];
@@ -138,8 +138,8 @@ fn table(documents: &[&ComparisonDocument], variants: bool) -> Table {
                 row.push(document.variant.clone().unwrap_or_default());
             }
             row.extend([
-                shape(document.block),
-                shape(document.fold),
+                document.block.to_string(),
+                document.fold.to_string(),
                 q.name.to_owned(),
                 q.unit.to_owned(),
                 percent(q.analytic),

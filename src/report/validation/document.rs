@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::check::{DeviceSummary, Tool, Warning};
 use crate::measure::measurements::Quantity;
 use crate::measure::{Case, Group, Order, Validation};
+use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 /// Predictions beside measurements: `wavecast/validation/1`.
@@ -83,9 +84,9 @@ pub struct WorstDocument {
     /// Position of its group, from 0.
     pub group: usize,
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// Predicted and measured.
     #[serde(flatten)]
     pub pair: PairDocument,
@@ -160,9 +161,9 @@ pub struct GroupDocument {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LaunchDocument {
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// What is predicted to limit it.
     pub limiter: &'static str,
     /// By the name of the quantity in the measurement format.
@@ -175,9 +176,9 @@ pub struct LaunchDocument {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RejectedDocument {
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Work items of a thread.
-    pub fold: [i64; 3],
+    pub fold: Fold,
     /// A stable name of the reason.
     pub code: &'static str,
     /// The reason.

@@ -3,6 +3,7 @@
 use crate::footprint::gcd;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, Working};
+use crate::space::{BlockIndex, Extents, Strides};
 
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
@@ -11,9 +12,9 @@ pub const MOST_BLOCKS: i64 = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interior {
     /// The first of them along each dimension.
-    pub from: [i64; 3],
+    pub from: BlockIndex,
     /// Number of them along each dimension; 1 where even the first is cut.
-    pub blocks: [i64; 3],
+    pub blocks: Extents,
     /// Along which dimensions the first block is cut by the end of the domain.
     pub cut: [bool; 3],
 }
@@ -24,10 +25,10 @@ impl Interior {
         let working = Working::new(kernel, launch, program).blocks;
         let from = working.from;
         if program.instructions.iter().all(|i| !i.clipped) {
-            let blocks = [0, 1, 2].map(|d| working.to[d] - from[d]);
+            let blocks = working.counts();
             return Some(Self { from, blocks, cut: [false; 3] });
         }
-        let mut interior = Self { from, blocks: [1; 3], cut: [false; 3] };
+        let mut interior = Self { from, blocks: Extents::from([1; 3]), cut: [false; 3] };
         for (d, extent) in kernel.extents().into_iter().enumerate() {
             let items = launch.sizes.block[d].checked_mul(program.fold[d])?;
             let whole = (extent / items).min(working.to[d]) - from[d];
@@ -42,9 +43,9 @@ impl Interior {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phases {
     /// The first.
-    pub from: [i64; 3],
+    pub from: BlockIndex,
     /// How many along each dimension.
-    pub count: [i64; 3],
+    pub count: Extents,
     /// Whether more would be needed to show all.
     pub cut: bool,
 }
@@ -55,9 +56,9 @@ impl Phases {
     ///
     /// Multiples of steps form subgroups of the cyclic group of alignments. Where the period is a power
     /// of two they are nested, so that the dimension with the most alignments has those of the others.
-    pub fn new(interior: Interior, steps: impl Iterator<Item = [i64; 3]>, period: i64) -> Self {
+    pub fn new(interior: Interior, steps: impl Iterator<Item = Strides>, period: i64) -> Self {
         let Interior { from, blocks: interior, .. } = interior;
-        let mut count = [1; 3];
+        let mut count = Extents::from([1; 3]);
         for step in steps {
             let periods = step.map(|s| period / gcd(s, period));
             let mut best = 0;
@@ -79,14 +80,14 @@ impl Phases {
             let longest = if count[2] > 1 { 2 } else { usize::from(count[1] > 1) };
             count[longest] = (count[longest] / 2).max(1);
         }
-        let from = [0, 1, 2].map(|d| from[d] + ((interior[d] - count[d]) / 2).max(0));
+        let from = BlockIndex::along(|d| from[d] + ((interior[d] - count[d]) / 2).max(0));
         Self { from, count, cut }
     }
 
     /// The blocks, x fastest.
-    pub fn blocks(&self) -> Vec<[i64; 3]> {
-        let ([nx, ny, nz], [x, y, z]) = (self.count, self.from);
-        (0..nx * ny * nz).map(|i| [x + i % nx, y + i / nx % ny, z + i / nx / ny]).collect()
+    pub fn blocks(&self) -> Vec<BlockIndex> {
+        let ([nx, ny, nz], [x, y, z]) = (*self.count, *self.from);
+        (0..nx * ny * nz).map(|i| [x + i % nx, y + i / nx % ny, z + i / nx / ny].into()).collect()
     }
 }
 
@@ -96,13 +97,17 @@ mod tests {
 
     #[test]
     fn one_dimension_shows_all_alignments_if_it_can() {
-        let of = |blocks| Interior { from: [0; 3], blocks, cut: [false; 3] };
+        let of =
+            |blocks: [i64; 3]| Interior { from: BlockIndex::ZERO, blocks: blocks.into(), cut: [false; 3] };
         // Steps of 32 bytes along x, of 8 along y: all 16 alignments along y.
-        let phases = Phases::new(of([100, 100, 1]), std::iter::once([32, 8, 0]), 128);
-        assert_eq!((phases.count, phases.cut), ([1, 16, 1], false));
-        let phases = Phases::new(of([100, 3, 1]), std::iter::once([32, 8, 0]), 128);
+        let phases = Phases::new(of([100, 100, 1]), std::iter::once([32, 8, 0].into()), 128);
+        assert_eq!((phases.count, phases.cut), ([1, 16, 1].into(), false));
+        let phases = Phases::new(of([100, 3, 1]), std::iter::once([32, 8, 0].into()), 128);
         assert_eq!(phases.count, [4, 3, 1]);
         assert_eq!(phases.from, [48, 0, 0]);
-        assert!(Phases::new(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter(), 128).cut);
+        assert!(
+            Phases::new(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter().map(Strides::from), 128)
+                .cut
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::kernel::{AccessKind, Kernel};
 use crate::launch::Program;
+use crate::space::BlockIndex;
 
 /// What one instruction of a program does in a block, as a mean over the blocks that were looked at.
 /// Loops count once per iteration.
@@ -93,7 +94,7 @@ pub struct L1Counts {
     /// Warps of a block that do anything.
     pub warps: f64,
     /// The blocks that were looked at, by their place in the grid.
-    pub blocks: Vec<[i64; 3]>,
+    pub blocks: Vec<BlockIndex>,
     /// Whether a part of the warps, blocks or iterations stood for all of them.
     pub sampled: bool,
 }

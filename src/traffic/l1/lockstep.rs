@@ -9,6 +9,7 @@ use super::warps::{self, Class};
 use crate::effort::left;
 use crate::kernel::Kernel;
 use crate::launch::{Fault, Launch, Program, Working};
+use crate::space::{Block, BlockIndex, Thread};
 
 /// Most blocks that are looked at.
 const MOST_BLOCKS: i64 = 16;
@@ -44,10 +45,10 @@ pub fn count_blocks(
 }
 
 /// Lanes of the warps of a block.
-fn warps_of(block: [i64; 3], warp: usize) -> Vec<Vec<[i64; 3]>> {
+fn warps_of(block: Block, warp: usize) -> Vec<Vec<Thread>> {
     let classes = warps::classes(block, warp, &[]);
-    let of = |c: &Class| -> Vec<Vec<[i64; 3]>> {
-        let lanes = |f: &[i64; 3]| c.lanes.iter().map(|l| [0, 1, 2].map(|d| f[d] + l[d])).collect();
+    let of = |c: &Class| -> Vec<Vec<Thread>> {
+        let lanes = |f: &Thread| c.lanes.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect();
         c.firsts.iter().map(lanes).collect()
     };
     classes.iter().flat_map(of).collect()
@@ -74,7 +75,7 @@ fn run(
     mut tally: Tally<'_>,
     launch: &Launch,
     program: &Program<i64>,
-    blocks: &[[i64; 3]],
+    blocks: &[BlockIndex],
     most: usize,
 ) -> Result<L1Counts, Fault> {
     let warps = warps_of(launch.candidate.block(), tally.pipe.warp);

@@ -10,6 +10,7 @@ use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Instruction, Launch, Program, Step, stretches};
+use crate::space::{Extents, ItemOffset, Strides};
 
 /// Most iterations of a loop nest that are looked at.
 const MOST_OF_NEST: usize = 1024;
@@ -52,9 +53,9 @@ pub struct Pattern {
     /// Bytes per lane.
     pub width: i64,
     /// Bytes from thread to thread.
-    pub thread: [i64; 3],
+    pub thread: Strides,
     /// Bytes from block to block.
-    pub block: [i64; 3],
+    pub block: Strides,
     /// Which of the plan's limits says what threads are active.
     pub limit: usize,
 }
@@ -80,7 +81,7 @@ pub struct Plan<'a> {
     /// Instructions by pattern.
     pub streams: Vec<Stream<'a>>,
     /// Threads below such a limit along every dimension are active.
-    pub limits: Vec<[i64; 3]>,
+    pub limits: Vec<Extents>,
     /// The stretch of the program in which each instruction stands.
     pub stretches: Vec<u32>,
     /// The warps of a block.
@@ -139,7 +140,7 @@ impl<'a> Plan<'a> {
             let limit = if instruction.clipped {
                 widest(working.iter().map(|&i| &limits_of_items[i]))?
             } else {
-                launch.candidate.block()
+                Extents::from(*launch.candidate.block())
             };
             if !reader.decided(instruction.when.as_ref(), limit, &phases)? {
                 continue;
@@ -182,10 +183,10 @@ impl<'a> Plan<'a> {
 }
 
 /// The box of threads that contains all others; `None` if their union is no box.
-fn widest<'l>(limits: impl Iterator<Item = &'l [i64; 3]>) -> Option<[i64; 3]> {
-    let mut widest = [0; 3];
+fn widest<'l>(limits: impl Iterator<Item = &'l Extents>) -> Option<Extents> {
+    let mut widest = Extents::ZERO;
     for limit in limits {
-        let larger = [0, 1, 2].map(|d| limit[d].max(widest[d]));
+        let larger = Extents::along(|d| limit[d].max(widest[d]));
         if larger != widest && larger != *limit {
             return None;
         }
@@ -255,8 +256,8 @@ impl Reader<'_> {
         let mut pattern = Pattern {
             shared: field.space == Space::Shared,
             width: instruction.width,
-            thread: [0; 3],
-            block: [0; 3],
+            thread: Strides::ZERO,
+            block: Strides::ZERO,
             limit: 0,
         };
         let mut address = instruction.element.constant().checked_add(field.offset)?.checked_mul(size)?;
@@ -284,9 +285,9 @@ impl Reader<'_> {
     }
 
     /// The threads whose work item at this place of the fold lies in the domain.
-    fn limit(&self, offset: [i64; 3], interior: Interior) -> [i64; 3] {
+    fn limit(&self, offset: ItemOffset, interior: Interior) -> Extents {
         let extents = self.kernel.extents();
-        [0, 1, 2].map(|d| {
+        Extents::along(|d| {
             let all = self.launch.candidate.block()[d];
             if !interior.cut[d] {
                 return all;
@@ -360,7 +361,7 @@ impl Reader<'_> {
     /// Whether a condition holds for all lanes below `limit` of the blocks that are looked at, or for none;
     /// `None` if it differs. Where intervals do not tell, lanes are asked one by one: what is looked at must
     /// not depend on how a condition is written.
-    fn decided(&self, cond: Option<&Cond<i64>>, limit: [i64; 3], phases: &Phases) -> Option<bool> {
+    fn decided(&self, cond: Option<&Cond<i64>>, limit: Extents, phases: &Phases) -> Option<bool> {
         let Some(cond) = cond else { return Some(true) };
         spend_on(cond.size(), STEPS_OF_PART).ok()?;
         let by_intervals = cond.decided(&|c| self.looked_at(c, phases));
@@ -368,9 +369,10 @@ impl Reader<'_> {
     }
 
     /// Which work items of a thread work.
-    fn working_items(&self, limits: &[[i64; 3]], phases: &Phases) -> Option<Vec<bool>> {
+    fn working_items(&self, limits: &[Extents], phases: &Phases) -> Option<Vec<bool>> {
         let clipped = self.program.instructions.iter().all(|i| i.clipped);
-        let asked = |limit: &[i64; 3]| if clipped { *limit } else { self.launch.candidate.block() };
+        let whole = Extents::from(*self.launch.candidate.block());
+        let asked = |limit: &Extents| if clipped { *limit } else { whole };
         let items = self.program.items.iter().zip(limits);
         items.map(|(item, limit)| self.decided(item.guard.as_ref(), asked(limit), phases)).collect()
     }

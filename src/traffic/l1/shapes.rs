@@ -12,6 +12,7 @@ use super::spans::{self, Span};
 use super::warps::Class;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
+use crate::space::Strides;
 
 /// A warp's access at one alignment.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +100,7 @@ impl<'a> Shapes<'a> {
         let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
         spend_on(plan.classes.len(), of_class)?;
         let of_class = |class: &Class| {
-            let lanes: Vec<i64> = class.lanes.iter().map(|lane| dot(*lane, pattern.thread)).collect();
+            let lanes: Vec<i64> = class.lanes.iter().map(|lane| dot(lane, pattern.thread)).collect();
             let active = class.active.get(pattern.limit).copied().unwrap_or(u64::MAX);
             let there = Lanes { addresses: &lanes, active: if pattern.shared { 0 } else { active } };
             let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line));
@@ -250,6 +251,6 @@ pub fn index(address: i64, period: i64) -> usize {
 }
 
 /// The scalar product; addresses fit, so that its parts may wrap.
-pub fn dot(a: [i64; 3], b: [i64; 3]) -> i64 {
+pub fn dot(a: &[i64; 3], b: Strides) -> i64 {
     (0..3).fold(0_i64, |sum, d| sum.wrapping_add(a[d].wrapping_mul(b[d])))
 }

@@ -23,13 +23,13 @@ const STEPS_OF_START: u64 = 4;
 impl Starts {
     /// The starts of a pattern.
     pub fn new(plan: &Plan, pattern: Pattern) -> Result<Self, Spent> {
-        let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(b, pattern.block)).collect();
+        let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(&b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
         spend_on(warps * blocks.len(), STEPS_OF_START)?;
         let mut all = Vec::with_capacity(warps * blocks.len());
         for (class, warps) in plan.classes.iter().enumerate() {
             for first in &warps.firsts {
-                let warp = dot(*first, pattern.thread);
+                let warp = dot(first, pattern.thread);
                 all.extend(blocks.iter().map(|b| (class, warp.wrapping_add(*b))));
             }
         }

@@ -7,6 +7,7 @@ use super::lanes::Lanes;
 use super::pipe::Pipe;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
+use crate::space::BlockIndex;
 
 /// What was counted so far, over all warps.
 pub(super) struct Tally<'a> {
@@ -61,7 +62,7 @@ impl<'a> Tally<'a> {
         kernel: &'a Kernel,
         program: &Program<i64>,
         pipe: &'a Pipe,
-        blocks: &[[i64; 3]],
+        blocks: &[BlockIndex],
     ) -> Self {
         let counts = L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],

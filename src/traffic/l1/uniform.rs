@@ -2,13 +2,14 @@
 
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord};
+use crate::space::{BlockIndex, Extents};
 
 /// Most lanes for which a condition is evaluated.
 const MOST_LANES: i64 = 1 << 17;
 
 /// What a condition is for all threads of these blocks that lie below `limit` along every dimension; `None`
 /// if that differs, depends on a loop, or cannot be evaluated.
-pub fn held(cond: &Cond<i64>, limit: [i64; 3], blocks: &[[i64; 3]]) -> Option<bool> {
+pub fn held(cond: &Cond<i64>, limit: Extents, blocks: &[BlockIndex]) -> Option<bool> {
     if cond.mentions(&|c| matches!(c, Coord::Loop(_))) {
         return None;
     }
@@ -50,11 +51,14 @@ mod tests {
         // x >= min(x, 3): true, though its interval begins below 0.
         let always = Cond::non_negative(x.minus(&x.smaller(&Form::int(3)).unwrap()).unwrap());
         let first = Cond::non_negative(Form::int(7).minus(&x).unwrap());
-        let of = |cond: &Cond<i64>, limit: i64, blocks: &[[i64; 3]]| held(cond, [limit, 1, 1], blocks);
-        assert_eq!(of(&always, 8, &[[0; 3], [1, 0, 0]]), Some(true));
-        assert_eq!(of(&first, 8, &[[0; 3]]), Some(true));
-        assert_eq!(of(&first, 8, &[[1, 0, 0]]), Some(false));
-        assert_eq!(of(&first, 8, &[[0; 3], [1, 0, 0]]), None);
-        assert_eq!(of(&first, 0, &[[0; 3]]), Some(false));
+        let of = |cond: &Cond<i64>, limit: i64, blocks: &[i64]| {
+            let blocks: Vec<BlockIndex> = blocks.iter().map(|&x| BlockIndex::from([x, 0, 0])).collect();
+            held(cond, Extents::from([limit, 1, 1]), &blocks)
+        };
+        assert_eq!(of(&always, 8, &[0, 1]), Some(true));
+        assert_eq!(of(&first, 8, &[0]), Some(true));
+        assert_eq!(of(&first, 8, &[1]), Some(false));
+        assert_eq!(of(&first, 8, &[0, 1]), None);
+        assert_eq!(of(&first, 0, &[0]), Some(false));
     }
 }

@@ -11,6 +11,7 @@ use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{Counter, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{Fault, blocks_of_wave};
+use crate::space::{Grid, Thread};
 
 /// Most spans of sectors that are laid side by side for one warp.
 const MOST_SPANS: usize = 1 << 12;
@@ -311,7 +312,8 @@ impl Union<'_, '_, '_> {
         let block = self.plan.launch.candidate.block();
         let id = first[0] + block[0] * (first[1] + block[1] * first[2]);
         let limit = self.plan.limits[pattern.limit];
-        for run in blocks_of_wave(block, id, lanes) {
+        // Threads in rows and planes of the block are what blocks are in those of a grid.
+        for run in blocks_of_wave(Grid::known(block.into()), id, lanes) {
             if (0..3).any(|d| run.from[d] >= limit[d]) {
                 continue;
             }
@@ -340,7 +342,7 @@ impl Union<'_, '_, '_> {
     }
 
     /// First lane and number of lanes of a warp by its place among the starts.
-    fn warp(&self, mut warp: usize) -> Option<([i64; 3], i64)> {
+    fn warp(&self, mut warp: usize) -> Option<(Thread, i64)> {
         let blocks = self.plan.phases.blocks().len();
         for class in &self.plan.classes {
             let of_class = class.firsts.len() * blocks;

@@ -6,6 +6,7 @@ use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
 use crate::launch::{Fault, Launch, Program, Step};
+use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// Most iterations of one loop that are run.
 const MOST_ITERATIONS: i64 = 32;
@@ -19,8 +20,8 @@ const STEPS_OF_ACCESS: u64 = 6;
 /// One warp as it runs.
 pub(super) struct Warp<'a> {
     program: &'a Program<i64>,
-    block: [i64; 3],
-    lanes: &'a [[i64; 3]],
+    block: BlockIndex,
+    lanes: &'a [Thread],
     /// Lanes in which each work item works: by its guard, and inside the domain as well.
     guarded: Vec<u64>,
     inside: Vec<u64>,
@@ -28,8 +29,8 @@ pub(super) struct Warp<'a> {
     work_items: u32,
     /// Values of the loops by lane.
     loops: Vec<Vec<i64>>,
-    extents: [i64; 3],
-    shape: [i64; 3],
+    extents: Domain,
+    shape: Block,
     left: usize,
 }
 
@@ -38,8 +39,8 @@ impl<'a> Warp<'a> {
         kernel: &Kernel,
         launch: &Launch,
         program: &'a Program<i64>,
-        block: [i64; 3],
-        lanes: &'a [[i64; 3]],
+        block: BlockIndex,
+        lanes: &'a [Thread],
     ) -> Self {
         Self {
             program,

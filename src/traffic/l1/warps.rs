@@ -1,16 +1,17 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
 use super::lanes::MOST_LANES;
+use crate::space::{Block, Extents, Thread};
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// Thread coordinates of each lane relative to the first lane.
-    pub lanes: Vec<[i64; 3]>,
+    pub lanes: Vec<Thread>,
     /// Active lanes under each of the limits.
     pub active: Vec<u64>,
     /// Coordinates of the first lanes of its warps.
-    pub firsts: Vec<[i64; 3]>,
+    pub firsts: Vec<Thread>,
 }
 
 /// What tells classes apart: where lanes change row and plane, how many lanes there are, and which of
@@ -24,10 +25,10 @@ struct Key {
 
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
 /// threads below it along every dimension are active.
-pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> {
+pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<Class> {
     let warp = i64::try_from(warp.clamp(1, MOST_LANES)).unwrap_or(1);
-    let threads: i64 = block.iter().product();
-    let whole = |limit: &[i64; 3]| (0..3).all(|d| limit[d] >= block[d]);
+    let threads: i64 = block.volume();
+    let whole = |limit: &Extents| (0..3).all(|d| limit[d] >= block[d]);
     let all_whole = limits.iter().all(whole);
     let mut keys: Vec<Key> = Vec::new();
     let mut classes: Vec<Class> = Vec::new();
@@ -55,18 +56,18 @@ pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> 
 }
 
 /// The lanes that lie below a limit along every dimension.
-fn below(first: [i64; 3], lanes: &[[i64; 3]], limit: [i64; 3]) -> u64 {
+fn below(first: Thread, lanes: &[Thread], limit: Extents) -> u64 {
     let active = lanes.iter().enumerate().filter(|(_, l)| (0..3).all(|d| first[d] + l[d] < limit[d]));
     active.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
 /// Coordinates of a linear thread id.
-fn place(id: i64, [bx, by, _]: [i64; 3]) -> [i64; 3] {
-    [id % bx, id / bx % by, id / bx / by]
+fn place(id: i64, block: Block) -> Thread {
+    [id % block[0], id / block[0] % block[1], id / block[0] / block[1]].into()
 }
 
-fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> (Option<i64>, Option<i64>, i64) {
-    let [x, y, _] = first;
+fn key(first: Thread, count: i64, block: Block) -> (Option<i64>, Option<i64>, i64) {
+    let ([x, y, _], [bx, by, _]) = (*first, *block);
     let rows = (x + count - 1) / bx;
     // Within one row, where it starts makes no difference; within one plane, the row does not.
     match rows {
@@ -76,11 +77,11 @@ fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> (Option<i64>, Opti
     }
 }
 
-fn lanes(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Vec<[i64; 3]> {
-    let [mut x, mut y, mut z] = first;
+fn lanes(first: Thread, count: i64, block: Block) -> Vec<Thread> {
+    let ([mut x, mut y, mut z], [bx, by, _]) = (*first, *block);
     let mut lanes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     for _ in 0..count {
-        lanes.push([x - first[0], y - first[1], z - first[2]]);
+        lanes.push([x - first[0], y - first[1], z - first[2]].into());
         x += 1;
         if x == bx {
             (x, y) = (0, y + 1);
@@ -96,11 +97,11 @@ fn lanes(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Vec<[i64; 3]> {
 mod tests {
     use super::*;
 
-    fn all(block: [i64; 3]) -> Vec<[i64; 3]> {
+    fn all(block: Block) -> Vec<Thread> {
         let mut found = Vec::new();
         for class in classes(block, 32, &[]) {
             for first in &class.firsts {
-                found.extend(class.lanes.iter().map(|l| [0, 1, 2].map(|d| l[d] + first[d])));
+                found.extend(class.lanes.iter().map(|l| Thread::along(|d| l[d] + first[d])));
             }
         }
         found.sort_by_key(|t| (t[2], t[1], t[0]));
@@ -110,24 +111,25 @@ mod tests {
     #[test]
     fn every_thread_is_in_one_warp() {
         for block in [[7, 3, 5], [32, 32, 1], [64, 2, 3], [1, 1, 1], [1, 40, 3], [33, 2, 2], [16, 2, 32]] {
-            let expected: Vec<[i64; 3]> = (0..block.iter().product()).map(|i| place(i, block)).collect();
+            let block = Block::known(block);
+            let expected: Vec<Thread> = (0..block.volume()).map(|i| place(i, block)).collect();
             assert_eq!(all(block), expected, "{block:?}");
         }
     }
 
     #[test]
     fn like_warps_are_one_class() {
-        assert_eq!(classes([64, 4, 4], 32, &[]).len(), 1);
-        assert_eq!(classes([16, 2, 32], 32, &[]).len(), 1);
-        assert_eq!(classes([1, 1024, 1], 32, &[]).len(), 1);
+        assert_eq!(classes(Block::known([64, 4, 4]), 32, &[]).len(), 1);
+        assert_eq!(classes(Block::known([16, 2, 32]), 32, &[]).len(), 1);
+        assert_eq!(classes(Block::known([1, 1024, 1]), 32, &[]).len(), 1);
         // 105 threads: four warps that begin at other places of a row, the last with 9 lanes.
-        assert_eq!(classes([7, 3, 5], 32, &[]).len(), 4);
+        assert_eq!(classes(Block::known([7, 3, 5]), 32, &[]).len(), 4);
     }
 
     #[test]
     fn threads_beyond_a_limit_are_not_active() {
-        let limits = [[40, 2, 9], [64, 2, 9]];
-        let classes = classes([64, 2, 2], 32, &limits);
+        let limits = [[40, 2, 9], [64, 2, 9]].map(Extents::from);
+        let classes = classes(Block::known([64, 2, 2]), 32, &limits);
         let active: Vec<_> = classes.iter().map(|c| (c.active.clone(), c.firsts.len())).collect();
         assert_eq!(active, [(vec![0xffff_ffff, 0xffff_ffff], 4), (vec![0xff, 0xffff_ffff], 4)]);
     }
