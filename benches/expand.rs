@@ -24,7 +24,7 @@ fn expand(c: &mut Criterion) {
         let kernel = kernel(name);
         let mut some: Vec<Candidate> = candidates(&kernel).filter(|c| c.fold() == [1; 3]).collect();
         some = some.iter().copied().cycle().take(CANDIDATES).collect();
-        group.throughput(Throughput::Elements((CANDIDATES * kernel.body.len()) as u64));
+        group.throughput(Throughput::Elements((CANDIDATES * kernel.body().len()) as u64));
         group.bench_function(format!("{name}/fold and place"), |b| {
             b.iter(|| {
                 for &candidate in &some {

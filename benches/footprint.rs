@@ -38,9 +38,9 @@ impl Case {
             Some(threads) => {
                 let count = threads / launch.threads_per_block();
                 // Not at a row's or plane's beginning, so that the wave is a union of four or five boxes.
-                blocks_of_wave(launch.sizes.grid, all / 2 + launch.sizes.grid[0] / 3, count)
+                blocks_of_wave(launch.sizes().grid, all / 2 + launch.sizes().grid[0] / 3, count)
             }
-            None => blocks_of_wave(launch.sizes.grid, 0, all),
+            None => blocks_of_wave(launch.sizes().grid, 0, all),
         };
         Self { kernel, launch, program, blocks }
     }

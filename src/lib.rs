@@ -20,7 +20,7 @@
 //!     launch::candidates(&kernel).map(|candidate| Choice { kernel: 0, candidate }).collect();
 //! let ranking = rank(&[estimator], &choices, 0.04, 5, &Default::default());
 //! let best = &ranking.results[0];
-//! println!("{:?}: {:.1} GLUP/s", best.prediction.launch.candidate.block(), best.prediction.rate() / 1e9);
+//! println!("{:?}: {:.1} GLUP/s", best.prediction.launch.candidate().block(), best.prediction.rate() / 1e9);
 //! # assert_eq!(ranking.results.len(), 5);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
@@ -47,7 +47,7 @@
 //! use wavecast::device;
 //!
 //! let wide = device::find("a100", &["l2.capacity=80MiB".to_owned(), "dram.bandwidth=3 TB/s".to_owned()])?;
-//! assert_eq!(wide.dram.bandwidth.value.0, 3e12);
+//! assert_eq!(wide.dram().bandwidth().value().0, 3e12);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
@@ -78,6 +78,7 @@ pub mod predict;
 #[cfg(feature = "trace")]
 pub mod probe;
 mod random;
+mod readable;
 pub mod report;
 pub mod service;
 pub mod space;

@@ -14,10 +14,10 @@ fn loaded(kernel: &Kernel, device: &Device, candidate: Candidate) -> [f64; 2] {
     let launch = Launch::new(kernel, candidate).unwrap();
     let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
     let found = footprints(kernel, &launch, &program, device, 32, &Counting::default()).unwrap();
-    let sector = i64::try_from(device.l1.sector.value.0).unwrap();
+    let sector = i64::try_from(device.l1().sector().value().0).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };
     let touched = threads.touched(FieldId(0), &[AccessKind::Load], Addressing::Linear).unwrap();
-    let [nx, ny, nz] = *launch.sizes.grid;
+    let [nx, ny, nz] = *launch.sizes().grid;
     let (mut lines, mut items) = (0.0, 0.0);
     for n in 0..nx * ny * nz {
         let at = [BlockBox::one([n % nx, n / nx % ny, n / nx / ny].into())];
@@ -67,7 +67,7 @@ fn narrow_blocks_are_those_of_all_alignments() {
     ] {
         let device = device::find(device, &[]).unwrap();
         let found = loaded(kernel, &device, Candidate::new(block, [1; 3]).unwrap());
-        assert!(near(found, 1e-3), "{} {block:?}: {found:?}", device.id);
+        assert!(near(found, 1e-3), "{} {block:?}: {found:?}", device.id());
     }
 }
 
@@ -114,6 +114,6 @@ proptest! {
         // small grids of small elements have, some stand for all.
         let some = dtype == "u8" || dtype == "f16";
         let tolerance = if some || cut.iter().any(|&c| c) { 0.03 } else { 0.01 };
-        prop_assert!(near(found, tolerance), "{} {dtype} {block:?} {domain:?}: {found:?}", device.id);
+        prop_assert!(near(found, tolerance), "{} {dtype} {block:?} {domain:?}: {found:?}", device.id());
     }
 }

@@ -23,7 +23,7 @@ fn documents_touch_what_the_generators_touch() {
         let threads = facts["threads"].as_array().unwrap();
         assert!(threads.len() >= 3, "{name}: too few threads to prove anything");
         for fact in threads {
-            let fold = kernel.launch.folds[0];
+            let fold = kernel.launch().folds()[0];
             let candidate = Candidate::new(three(&fact["block_shape"]), fold.into()).unwrap();
             let launch = Launch::new(kernel, candidate).unwrap();
             let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
@@ -37,7 +37,7 @@ fn documents_touch_what_the_generators_touch() {
                 thread.into(),
                 1 << 20,
                 &mut |touch| {
-                    let field = &kernel.field(touch.instruction.field).name;
+                    let field = &kernel.field(touch.instruction.field).name();
                     let key = format!("{} {field}", touch.instruction.kind.verb());
                     touched.entry(key).or_default().insert(touch.element);
                 },
@@ -67,8 +67,8 @@ fn documents_lay_fields_out_as_the_generators_do() {
         let text = std::fs::read_to_string(format!("{folder}/{name}.yaml")).unwrap();
         let loaded = load(name, &text, &Default::default()).unwrap();
         for (field, fact) in facts["fields"].as_object().unwrap() {
-            let ours = loaded.kernels[0].fields.iter().find(|f| f.name == *field).unwrap();
-            let have = json!([ours.dtype.bytes, ours.offset * ours.dtype.bytes, ours.align]);
+            let ours = loaded.kernels[0].fields().iter().find(|f| *f.name() == **field).unwrap();
+            let have = json!([ours.dtype().bytes, ours.offset() * ours.dtype().bytes, ours.align()]);
             assert_eq!(have, json!(fact.as_array().unwrap()[..3]), "{name}: {field}");
         }
     }

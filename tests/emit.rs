@@ -130,8 +130,8 @@ fn opencl_programs_do_what_their_documents_say() {
                 all = wavecast::launch::candidates(&kernel).collect();
             }
             match run(&kernel, &all) {
-                Ok(accesses) => assert!(accesses > 500, "{}: {accesses} accesses", kernel.name),
-                Err(why) => wrong.push(format!("{}: {why}", kernel.name)),
+                Ok(accesses) => assert!(accesses > 500, "{}: {accesses} accesses", kernel.name()),
+                Err(why) => wrong.push(format!("{}: {why}", kernel.name())),
             }
         }
     }
@@ -269,7 +269,7 @@ fn cuda_programs_compile_without_warnings() {
                 let folds: std::collections::BTreeSet<_> =
                     candidates.iter().map(wavecast::Candidate::fold).collect();
                 let registers = registers_of(&said);
-                assert_eq!(registers.len(), folds.len(), "{}, {arch}: {said}", kernel.name);
+                assert_eq!(registers.len(), folds.len(), "{}, {arch}: {said}", kernel.name());
                 assert!(registers.values().all(|r| (8..=255).contains(r)), "{registers:?}");
             }
         }

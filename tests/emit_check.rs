@@ -77,14 +77,14 @@ fn mutable(text: &str) -> (String, usize) {
 /// Which shifts the check does not see.
 fn survivors(kernel: &Kernel, candidate: Candidate, folder: &str) -> (usize, Vec<String>) {
     let text = emit(kernel, &[candidate], &Settings::new(Language::Cuda)).unwrap();
-    assert!(!text.contains("are not checked"), "{}", kernel.name);
+    assert!(!text.contains("are not checked"), "{}", kernel.name());
     let (text, count) = mutable(&text);
     let program = played::built(kernel, &text, Language::Cuda, &played::folder(folder)).unwrap();
     let right = played::checked(&program, None);
-    assert!(right.status.success(), "{}: {}", kernel.name, String::from_utf8_lossy(&right.stderr));
+    assert!(right.status.success(), "{}: {}", kernel.name(), String::from_utf8_lossy(&right.stderr));
     let all = (0..count).flat_map(|number| SHIFTS.map(|shift| (number, shift)));
     let survives = |mutant: &(usize, i64)| played::checked(&program, Some(*mutant)).status.success();
-    let survivors: Vec<String> = all.filter(survives).map(|m| format!("{}: {m:?}", kernel.name)).collect();
+    let survivors: Vec<String> = all.filter(survives).map(|m| format!("{}: {m:?}", kernel.name())).collect();
     (count * SHIFTS.len(), survivors)
 }
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use oracle::{E, Values, conditions, forms, wild};
 use proptest::prelude::*;
 use wavecast::expr::{
-    Binding, Builtin, Cond, Coord, Dim, Environment, Expr, Form, LaunchSizes, LoopId, Names, Scale, Scope,
-    Table, evaluate, evaluate_condition, lower, lower_condition, parse_expression,
+    Binding, Builtin, Cond, Coord, Dim, Environment, Expr, Form, LaunchSizes, LookupTable, LoopId, Names,
+    Scale, Scope, evaluate, evaluate_condition, lower, lower_condition, parse_expression,
 };
 use wavecast::space::{Block, Fold, Grid};
 use wavecast::text::{Diagnostic, FileId, Origin, Span};
@@ -127,7 +127,7 @@ impl Environment for Place {
     }
 
     fn table(&self, name: &str, indices: &[i64]) -> Option<i64> {
-        let table = Table::new("t".into(), vec![4, 2], TABLE.to_vec());
+        let table = LookupTable::new("t".into(), vec![4, 2], TABLE.to_vec());
         (name == "t").then(|| table.get(indices))?
     }
 }
@@ -141,7 +141,7 @@ impl Scope for Place {
             "k" => Binding::Coord(Coord::Loop(LoopId(0))),
             "N" => Binding::Value(100),
             "M" => Binding::Value(-7),
-            "t" => Binding::Table(Arc::new(Table::new("t".into(), vec![4, 2], TABLE.to_vec()))),
+            "t" => Binding::Table(Arc::new(LookupTable::new("t".into(), vec![4, 2], TABLE.to_vec()))),
             _ => return None,
         })
     }

@@ -56,12 +56,12 @@ fn documents() -> impl Strategy<Value = (String, [i64; 3], [i64; 3])> {
 }
 
 fn accesses(kernel: &Kernel) -> Vec<&Access> {
-    kernel.body.iter().filter_map(|s| if let Statement::Access(a) = s { Some(a) } else { None }).collect()
+    kernel.body().iter().filter_map(|s| if let Statement::Access(a) = s { Some(a) } else { None }).collect()
 }
 
 /// What every work item of the domain touches, evaluated without folding.
 fn by_work_items(kernel: &Kernel, launch: &Launch) -> Touched {
-    let (extents, fold, block) = (kernel.extents(), launch.candidate.fold(), launch.candidate.block());
+    let (extents, fold, block) = (kernel.extents(), launch.candidate().fold(), launch.candidate().block());
     let mut touched = Touched::new();
     for z in 0..extents[2] {
         for y in 0..extents[1] {
@@ -81,19 +81,19 @@ fn by_work_items(kernel: &Kernel, launch: &Launch) -> Touched {
                 let holds = |c: &wavecast::expr::Cond<wavecast::expr::Scale>| {
                     c.substitute(&|c| value(c).map(Form::int))
                         .unwrap()
-                        .at(&launch.sizes)
+                        .at(&launch.sizes())
                         .unwrap()
                         .evaluate(&|_| None)
                         .unwrap()
                 };
-                if kernel.guard.as_ref().is_some_and(|g| !holds(g)) {
+                if kernel.guard().as_ref().is_some_and(|g| !holds(g)) {
                     continue;
                 }
                 for access in accesses(kernel) {
-                    if access.when.as_ref().is_none_or(holds) {
-                        let element = access.element.substitute(&|c| value(c).map(Form::int)).unwrap();
-                        let element = element.at(&launch.sizes).unwrap().as_constant().unwrap();
-                        touched.insert((access.kind, access.field.0, element));
+                    if access.when().as_ref().is_none_or(holds) {
+                        let element = access.element().substitute(&|c| value(c).map(Form::int)).unwrap();
+                        let element = element.at(&launch.sizes()).unwrap().as_constant().unwrap();
+                        touched.insert((*access.kind(), access.field().0, element));
                     }
                 }
             }
@@ -103,7 +103,7 @@ fn by_work_items(kernel: &Kernel, launch: &Launch) -> Touched {
 }
 
 fn by_threads(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Touched {
-    let (grid, block) = (launch.sizes.grid, launch.candidate.block());
+    let (grid, block) = (launch.sizes().grid, launch.candidate().block());
     let all = |n: [i64; 3]| {
         (0..n.iter().product::<i64>()).map(move |i| [i % n[0], i / n[0] % n[1], i / n[0] / n[1]])
     };

@@ -28,12 +28,12 @@ fn loads(
     let program = Program::placed(kernel, candidate).unwrap().at(&launch).unwrap();
     let threads = Threads { kernel, launch: &launch, program: &program };
     let mut total = 0;
-    for field in 0..kernel.fields.len() {
+    for field in 0..kernel.fields().len() {
         let id = FieldId(u16::try_from(field).unwrap());
         let query =
-            threads.query(&blocks(launch.sizes.grid), id, &[AccessKind::Load], line, addressing).unwrap();
+            threads.query(&blocks(launch.sizes().grid), id, &[AccessKind::Load], line, addressing).unwrap();
         let (lines, engine) = count(&query).unwrap();
-        assert!(query.pieces.is_empty() || engine == Engine::Linear, "{}", kernel.name);
+        assert!(query.pieces.is_empty() || engine == Engine::Linear, "{}", kernel.name());
         total += lines;
     }
     total

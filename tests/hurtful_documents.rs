@@ -37,12 +37,12 @@ fn spent() -> Duration {
 
 /// Folds some launches of a kernel, and runs their first threads.
 fn launches(kernel: &Kernel) {
-    for &fold in kernel.launch.folds.iter().take(2) {
+    for &fold in kernel.launch().folds().iter().take(2) {
         let Ok(program) = Program::folded(kernel, fold) else { continue };
         for candidate in candidates(kernel).filter(|c| c.fold() == fold).take(2) {
             let Ok(launch) = Launch::new(kernel, candidate) else { continue };
             let Ok(program) = program.at(&launch) else { continue };
-            let shape = launch.sizes.block;
+            let shape = launch.sizes().block;
             let _ = visit_thread(
                 &program,
                 kernel.extents(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavecast::device::{self, Device};
 use wavecast::kernel::{AccessKind, Kernel, Space, load};
 use wavecast::launch::{Candidate, Launch, Program, Working, visit_thread};
-use wavecast::space::{BlockIndex, Grid, Thread};
+use wavecast::space::{BlockIndex, Thread};
 use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts, Lanes, Pipe};
 
 fn near(a: f64, b: f64, what: &str, name: &str) {
@@ -32,7 +32,7 @@ impl Case {
         let mut found = BTreeMap::new();
         for (lane, thread) in lanes.iter().enumerate() {
             let mut times = BTreeMap::new();
-            let shape = self.launch.candidate.block();
+            let shape = self.launch.candidate().block();
             visit_thread(
                 &self.program,
                 self.kernel.extents(),
@@ -45,7 +45,7 @@ impl Case {
                     let field = self.kernel.field(touch.instruction.field);
                     let entry =
                         found.entry((touch.position, *time)).or_insert_with(|| (vec![0; lanes.len()], 0));
-                    entry.0[lane] = (touch.element + field.offset) * field.dtype.bytes;
+                    entry.0[lane] = (touch.element + field.offset()) * field.dtype().bytes;
                     entry.1 |= 1 << lane;
                     *time += 1;
                 },
@@ -59,8 +59,8 @@ impl Case {
     fn oracle(&self, blocks: &[BlockIndex], device: &Device) -> L1Counts {
         let pipe = Pipe::new(device);
         let mut instructions = vec![InstructionCounts::default(); self.program.instructions.len()];
-        let mut fields = vec![FieldCounts::default(); self.kernel.fields.len()];
-        let [bx, by, bz] = *self.launch.candidate.block();
+        let mut fields = vec![FieldCounts::default(); self.kernel.fields().len()];
+        let [bx, by, bz] = *self.launch.candidate().block();
         let threads: Vec<[i64; 3]> = (0..bx * by * bz).map(|i| [i % bx, i / bx % by, i / bx / by]).collect();
         let share = 1.0 / blocks.len() as f64;
         for &block in blocks {
@@ -72,7 +72,7 @@ impl Case {
                     let lanes = Lanes { addresses: &addresses, active };
                     let of = &mut instructions[position];
                     of.issues += share;
-                    if field.space == Space::Shared {
+                    if *field.space() == Space::Shared {
                         let wavefronts = Pipe::shared(lanes, instruction.width);
                         of.data += share * f64::from(wavefronts.data);
                         of.cycles += share * f64::from(wavefronts.data);
@@ -91,7 +91,7 @@ impl Case {
                     of.sectors += share * sectors.len() as f64;
                     of.lines += share * touched(pipe.line).len() as f64;
                     let of_field = &mut fields[usize::from(instruction.field.0)];
-                    let copies = share * field.multiplicity as f64;
+                    let copies = share * *field.multiplicity() as f64;
                     match instruction.kind {
                         AccessKind::Load => {
                             of_field.load_sectors += copies * sectors.len() as f64;
@@ -104,14 +104,14 @@ impl Case {
                     }
                 }
                 for (field, union) in unions {
-                    let copies = self.kernel.fields[field].multiplicity as f64;
+                    let copies = *self.kernel.fields()[field].multiplicity() as f64;
                     fields[field].warp_load_sectors += share * copies * union.len() as f64;
                 }
             }
         }
         let mut total = InstructionCounts::default();
         for (of, instruction) in instructions.iter().zip(&self.program.instructions) {
-            let copies = self.kernel.field(instruction.field).multiplicity as f64;
+            let copies = *self.kernel.field(instruction.field).multiplicity() as f64;
             total.tag += copies * of.tag;
             total.cycles += copies * of.cycles;
         }
@@ -227,7 +227,7 @@ fn blocks_that_the_domain_cuts_are_exact() {
         } else {
             case.check(&counts, &device, &what);
         }
-        let grid = case.launch.sizes.grid;
+        let grid = case.launch.sizes().grid;
         let whole = 100 * 41 * 36;
         if grid == [1, 1, 1] {
             assert!((counts.work_items - f64::from(whole)).abs() < 1e-9);
@@ -275,9 +275,10 @@ fn loops_and_shared_memory_are_exact() {
 #[test]
 fn both_ways_of_counting_agree() {
     // One block, so that both look at the same.
-    for (text, block) in [(star("f64", 20), [16, 8, 2]), (LOOPS.to_owned(), [64, 4, 1])] {
-        let mut case = Case::new(&text, block, [1; 3]);
-        case.launch.sizes.grid = Grid::ONE;
+    let small = star("f64", 20).replace("y: 41, z: 36", "y: 8, z: 2");
+    for (text, block) in [(small, [16, 8, 2]), (LOOPS.replace("y: 32", "y: 4"), [64, 4, 1])] {
+        let case = Case::new(&text, block, [1; 3]);
+        assert_eq!(case.launch.blocks(), 1);
         let device = device("a100-40gb");
         let (fast, slow) = (case.count(&device), case.by_lane(&device));
         assert!(!fast.sampled && !slow.sampled);

@@ -41,7 +41,7 @@ fn deep_waves_load_less() {
         let candidate = Candidate::new([32, 32 / depth, depth], [1; 3]).unwrap();
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
-        let [gx, gy, _] = *launch.sizes.grid;
+        let [gx, gy, _] = *launch.sizes().grid;
         let found = footprints(&kernel, &launch, &program, &device, gx * gy, &Counting::default()).unwrap();
         let loads: f64 = found.fields.iter().map(|f| f.wave_load).sum();
         assert!((loads / bytes - 1.0).abs() < 0.02, "{depth} layers: {loads} B, {bytes} expected");

@@ -106,7 +106,7 @@ fn documents_of_the_pages_load() {
             if is_document(&block, "wavecast:") {
                 let loaded = kernel::load(&block.place, &block.text, &Default::default());
                 let loaded = loaded.unwrap_or_else(|fault| panic!("{fault}"));
-                let wrong = loaded.kernels.iter().flat_map(|k| &k.warnings).find(|w| {
+                let wrong = loaded.kernels.iter().flat_map(wavecast::Kernel::warnings).find(|w| {
                     // Short examples may leave out what has a default, but do nothing that looks wrong.
                     !["registers-assumed", "launch-assumed", "flops-missing"].contains(&w.code)
                 });

@@ -289,11 +289,11 @@ fn shipped_kernels_are_listed() {
         let row = row(&file).unwrap_or_else(|| panic!("docs/kernels.md has no row for kernels/{file}"));
         let text = std::fs::read_to_string(root().join("kernels").join(&file)).unwrap();
         for kernel in load(&file, &text, &Default::default()).unwrap().kernels {
-            let name = &kernel.name;
+            let name = &kernel.name();
             assert!(row.contains(&format!("`{name}`")), "the row of kernels/{file} does not name `{name}`");
-            if let Some(variant) = kernel.variant {
+            if let Some(variant) = kernel.variant() {
                 assert!(
-                    row.contains(&variant),
+                    row.contains(variant.as_str()),
                     "the row of kernels/{file} does not name the variant {variant}"
                 );
             }

@@ -37,7 +37,7 @@ fn rankings_and_predictions_agree() {
             let ranking = rank(&[estimator], &choices, 0.04, usize::MAX, &AtomicUsize::new(0));
             assert!(!ranking.results.is_empty(), "{name}");
             for ranked in ranking.results {
-                let candidate = ranked.prediction.launch.candidate;
+                let candidate = ranked.prediction.launch.candidate();
                 let alone = estimator.predict(candidate).unwrap();
                 assert_eq!(ranked.prediction.volumes, alone.volumes, "{name} {candidate:?}");
                 assert_eq!(ranked.prediction.time, alone.time, "{name} {candidate:?}");

@@ -23,7 +23,7 @@ struct Grid<'a> {
 
 impl Grid<'_> {
     fn bytes(&self, parts: &[(&Touched, &[BlockBox])]) -> f64 {
-        let line = i64::try_from(self.device.dram.fetch.value.0).unwrap();
+        let line = i64::try_from(self.device.dram().fetch().value().0).unwrap();
         let parts: Vec<_> = parts.iter().copied().filter(|p| !p.1.is_empty() && !p.0.is_empty()).collect();
         if parts.is_empty() {
             return 0.0;
@@ -34,7 +34,7 @@ impl Grid<'_> {
 
     /// Bytes that a wave loads from memory and stores to it, by section 5 of docs/model.md with cold caches.
     fn of_wave(&self, start: i64, size: i64) -> [f64; 2] {
-        let grid = self.prediction.launch.sizes.grid;
+        let grid = self.prediction.launch.sizes().grid;
         let [row, plane] = [grid[0], grid[0] * grid[1]];
         let blocks = |from: i64, count: i64| blocks_of_wave(grid, from, count);
         let wave = blocks(start, size);
@@ -45,7 +45,7 @@ impl Grid<'_> {
         let all = |at: &[BlockBox]| self.fields.iter().map(|f| self.bytes(&[(&f[2], at)])).sum::<f64>();
         let within = 0.5 * all(&wave);
         let fit = &wavecast::curve::for_device(self.device).fit.volumes;
-        let capacity = self.device.l2.effective.value.0 as f64;
+        let capacity = self.device.l2().effective().value().0 as f64;
         let distances = [within, within.max(all(&past[1])), within.max(all(&past[2]))];
         let hit = |d: usize| 1.0 - fit.reuse(d + 1).miss(distances[d] / capacity);
         let mut sums = [0.0; 2];
@@ -79,7 +79,7 @@ fn volumes(kernel: &Kernel, device: &Device, candidate: Candidate) -> [[f64; 2];
         };
         [of(&[Load]), of(&[Store]), of(&[Load, Store])]
     };
-    let fields = (0..kernel.fields.len()).map(touched).collect();
+    let fields = (0..kernel.fields().len()).map(touched).collect();
     let grid = Grid { fields, prediction: &prediction, device };
     let size = prediction.occupancy.wave_blocks;
     let (mut sums, mut start, blocks) = ([0.0; 2], 0, launch.blocks());
@@ -88,7 +88,7 @@ fn volumes(kernel: &Kernel, device: &Device, candidate: Candidate) -> [[f64; 2];
         sums = [sums[0] + of_wave[0], sums[1] + of_wave[1]];
         start += size;
     }
-    let all = [BlockBox::whole(launch.sizes.grid)];
+    let all = [BlockBox::whole(launch.sizes().grid)];
     let items = work_items(kernel, launch, &program, &all);
     let dram = &prediction.volumes.dram;
     let load = dram.load() - dram.load_capacity - dram.partial_store_fill;
@@ -130,7 +130,7 @@ fn few_planes_are_not_all_in_the_middle() {
         let device = device::find(device, &[]).unwrap();
         let found = volumes(&star(domain, reach, "f64"), &device, Candidate::new(block, [1; 3]).unwrap());
         let [load, store] = off(found);
-        assert!(load < 0.03 && store < 0.01, "{domain:?} {block:?} {}: {found:?}", device.id);
+        assert!(load < 0.03 && store < 0.01, "{domain:?} {block:?} {}: {found:?}", device.id());
     }
 }
 
@@ -194,7 +194,7 @@ proptest! {
         let kernel = star(domain, reach, dtype);
         let found = volumes(&kernel, &device, Candidate::new(shape, [1; 3]).unwrap());
         let [load, store] = off(found);
-        prop_assert!(load < 0.06 && store < 0.04, "{} {dtype} {shape:?} {grid:?} {reach:?}: {found:?}", device.id);
+        prop_assert!(load < 0.06 && store < 0.04, "{} {dtype} {shape:?} {grid:?} {reach:?}: {found:?}", device.id());
         // All that is stored has to be written at least once.
         let bytes = if dtype == "f32" { 4.0 } else { 8.0 };
         prop_assert!(found[0][1] >= bytes - 1e-9, "{found:?}");

@@ -97,7 +97,7 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
             Program::placed(kernel, candidate).and_then(|p| p.at(&launch)).map_err(|e| e.to_string())?;
         // Every fourth thread in the last block of each dimension, where the domain may cut it.
         let last = number % 4 == 3;
-        let block = launch.sizes.grid.map(|n| if last { n - 1 } else { random.below(n) });
+        let block = launch.sizes().grid.map(|n| if last { n - 1 } else { random.below(n) });
         let thread = candidate.block().map(|n| random.below(n));
         let ours = own_touches(kernel, &program, candidate.block(), block, thread)?;
         if ours.is_empty() && emitted.guards.is_empty() {
@@ -105,7 +105,7 @@ fn compare(client: &Path, document: &Path) -> Outcome<Comparison> {
             idle += 1;
             continue;
         }
-        let theirs = emitted.touches(*candidate.block(), *launch.sizes.grid, block, thread)?;
+        let theirs = emitted.touches(*candidate.block(), *launch.sizes().grid, block, thread)?;
         if ours != theirs {
             return Err(difference(&ours, &theirs, block, thread));
         }
@@ -163,7 +163,7 @@ fn own_touches(
 ) -> Outcome<Touches> {
     let mut touches = Touches::new();
     visit_thread(program, kernel.extents(), shape, block.into(), thread.into(), 1 << 24, &mut |touch| {
-        let field = &kernel.field(touch.instruction.field).name;
+        let field = kernel.field(touch.instruction.field).name();
         touches.insert((touch.instruction.kind.verb().to_owned(), field.clone(), touch.element));
     })
     .map_err(|e| e.to_string())?;
@@ -173,11 +173,11 @@ fn own_touches(
 fn compare_fields(client: &Value, kernel: &Kernel) -> Outcome<()> {
     for theirs in array(&client["fields"]) {
         let name = text(&theirs["name"]);
-        let ours = kernel.fields.iter().find(|f| f.name == name).ok_or(format!("no field {name}"))?;
+        let ours = kernel.fields().iter().find(|f| *f.name() == name).ok_or(format!("no field {name}"))?;
         let pairs = [
-            ("element bytes", ours.dtype.bytes, &theirs["dtype_bytes"]),
-            ("offset bytes", ours.offset * ours.dtype.bytes, &theirs["base_offset_bytes"]),
-            ("alignment", ours.align, &theirs["base_alignment_bytes"]),
+            ("element bytes", ours.dtype().bytes, &theirs["dtype_bytes"]),
+            ("offset bytes", ours.offset() * ours.dtype().bytes, &theirs["base_offset_bytes"]),
+            ("alignment", *ours.align(), &theirs["base_alignment_bytes"]),
         ];
         for (what, have, want) in pairs {
             if Some(have) != want.as_i64() {
@@ -185,14 +185,14 @@ fn compare_fields(client: &Value, kernel: &Kernel) -> Outcome<()> {
             }
         }
         let space = theirs.get("space").map_or("global".to_owned(), text);
-        if ours.space.word() != space {
+        if ours.space().word() != space {
             return Err(format!(
                 "space of {name}: {} in the document, {space} in the client",
-                ours.space.word()
+                ours.space().word()
             ));
         }
     }
-    if kernel.fields.len() != array(&client["fields"]).len() {
+    if kernel.fields().len() != array(&client["fields"]).len() {
         return Err("another number of fields".into());
     }
     Ok(())
@@ -201,7 +201,7 @@ fn compare_fields(client: &Value, kernel: &Kernel) -> Outcome<()> {
 fn compare_domain(client: &Value, kernel: &Kernel) -> Outcome<()> {
     let ours: i64 = kernel.extents().iter().product();
     let theirs: i64 = array(&client["domain"]).iter().filter_map(Value::as_i64).product();
-    let per_thread: i64 = kernel.launch.folds[0].iter().product();
+    let per_thread: i64 = kernel.launch().folds()[0].iter().product();
     let expected = client.get("lups_per_thread").and_then(Value::as_i64).unwrap_or(1);
     if ours != theirs || per_thread != expected {
         return Err(format!(

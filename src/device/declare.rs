@@ -1,6 +1,7 @@
 //! How sections and words of a device file are declared: once, for their types, their decoding and their schema.
 
-/// Declares a mapping of the device format: required keys, then optional ones.
+/// Declares a mapping of the device format: required keys, then optional ones. From outside they can be read, not
+/// changed, so that a device is what was checked when it was read.
 macro_rules! section {
     (
         $(#[$attribute:meta])*
@@ -15,13 +16,20 @@ macro_rules! section {
         #[schemars(deny_unknown_fields)]
         #[non_exhaustive]
         pub struct $name {
-            $( $(#[$field_attribute])* pub $field: $type, )*
+            $( $(#[$field_attribute])* pub(crate) $field: $type, )*
             $( $(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")]
-               pub $optional: Option<$optional_type>, )*
+               pub(crate) $optional: Option<$optional_type>, )*
         }
 
         impl $name {
             const KEYS: &'static [&'static str] = &[$(stringify!($field),)* $(stringify!($optional),)*];
+
+            $( $(#[$field_attribute])* pub fn $field(&self) -> &$type {
+                &self.$field
+            } )*
+            $( $(#[$optional_attribute])* pub fn $optional(&self) -> Option<&$optional_type> {
+                self.$optional.as_ref()
+            } )*
         }
 
         impl Decode for $name {
@@ -45,7 +53,7 @@ macro_rules! section {
         }
 
         impl Visit for $name {
-            fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
+            fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(DeviceNumber<'d>)) {
                 let dot = if path.is_empty() { "" } else { "." };
                 $( self.$field.entries(&format!("{path}{dot}{}", stringify!($field)), f); )*
                 $( self.$optional.entries(&format!("{path}{dot}{}", stringify!($optional)), f); )*

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::declare::{section, words};
-use super::quantity::{Bytes, Count, Cycles, Extents, Frequency, PerCycle, Rate, Seconds, Size, Steps};
-use super::sourced::{Entry, Sourced, Visit, plain};
+use super::quantity::{Bytes, Count, Cycles, Frequency, MostExtents, PerCycle, Rate, Seconds, Size, Steps};
+use super::sourced::{DeviceNumber, Sourced, Visit, plain};
 use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
 
 words! {
@@ -62,7 +62,7 @@ words! {
 
 words! {
     /// The order in which blocks start.
-    Order, "a dispatch order" {
+    DispatchOrder, "a dispatch order" {
         /// x fastest, then y, then z.
         Xyz = "xyz",
     }
@@ -105,9 +105,9 @@ section! {
         /// Most threads of a block.
         max_threads_per_block: Sourced<Count>,
         /// Most threads of a block along each dimension.
-        max_block: Sourced<Extents>,
+        max_block: Sourced<MostExtents>,
         /// Most blocks of a grid along each dimension.
-        max_grid: Sourced<Extents>,
+        max_grid: Sourced<MostExtents>,
         /// Most resident threads.
         max_threads: Sourced<Count>,
         /// Most resident warps.
@@ -250,7 +250,7 @@ section! {
     /// How blocks are given to SMs.
     Dispatch, "dispatch" {
         /// The order in which blocks start.
-        order: Order,
+        order: DispatchOrder,
         /// Consecutive blocks go in turn to so many dies.
         round_robin: Sourced<Count>,
         [optional]
@@ -311,7 +311,7 @@ impl Decode for BTreeMap<String, SourceText> {
 
 impl Device {
     /// Every number with its path and source, in the order of the format.
-    pub fn numbers(&self) -> Vec<Entry<'_>> {
+    pub fn numbers(&self) -> Vec<DeviceNumber<'_>> {
         let mut all = Vec::new();
         self.entries("", &mut |entry| all.push(entry));
         all

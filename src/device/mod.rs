@@ -2,8 +2,8 @@
 //!
 //! ```
 //! let device = wavecast::device::find("a100", &[]).unwrap();
-//! assert_eq!(device.id, "a100-40gb");
-//! assert_eq!(device.sm.count.value.0, 108);
+//! assert_eq!(device.id(), "a100-40gb");
+//! assert_eq!(device.sm().count().value().0, 108);
 //! ```
 
 mod declare;
@@ -15,12 +15,12 @@ mod registry;
 mod sourced;
 
 pub use document::{
-    Architecture, Device, Dispatch, Dram, L1, L2, LastLevel, Order, Rates, Rules, Sm, SourceKind, SourceText,
-    Tlb, Vendor,
+    Architecture, Device, Dispatch, DispatchOrder, Dram, L1, L2, LastLevel, Rates, Rules, Sm, SourceKind,
+    SourceText, Tlb, Vendor,
 };
 pub use edit::{Change, edit};
 pub use quantity::{
-    Bytes, Count, Cycles, Extents, Frequency, PerCycle, Quantity, Rate, Seconds, Size, Steps,
+    Bytes, Count, Cycles, Frequency, MostExtents, PerCycle, Quantity, Rate, Seconds, Size, Steps,
 };
 pub use registry::{DEFAULT, find, ids, is_path, read};
-pub use sourced::{Entry, Sourced};
+pub use sourced::{DeviceNumber, Sourced};

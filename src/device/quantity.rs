@@ -206,18 +206,18 @@ impl fmt::Display for Count {
 
 /// Three extents along x, y, z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Extents(pub [u64; 3]);
+pub struct MostExtents(pub [u64; 3]);
 
-impl Quantity for Extents {
+impl Quantity for MostExtents {
     const EXAMPLE: &'static str = "[1024, 1024, 64]";
 
     fn parse(text: &str) -> Option<Self> {
         let numbers: Vec<u64> = list(text).map(|t| Count::parse(t).map(|c| c.0)).collect::<Option<_>>()?;
-        numbers.try_into().ok().map(Extents)
+        numbers.try_into().ok().map(MostExtents)
     }
 }
 
-impl fmt::Display for Extents {
+impl fmt::Display for MostExtents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}, {}, {}]", self.0[0], self.0[1], self.0[2])
     }
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(Count::parse("0"), None);
         assert_eq!((Size::parse("0 B"), Size::parse("1 B")), (None, Some(Size(1))));
         assert!(is_zero("0 B") && is_zero("0") && !is_zero("1 B") && !is_zero("B"));
-        assert_eq!(Extents::parse("[1, 2]"), None);
+        assert_eq!(MostExtents::parse("[1, 2]"), None);
         assert_eq!(Steps::parse("[8 KiB, 0 KiB]"), None, "not ascending");
     }
 

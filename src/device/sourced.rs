@@ -11,16 +11,39 @@ use crate::text::{Decode, Decoder, Diagnostic, Node, Span, Value};
 /// A number, the key of its source, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sourced<T> {
-    /// The number.
-    pub value: T,
+    pub(crate) value: T,
     /// Key of its source in the device's `sources`.
-    pub source: String,
+    pub(crate) source: String,
     /// How it was read off or derived.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
     /// The device from which it was taken, if not this one.
-    pub inherited: Option<String>,
+    pub(crate) inherited: Option<String>,
     /// Where it was written.
-    pub span: Span,
+    pub(crate) span: Span,
+}
+
+impl<T: Copy> Sourced<T> {
+    /// The number.
+    pub fn value(&self) -> T {
+        self.value
+    }
+}
+
+impl<T> Sourced<T> {
+    /// Key of its source in the device's `sources`.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How it was read off or derived.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The device from which it was taken, if not this one.
+    pub fn inherited(&self) -> Option<&str> {
+        self.inherited.as_deref()
+    }
 }
 
 impl<T: Quantity> Decode for Sourced<T> {
@@ -117,7 +140,7 @@ impl<T: Quantity> JsonSchema for Sourced<T> {
 
 /// One number of a device as a list shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry<'d> {
+pub struct DeviceNumber<'d> {
     /// Its path, such as `l2.capacity`.
     pub path: String,
     /// The value with its unit.
@@ -133,14 +156,14 @@ pub struct Entry<'d> {
 /// What holds sourced numbers and lets them be listed and completed.
 pub(super) trait Visit {
     /// Calls `f` for every number with its path.
-    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>));
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(DeviceNumber<'d>));
     /// Calls `f` with place, source and inheritance of every number.
     fn origins(&mut self, f: &mut dyn FnMut(Span, &str, &mut Option<String>));
 }
 
 impl<T: Quantity> Visit for Sourced<T> {
-    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
-        f(Entry {
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(DeviceNumber<'d>)) {
+        f(DeviceNumber {
             path: path.to_owned(),
             value: self.value.to_string(),
             source: &self.source,
@@ -155,7 +178,7 @@ impl<T: Quantity> Visit for Sourced<T> {
 }
 
 impl<T: Visit> Visit for Option<T> {
-    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(Entry<'d>)) {
+    fn entries<'d>(&'d self, path: &str, f: &mut dyn FnMut(DeviceNumber<'d>)) {
         if let Some(inner) = self {
             inner.entries(path, f);
         }
@@ -172,7 +195,7 @@ impl<T: Visit> Visit for Option<T> {
 macro_rules! plain {
     ($($type:ty),* $(,)?) => {
         $(impl Visit for $type {
-            fn entries<'d>(&'d self, _: &str, _: &mut dyn FnMut(Entry<'d>)) {}
+            fn entries<'d>(&'d self, _: &str, _: &mut dyn FnMut(DeviceNumber<'d>)) {}
             fn origins(&mut self, _: &mut dyn FnMut(Span, &str, &mut Option<String>)) {}
         })*
     };

@@ -17,7 +17,7 @@ mod stop;
 
 use std::cell::Cell;
 
-pub use stop::{Reason, Stop, heeding, stop, stopped};
+pub use stop::{Stop, StopReason, heeding, stop, stopped};
 
 /// Steps after which it is time to look whether somebody stopped the work.
 const LOOK: u64 = 1 << 16;
@@ -189,6 +189,6 @@ mod tests {
             assert_eq!(spend(LOOK), Err(Spent));
         });
         assert_eq!(spend(LOOK), Ok(()));
-        assert_eq!(by_hand.reason(), Some(Reason::Asked));
+        assert_eq!(by_hand.reason(), Some(StopReason::Asked));
     }
 }

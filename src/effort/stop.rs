@@ -18,7 +18,7 @@ struct Inner {
 
 /// Why work was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum StopReason {
     /// Somebody asked for it.
     Asked,
     /// It took too long.
@@ -42,11 +42,11 @@ impl Stop {
     }
 
     /// Why the work is to end; `None` as long as it may go on.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<StopReason> {
         if self.0.asked.load(Ordering::Relaxed) {
-            return Some(Reason::Asked);
+            return Some(StopReason::Asked);
         }
-        self.0.deadline.filter(|d| Instant::now() >= *d).map(|_| Reason::Time)
+        self.0.deadline.filter(|d| Instant::now() >= *d).map(|_| StopReason::Time)
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn time_runs_out() {
-        assert_eq!(Stop::after(Duration::ZERO).reason(), Some(Reason::Time));
+        assert_eq!(Stop::after(Duration::ZERO).reason(), Some(StopReason::Time));
         assert_eq!(Stop::after(Duration::from_secs(1000)).reason(), None);
     }
 

@@ -12,7 +12,7 @@ use super::magnitude;
 use super::plan::accesses;
 use super::program::Making;
 use super::refuse::Unemitted;
-use crate::expr::{Cond, Form, LaunchAtom, Scale, Table, Term};
+use crate::expr::{Cond, Form, LaunchAtom, LookupTable, Scale, Term};
 use crate::kernel::AccessKind;
 
 impl Making<'_> {
@@ -133,7 +133,7 @@ fn each_form(cond: &Cond<Scale>, visit: &mut dyn FnMut(&Form<Scale>)) {
 
 /// Tables that forms look into.
 #[derive(Default)]
-struct Tables(Vec<Arc<Table>>);
+struct Tables(Vec<Arc<LookupTable>>);
 
 impl Tables {
     fn form(&mut self, form: &Form<Scale>) {

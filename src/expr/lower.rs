@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ast::{Builtin, Expr, Func, Kind, Op};
 use super::cond::Cond;
 use super::eval::{bad_divisor, not_a_condition, not_an_integer, overflow, shift_factor, unknown_name};
-use super::form::{Coefficient, Coord, Excess, Form, Table, Term};
+use super::form::{Coefficient, Coord, Excess, Form, LookupTable, Term};
 use super::scale::{LaunchAtom, Scale};
 use crate::text::Diagnostic;
 
@@ -18,7 +18,7 @@ pub enum Binding {
     /// A coordinate: an axis or a loop variable.
     Coord(Coord),
     /// A table.
-    Table(Arc<Table>),
+    Table(Arc<LookupTable>),
     /// A field: its address is not a number.
     Field,
 }

@@ -30,7 +30,7 @@ mod threads;
 pub use ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
 pub use cond::Cond;
 pub use eval::{Environment, evaluate, evaluate_condition};
-pub use form::{Coefficient, Coord, Excess, Form, LoopId, Table, Term};
+pub use form::{Coefficient, Coord, Excess, Form, LookupTable, LoopId, Term};
 pub use fraction::{Fraction, lower_fraction};
 pub use lower::{Binding, Scope, lower, lower_condition};
 pub use parse::{parse_expression, parse_range};

@@ -36,7 +36,7 @@ pub struct Counter {
 
 /// A number of distinct lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Count {
+pub struct LineCount {
     /// Distinct lines; the nearest whole number to the estimate if an interval is given.
     pub lines: u128,
     /// The engine that counted.
@@ -119,12 +119,12 @@ impl Counter {
     }
 
     /// Distinct lines of a query.
-    pub fn count(&self, query: &Query) -> Result<Count, Uncounted> {
+    pub fn count(&self, query: &Query) -> Result<LineCount, Uncounted> {
         let count = self.first(query)?;
         if self.verify { self.confirm(query, count) } else { Ok(count) }
     }
 
-    fn first(&self, query: &Query) -> Result<Count, Uncounted> {
+    fn first(&self, query: &Query) -> Result<LineCount, Uncounted> {
         let mut refused = Vec::new();
         let engines = match &self.forced {
             Some(engine) => std::slice::from_ref(engine),
@@ -154,7 +154,7 @@ impl Counter {
 
     /// Asks another exact engine, the one most unlike the closed form first. An estimate is not
     /// confirmed: it is made only where no exact engine can count.
-    fn confirm(&self, query: &Query, count: Count) -> Result<Count, Uncounted> {
+    fn confirm(&self, query: &Query, count: LineCount) -> Result<LineCount, Uncounted> {
         if !count.engine.is_exact() {
             return Ok(count);
         }
@@ -162,12 +162,12 @@ impl Counter {
         for second in others.into_iter().filter(|&e| e != count.engine) {
             // A second opinion takes no steps from counts that come later.
             let again = aside(PARTS_FOR_SECOND, || count_within(query, second, &self.asked()));
-            let Ok(Count { lines, .. }) = again else { continue };
+            let Ok(LineCount { lines, .. }) = again else { continue };
             if lines != count.lines {
                 let (engines, counts) = ([count.engine, second], [count.lines, lines]);
                 return Err(Uncounted::Disagreement { engines, counts });
             }
-            return Ok(Count { verified_by: Some(second), ..count });
+            return Ok(LineCount { verified_by: Some(second), ..count });
         }
         Ok(count)
     }
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_an_error() {
-        let wrong = Count { lines: 99, engine: Engine::Linear, verified_by: None, interval: None };
+        let wrong = LineCount { lines: 99, engine: Engine::Linear, verified_by: None, interval: None };
         let error = Counter::cheapest().confirm(&row(), wrong).unwrap_err();
         let engines = [Engine::Linear, Engine::Enumeration];
         assert_eq!(error, Uncounted::Disagreement { engines, counts: [99, 100] });

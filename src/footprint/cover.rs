@@ -1,7 +1,7 @@
 //! What other pieces touch anyway: the threads of a block that load its halo once more touch, but for
 //! those of the last block, what the next block loads. Without them the strides of arrays nest again.
 
-use super::query::{Piece, Range};
+use super::query::{CoordRange, Piece};
 use super::split::{factor, joined};
 use crate::effort::spend_on;
 use crate::expr::Form;
@@ -68,7 +68,7 @@ impl Runs {
 
 /// A piece without the first values of its smallest step; `None` if nothing is left.
 fn without_first(piece: &Piece, own: &Runs, covered: i64) -> Option<Piece> {
-    let mut ranges: Vec<Range> = piece.ranges.to_vec();
+    let mut ranges: Vec<CoordRange> = piece.ranges.to_vec();
     let (coord, _, to) = ranges.get_mut(own.inside)?;
     if covered > *to {
         return None;
@@ -94,7 +94,7 @@ mod tests {
             for (coord, stride) in coords.into_iter().zip([4, 64, row]) {
                 address = address.plus(&Form::coord(coord).times(&stride).unwrap()).unwrap();
             }
-            let ranges: Vec<Range> = coords.iter().zip(counts).map(|(c, n)| (*c, 0, n - 1)).collect();
+            let ranges: Vec<CoordRange> = coords.iter().zip(counts).map(|(c, n)| (*c, 0, n - 1)).collect();
             Piece { array: 0, ranges: ranges.into(), when: None, address: address.into(), width: 4 }
         };
         vec![piece([16, 4, 5].into(), 0), piece([4, 4, 5].into(), beyond)]

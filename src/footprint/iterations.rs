@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::query::Range as Values;
+use super::query::CoordRange as Values;
 use super::threads::{Addressing, Touched};
 use crate::expr::Form;
 

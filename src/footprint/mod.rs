@@ -28,12 +28,12 @@ mod split;
 mod steps;
 mod threads;
 
-pub use counter::{Count, Counter, Uncounted};
+pub use counter::{Counter, LineCount, Uncounted};
 pub(crate) use division::{gcd, quotient, remainder};
 pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
-pub use query::{Piece, Query, Range, Ranges, Refusal};
+pub use query::{CoordRange, CoordRanges, Piece, Query, Refusal};
 pub use threads::{Addressing, Threads, Touched};
 
 /// How much an engine may do before it gives up.
@@ -82,7 +82,7 @@ pub fn count_with(query: &Query, engine: Engine) -> Result<u128, Refusal> {
 }
 
 /// What one engine counts within a budget.
-fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count, Refusal> {
+fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<LineCount, Refusal> {
     if query.line < 1 {
         return Err(Refusal::Line);
     }
@@ -96,5 +96,5 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<Count,
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),
     };
-    Ok(Count { lines: lines?, engine, verified_by: None, interval: None })
+    Ok(LineCount { lines: lines?, engine, verified_by: None, interval: None })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::query::{Range, Refusal};
+use super::query::{CoordRange, Refusal};
 use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
 use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
@@ -28,7 +28,7 @@ pub(super) struct Pattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     /// Iterations of the loops around it.
-    pub(super) loops: Vec<Range>,
+    pub(super) loops: Vec<CoordRange>,
     /// Along which dimensions block and thread are one coordinate.
     pub(super) joined: [bool; 3],
     /// Threads along each dimension that do it; `i64::MAX` where the domain sets no end.
@@ -39,7 +39,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The boxes of points of a box of blocks.
-    pub(super) fn boxes(&self, block: &BlockBox, out: &mut Vec<Vec<Range>>) -> Result<(), Refusal> {
+    pub(super) fn boxes(&self, block: &BlockBox, out: &mut Vec<Vec<CoordRange>>) -> Result<(), Refusal> {
         let first = out.len();
         out.push(self.loops.clone());
         for d in Dim::ALL {
@@ -76,7 +76,7 @@ impl Frame {
     }
 
     /// The ranges along a dimension: blocks that lie inside the domain, and one that it cuts.
-    fn along(&self, d: Dim, block: &BlockBox) -> Result<Vec<Vec<Range>>, Refusal> {
+    fn along(&self, d: Dim, block: &BlockBox) -> Result<Vec<Vec<CoordRange>>, Refusal> {
         let i = d.index();
         let (shape, threads) = (self.shape[i], self.threads[i]);
         let (from, to) = (block.from[i], block.to[i]);
@@ -102,7 +102,7 @@ impl Frame {
 
 /// An access while it is being made ready.
 pub(super) struct Draft {
-    pub(super) loops: Vec<Range>,
+    pub(super) loops: Vec<CoordRange>,
     /// How many of them, from the outermost, have the same iterations in all threads.
     pub(super) even: usize,
     pub(super) when: Vec<Cond<i64>>,

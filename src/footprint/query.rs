@@ -7,9 +7,9 @@ use crate::effort::Spent;
 use crate::expr::{Cond, Coord, Form};
 
 /// A variable with its first and last value; never empty.
-pub type Range = (Coord, i64, i64);
+pub type CoordRange = (Coord, i64, i64);
 /// The variables of a box.
-pub type Ranges = Arc<[Range]>;
+pub type CoordRanges = Arc<[CoordRange]>;
 
 /// A box of threads (and loop iterations) under one access.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Piece {
     /// The array; arrays do not share lines.
     pub array: usize,
     /// The variables. Shared: many accesses are made by the same threads.
-    pub ranges: Ranges,
+    pub ranges: CoordRanges,
     /// Only points for which this holds.
     pub when: Option<Cond<i64>>,
     /// First byte that a point touches. Shared: many threads make the same access.

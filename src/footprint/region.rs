@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::query::{Piece, Range, Ranges};
+use super::query::{CoordRange, CoordRanges, Piece};
 use crate::expr::{Cond, Coord, Form, Term};
 
 /// Where some points go.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
-    pub(super) ranges: Ranges,
+    pub(super) ranges: CoordRanges,
     pub(super) when: Vec<Cond<i64>>,
     /// One form in bytes, or in grid addressing the indices, fastest first.
     pub(super) forms: Arc<[Arc<Form<i64>>]>,
@@ -44,7 +44,7 @@ impl Region {
 
 /// Ranges that conditions have cut, and the conditions that are left.
 struct Cut {
-    ranges: Vec<Range>,
+    ranges: Vec<CoordRange>,
     when: Vec<Cond<i64>>,
 }
 

@@ -5,7 +5,7 @@
 //! Its interval is Wilson's for a share (E. B. Wilson, J. Am. Stat. Assoc. 22, 1927), which also holds
 //! for shares near 0 and 1. The draws are the same each time.
 
-use super::Count;
+use super::LineCount;
 use super::engine::Engine;
 use super::linear;
 use super::query::{Piece, Query, Refusal};
@@ -25,7 +25,7 @@ const FEWEST: u32 = 64;
 const Z: f64 = 1.959_964;
 
 /// About how many distinct lines a query touches. Where steps are scarce, fewer lines are looked for.
-pub(super) fn count(query: &Query, samples: u32) -> Result<Count, Refusal> {
+pub(super) fn count(query: &Query, samples: u32) -> Result<LineCount, Refusal> {
     if !is_limited() {
         return estimate(query, samples, 0);
     }
@@ -39,7 +39,7 @@ pub(super) fn count(query: &Query, samples: u32) -> Result<Count, Refusal> {
     }
 }
 
-fn estimate(query: &Query, samples: u32, seed: u64) -> Result<Count, Refusal> {
+fn estimate(query: &Query, samples: u32, seed: u64) -> Result<LineCount, Refusal> {
     let parts = parts(query)?;
     let cover = Cover::new(&parts, query);
     let samples = affordable(&parts, &cover, query, samples)?;
@@ -55,12 +55,12 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<Count, Refusal> {
         .unwrap_or(0);
     if all {
         let interval = Some((lines as f64, lines as f64));
-        return Ok(Count { lines, engine: Engine::Sampling, verified_by: None, interval });
+        return Ok(LineCount { lines, engine: Engine::Sampling, verified_by: None, interval });
     }
     let (least, most) = bounds(query);
     let lines = lines.clamp(least, most);
     let interval = interval.map(|end| end.clamp(least as f64, most as f64));
-    Ok(Count { lines, engine: Engine::Sampling, verified_by: None, interval: Some(interval.into()) })
+    Ok(LineCount { lines, engine: Engine::Sampling, verified_by: None, interval: Some(interval.into()) })
 }
 
 /// What no union can be beyond: it has at least the lines of each of its pieces, and at most those of all
@@ -206,7 +206,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::expr::{Coord, Dim, Form, Table, Term};
+    use crate::expr::{Coord, Dim, Form, LookupTable, Term};
     use crate::footprint::{Piece, count_with};
 
     const X: Coord = Coord::Thread(Dim::X);
@@ -215,7 +215,7 @@ mod tests {
     /// A gather: rows of doubles, of which a table says where each begins.
     fn gather(rows: i64, columns: i64, stride: i64) -> Query {
         let begins = (0..rows).map(|y| y * 37 % rows * 5 / 3).collect();
-        let table = Arc::new(Table::new("begin".into(), vec![usize::try_from(rows).unwrap()], begins));
+        let table = Arc::new(LookupTable::new("begin".into(), vec![usize::try_from(rows).unwrap()], begins));
         let begin = Form::term(Term::Lookup(table, vec![Form::coord(Y)]));
         let row = begin.times(&(8 * 200)).unwrap();
         let address = row.plus(&Form::coord(X).times(&(8 * stride)).unwrap()).unwrap();

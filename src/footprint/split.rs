@@ -3,7 +3,7 @@
 //! treated alike; those that then join several variables are decided for each value of one that has few.
 
 use super::division::gcd;
-use super::query::{Piece, Range};
+use super::query::{CoordRange, Piece};
 use super::region::Region;
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Form, Term};
@@ -72,7 +72,8 @@ pub(super) fn joined(piece: &Piece) -> Option<Piece> {
     for (stride, _, coord) in &kept {
         form = form.plus(&Form::coord(*coord).times(stride).ok()?).ok()?;
     }
-    let mut ranges: Vec<Range> = kept.into_iter().map(|(_, count, coord)| (coord, 0, count - 1)).collect();
+    let mut ranges: Vec<CoordRange> =
+        kept.into_iter().map(|(_, count, coord)| (coord, 0, count - 1)).collect();
     if ranges.is_empty() {
         // A single point still lies along something.
         ranges.extend(piece.ranges.first().map(|r| (r.0, 0, 0)));
@@ -119,7 +120,7 @@ fn unconditional(piece: Piece, most: i64, out: &mut Vec<Piece>) -> Option<()> {
         out.push(piece);
         return Some(());
     };
-    let values = |r: &Range| r.2.saturating_sub(r.1).saturating_add(1);
+    let values = |r: &CoordRange| r.2.saturating_sub(r.1).saturating_add(1);
     let undecided = piece.ranges.iter().filter(|r| values(r) > 1 && when.mentions(&|c| c == r.0));
     let fewest = *undecided.min_by_key(|r| values(r))?;
     if values(&fewest) > most {
@@ -137,8 +138,8 @@ fn at_value(piece: &Piece, coord: Coord, value: i64) -> Option<Piece> {
     let with = |c| (c == coord).then(|| Form::int(value));
     let address = piece.address.substitute(&with).ok()?;
     let when = piece.when.as_ref().map(|w| w.substitute(&with)).transpose().ok()?;
-    let there = |r: &Range| if r.0 == coord { (coord, value, value) } else { *r };
-    let ranges: Vec<Range> = piece.ranges.iter().map(there).collect();
+    let there = |r: &CoordRange| if r.0 == coord { (coord, value, value) } else { *r };
+    let ranges: Vec<CoordRange> = piece.ranges.iter().map(there).collect();
     Some(Piece { ranges: ranges.into(), address: address.into(), when, ..piece.clone() })
 }
 

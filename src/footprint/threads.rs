@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::boxes::{self, Group, groups};
-use super::counter::{Count, Counter, Uncounted};
+use super::counter::{Counter, LineCount, Uncounted};
 use super::engine::Engine;
 use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
-use super::query::{Query, Ranges, Refusal};
+use super::query::{CoordRanges, Query, Refusal};
 use super::region::Region;
 use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Excess, Form, LoopId};
@@ -202,7 +202,11 @@ impl Touched {
 
     /// Distinct lines of the same field that are touched in one of several ways. The same number as
     /// `counter` finds for the [`union`](Self::union), sooner.
-    pub fn count(parts: &[(&Self, &[BlockBox])], line: i64, counter: &Counter) -> Result<Count, Uncounted> {
+    pub fn count(
+        parts: &[(&Self, &[BlockBox])],
+        line: i64,
+        counter: &Counter,
+    ) -> Result<LineCount, Uncounted> {
         let simple: Option<Vec<_>> = parts
             .iter()
             .map(|(touched, blocks)| Some((touched.groups.as_deref()?, &*touched.frames, *blocks)))
@@ -213,7 +217,7 @@ impl Touched {
             && !counter.verifies()
             && let Ok(lines) = boxes::count(&simple, line)
         {
-            return Ok(Count { lines, engine: Engine::Linear, verified_by: None, interval: None });
+            return Ok(LineCount { lines, engine: Engine::Linear, verified_by: None, interval: None });
         }
         let query =
             Self::union(parts, line).map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why)]))?;
@@ -250,13 +254,13 @@ impl Touched {
     }
 
     fn regions(&self, blocks: &[BlockBox], out: &mut Vec<Region>) -> Result<(), Refusal> {
-        let mut placed: Vec<Vec<Ranges>> = Vec::with_capacity(self.frames.len());
+        let mut placed: Vec<Vec<CoordRanges>> = Vec::with_capacity(self.frames.len());
         for frame in &self.frames {
             let mut boxes = Vec::with_capacity(blocks.len());
             for block in blocks {
                 frame.boxes(block, &mut boxes)?;
             }
-            placed.push(boxes.into_iter().map(Ranges::from).collect());
+            placed.push(boxes.into_iter().map(CoordRanges::from).collect());
         }
         for pattern in &*self.patterns {
             spend_on(placed[pattern.frame].len(), STEPS_OF_REGION)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::leaf::{Anything, DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
-use super::lists::{ShapeDoc, Shapes, TableDoc};
+use super::lists::{ShapeDoc, ShapeDocs, TableDoc};
 use super::model::AccessKind;
 use crate::expr::parse_expression;
 use crate::text::{
@@ -97,7 +97,7 @@ record! {
         /// Thread blocks: a list of shapes, or a range per dimension.
         block: BlockDoc,
         /// Work items per thread along x, y, z: a list of shapes.
-        fold: Shapes,
+        fold: ShapeDocs,
         /// Registers of a thread.
         registers: RegistersDoc,
         /// Bytes of shared memory of a block; by default what the shared fields need.
@@ -342,7 +342,7 @@ impl JsonSchema for LoopRangeDoc {
 #[derive(Debug, Clone)]
 pub enum BlockDoc {
     /// A list of shapes.
-    List(Shapes),
+    List(ShapeDocs),
     /// A range per dimension.
     Axes(BlockAxesDoc),
 }
@@ -351,7 +351,7 @@ impl Decode for BlockDoc {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         match &node.value {
             Value::Map(_) => BlockAxesDoc::decode(node, decoder).map(BlockDoc::Axes),
-            _ => Shapes::decode(node, decoder).map(BlockDoc::List),
+            _ => ShapeDocs::decode(node, decoder).map(BlockDoc::List),
         }
     }
 }
@@ -362,7 +362,8 @@ impl JsonSchema for BlockDoc {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (list, axes) = (generator.subschema_for::<Shapes>(), generator.subschema_for::<BlockAxesDoc>());
+        let (list, axes) =
+            (generator.subschema_for::<ShapeDocs>(), generator.subschema_for::<BlockAxesDoc>());
         json_schema!({"anyOf": [list, axes]})
     }
 }

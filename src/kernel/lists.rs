@@ -81,9 +81,9 @@ impl JsonSchema for TableDoc {
 /// A list of shapes.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
-pub struct Shapes(pub Vec<ShapeDoc>);
+pub struct ShapeDocs(pub Vec<ShapeDoc>);
 
-impl Decode for Shapes {
+impl Decode for ShapeDocs {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let lone = match &node.value {
             Value::List(items) => items.first().is_some_and(|first| matches!(first.value, Value::Scalar(_))),
@@ -96,6 +96,6 @@ impl Decode for Shapes {
             decoder.report(error.help("put it into another pair of brackets: [[256, 1, 1]]"));
             return None;
         }
-        Vec::decode(node, decoder).map(Shapes)
+        Vec::decode(node, decoder).map(ShapeDocs)
     }
 }

@@ -86,7 +86,7 @@ fn no_variant(name: &str, known: &BTreeSet<&str>) -> Diagnostic {
 /// stores: ['b[x]']
 /// ";
 /// let loaded = wavecast::kernel::load("copy.yaml", text, &Default::default()).unwrap();
-/// assert_eq!(loaded.kernels[0].body.len(), 2);
+/// assert_eq!(loaded.kernels[0].body().len(), 2);
 /// ```
 pub fn load(name: &str, text: &str, options: &Options) -> Result<Loaded, Fault> {
     let mut sources = Sources::new();

@@ -4,42 +4,45 @@ use std::sync::Arc;
 
 use super::leaf::{DType, Precision, Space};
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
+use crate::readable::readable;
 use crate::space::{Block, Domain, Fold};
 use crate::text::{Diagnostic, Span};
 
-/// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
-/// extents positive, sizes below 2^62 bytes.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Kernel {
-    /// Its name.
-    pub name: String,
-    /// One line on what it is and where it comes from.
-    pub about: Option<String>,
-    /// Number of its document in the stream, from 0.
-    pub document: usize,
-    /// Which variant of the document it is, if there are variants.
-    pub variant: Option<String>,
-    /// The parameters and their values, in document order.
-    pub params: Vec<(String, i64)>,
-    /// The axes of the domain in launch order, one to three.
-    pub axes: Vec<Axis>,
-    /// The arrays.
-    pub fields: Vec<Field>,
-    /// What a thread does, in program order, before folding.
-    pub body: Vec<Statement>,
-    /// The loops by id.
-    pub loops: Vec<Loop>,
-    /// Under which condition a work item or thread works at all.
-    pub guard: Option<Cond<Scale>>,
-    /// What one work item computes.
-    pub work: Work,
-    /// The launches to consider.
-    pub launch: LaunchRules,
-    /// Elementary steps that counting for one launch may take.
-    pub steps: u64,
-    /// What deserves a look, though the kernel is usable.
-    pub warnings: Vec<Diagnostic>,
+readable! {
+    /// A kernel. Made by [`load`](super::load) only, so that its parts fit together: ids are valid,
+    /// extents positive, sizes below 2^62 bytes.
+    #[derive(Debug, Clone)]
+    #[non_exhaustive]
+    pub struct Kernel {
+        /// Its name.
+        name: String,
+        /// One line on what it is and where it comes from.
+        about: Option<String>,
+        /// Number of its document in the stream, from 0.
+        document: usize,
+        /// Which variant of the document it is, if there are variants.
+        variant: Option<String>,
+        /// The parameters and their values, in document order.
+        params: Vec<(String, i64)>,
+        /// The axes of the domain in launch order, one to three.
+        axes: Vec<Axis>,
+        /// The arrays.
+        fields: Vec<Field>,
+        /// What a thread does, in program order, before folding.
+        body: Vec<Statement>,
+        /// The loops by id.
+        loops: Vec<Loop>,
+        /// Under which condition a work item or thread works at all.
+        guard: Option<Cond<Scale>>,
+        /// What one work item computes.
+        work: Work,
+        /// The launches to consider.
+        launch: LaunchRules,
+        /// Elementary steps that counting for one launch may take.
+        steps: u64,
+        /// What deserves a look, though the kernel is usable.
+        warnings: Vec<Diagnostic>,
+    }
 }
 
 impl Kernel {
@@ -66,43 +69,47 @@ impl Kernel {
     }
 }
 
-/// An axis of the domain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Axis {
-    /// Its name.
-    pub name: String,
-    /// Work items along it; at least 1.
-    pub extent: i64,
+readable! {
+    /// An axis of the domain.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Axis {
+        /// Its name.
+        name: String,
+        /// Work items along it; at least 1.
+        extent: i64,
+    }
 }
 
 /// A field by its position in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u16);
 
-/// An array. Shapes of shared fields may depend on the block, those of global ones are numbers.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Field {
-    /// Its name.
-    pub name: String,
-    /// Element type.
-    pub dtype: DType,
-    /// Elements along each index, halo included.
-    pub shape: Vec<Scale>,
-    /// Elements between neighbours along each index.
-    pub strides: Vec<Scale>,
-    /// Elements before the first interior one along each index.
-    pub halo: Vec<i64>,
-    /// Elements from the first to the last one, both included.
-    pub elements: Scale,
-    /// Alignment of the allocation in bytes.
-    pub align: i64,
-    /// Elements added to every linear address.
-    pub offset: i64,
-    /// Where it lives.
-    pub space: Space,
-    /// Number of identical arrays.
-    pub multiplicity: i64,
+readable! {
+    /// An array. Shapes of shared fields may depend on the block, those of global ones are numbers.
+    #[derive(Debug, Clone)]
+    #[non_exhaustive]
+    pub struct Field {
+        /// Its name.
+        name: String,
+        /// Element type.
+        dtype: DType,
+        /// Elements along each index, halo included.
+        shape: Vec<Scale>,
+        /// Elements between neighbours along each index.
+        strides: Vec<Scale>,
+        /// Elements before the first interior one along each index.
+        halo: Vec<i64>,
+        /// Elements from the first to the last one, both included.
+        elements: Scale,
+        /// Alignment of the allocation in bytes.
+        align: i64,
+        /// Elements added to every linear address.
+        offset: i64,
+        /// Where it lives.
+        space: Space,
+        /// Number of identical arrays.
+        multiplicity: i64,
+    }
 }
 
 /// What an access does.
@@ -127,28 +134,30 @@ impl AccessKind {
     }
 }
 
-/// One memory instruction of a work item or thread.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Access {
-    /// What it does.
-    pub kind: AccessKind,
-    /// To which field.
-    pub field: FieldId,
-    /// Elements from the field's base, before the field's `offset`.
-    pub element: Form<Scale>,
-    /// The indices as written, for array form: the grid addressing of the paper's section 4.4.1.
-    pub indices: Option<Arc<[Form<Scale>]>>,
-    /// Bytes touched from there on.
-    pub width: i64,
-    /// Only where this holds.
-    pub when: Option<Cond<Scale>>,
-    /// Whether it is written with work items, though they may cancel: it needs one inside the domain.
-    pub by_item: bool,
-    /// Whether its address differs between work items, so that a thread makes it once for each of its own.
-    pub per_item_address: bool,
-    /// Where it was written.
-    pub span: Span,
+readable! {
+    /// One memory instruction of a work item or thread.
+    #[derive(Debug, Clone)]
+    #[non_exhaustive]
+    pub struct Access {
+        /// What it does.
+        kind: AccessKind,
+        /// To which field.
+        field: FieldId,
+        /// Elements from the field's base, before the field's `offset`.
+        element: Form<Scale>,
+        /// The indices as written, for array form: the grid addressing of the paper's section 4.4.1.
+        indices: Option<Arc<[Form<Scale>]>>,
+        /// Bytes touched from there on.
+        width: i64,
+        /// Only where this holds.
+        when: Option<Cond<Scale>>,
+        /// Whether it is written with work items, though they may cancel: it needs one inside the domain.
+        by_item: bool,
+        /// Whether its address differs between work items, so that a thread makes it once for each of its own.
+        per_item_address: bool,
+        /// Where it was written.
+        span: Span,
+    }
 }
 
 impl Access {
@@ -170,52 +179,58 @@ pub enum Statement {
     Loop(LoopId, Vec<Statement>),
 }
 
-/// A serial loop in the thread: its variable takes `from`, `from + step`, ... up to `to`.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Loop {
-    /// Name of the variable.
-    pub name: String,
-    /// First value.
-    pub from: Form<Scale>,
-    /// Last value that may occur.
-    pub to: Form<Scale>,
-    /// Distance.
-    pub step: Scale,
-    /// How many iterations the document says are enough to look at. Counting looks at all of them, so that
-    /// nothing depends on it.
-    pub sample: Option<i64>,
+readable! {
+    /// A serial loop in the thread: its variable takes `from`, `from + step`, ... up to `to`.
+    #[derive(Debug, Clone)]
+    #[non_exhaustive]
+    pub struct Loop {
+        /// Name of the variable.
+        name: String,
+        /// First value.
+        from: Form<Scale>,
+        /// Last value that may occur.
+        to: Form<Scale>,
+        /// Distance.
+        step: Scale,
+        /// How many iterations the document says are enough to look at. Counting looks at all of them, so that
+        /// nothing depends on it.
+        sample: Option<i64>,
+    }
 }
 
-/// What one work item computes.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Work {
-    /// What a work item is called.
-    pub unit: String,
-    /// Floating-point operations; `None` if the document does not say.
-    pub flops: Option<f64>,
-    /// Their precision.
-    pub precision: Precision,
+readable! {
+    /// What one work item computes.
+    #[derive(Debug, Clone, PartialEq)]
+    #[non_exhaustive]
+    pub struct Work {
+        /// What a work item is called.
+        unit: String,
+        /// Floating-point operations; `None` if the document does not say.
+        flops: Option<f64>,
+        /// Their precision.
+        precision: Precision,
+    }
 }
 
-/// The launches to consider.
-#[derive(Debug, Clone)]
-pub struct LaunchRules {
-    /// Block shapes.
-    pub blocks: BlockRule,
-    /// Work items per thread along x, y, z.
-    pub folds: Vec<Fold>,
-    /// Register counts; empty if the document does not say.
-    pub registers: Vec<RegisterRule>,
-    /// Bytes of shared memory of a block.
-    pub shared: Scale,
-    /// The grid, where it does not follow.
-    pub grid: Option<[Scale; 3]>,
-    /// Work items of a thread, where they do not follow from the fold or from domain and grid.
-    pub units_per_thread: Option<Fraction>,
-    /// Whether an access is written with work items, so that the grid has to reach all of them.
-    pub by_item: bool,
+readable! {
+    /// The launches to consider.
+    #[derive(Debug, Clone)]
+    pub struct LaunchRules {
+        /// Block shapes.
+        blocks: BlockRule,
+        /// Work items per thread along x, y, z.
+        folds: Vec<Fold>,
+        /// Register counts; empty if the document does not say.
+        registers: Vec<RegisterRule>,
+        /// Bytes of shared memory of a block.
+        shared: Scale,
+        /// The grid, where it does not follow.
+        grid: Option<[Scale; 3]>,
+        /// Work items of a thread, where they do not follow from the fold or from domain and grid.
+        units_per_thread: Option<Fraction>,
+        /// Whether an access is written with work items, so that the grid has to reach all of them.
+        by_item: bool,
+    }
 }
 
 /// Which block shapes are candidates.
@@ -232,13 +247,15 @@ pub enum BlockRule {
     },
 }
 
-/// A register count and where it holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegisterRule {
-    /// Only for this fold.
-    pub fold: Option<Fold>,
-    /// Only for blocks of so many threads.
-    pub threads: Option<i64>,
-    /// Registers of a thread.
-    pub value: i64,
+readable! {
+    /// A register count and where it holds.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct RegisterRule {
+        /// Only for this fold.
+        fold: Option<Fold>,
+        /// Only for blocks of so many threads.
+        threads: Option<i64>,
+        /// Registers of a thread.
+        value: i64,
+    }
 }

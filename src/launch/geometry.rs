@@ -16,16 +16,12 @@ const MAX_GRID: i64 = 1 << 62;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Launch {
-    /// Block and fold.
-    pub candidate: Candidate,
-    /// Block and grid sizes.
-    pub sizes: LaunchSizes,
-    /// Registers of a thread.
-    pub registers: i64,
+    pub(crate) candidate: Candidate,
+    pub(crate) sizes: LaunchSizes,
+    pub(crate) registers: i64,
     /// Whether the document did not give them.
-    pub registers_assumed: bool,
-    /// Bytes of shared memory of a block.
-    pub shared_bytes: i64,
+    pub(crate) registers_assumed: bool,
+    pub(crate) shared_bytes: i64,
 }
 
 impl Launch {
@@ -46,6 +42,31 @@ impl Launch {
         let given = registers(kernel, candidate);
         let registers = given.unwrap_or(ASSUMED_REGISTERS);
         Ok(Self { candidate, sizes, registers, registers_assumed: given.is_none(), shared_bytes })
+    }
+
+    /// Block and fold.
+    pub fn candidate(&self) -> Candidate {
+        self.candidate
+    }
+
+    /// Block and grid sizes.
+    pub fn sizes(&self) -> LaunchSizes {
+        self.sizes
+    }
+
+    /// Registers of a thread; [`ASSUMED_REGISTERS`] where the document gives none.
+    pub fn registers(&self) -> i64 {
+        self.registers
+    }
+
+    /// Whether the document gives no registers.
+    pub fn registers_assumed(&self) -> bool {
+        self.registers_assumed
+    }
+
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> i64 {
+        self.shared_bytes
     }
 
     /// Threads of a block.

@@ -31,6 +31,6 @@ pub use parts::{Part, stretches};
 pub use positions::Items;
 pub use program::{Instruction, Item, Program, ProgramLoop, Step};
 pub use shapes::Shapes;
-pub use thread::{Event, Fault, Touch, visit_events, visit_thread};
+pub use thread::{Event, NotRun, Touch, visit_events, visit_thread};
 pub use wave::{BlockBox, blocks_of_wave};
 pub use working::Working;

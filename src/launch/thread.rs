@@ -28,7 +28,7 @@ pub enum Event<'p, 'r> {
 
 /// Why a thread could not be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum NotRun {
     /// An address or bound left 64 bits.
     #[error("an address or loop bound does not fit into 64 bits")]
     Overflow,
@@ -51,7 +51,7 @@ pub fn visit_thread<'p>(
     thread: Thread,
     most: usize,
     visit: &mut dyn FnMut(Touch<'p>),
-) -> Result<(), Fault> {
+) -> Result<(), NotRun> {
     let mut accesses = |event: Event<'p, '_>| {
         if let Event::Access(touch, _) = event {
             visit(touch);
@@ -69,7 +69,7 @@ pub fn visit_events<'p>(
     thread: Thread,
     most: usize,
     visit: &mut dyn FnMut(Event<'p, '_>),
-) -> Result<(), Fault> {
+) -> Result<(), NotRun> {
     let mut run = Run {
         program,
         block,
@@ -120,7 +120,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn working_items(&self, extents: Domain, shape: Block, clipped: bool) -> Result<Vec<Working>, Fault> {
+    fn working_items(&self, extents: Domain, shape: Block, clipped: bool) -> Result<Vec<Working>, NotRun> {
         // A grid of its own may be so large that a coordinate leaves 64 bits.
         let first = |d: usize| {
             let at = i128::from(self.block[d]) * i128::from(shape[d]) + i128::from(self.thread[d]);
@@ -133,7 +133,7 @@ impl<'p> Run<'p> {
                 return Ok(Working { guarded: false, inside: false });
             }
             let guarded = match &item.guard {
-                Some(guard) => guard.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?,
+                Some(guard) => guard.evaluate(&|c| self.value(c)).ok_or(NotRun::Overflow)?,
                 None => true,
             };
             Ok(Working { guarded, inside: guarded && within })
@@ -141,12 +141,12 @@ impl<'p> Run<'p> {
         self.program.items.iter().map(one).collect()
     }
 
-    fn spend(&mut self) -> Result<(), Fault> {
-        self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(self.most))?;
+    fn spend(&mut self) -> Result<(), NotRun> {
+        self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(self.most))?;
         Ok(())
     }
 
-    fn steps(&mut self, steps: &'p [Step], visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), Fault> {
+    fn steps(&mut self, steps: &'p [Step], visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), NotRun> {
         for step in steps {
             match step {
                 Step::Access(position) => self.access(*position, visit)?,
@@ -157,7 +157,7 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
-    fn access(&mut self, position: usize, visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), Fault> {
+    fn access(&mut self, position: usize, visit: &mut dyn FnMut(Event<'p, '_>)) -> Result<(), NotRun> {
         self.spend()?;
         let instruction = &self.program.instructions[position];
         let works = |i: u16| {
@@ -168,11 +168,11 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         if let Some(when) = &instruction.when
-            && !when.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?
+            && !when.evaluate(&|c| self.value(c)).ok_or(NotRun::Overflow)?
         {
             return Ok(());
         }
-        let element = instruction.element.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
+        let element = instruction.element.evaluate(&|c| self.value(c)).ok_or(NotRun::Overflow)?;
         visit(Event::Access(Touch { instruction, position, element }, &self.iterations));
         Ok(())
     }
@@ -182,11 +182,11 @@ impl<'p> Run<'p> {
         id: LoopId,
         body: &'p [Step],
         visit: &mut dyn FnMut(Event<'p, '_>),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NotRun> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
-        let from = range.from.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
-        let to = range.to.evaluate(&|c| self.value(c)).ok_or(Fault::Overflow)?;
+        let from = range.from.evaluate(&|c| self.value(c)).ok_or(NotRun::Overflow)?;
+        let to = range.to.evaluate(&|c| self.value(c)).ok_or(NotRun::Overflow)?;
         let (mut k, mut done) = (from, 0);
         while if range.step > 0 { k <= to } else { k >= to } {
             self.spend()?;

@@ -8,7 +8,7 @@ use crate::effort;
 use crate::expr::Excess;
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
-use crate::launch::{Candidate, Fault, Infeasible, Launch, Occupancy, Program, occupancy};
+use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
 use crate::traffic::l1;
 use crate::traffic::{Caches, Counting, Footprints, Volumes, WorkItems, footprints, volumes};
 
@@ -66,7 +66,7 @@ pub enum Unpredicted {
     Uncounted(#[from] Uncounted),
     /// Its threads could not be run.
     #[error("{0}")]
-    Fault(#[from] Fault),
+    NotRun(#[from] NotRun),
     /// Counting would take longer than it may.
     #[error("counting takes more than {steps} steps, which is the limit `steps`")]
     Spent {
@@ -88,7 +88,7 @@ impl Unpredicted {
             Unpredicted::Infeasible(why) => why.code(),
             Unpredicted::Uncounted(Uncounted::Disagreement { .. }) => "engines-disagree",
             Unpredicted::Uncounted(_) => "not-countable",
-            Unpredicted::Fault(_) => "not-computable",
+            Unpredicted::NotRun(_) => "not-computable",
             Unpredicted::Spent { .. } => "too-many-steps",
         }
     }
@@ -108,7 +108,7 @@ impl Unpredicted {
     fn within(self, steps: u64) -> Self {
         let spent = match &self {
             Unpredicted::Infeasible(Infeasible::Address(Excess::Spent(_)))
-            | Unpredicted::Fault(Fault::Spent(_)) => true,
+            | Unpredicted::NotRun(NotRun::Spent(_)) => true,
             Unpredicted::Uncounted(why) => why.is_spent(),
             _ => false,
         };

@@ -12,7 +12,7 @@ use super::lines::{Read, read_line};
 use super::queue::{Begun, Lane, Queue, Task};
 use super::request::{Op, Request};
 use super::session::Session;
-use crate::effort::{Reason, Stop, heeding};
+use crate::effort::{Stop, StopReason, heeding};
 use crate::report::ErrorDocument;
 
 /// A buffer that one long line made larger than this is given back.
@@ -147,8 +147,8 @@ impl<W: Write> Server<'_, W> {
     fn unless_stopped<T>(&self, stop: &Stop, outcome: Result<T, ErrorDocument>) -> Result<T, ErrorDocument> {
         match stop.reason() {
             None => outcome,
-            Some(Reason::Asked) => Err(cancelled()),
-            Some(Reason::Time) => Err(self.too_slow()),
+            Some(StopReason::Asked) => Err(cancelled()),
+            Some(StopReason::Time) => Err(self.too_slow()),
         }
     }
 

@@ -268,7 +268,7 @@ impl Request<'_> {
                 (Subject::Block, Value::Shape(shape)) => block = Block::known(*shape),
                 (Subject::Fold, Value::Shape(shape)) => fold = Fold::known(*shape),
                 (Subject::BlockExtent(axis), Value::Integer(n)) => {
-                    block = block.with(axis, *n).unwrap_or(block)
+                    block = block.with(axis, *n).unwrap_or(block);
                 }
                 (Subject::FoldExtent(axis), Value::Integer(n)) => fold = fold.with(axis, *n).unwrap_or(fold),
                 _ => {}

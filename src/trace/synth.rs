@@ -6,7 +6,7 @@ use super::limits::Limits;
 use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
-use crate::launch::{Event, Fault, Launch, Program, Touch, visit_events};
+use crate::launch::{Event, Launch, NotRun, Program, Touch, visit_events};
 use crate::space::{Block, Domain};
 
 /// Where the first array lies; an allocation never lies at 0.
@@ -30,7 +30,7 @@ pub enum NoTrace {
     Excess(#[from] Excess),
     /// A thread cannot be run.
     #[error("{0}")]
-    Fault(#[from] Fault),
+    NotRun(#[from] NotRun),
     /// The trace does not fit into the memory that it may take.
     #[error(
         "the trace of {threads} threads has {} accesses and takes {} of memory; the limit trace-memory is {}",

@@ -80,7 +80,7 @@ impl Pattern {
     /// Cycles of the arithmetic per load. Two loads feed one fused multiply-add, so that a load stands
     /// for one floating-point operation: what limits doubles where they are computed at a low rate.
     fn arithmetic(&self, device: &Device) -> f64 {
-        let rate = if self.width == 8 { &device.rates.fp64 } else { &device.rates.fp32 };
-        device.sm.warp_size.value.0 as f64 / rate.value.0 as f64
+        let rate = if self.width == 8 { &device.rates().fp64() } else { &device.rates().fp32() };
+        device.sm().warp_size().value().0 as f64 / rate.value().0 as f64
     }
 }

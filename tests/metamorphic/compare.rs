@@ -118,16 +118,16 @@ pub fn reach(case: &Case) -> Option<Vec<Option<(i64, i64)>>> {
         let [nx, ny, nz] = of;
         (0..nx * ny * nz).map(move |i| [i % nx, i / nx % ny, i / nx / ny])
     };
-    for block in boxes(*launch.sizes.grid) {
+    for block in boxes(*launch.sizes().grid) {
         for thread in boxes(case.block) {
             let mut visit = |touch: Touch| {
                 let field = kernel.field(touch.instruction.field);
-                let first = (touch.element + field.offset) * field.dtype.bytes;
+                let first = (touch.element + field.offset()) * field.dtype().bytes;
                 let of: &mut Option<(i64, i64)> = &mut found[numbers[usize::from(touch.instruction.field.0)]];
                 let (low, high) = of.unwrap_or((first, first));
                 *of = Some((low.min(first), high.max(first + touch.instruction.width - 1)));
             };
-            let shape = launch.sizes.block;
+            let shape = launch.sizes().block;
             visit_thread(&program, kernel.extents(), shape, block.into(), thread.into(), 1 << 20, &mut visit)
                 .ok()?;
         }
@@ -172,7 +172,7 @@ impl Asked {
     /// For each field of the kernel its number in the left document.
     fn fields(&self, document: &Document, of_left: Option<&[usize]>) -> Vec<usize> {
         let number = |name: &str| document.fields.iter().position(|f| f.name == name).unwrap();
-        let numbers = self.kernel.fields.iter().map(|f| number(&f.name));
+        let numbers = self.kernel.fields().iter().map(|f| number(f.name()));
         numbers.map(|n| of_left.map_or(n, |o| o[n])).collect()
     }
 
@@ -194,7 +194,7 @@ impl Asked {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();
         let estimators = [Estimator::new(&self.kernel, self.device)];
         let ranking = pool.install(|| rank(&estimators, &choices, 0.04, usize::MAX, &AtomicUsize::new(0)));
-        let found = ranking.results.into_iter().find(|r| r.prediction.launch.candidate == self.candidate);
+        let found = ranking.results.into_iter().find(|r| r.prediction.launch.candidate() == self.candidate);
         let rejected = ranking.rejected.into_iter().find(|r| r.0.candidate == self.candidate);
         match (found, rejected) {
             (Some(found), _) => {

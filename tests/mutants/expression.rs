@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use wavecast::expr::{
-    Binding, Builtin, Coord, Dim, Environment, Expr, Form, LaunchSizes, LoopId, Names, Scale, Scope, Table,
-    evaluate, evaluate_condition, expand_range, lower, lower_condition, lower_fraction, parse_expression,
-    parse_range,
+    Binding, Builtin, Coord, Dim, Environment, Expr, Form, LaunchSizes, LookupTable, LoopId, Names, Scale,
+    Scope, evaluate, evaluate_condition, expand_range, lower, lower_condition, lower_fraction,
+    parse_expression, parse_range,
 };
 use wavecast::text::{FileId, Origin, Span};
 
@@ -114,7 +114,7 @@ pub fn grown(rng: &mut Rng, depth: usize) -> String {
 }
 /// A place for names: three axes, numbers, a table, a field, a loop.
 struct World {
-    table: Arc<Table>,
+    table: Arc<LookupTable>,
     at: [i64; 3],
     thread: [i64; 3],
     block: [i64; 3],
@@ -126,7 +126,7 @@ const EXTENTS: [i64; 3] = [640, 512, 16];
 
 impl World {
     fn new(rng: &mut Rng) -> Self {
-        let table = Table::new("t".into(), vec![4, 2], vec![3, -1, 4, -1, 5, -9, 2, 6]);
+        let table = LookupTable::new("t".into(), vec![4, 2], vec![3, -1, 4, -1, 5, -9, 2, 6]);
         let mut below = |n: i64| i64::try_from(rng.next() % n.unsigned_abs()).unwrap();
         let at = EXTENTS.map(&mut below);
         let shape = [32_i64, 8, 4].map(|n| 1 + below(n));

@@ -62,7 +62,7 @@ pub fn run(text: &str, rng: &mut Rng) -> bool {
     let Some(loaded) = read(text, set, small()) else { return false };
     for kernel in loaded.kernels.iter().take(3) {
         launches(kernel, 4, rng);
-        let _ = render_warnings(&kernel.warnings, &loaded.sources);
+        let _ = render_warnings(kernel.warnings(), &loaded.sources);
         for (device, list) in [(Some(a_device()), true), (None, false)] {
             let summary = check(kernel, &loaded.sources, device, list);
             let _ = summary.text(View { width: (!list).then_some(80), all: list });
@@ -75,7 +75,7 @@ pub fn run(text: &str, rng: &mut Rng) -> bool {
 }
 
 fn launches(kernel: &Kernel, most: usize, rng: &mut Rng) {
-    for &fold in kernel.launch.folds.iter().take(most) {
+    for &fold in kernel.launch().folds().iter().take(most) {
         let Ok(program) = Program::folded(kernel, fold) else { continue };
         let skipped = rng.below(40);
         let some = candidates(kernel).filter(|c| c.fold() == fold);
@@ -92,7 +92,7 @@ fn launches(kernel: &Kernel, most: usize, rng: &mut Rng) {
 }
 
 fn threads(program: &Program<i64>, kernel: &Kernel, launch: &Launch, rng: &mut Rng) {
-    let LaunchSizes { block: shape, grid } = launch.sizes;
+    let LaunchSizes { block: shape, grid } = launch.sizes();
     let mut inside = |sizes: [i64; 3]| sizes.map(|n| i64::try_from(rng.next() % n.unsigned_abs()).unwrap());
     let last = |sizes: [i64; 3]| sizes.map(|n| n - 1);
     for (block, thread) in [([0; 3], [0; 3]), (last(*grid), last(*shape)), (inside(*grid), inside(*shape))] {

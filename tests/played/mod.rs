@@ -54,8 +54,8 @@ pub fn built(kernel: &Kernel, text: &str, language: Language, folder: &Path) -> 
     let source = folder.join(file_name(kernel, language)).with_extension(language.word());
     let program = source.with_extension(format!("{}.bin", language.word()));
     std::fs::write(&source, text).unwrap();
-    let global = |f: &&wavecast::kernel::Field| matches!(f.space, Space::Global);
-    let arrays: i64 = kernel.fields.iter().filter(global).map(|f| f.multiplicity.max(1)).sum();
+    let global = |f: &&wavecast::kernel::Field| matches!(f.space(), Space::Global);
+    let arrays: i64 = kernel.fields().iter().filter(global).map(|f| *f.multiplicity().max(&1)).sum();
     assert!(arrays < 128, "{arrays} arrays");
     let real = if text.contains("typedef double real;") { "double" } else { "float" };
     let output = Command::new("g++")

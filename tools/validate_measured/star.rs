@@ -54,7 +54,7 @@ fn tie_group(star: &Group, bars: &mut Bars) -> Result<(), Box<dyn Error>> {
         .results
         .iter()
         .filter(|r| r.tie_group == 1)
-        .map(|r| r.prediction.launch.candidate.block().into())
+        .map(|r| r.prediction.launch.candidate().block().into())
         .collect();
     let best = star.cases.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)).ok_or("no shapes")?;
     let names: Vec<String> = group.iter().map(|&b| shape(b)).collect();

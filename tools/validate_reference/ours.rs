@@ -48,7 +48,7 @@ pub fn count_own(record: &Record, case: &Case) -> Result<Own, String> {
 impl Counter<'_> {
     fn all(&self) -> Result<Own, String> {
         let device = &self.record.device_params;
-        let grid = self.threads.launch.sizes.grid;
+        let grid = self.threads.launch.sizes().grid;
         let resident = self.record.lc.blocks_per_sm.0.saturating_mul(device.sm_count.0).max(1);
         // The wave in the middle of the grid (MODEL section 1); a smaller grid is one wave.
         let blocks: i64 = grid.iter().product();
@@ -129,8 +129,8 @@ impl Counter<'_> {
         let mut total = 0;
         for instruction in self.threads.program.instructions.iter().filter(|i| i.kind == kind) {
             let field = self.threads.kernel.field(instruction.field);
-            let address = (instruction.element.plus(&Form::int(field.offset)))
-                .and_then(|e| e.times(&field.dtype.bytes))
+            let address = (instruction.element.plus(&Form::int(*field.offset())))
+                .and_then(|e| e.times(&field.dtype().bytes))
                 .map_err(|e| e.to_string())?;
             let number = usize::from(instruction.field.0);
             let copies = self.case.loads.iter().chain(&self.case.stores).nth(number);

@@ -15,7 +15,7 @@ mod within;
 use std::sync::Arc;
 
 pub use coefficient::{Coefficient, Excess};
-pub use table::Table;
+pub use table::LookupTable;
 
 use super::ast::Dim;
 use crate::space::{Fold, ItemOffset};
@@ -59,7 +59,7 @@ pub enum Term<C: Coefficient> {
     /// The larger.
     Max(Box<Form<C>>, Box<Form<C>>),
     /// A table entry.
-    Lookup(Arc<Table>, Vec<Form<C>>),
+    Lookup(Arc<LookupTable>, Vec<Form<C>>),
 }
 
 /// A quasi-affine form.

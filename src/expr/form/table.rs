@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 /// A constant integer table.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct LookupTable {
     /// Its name.
     pub name: String,
     /// Entries along each dimension.
@@ -16,7 +16,7 @@ pub struct Table {
     pub(super) reach: Option<(i64, i64)>,
 }
 
-impl Table {
+impl LookupTable {
     /// A table with these entries, the last dimension fastest.
     pub fn new(name: String, shape: Vec<usize>, values: Vec<i64>) -> Self {
         let reach = values.iter().copied().min().zip(values.iter().copied().max());
@@ -38,7 +38,7 @@ impl Table {
 
 // Forms are compared, sorted and hashed all the time, and a table may be long: the same table is told
 // by its place, and names are mostly enough to tell tables apart.
-impl Ord for Table {
+impl Ord for LookupTable {
     fn cmp(&self, other: &Self) -> Ordering {
         if std::ptr::eq(self, other) {
             return Ordering::Equal;
@@ -47,21 +47,21 @@ impl Ord for Table {
     }
 }
 
-impl PartialOrd for Table {
+impl PartialOrd for LookupTable {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Table {
+impl PartialEq for LookupTable {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Table {}
+impl Eq for LookupTable {}
 
-impl Hash for Table {
+impl Hash for LookupTable {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.name, &self.shape).hash(state);
     }

@@ -13,7 +13,7 @@ use crate::expr::{Coefficient, Coord, Expr, Fraction, Scale, expand_range, lower
 use crate::kernel::document::{BlockAxesDoc, BlockDoc, LaunchDoc, RegisterDoc, RegistersDoc};
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
-use crate::kernel::lists::{ShapeDoc, Shapes};
+use crate::kernel::lists::{ShapeDoc, ShapeDocs};
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
 use crate::space::Fold;
 use crate::text::{Decoder, Diagnostic, Span};
@@ -75,7 +75,7 @@ fn by_item(body: &[Statement]) -> bool {
 fn shared_fields(fields: &[Field]) -> Scale {
     let bytes = |f: &Field| f.elements.times(&Scale::int(f.dtype.bytes))?.times(&Scale::int(f.multiplicity));
     let shared = fields.iter().filter(|f| f.space == Space::Shared);
-    // Shapes were bounded when the fields were made; a sum beyond that fits no device either.
+    // ShapeDocs were bounded when the fields were made; a sum beyond that fits no device either.
     shared.fold(Scale::int(0), |sum, f| {
         bytes(f).and_then(|b| sum.plus(&b)).unwrap_or_else(|_| Scale::int(i64::MAX))
     })
@@ -148,7 +148,7 @@ impl Rules<'_> {
 
     fn shapes<T: TryFrom<[i64; 3]> + Copy + Eq + Hash>(
         &mut self,
-        shapes: &Shapes,
+        shapes: &ShapeDocs,
         most: i64,
         what: &str,
     ) -> Option<Vec<T>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Override;
 use super::symbols::Symbols;
-use crate::expr::{Builtin, Environment, Expr, Kind, Table, evaluate};
+use crate::expr::{Builtin, Environment, Expr, Kind, LookupTable, evaluate};
 use crate::kernel::leaf::{Formula, Ordered};
 use crate::kernel::lists::TableDoc;
 use crate::kernel::model::Axis;
@@ -134,7 +134,7 @@ pub(super) fn tables(tables: Option<&Named<TableDoc>>, symbols: &mut Symbols, de
         let entries: Vec<Option<i64>> = doc.entries.iter().map(|e| value(&e.0, symbols, decoder)).collect();
         match entries.into_iter().collect() {
             Some(values) => {
-                let table = Table::new(name.value.clone(), doc.shape.clone(), values);
+                let table = LookupTable::new(name.value.clone(), doc.shape.clone(), values);
                 symbols.tables.insert(name.value.clone(), Arc::new(table));
             }
             None => symbols.unsure = true,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::expr::{Binding, Builtin, Coord, Environment, LoopId, Scope, Table};
+use crate::expr::{Binding, Builtin, Coord, Environment, LookupTable, LoopId, Scope};
 use crate::kernel::model::{Axis, FieldId};
 use crate::text::{Decoder, Diagnostic, Span, Spanned};
 
@@ -42,7 +42,7 @@ pub(super) struct Symbols {
     /// Axes in launch order.
     pub axes: Vec<Axis>,
     /// Tables.
-    pub tables: BTreeMap<String, Arc<Table>>,
+    pub tables: BTreeMap<String, Arc<LookupTable>>,
     /// Fields.
     pub fields: BTreeMap<String, FieldId>,
     /// Loops around the place in question, outermost first.

@@ -8,7 +8,7 @@ use super::starts::{Groups, Starts};
 use super::unions;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
-use crate::launch::Fault;
+use crate::launch::NotRun;
 
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
 const MOST_LINES: usize = 1 << 13;
@@ -17,7 +17,7 @@ const MOST_LINES: usize = 1 << 13;
 const STEPS_OF_GROUP: u64 = 4;
 
 /// Counts all streams.
-pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, Fault> {
+pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
     let blocks = plan.phases.blocks();
     let number = blocks.len();
     let mut counts = L1Counts {

@@ -8,7 +8,7 @@ use super::warp::Warp;
 use super::warps::{self, Class};
 use crate::effort::left;
 use crate::kernel::Kernel;
-use crate::launch::{Fault, Launch, Program, Working};
+use crate::launch::{Launch, NotRun, Program, Working};
 use crate::space::{Block, BlockIndex, Thread};
 
 /// Most blocks that are looked at.
@@ -22,7 +22,7 @@ pub fn count(
     launch: &Launch,
     program: &Program<i64>,
     pipe: &Pipe,
-) -> Result<L1Counts, Fault> {
+) -> Result<L1Counts, NotRun> {
     let working = Working::new(kernel, launch, program);
     let blocks = working.some(MOST_BLOCKS);
     let mut tally = Tally::new(kernel, program, pipe, &blocks);
@@ -37,7 +37,7 @@ pub fn count_blocks(
     program: &Program<i64>,
     pipe: &Pipe,
     phases: Phases,
-) -> Result<L1Counts, Fault> {
+) -> Result<L1Counts, NotRun> {
     let blocks = phases.blocks();
     let mut tally = Tally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = phases.cut;
@@ -77,7 +77,7 @@ fn run(
     program: &Program<i64>,
     blocks: &[BlockIndex],
     most: usize,
-) -> Result<L1Counts, Fault> {
+) -> Result<L1Counts, NotRun> {
     let warps = warps_of(launch.candidate.block(), tally.pipe.warp);
     let all = blocks.len() * warps.len();
     // Steps of the warp that took most: where no more are left, those before it stand for the next ones.

@@ -28,7 +28,7 @@ pub use pipe::{Pipe, Wavefronts};
 
 use crate::device::Device;
 use crate::kernel::Kernel;
-use crate::launch::{Fault, Launch, Program};
+use crate::launch::{Launch, NotRun, Program};
 
 /// Most threads of a block.
 const MOST_THREADS: i64 = 1 << 16;
@@ -43,7 +43,7 @@ pub fn count(
     launch: &Launch,
     program: &Program<i64>,
     device: &Device,
-) -> Result<L1Counts, Fault> {
+) -> Result<L1Counts, NotRun> {
     check_size(launch)?;
     let pipe = Pipe::new(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
@@ -58,7 +58,7 @@ pub fn count_by_lane(
     launch: &Launch,
     program: &Program<i64>,
     device: &Device,
-) -> Result<L1Counts, Fault> {
+) -> Result<L1Counts, NotRun> {
     check_size(launch)?;
     let pipe = Pipe::new(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
@@ -68,9 +68,9 @@ pub fn count_by_lane(
 }
 
 /// No device runs such blocks, but their warps would be walked over.
-fn check_size(launch: &Launch) -> Result<(), Fault> {
+fn check_size(launch: &Launch) -> Result<(), NotRun> {
     if launch.threads_per_block() > MOST_THREADS {
-        return Err(Fault::Stopped(0));
+        return Err(NotRun::Stopped(0));
     }
     Ok(())
 }

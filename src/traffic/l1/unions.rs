@@ -10,7 +10,7 @@ use crate::effort::{Spent, spend, spend_on};
 use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{Counter, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
-use crate::launch::{Fault, blocks_of_wave};
+use crate::launch::{NotRun, blocks_of_wave};
 use crate::space::{Grid, Thread};
 
 /// Most spans of sectors that are laid side by side for one warp.
@@ -36,7 +36,7 @@ pub fn count(
     pipe: &Pipe,
     shapes: &[(Shapes, Starts)],
     counts: &mut L1Counts,
-) -> Result<(), Fault> {
+) -> Result<(), NotRun> {
     for number in 0..plan.kernel.fields.len() {
         let Ok(id) = u16::try_from(number) else { continue };
         for kind in [AccessKind::Load, AccessKind::Store] {
@@ -105,7 +105,7 @@ fn by_iteration(
     parts: &[Part],
     shapes: &[(Shapes, Starts)],
     counts: &L1Counts,
-) -> Result<Option<f64>, Fault> {
+) -> Result<Option<f64>, NotRun> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
     let stretch = |load: &Access| plan.stretches[load.position];
     let mut stretches: Vec<u32> = Vec::new();
@@ -174,14 +174,14 @@ struct Union<'u, 'p, 'a> {
 
 impl Union<'_, '_, '_> {
     /// The sum over all warps of all blocks, and whether some warps stand for others.
-    fn mean(&self, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
+    fn mean(&self, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), NotRun> {
         let groups = self.groups(shapes)?;
         let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
         let mut buffers = [Vec::new(), Vec::new()];
         let warps: usize = groups.iter().map(|g| g.1).sum();
         let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
         let mut count = |warp: usize| {
-            let known: Result<_, Fault> =
+            let known: Result<_, NotRun> =
                 if long { Ok(None) } else { Ok(self.by_spans(warp, &chains, shapes, &mut buffers)?) };
             match known? {
                 Some((sectors, spans)) => Ok((sectors, spans, false)),
@@ -281,20 +281,20 @@ impl Union<'_, '_, '_> {
     }
 
     /// Counts with the footprint engines. Also says whether the number is an estimate.
-    fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), Fault> {
+    fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), NotRun> {
         let mut pieces = Vec::new();
         for part in self.parts {
             let (_, start) = shapes[part.stream].1.all[warp];
             for load in &part.loads {
                 spend(STEPS_OF_PIECES)?;
-                self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(Fault::Overflow)?;
+                self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(NotRun::Overflow)?;
             }
         }
         let query = Query { pieces, line: self.pipe.sector };
         match Counter::cheapest().count(&query) {
             Ok(count) => Ok((count.lines as f64, count.interval.is_some())),
-            Err(why) if why.is_spent() => Err(Fault::Spent(Spent)),
-            Err(_) => Err(Fault::Overflow),
+            Err(why) if why.is_spent() => Err(NotRun::Spent(Spent)),
+            Err(_) => Err(NotRun::Overflow),
         }
     }
 

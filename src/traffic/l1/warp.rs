@@ -5,7 +5,7 @@ use super::tally::Tally;
 use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
-use crate::launch::{Fault, Launch, Program, Step};
+use crate::launch::{Launch, NotRun, Program, Step};
 use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// Most iterations of one loop that are run.
@@ -56,7 +56,7 @@ impl<'a> Warp<'a> {
         }
     }
 
-    pub(super) fn run(mut self, tally: &mut Tally) -> Result<(), Fault> {
+    pub(super) fn run(mut self, tally: &mut Tally) -> Result<(), NotRun> {
         self.find_working_items()?;
         tally.counts.work_items += f64::from(self.work_items);
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
@@ -71,7 +71,7 @@ impl<'a> Warp<'a> {
     }
 
     /// As [`visit_thread`](crate::launch::visit_thread) does.
-    fn find_working_items(&mut self) -> Result<(), Fault> {
+    fn find_working_items(&mut self) -> Result<(), NotRun> {
         // Where everything needs a work item inside the domain, guards have no meaning outside.
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
         let clipped = self.program.instructions.iter().any(|i| i.clipped);
@@ -108,24 +108,30 @@ impl<'a> Warp<'a> {
         }
     }
 
-    fn evaluate(&self, form: &Form<i64>, lane: usize) -> Result<i64, Fault> {
-        form.evaluate(&|c| self.value(lane, c)).ok_or(Fault::Overflow)
+    fn evaluate(&self, form: &Form<i64>, lane: usize) -> Result<i64, NotRun> {
+        form.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)
     }
 
     /// The lanes of `asked` in which a condition holds.
-    fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, Fault> {
+    fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, NotRun> {
         let Some(cond) = cond else { return Ok(asked) };
         let mut held = 0;
         spend_on(cond.size(), STEPS_OF_PART * u64::from(asked.count_ones()))?;
         for lane in lanes_of(asked) {
-            if cond.evaluate(&|c| self.value(lane, c)).ok_or(Fault::Overflow)? {
+            if cond.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)? {
                 held |= 1 << lane;
             }
         }
         Ok(held)
     }
 
-    fn steps(&mut self, steps: &'a [Step], active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
+    fn steps(
+        &mut self,
+        steps: &'a [Step],
+        active: u64,
+        weight: f64,
+        tally: &mut Tally,
+    ) -> Result<(), NotRun> {
         for step in steps {
             match step {
                 // What comes is another stretch of the program.
@@ -137,8 +143,8 @@ impl<'a> Warp<'a> {
         Ok(())
     }
 
-    fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
-        self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
+    fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), NotRun> {
+        self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
         let instruction = &self.program.instructions[position];
         spend(STEPS_OF_ACCESS)?;
         let works = if instruction.clipped { &self.inside } else { &self.guarded };
@@ -153,7 +159,7 @@ impl<'a> Warp<'a> {
         let mut addresses = vec![0; self.lanes.len()];
         for lane in lanes_of(active) {
             let element = self.evaluate(&instruction.element, lane)?.checked_add(field.offset);
-            let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(Fault::Overflow)?;
+            let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(NotRun::Overflow)?;
             addresses[lane] = address;
         }
         tally.access(self.program, position, Lanes { addresses: &addresses, active }, weight);
@@ -168,7 +174,7 @@ impl<'a> Warp<'a> {
         active: u64,
         weight: f64,
         tally: &mut Tally,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), NotRun> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
         spend_on(range.from.size() + range.to.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
@@ -177,8 +183,8 @@ impl<'a> Warp<'a> {
         for lane in lanes_of(active) {
             let (from, to) = (self.evaluate(&range.from, lane)?, self.evaluate(&range.to, lane)?);
             let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
-            let span = span.ok_or(Fault::Overflow)?;
-            let step = range.step.checked_abs().ok_or(Fault::Overflow)?;
+            let span = span.ok_or(NotRun::Overflow)?;
+            let step = range.step.checked_abs().ok_or(NotRun::Overflow)?;
             let count = if span < 0 { 0 } else { (span / step).saturating_add(1) };
             (values[lane], counts[lane]) = (from, count);
         }
@@ -187,7 +193,7 @@ impl<'a> Warp<'a> {
         tally.counts.sampled |= run < most;
         let weight = if run < most { weight * most as f64 / run as f64 } else { weight };
         for iteration in 0..run {
-            self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
+            self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
             let running = |lane: &usize| iteration < counts[*lane];
             let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
             self.loops[number].clone_from(&values);
