@@ -9,7 +9,7 @@ use wavecast::kernel::{Kernel, Options, load};
 use wavecast::launch::{Candidate, Launch};
 use wavecast::measure::{self, UNEXPLAINED, compare};
 use wavecast::predict::Estimator;
-use wavecast::trace::Kind;
+use wavecast::trace::TraceKind;
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::synth::Synth;
 
@@ -95,7 +95,7 @@ fn endless_caches_load_what_is_distinct() {
         for access in trace.accesses() {
             let sectors = access.address / 32..=(access.address + u64::from(access.bytes) - 1) / 32;
             match access.kind {
-                Kind::Load => own.extend(sectors),
+                TraceKind::Load => own.extend(sectors),
                 _ => stored.extend(sectors),
             }
         }

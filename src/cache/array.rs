@@ -66,7 +66,7 @@ impl CacheShape {
 
 /// What a request found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct CacheLookup {
     /// Whether the line was there, with all its sectors that were asked for.
     pub hit: bool,
     /// Sectors that were not there.
@@ -89,14 +89,14 @@ const EMPTY: Entry = Entry { line: u64::MAX, valid: 0, dirty: 0 };
 
 /// A cache at work.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct SectoredCache {
     shape: CacheShape,
     ways: usize,
     entries: Vec<Entry>,
     memory: Memory,
 }
 
-impl Cache {
+impl SectoredCache {
     /// An empty cache.
     pub fn new(shape: CacheShape) -> Self {
         let (sets, ways) = (shape.sets.sets(), shape.ways.max(1) as usize);
@@ -106,7 +106,7 @@ impl Cache {
 
     /// Reads sectors of a line; they are there afterwards.
     #[inline]
-    pub fn read(&mut self, line: u64, sectors: u8) -> Found {
+    pub fn read(&mut self, line: u64, sectors: u8) -> CacheLookup {
         let set = self.shape.sets.set(line) as usize;
         match self.find(set, line) {
             Some(way) => {
@@ -114,15 +114,15 @@ impl Cache {
                 let entry = &mut self.entries[set * self.ways + way];
                 let missing = sectors & !entry.valid;
                 entry.valid |= sectors;
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None => Found { missing: sectors, ..self.bring(set, line, sectors, 0) },
+            None => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, 0) },
         }
     }
 
     /// Writes sectors of a line, by the write policy.
     #[inline]
-    pub fn write(&mut self, line: u64, sectors: u8) -> Found {
+    pub fn write(&mut self, line: u64, sectors: u8) -> CacheLookup {
         let set = self.shape.sets.set(line) as usize;
         let back = self.shape.write == WritePolicy::BackAllocate;
         match self.find(set, line) {
@@ -134,10 +134,10 @@ impl Cache {
                     entry.valid |= sectors;
                     entry.dirty |= sectors;
                 }
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None if back => Found { missing: sectors, ..self.bring(set, line, sectors, sectors) },
-            None => Found { missing: sectors, ..Found::default() },
+            None if back => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, sectors) },
+            None => CacheLookup { missing: sectors, ..CacheLookup::default() },
         }
     }
 
@@ -154,13 +154,13 @@ impl Cache {
         self.entries[set * self.ways..(set + 1) * self.ways].iter().position(|e| e.line == line)
     }
 
-    fn bring(&mut self, set: usize, line: u64, valid: u8, dirty: u8) -> Found {
+    fn bring(&mut self, set: usize, line: u64, valid: u8, dirty: u8) -> CacheLookup {
         let free = self.find(set, EMPTY.line);
         let way = free.unwrap_or_else(|| self.memory.victim(set));
         let entry = &mut self.entries[set * self.ways + way];
         let before = std::mem::replace(entry, Entry { line, valid, dirty });
         self.memory.used(set, way, true);
-        Found { hit: false, missing: 0, evicted: before.line, dirty: before.dirty }
+        CacheLookup { hit: false, missing: 0, evicted: before.line, dirty: before.dirty }
     }
 
     /// Sectors that wait to be written back.
@@ -178,9 +178,9 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn cache(replacement: Replacement) -> Cache {
+    fn cache(replacement: Replacement) -> SectoredCache {
         let write = WritePolicy::BackAllocate;
-        Cache::new(CacheShape::new(4 * 128, 128, 4, "modulo", replacement, write).unwrap())
+        SectoredCache::new(CacheShape::new(4 * 128, 128, 4, "modulo", replacement, write).unwrap())
     }
 
     /// Which of the lines 0 to 3 gives way to line 9, after these accesses.

@@ -2,7 +2,7 @@
 
 use super::{CacheShape, Filter, Replacement, SimulationConfig, Statistics, WritePolicy, simulate};
 use crate::trace::coalesce::{Coalescing, Requests};
-use crate::trace::pattern::{Pattern, Square};
+use crate::trace::pattern::{AccessPattern, Square};
 use crate::trace::schedule::{Assignment, Grouping};
 use crate::trace::sets::SetIndex;
 
@@ -59,7 +59,7 @@ impl Benchmark {
         }
     }
 
-    fn pattern(self) -> Pattern {
+    fn pattern(self) -> AccessPattern {
         let square = |group: u32, groups: u32| Square {
             n: u64::from(group) * u64::from(groups),
             wgx: group,
@@ -67,10 +67,10 @@ impl Benchmark {
             max_threads: None,
         };
         match self {
-            Benchmark::MatrixMultiplication { group, groups } => Pattern::Mm(square(group, groups)),
-            Benchmark::Transposition { group, groups } => Pattern::Mt(square(group, groups)),
+            Benchmark::MatrixMultiplication { group, groups } => AccessPattern::Mm(square(group, groups)),
+            Benchmark::Transposition { group, groups } => AccessPattern::Mt(square(group, groups)),
             Benchmark::Stencil => {
-                Pattern::Stencil3d { nx: 128, ny: 128, nz: 32, bx: 64, by: 1, bz: 1, max_threads: None }
+                AccessPattern::Stencil3d { nx: 128, ny: 128, nz: 32, bx: 64, by: 1, bz: 1, max_threads: None }
             }
         }
     }

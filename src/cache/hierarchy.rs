@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::WritePolicy;
 use super::array::CacheShape;
-use super::ideal::{Ideal, Kind as CacheKind, Level};
-use crate::trace::Kind;
-use crate::trace::coalesce::{Request, Requests};
+use super::ideal::{AnyCache, CacheKind, Ideal};
+use crate::trace::TraceKind;
+use crate::trace::coalesce::{LineRequest, Requests};
 
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,9 +68,9 @@ pub struct Hierarchy {
 /// The caches of one machine.
 #[derive(Debug)]
 struct Machine {
-    l1: Vec<Level>,
+    l1: Vec<AnyCache>,
     l1_kind: CacheKind,
-    l2: Level,
+    l2: AnyCache,
     sector: u64,
     volumes: LevelVolumes,
 }
@@ -94,9 +94,9 @@ impl Hierarchy {
     pub fn add(&mut self, l1: CacheKind, l2: CacheKind) -> usize {
         let sms = self.config.sms.max(1) as usize;
         self.machines.push(Machine {
-            l1: vec![Level::new(&self.config.l1, l1); sms],
+            l1: vec![AnyCache::new(&self.config.l1, l1); sms],
             l1_kind: l1,
-            l2: Level::new(&self.config.l2, l2),
+            l2: AnyCache::new(&self.config.l2, l2),
             sector: self.config.sector,
             volumes: LevelVolumes::default(),
         });
@@ -106,7 +106,7 @@ impl Hierarchy {
     /// Begins another launch: the L1 caches are empty, L2 keeps what it has.
     pub fn next_launch(&mut self) {
         for machine in &mut self.machines {
-            machine.l1 = vec![Level::new(&self.config.l1, machine.l1_kind); machine.l1.len()];
+            machine.l1 = vec![AnyCache::new(&self.config.l1, machine.l1_kind); machine.l1.len()];
         }
     }
 
@@ -187,12 +187,12 @@ impl Hierarchy {
             self.machines.iter_mut().for_each(|m| m.request(sm, line, request));
             if let Some(bytes) = &mut self.alone {
                 match request.kind {
-                    Kind::Load => {
+                    TraceKind::Load => {
                         let missing = alone.read(line, request.sectors).missing;
                         *bytes += u64::from(missing.count_ones()) * self.config.sector;
                     }
-                    Kind::Atomic => alone.invalidate(line, request.sectors),
-                    Kind::Store | Kind::Barrier => {}
+                    TraceKind::Atomic => alone.invalidate(line, request.sectors),
+                    TraceKind::Store | TraceKind::Barrier => {}
                 }
             }
         }
@@ -204,10 +204,10 @@ impl Machine {
         u64::from(sectors.count_ones()) * self.sector
     }
 
-    fn request(&mut self, sm: usize, line: u64, request: Request) {
+    fn request(&mut self, sm: usize, line: u64, request: LineRequest) {
         match request.kind {
-            Kind::Barrier => {}
-            Kind::Load => {
+            TraceKind::Barrier => {}
+            TraceKind::Load => {
                 self.volumes.l1_load += self.bytes(request.sectors);
                 let missing = self.l1[sm].read(line, request.sectors).missing;
                 if missing != 0 {
@@ -217,9 +217,9 @@ impl Machine {
                     self.volumes.dram_store += self.bytes(found.dirty);
                 }
             }
-            Kind::Store | Kind::Atomic => {
+            TraceKind::Store | TraceKind::Atomic => {
                 // Written through; an atomic is done in L2, and what L1 has of it is stale.
-                if request.kind == Kind::Store {
+                if request.kind == TraceKind::Store {
                     self.l1[sm].write(line, request.sectors);
                 } else {
                     self.l1[sm].invalidate(line, request.sectors);
@@ -227,7 +227,7 @@ impl Machine {
                 self.volumes.l2_store += self.bytes(request.sectors);
                 let found = self.l2.write(line, request.sectors);
                 self.volumes.dram_store += self.bytes(found.dirty);
-                if request.kind == Kind::Atomic {
+                if request.kind == TraceKind::Atomic {
                     self.volumes.dram_load += self.bytes(found.missing);
                 }
             }

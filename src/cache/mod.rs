@@ -9,9 +9,9 @@ mod replacement;
 mod simulate;
 mod statistics;
 
-pub use array::{Cache, CacheShape, Found, WritePolicy};
+pub use array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
 pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes};
-pub use ideal::{Ideal, Kind as CacheKind};
+pub use ideal::{CacheKind, Ideal};
 pub use replacement::Replacement;
-pub use simulate::{Filter, SimulationConfig, Visit, Window, simulate, simulate_order};
+pub use simulate::{Filter, ReadVisit, SimulationConfig, Window, simulate, simulate_order};
 pub use statistics::{Classifier, Statistics};

@@ -17,5 +17,7 @@ pub mod sets;
 pub mod stream;
 pub mod synth;
 
-pub use limits::Limits;
-pub use model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};
+pub use limits::TraceLimits;
+pub use model::{
+    Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
+};

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::coalesce::{Coalescing, Requests};
-use super::pattern::Pattern;
-use super::reuse::{Config, Latency, Mshrs, Rules, RunKind, RunResult, simulate};
+use super::pattern::AccessPattern;
+use super::reuse::{Latency, MshrLimits, ReuseConfig, Rules, RunKind, RunResult, simulate};
 use super::schedule::Grouping;
 use super::sets::SetIndex;
 
@@ -27,7 +27,7 @@ struct Cache {
 #[derive(Debug, Deserialize)]
 struct Case {
     name: String,
-    params: Pattern,
+    params: AccessPattern,
     runs: std::collections::BTreeMap<String, Runs>,
 }
 
@@ -66,7 +66,7 @@ pub struct Difference {
 
 /// How a comparison ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct ReferenceComparison {
     /// Cases.
     pub cases: usize,
     /// Runs of all cases with all caches.
@@ -92,8 +92,8 @@ impl Reference {
     }
 
     /// Runs the model for a case by the rules of the published program, and compares.
-    pub fn compare(&self, number: usize) -> Comparison {
-        let mut out = Comparison::default();
+    pub fn compare(&self, number: usize) -> ReferenceComparison {
+        let mut out = ReferenceComparison::default();
         let Some(case) = self.cases.get(number) else { return out };
         out.cases = 1;
         let Some(trace) = case.params.trace() else {
@@ -130,13 +130,13 @@ impl Reference {
 }
 
 impl Cache {
-    fn config(self) -> Config {
-        Config {
+    fn config(self) -> ReuseConfig {
+        ReuseConfig {
             sets: SetIndex::Fermi(self.sets),
             ways: self.ways,
             latency: Latency { hit: 0, miss: self.lat, deviation: 0.0, seed: 1 },
-            mshrs: Mshrs { total: Some(self.mshr), per_warp: None, merged: None },
-            ..Config::fermi_16k(Rules::CODE)
+            mshrs: MshrLimits { total: Some(self.mshr), per_warp: None, merged: None },
+            ..ReuseConfig::fermi_16k(Rules::CODE)
         }
     }
 }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::format::{ReadError, Sink};
-use super::model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};
+use super::model::{
+    Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
+};
 use super::schedule::{ProgramOrder, ProgramOrderBuilder};
 
 /// Bytes that an access takes while its block is gathered and sorted.
@@ -18,17 +20,17 @@ const NEVER: u64 = u64::MAX;
 
 /// Which accesses of which launch of a file are meant.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Choice {
+pub struct LaunchChoice {
     /// The launch, from 0.
     pub launch: usize,
     /// Kinds of accesses; all without it.
-    pub keep: Option<fn(Kind) -> bool>,
+    pub keep: Option<fn(TraceKind) -> bool>,
     /// The grid, where blocks are numbered x slowest.
     pub x_slowest: Option<Dim3>,
 }
 
-impl Choice {
-    fn keeps(&self, kind: Kind) -> bool {
+impl LaunchChoice {
+    fn keeps(&self, kind: TraceKind) -> bool {
         self.keep.is_none_or(|keep| keep(kind))
     }
 
@@ -59,7 +61,7 @@ pub struct Facts {
     /// Whether every access knows its instruction.
     pub has_instructions: bool,
     /// The instructions.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<TraceInstruction>,
     order: ProgramOrder,
     /// Number of each block's last access among all that were kept.
     last: Vec<u64>,
@@ -100,7 +102,7 @@ impl Facts {
 /// Reads a file for the first time.
 #[derive(Debug)]
 pub struct Scan {
-    choice: Choice,
+    choice: LaunchChoice,
     /// Launches met.
     pub launches: usize,
     /// Of the launch that was chosen.
@@ -125,7 +127,7 @@ struct Scanning {
 
 impl Scan {
     /// For a launch of a file.
-    pub fn new(choice: Choice) -> Self {
+    pub fn new(choice: LaunchChoice) -> Self {
         Self { choice, launches: 0, facts: None, file_blocks: 0, current: None }
     }
 }
@@ -148,7 +150,7 @@ impl Sink for Scan {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         let Some(now) = self.current.as_mut().filter(|_| self.choice.keeps(access.kind)) else {
             return Ok(());
         };
@@ -163,7 +165,7 @@ impl Sink for Scan {
             *last = now.accesses;
         }
         now.accesses += 1;
-        now.has_instructions &= access.instruction != NO_INSTRUCTION || access.kind == Kind::Barrier;
+        now.has_instructions &= access.instruction != NO_INSTRUCTION || access.kind == TraceKind::Barrier;
         if now.has_instructions {
             if now.latest.len() <= thread {
                 now.latest.resize(thread + 1, (NO_INSTRUCTION, 0));
@@ -209,11 +211,11 @@ pub struct BlockOf<'b> {
 }
 
 /// Takes blocks one after the other.
-pub type Visit<'v> = dyn FnMut(BlockOf<'_>) -> Result<(), ReadError> + 'v;
+pub type BlockVisit<'v> = dyn FnMut(BlockOf<'_>) -> Result<(), ReadError> + 'v;
 
 /// Reads a file for the second time and hands its blocks on in their order.
 pub struct Blocks<'f, 'v> {
-    choice: Choice,
+    choice: LaunchChoice,
     facts: &'f Facts,
     /// The first block that nobody wants.
     until: usize,
@@ -221,16 +223,22 @@ pub struct Blocks<'f, 'v> {
     launches: usize,
     met: u64,
     /// Blocks with some accesses, and those that have all of theirs.
-    open: FxHashMap<usize, Vec<Access>>,
-    ready: BTreeMap<usize, Vec<Access>>,
+    open: FxHashMap<usize, Vec<TraceAccess>>,
+    ready: BTreeMap<usize, Vec<TraceAccess>>,
     held: u64,
     next: usize,
-    visit: &'v mut Visit<'v>,
+    visit: &'v mut BlockVisit<'v>,
 }
 
 impl<'f, 'v> Blocks<'f, 'v> {
     /// The blocks below `until` of a launch, of which so many bytes may be held at a time.
-    pub fn new(choice: Choice, facts: &'f Facts, until: usize, limit: u64, visit: &'v mut Visit<'v>) -> Self {
+    pub fn new(
+        choice: LaunchChoice,
+        facts: &'f Facts,
+        until: usize,
+        limit: u64,
+        visit: &'v mut BlockVisit<'v>,
+    ) -> Self {
         Self {
             choice,
             facts,
@@ -278,7 +286,7 @@ impl Sink for Blocks<'_, '_> {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         if !self.is_chosen() || !self.choice.keeps(access.kind) {
             return Ok(());
         }
@@ -291,7 +299,7 @@ impl Sink for Blocks<'_, '_> {
             return Ok(());
         }
         let local = u32::try_from(thread % size).unwrap_or(u32::MAX);
-        self.open.entry(block).or_default().push(Access { thread: local, ..access });
+        self.open.entry(block).or_default().push(TraceAccess { thread: local, ..access });
         self.held += ACCESS;
         if self.held > self.limit {
             return Err(ReadError::Memory { what: "the blocks that are open at a time", limit: self.limit });
@@ -317,7 +325,7 @@ impl Sink for Blocks<'_, '_> {
 /// Holds one launch, as long as it fits into memory.
 #[derive(Debug)]
 pub struct Holder {
-    choice: Choice,
+    choice: LaunchChoice,
     limit: u64,
     /// Launches met.
     pub launches: usize,
@@ -329,7 +337,7 @@ pub struct Holder {
 
 impl Holder {
     /// For a launch of a file, which may take so many bytes.
-    pub fn new(choice: Choice, limit: u64) -> Self {
+    pub fn new(choice: LaunchChoice, limit: u64) -> Self {
         Self { choice, limit, launches: 0, trace: None, current: None, held: 0 }
     }
 }
@@ -343,7 +351,7 @@ impl Sink for Holder {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
         if let Some(current) = self.current.as_mut().filter(|_| self.choice.keeps(access.kind)) {
             self.held += ACCESS;
             if self.held > self.limit {

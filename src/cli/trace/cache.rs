@@ -12,14 +12,14 @@ use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::{Opened, TraceArguments, within};
 use crate::cache::{
-    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
+    CacheShape, Filter, Hierarchy, ReadVisit, Replacement, SimulationConfig, Statistics, Window, WritePolicy,
     simulate, simulate_order,
 };
 use crate::device::Device;
 use crate::report::trace::{CacheSettings, TraceHead, VolumesDocument, cache_document};
 use crate::trace::Trace;
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
-use crate::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
+use crate::trace::schedule::{Assignment, Grouping, SchedulePolicy, WarpShape, WarpSteps, assign, order};
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::{BlockOf, Facts};
 
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(arguments: &Arguments) -> Result<crate::report::trace::CacheDocument, Failure> {
+fn document(arguments: &Arguments) -> Result<crate::report::trace::SimulatedCacheDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let device = arguments.device.as_deref().map(|name| load_device(name, &[], false)).transpose()?;
     let (opened, runs) = if arguments.policy == "warp" {
@@ -148,7 +148,7 @@ pub(super) fn windowed(
     cache: &CacheShape,
     max_groups: Option<u32>,
     blocks: &[usize],
-    visit: &mut Visit<'_>,
+    visit: &mut ReadVisit<'_>,
 ) -> Result<Statistics, Failure> {
     let (facts, limit) = (opened.facts(), trace.limits()?.memory);
     let mut window: Window<Requests> = Window::new(cache.clone(), max_groups);
@@ -167,7 +167,7 @@ pub(super) fn windowed(
 /// The requests of one block alone.
 fn requests_of(block: BlockOf<'_>, how: Coalescing, facts: &Facts) -> Requests {
     let mut builder = RequestsBuilder::new(how, facts.block_threads());
-    let mut steps = Steps::ordered(block.tables, how.grouping, facts.order());
+    let mut steps = WarpSteps::ordered(block.tables, how.grouping, facts.order());
     builder.block(0, block.trace, block.place, &mut steps);
     builder.finish()
 }
@@ -204,7 +204,7 @@ fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Vec<(
     let warp = WarpShape { size: arguments.warp_size, strided: false };
     let one = |seed: u64| {
         let policy = policy(&arguments.policy, seed);
-        debug_assert!(policy != Policy::Warp);
+        debug_assert!(policy != SchedulePolicy::Warp);
         let blocks = assign(trace.blocks(), arguments.cores as usize, 0, assignment(arguments, seed));
         let cache = CacheShape { seed, ..shape.clone() };
         (seed, simulate_order(trace, &order(trace, policy, warp), &blocks, &cache))

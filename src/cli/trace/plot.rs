@@ -9,8 +9,8 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::TraceArguments;
-use crate::report::{Place, places_picture};
-use crate::trace::Kind;
+use crate::report::{PlottedAccess, places_picture};
+use crate::trace::TraceKind;
 use crate::trace::schedule::{WarpShape, order};
 
 /// What is drawn.
@@ -46,11 +46,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let trace = arguments.trace.one(None, None)?;
     debug_assert!(arguments.what == What::Places);
     let order = order(&trace, policy(&arguments.policy, arguments.seed), WarpShape::default());
-    let places: Vec<Place> = order
+    let places: Vec<PlottedAccess> = order
         .iter()
         .filter_map(|&i| trace.accesses().get(i as usize))
-        .filter(|a| a.kind != Kind::Barrier)
-        .map(|a| Place { address: a.address, thread: a.thread, store: a.kind != Kind::Load })
+        .filter(|a| a.kind != TraceKind::Barrier)
+        .map(|a| PlottedAccess { address: a.address, thread: a.thread, store: a.kind != TraceKind::Load })
         .collect();
     let title = format!(
         "{}: memory location over the order of accesses, policy {}",

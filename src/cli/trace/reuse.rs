@@ -17,7 +17,7 @@ use crate::report::trace::{
     MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, run_document,
 };
 use crate::trace::coalesce::Requests;
-use crate::trace::reuse::{Config, Rules, RunKind, simulate};
+use crate::trace::reuse::{ReuseConfig, Rules, RunKind, simulate};
 
 #[derive(Debug, Args)]
 // Names of counters are for a terminal, not for Markdown.
@@ -132,15 +132,20 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
 }
 
 /// Types of misses with an extension off: what further runs of that model without something do not miss.
-fn types_without(kind: RunKind, requests: &Requests, threads: usize, config: &Config) -> Option<MissTypes> {
-    let config = Config { extensions: kind.without(config.extensions), ..config.clone() };
+fn types_without(
+    kind: RunKind,
+    requests: &Requests,
+    threads: usize,
+    config: &ReuseConfig,
+) -> Option<MissTypes> {
+    let config = ReuseConfig { extensions: kind.without(config.extensions), ..config.clone() };
     let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
     let runs = simulate(requests, threads, &config, &kinds);
     Some(MissTypes::new(runs.first()?, runs.get(1), runs.get(2)))
 }
 
 /// What each rule of the published program alone changes.
-fn by_rule(requests: &Requests, threads: usize, config: &Config) -> Vec<RuleEffect> {
+fn by_rule(requests: &Requests, threads: usize, config: &ReuseConfig) -> Vec<RuleEffect> {
     type Change = fn(&mut Rules);
     let code: [(&'static str, &'static str, Change); 7] = [
         ("merge", "a miss to a line in flight needs an entry of its own", |r| r.merge = Rules::CODE.merge),
@@ -151,7 +156,7 @@ fn by_rule(requests: &Requests, threads: usize, config: &Config) -> Vec<RuleEffe
         ("portions", "wide loads are served in portions", |r| r.portions = Rules::CODE.portions),
         ("batches", "blocks run in static sets", |r| r.batches = Rules::CODE.batches),
     ];
-    let run = |config: &Config| simulate(requests, threads, config, &[RunKind::Full]).pop();
+    let run = |config: &ReuseConfig| simulate(requests, threads, config, &[RunKind::Full]).pop();
     let Some(base) = run(config) else { return Vec::new() };
     let one = |(rule, says, change): (&'static str, &'static str, Change)| {
         let mut changed = config.clone();

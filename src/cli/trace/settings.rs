@@ -5,9 +5,9 @@ use clap::{Args, ValueEnum};
 use super::super::failure::Failure;
 use super::input::{Opened, TraceArguments};
 use crate::report::trace::ReuseSettings;
-use crate::trace::Kind;
+use crate::trace::TraceKind;
 use crate::trace::coalesce::{Coalescing, Requests};
-use crate::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
+use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, Rules, Visible};
 use crate::trace::schedule::{Grouping, WarpShape};
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::Facts;
@@ -129,11 +129,11 @@ impl ModelArguments {
     }
 
     /// The configuration of the model.
-    pub(super) fn config(&self) -> Result<Config, Failure> {
+    pub(super) fn config(&self) -> Result<ReuseConfig, Failure> {
         let rules = self.rules();
         let base = match self.cache {
-            CacheName::Small => Config::fermi_16k(rules),
-            CacheName::Large => Config::fermi_48k(rules),
+            CacheName::Small => ReuseConfig::fermi_16k(rules),
+            CacheName::Large => ReuseConfig::fermi_48k(rules),
         };
         let refuse = |message: String| Failure::message("usage", message, None);
         if !self.line.is_power_of_two() || !(8..=65_536).contains(&self.line) {
@@ -149,7 +149,7 @@ impl ModelArguments {
         }
         let sets = SetIndex::parse(&self.index, lines / ways).map_err(refuse)?;
         let off = |name: &str| self.without.iter().any(|w| w == name);
-        Ok(Config {
+        Ok(ReuseConfig {
             sets,
             ways: u32::try_from(ways).map_err(|_| refuse(format!("{ways} ways are too many")))?,
             latency: Latency {
@@ -158,7 +158,7 @@ impl ModelArguments {
                 deviation: self.deviation,
                 seed: self.seed,
             },
-            mshrs: Mshrs {
+            mshrs: MshrLimits {
                 total: Some(self.mshrs).filter(|&m| m > 0),
                 per_warp: self.mshrs_per_warp,
                 merged: self.merge_limit,
@@ -179,9 +179,9 @@ impl ModelArguments {
 
     /// The trace: loads and barriers, or loads alone as the published program has it.
     pub(super) fn open(&self, of: &TraceArguments) -> Result<Opened, Failure> {
-        let keep: fn(Kind) -> bool = match self.rules {
-            RulesName::Paper => |kind| matches!(kind, Kind::Load | Kind::Barrier),
-            RulesName::Code => |kind| kind == Kind::Load,
+        let keep: fn(TraceKind) -> bool = match self.rules {
+            RulesName::Paper => |kind| matches!(kind, TraceKind::Load | TraceKind::Barrier),
+            RulesName::Code => |kind| kind == TraceKind::Load,
         };
         of.open(of.blocks_of(self.threads()), Some(keep))
     }
@@ -214,7 +214,7 @@ impl ModelArguments {
     }
 
     /// What was assumed, for the report.
-    pub(super) fn settings(&self, config: &Config, facts: &Facts) -> ReuseSettings {
+    pub(super) fn settings(&self, config: &ReuseConfig, facts: &Facts) -> ReuseSettings {
         ReuseSettings {
             rules: if self.rules == RulesName::Code { "code" } else { "paper" },
             bytes: config.lines() * self.line,

@@ -133,7 +133,7 @@ fn shares(run: &RunDocument) -> [f64; 4] {
 
 /// An access of a picture of places.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct PlottedAccess {
     /// First byte.
     pub address: u64,
     /// Its thread.
@@ -144,7 +144,7 @@ pub struct Place {
 
 /// Memory location over the order of accesses, coloured by thread (C figure 8.1). Of many accesses, every
 /// n-th is drawn.
-pub fn places_picture(what: &str, places: &[Place], threads: usize) -> String {
+pub fn places_picture(what: &str, places: &[PlottedAccess], threads: usize) -> String {
     picture(size(), |canvas| {
         let every = places.len().div_ceil(POINTS).max(1);
         let about = format!("{} accesses of {threads} threads; one of {every} is drawn", places.len());

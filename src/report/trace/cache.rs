@@ -10,7 +10,7 @@ use crate::cache::{LevelVolumes, Statistics};
 use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
 
-impl Answer for CacheDocument {
+impl Answer for SimulatedCacheDocument {
     fn text(&self, view: View) -> String {
         cache_text(self, view.width)
     }
@@ -22,7 +22,7 @@ impl Answer for CacheDocument {
 
 /// What a simulated cache did: `wavecast/cache/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CacheDocument {
+pub struct SimulatedCacheDocument {
     /// `wavecast/cache/1`.
     pub schema: &'static str,
     /// The launch.
@@ -152,10 +152,10 @@ pub fn cache_document(
     settings: CacheSettings,
     runs: &[(u64, Statistics)],
     volumes: Option<VolumesDocument>,
-) -> CacheDocument {
+) -> SimulatedCacheDocument {
     let of = |value: fn(&Statistics) -> f64| runs.iter().map(|r| value(&r.1)).collect::<Vec<f64>>();
     let (reads, misses) = (of(|s| s.reads as f64), of(|s| s.read_misses as f64));
-    CacheDocument {
+    SimulatedCacheDocument {
         schema: "wavecast/cache/1",
         head,
         settings,
@@ -188,7 +188,7 @@ pub(super) fn relative_deviation(values: &[f64]) -> f64 {
 }
 
 /// The runs as a table.
-fn cache_table(document: &CacheDocument) -> Table {
+fn cache_table(document: &SimulatedCacheDocument) -> Table {
     use Align::Right;
     let columns = [
         "seed",
@@ -221,7 +221,7 @@ fn cache_table(document: &CacheDocument) -> Table {
 }
 
 /// For a terminal.
-fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
+fn cache_text(document: &SimulatedCacheDocument, width: Option<usize>) -> String {
     let s = &document.settings;
     let mut out = document.head.text();
     let _ = write!(

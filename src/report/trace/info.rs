@@ -9,7 +9,7 @@ use super::TraceHead;
 use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
 use crate::trace::format::{ReadError, Reading, Sink};
-use crate::trace::{Access, Dim3, Header, Kind, Tables};
+use crate::trace::{Dim3, Header, Tables, TraceAccess, TraceKind};
 
 impl Answer for TraceInfoDocument {
     fn text(&self, view: View) -> String {
@@ -73,7 +73,7 @@ impl TraceInfoDocument {
     pub fn new(reading: Reading, launches: Vec<LaunchInfo>) -> Self {
         Self {
             schema: "wavecast/trace-info/1",
-            format: reading.format.map_or("kernel", crate::trace::format::Format::word),
+            format: reading.format.map_or("kernel", crate::trace::format::TraceFormat::word),
             lines: reading.lines,
             skipped: reading.skipped,
             first_skipped: reading.first_skipped,
@@ -143,7 +143,7 @@ impl Sink for InfoSink {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
         if let Some(current) = &mut self.current {
             current.access(&access);
         }
@@ -167,7 +167,7 @@ impl Sink for InfoSink {
 }
 
 impl Counting {
-    fn access(&mut self, access: &Access) {
+    fn access(&mut self, access: &TraceAccess) {
         let thread = access.thread as usize;
         if self.threads.len() <= thread {
             self.threads.resize(thread + 1, 0);
@@ -179,18 +179,18 @@ impl Counting {
         info.head.accesses += 1;
         let bytes = u64::from(access.bytes);
         match access.kind {
-            Kind::Load => info.loads += 1,
-            Kind::Store => info.stores += 1,
-            Kind::Atomic => info.atomics += 1,
-            Kind::Barrier => {
+            TraceKind::Load => info.loads += 1,
+            TraceKind::Store => info.stores += 1,
+            TraceKind::Atomic => info.atomics += 1,
+            TraceKind::Barrier => {
                 info.barriers += 1;
                 return;
             }
         }
-        if access.kind != Kind::Store {
+        if access.kind != TraceKind::Store {
             info.loaded_bytes += bytes;
         }
-        if access.kind != Kind::Load {
+        if access.kind != TraceKind::Load {
             info.stored_bytes += bytes;
         }
         let last = access.address.saturating_add(bytes.max(1) - 1);

@@ -9,7 +9,7 @@ mod info;
 mod reuse;
 mod sweep;
 
-pub use cache::{CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document};
+pub use cache::{CacheSettings, SeedRun, SimulatedCacheDocument, VolumesDocument, cache_document};
 #[cfg(feature = "fit")]
 pub use comparison::{ComparisonDocument, QuantityDocument, TermDocument, comparison_document};
 pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row};

@@ -23,7 +23,7 @@ pub enum EffectOrder {
 
 /// When it is tested whether a warp gets an entry for its misses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
+pub enum RefusalCheck {
     /// For lane 0 only, all others always do: the published program.
     FirstLane,
     /// Before a warp changes anything (N 4.4).
@@ -55,7 +55,7 @@ pub struct Rules {
     /// A miss to a line in flight needs no entry of its own (N 4.4).
     pub merge: bool,
     /// When a warp is refused.
-    pub check: Check,
+    pub check: RefusalCheck,
     /// A request to a line in flight takes effect with it (N 4.2).
     pub clip: bool,
     /// The order of simultaneous effects.
@@ -78,7 +78,7 @@ impl Rules {
     /// Those of the published program, bit for bit.
     pub const CODE: Self = Self {
         merge: false,
-        check: Check::FirstLane,
+        check: RefusalCheck::FirstLane,
         clip: false,
         order: EffectOrder::HitsFirst,
         release: Release::First,
@@ -92,7 +92,7 @@ impl Rules {
     /// Those of the paper's text.
     pub const PAPER: Self = Self {
         merge: true,
-        check: Check::Warp,
+        check: RefusalCheck::Warp,
         clip: true,
         order: EffectOrder::Issue,
         release: Release::Last,
@@ -141,7 +141,7 @@ pub struct Latency {
 
 /// Miss-status holding registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mshrs {
+pub struct MshrLimits {
     /// Entries of a core.
     pub total: Option<u32>,
     /// Entries that one warp may use (N 5.2 finds 6 on Fermi, and does not model it).
@@ -152,7 +152,7 @@ pub struct Mshrs {
 
 /// All assumptions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub struct ReuseConfig {
     /// From lines to sets.
     pub sets: SetIndex,
     /// Lines of a set.
@@ -160,7 +160,7 @@ pub struct Config {
     /// Latencies.
     pub latency: Latency,
     /// Entries for misses.
-    pub mshrs: Mshrs,
+    pub mshrs: MshrLimits,
     /// Threads that are active on a core.
     pub max_threads: u32,
     /// Blocks that are active on a core.
@@ -173,7 +173,7 @@ pub struct Config {
     pub extensions: Extensions,
 }
 
-impl Config {
+impl ReuseConfig {
     /// N's configuration of a Fermi core with a cache of 16 KB: 32 sets of 4 ways, 64 MSHRs, a latency of
     /// 100 (N 3.2, 5; the latency is that of the published program).
     pub fn fermi_16k(rules: Rules) -> Self {
@@ -181,7 +181,7 @@ impl Config {
             sets: SetIndex::Fermi(32),
             ways: 4,
             latency: Latency { hit: 0, miss: 100, deviation: 0.0, seed: 1 },
-            mshrs: Mshrs { total: Some(64), per_warp: None, merged: None },
+            mshrs: MshrLimits { total: Some(64), per_warp: None, merged: None },
             max_threads: 1536,
             max_blocks: 8,
             cores: 1,
@@ -212,7 +212,7 @@ impl Config {
             config.sets = SetIndex::Modulo(1);
         }
         if !self.extensions.mshr {
-            config.mshrs = Mshrs { total: None, per_warp: None, merged: None };
+            config.mshrs = MshrLimits { total: None, per_warp: None, merged: None };
         }
         config
     }

@@ -1,6 +1,6 @@
 //! The model: coalesced requests in, profiles and types of misses out.
 
-use super::config::{Config, Extensions};
+use super::config::{Extensions, ReuseConfig};
 use super::machine::{self, Counts};
 use super::profile::Profile;
 use crate::trace::coalesce::Requests;
@@ -104,13 +104,13 @@ impl RunResult {
 
 /// The model over requests, for several runs.
 #[derive(Debug)]
-pub struct Model<'r> {
+pub struct ReuseModel<'r> {
     all: &'r Requests,
     blocks: usize,
     threads_per_block: usize,
 }
 
-impl<'r> Model<'r> {
+impl<'r> ReuseModel<'r> {
     /// For the requests of blocks of so many threads.
     pub fn new(all: &'r Requests, threads_per_block: usize) -> Self {
         let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
@@ -118,9 +118,9 @@ impl<'r> Model<'r> {
     }
 
     /// One run.
-    pub fn run(&self, config: &Config, kind: RunKind) -> RunResult {
+    pub fn run(&self, config: &ReuseConfig, kind: RunKind) -> RunResult {
         let extensions = kind.without(config.extensions);
-        let config = Config { extensions, ..config.clone() }.effective();
+        let config = ReuseConfig { extensions, ..config.clone() }.effective();
         let sets = sets(self.all, &config.sets);
         let cores = machine::run(self.all, &config, &sets, self.blocks, self.threads_per_block);
         let mut total = Counts::default();
@@ -152,9 +152,9 @@ fn sets(all: &Requests, index: &SetIndex) -> Vec<u32> {
 pub fn simulate(
     all: &Requests,
     threads_per_block: usize,
-    config: &Config,
+    config: &ReuseConfig,
     kinds: &[RunKind],
 ) -> Vec<RunResult> {
-    let model = Model::new(all, threads_per_block);
+    let model = ReuseModel::new(all, threads_per_block);
     kinds.iter().map(|&kind| model.run(config, kind)).collect()
 }
