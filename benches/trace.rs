@@ -163,7 +163,7 @@ fn model(c: &mut Criterion<CpuTime>) {
         group.throughput(Throughput::Elements(4 * all.requests.len() as u64));
         group.bench_function(format!("four_runs/{name}"), |b| {
             let config = ReuseConfig::fermi_16k(Rules::PAPER);
-            b.iter(|| simulate(black_box(&all), trace.block_threads(), &config, &RunKind::FOUR));
+            b.iter(|| simulate(black_box(&all), trace.block_threads(), &config, RunKind::FOUR));
         });
     }
     group.finish();
@@ -218,7 +218,7 @@ fn published(c: &mut Criterion<CpuTime>) {
                         Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };
                     let trace = &collector.traces[0];
                     let all = Requests::coalesced(trace, how, 0..trace.blocks());
-                    simulate(&all, trace.block_threads(), &config, &RunKind::FOUR)
+                    simulate(&all, trace.block_threads(), &config, RunKind::FOUR)
                 });
             });
         }

@@ -80,15 +80,9 @@ fn each_rule_of_the_text_changes_what_the_specification_says() {
     for row in switches.rows {
         let (all, threads) = requests(&row.params, false);
         let config = if row.cache == "16K" { ReuseConfig::fermi_16k } else { ReuseConfig::fermi_48k };
-        let run = &simulate(&all, threads, &config(rules(&row.rule)), &[RunKind::Full])[0];
-        let found = (
-            run.misses(),
-            run.profile.infinite(),
-            run.latency_misses,
-            run.ticks,
-            run.refusals,
-            run.accesses(),
-        );
+        let [run] = &simulate(&all, threads, &config(rules(&row.rule)), [RunKind::Full]);
+        let found =
+            (run.misses(), run.infinite(), run.latency_misses(), run.ticks(), run.refusals(), run.accesses());
         let golden = (row.miss, row.inf, row.latency_misses, row.ticks, row.cancels, row.n);
         assert_eq!(found, golden, "{} {} {}", row.name, row.cache, row.rule);
     }
@@ -197,7 +191,7 @@ fn figure_7_tells_the_set_bits_from_miss_rates() {
         let pattern = AccessPattern::Stream { s: log_stride, loads, passes: 2, base: 0 };
         let (all, threads) = requests(&pattern, true);
         let config = ReuseConfig::fermi_16k(Rules::PAPER);
-        let run = &simulate(&all, threads, &config, &[RunKind::Full])[0];
+        let [run] = &simulate(&all, threads, &config, [RunKind::Full]);
         assert!(run.misses() == loads || run.misses() == 2 * loads, "{log_stride} {loads}");
         run.misses() == loads
     };
@@ -213,30 +207,30 @@ fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
     let pattern = AccessPattern::Colcopy { h: 256, w: 64 };
     let (all, threads) = requests(&pattern, true);
     let base = ReuseConfig::fermi_16k(Rules::PAPER);
-    let run = |config: &ReuseConfig| simulate(&all, threads, config, &[RunKind::Full]).remove(0);
+    let run = |config: &ReuseConfig| simulate(&all, threads, config, [RunKind::Full])[0].clone();
     let full = run(&base);
     assert_eq!(full.accesses(), all.requests.len() as u64);
     // With six entries a warp, its instructions of 32 lines are done in parts, and nothing is lost.
     let mut six = base.clone();
     six.mshrs.per_warp = Some(6);
     let six = run(&six);
-    assert_eq!((six.accesses(), six.compulsory), (full.accesses(), full.compulsory));
-    assert!(six.ticks > full.ticks);
+    assert_eq!((six.accesses(), six.compulsory()), (full.accesses(), full.compulsory()));
+    assert!(six.ticks() > full.ticks());
     // A deviation needs a seed, and the same one gives the same result.
     let random = |seed: u64| {
         let mut config = base.clone();
-        config.latency.deviation = 20.0;
+        config.latency.deviation_ticks = 20.0;
         config.latency.seed = seed;
         run(&config)
     };
     assert_eq!(random(3), random(3));
-    assert_ne!(random(3).ticks, random(4).ticks);
+    assert_ne!(random(3).ticks(), random(4).ticks());
     // Each extension that is off changes something here.
-    let runs = simulate(&all, threads, &base, &RunKind::ALL);
+    let runs = simulate(&all, threads, &base, RunKind::ALL);
     for (kind, result) in RunKind::ALL.iter().zip(&runs) {
         assert_eq!(result.accesses(), full.accesses(), "{kind:?}");
         assert!(
-            *kind == RunKind::Full || (result.ticks, result.misses()) != (full.ticks, full.misses()),
+            *kind == RunKind::Full || (result.ticks(), result.misses()) != (full.ticks(), full.misses()),
             "{kind:?}"
         );
     }
@@ -249,14 +243,14 @@ fn several_cores_share_the_blocks() {
     let run = |cores: u32, batches: Batches| {
         let rules = Rules { batches, ..Rules::PAPER };
         let config = ReuseConfig { cores, max_blocks: 2, ..ReuseConfig::fermi_16k(rules) };
-        simulate(&all, threads, &config, &[RunKind::Full]).remove(0)
+        simulate(&all, threads, &config, [RunKind::Full])[0].clone()
     };
     for batches in [Batches::Static, Batches::Refill] {
         let (one, four) = (run(1, batches), run(4, batches));
         assert_eq!(one.accesses(), four.accesses());
-        assert!(four.ticks < one.ticks && four.compulsory > one.compulsory);
+        assert!(four.ticks() < one.ticks() && four.compulsory() > one.compulsory());
     }
-    assert!(run(1, Batches::Refill).ticks <= run(1, Batches::Static).ticks);
+    assert!(run(1, Batches::Refill).ticks() <= run(1, Batches::Static).ticks());
 }
 
 /// Random latencies are rounded, as the published program does: the mean of round(|N(0, 1)|) is 0.764, and
@@ -278,8 +272,8 @@ fn random_latencies_are_rounded() {
     );
     let ticks = |deviation: f64| {
         let mut config = ReuseConfig::fermi_16k(Rules::PAPER);
-        config.latency.deviation = deviation;
-        simulate(&all, 1, &config, &[RunKind::Full])[0].ticks as f64
+        config.latency.deviation_ticks = deviation;
+        simulate(&all, 1, &config, [RunKind::Full])[0].ticks() as f64
     };
     let mean = |deviation: f64| (ticks(deviation) - ticks(0.0)) / count as f64;
     assert!((mean(1.0) - 0.764).abs() < 0.02, "{}", mean(1.0));

@@ -153,11 +153,11 @@ pub(super) enum AnyCache {
 
 impl AnyCache {
     pub(super) fn new(shape: &CacheShape, kind: CacheKind) -> Self {
-        let lines = usize::try_from(shape.lines()).unwrap_or(usize::MAX);
+        let lines = shape.geometry().sets() * shape.geometry().ways() as usize;
         match kind {
             CacheKind::Real => AnyCache::Real(SectoredCache::new(shape.clone())),
-            CacheKind::WithoutSets => AnyCache::Ideal(Ideal::new(Some(lines), shape.write)),
-            CacheKind::Endless => AnyCache::Ideal(Ideal::new(None, shape.write)),
+            CacheKind::WithoutSets => AnyCache::Ideal(Ideal::new(Some(lines), shape.write())),
+            CacheKind::Endless => AnyCache::Ideal(Ideal::new(None, shape.write())),
         }
     }
 
@@ -197,13 +197,15 @@ mod tests {
     use super::*;
     use crate::cache::Replacement;
     use crate::random::Random;
+    use crate::trace::CacheGeometry;
 
     #[test]
     fn one_set_is_what_a_cache_with_one_set_does() {
         let mut random = Random::new(5);
         for write in [WritePolicy::BackAllocate, WritePolicy::ThroughNoAllocate] {
             for lines in [1_u64, 2, 7, 16] {
-                let shape = CacheShape::new(lines * 128, 128, 0, "modulo", Replacement::Lru, write).unwrap();
+                let geometry = CacheGeometry::new(lines * 128, 128, 0, "modulo").unwrap();
+                let shape = CacheShape::new(geometry, Replacement::Lru, write).unwrap();
                 let mut real = AnyCache::new(&shape, CacheKind::Real);
                 let mut ideal = AnyCache::new(&shape, CacheKind::WithoutSets);
                 for _ in 0..5000 {

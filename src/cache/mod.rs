@@ -4,6 +4,7 @@
 mod array;
 pub mod experiment;
 mod hierarchy;
+mod hot;
 mod ideal;
 mod replacement;
 mod simulate;
@@ -11,7 +12,8 @@ mod statistics;
 
 pub use array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
 pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes};
+pub use hot::{HotInstruction, HotLine, HotSpots, MissCounts};
 pub use ideal::{CacheKind, Ideal};
 pub use replacement::Replacement;
 pub use simulate::{Filter, ReadVisit, SimulationConfig, Window, simulate, simulate_order};
-pub use statistics::{Classifier, Statistics};
+pub use statistics::{Classifier, SeedRun, SeedRuns, Statistics};

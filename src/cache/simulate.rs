@@ -122,7 +122,7 @@ pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &Ca
     }
     let mut simulation = Simulation::new(cache.clone());
     let size = trace.block_threads();
-    let shift = cache.line.max(1).ilog2();
+    let shift = cache.geometry().line().ilog2();
     for &position in order {
         let Some(access) = trace.accesses().get(position as usize) else { continue };
         if access.kind == TraceKind::Barrier || !chosen[access.thread as usize / size] {
@@ -146,7 +146,7 @@ struct Simulation {
 
 impl Simulation {
     fn new(shape: CacheShape) -> Self {
-        let classifier = Classifier::new(shape.lines());
+        let classifier = Classifier::new(shape.geometry().lines());
         Self { cache: SectoredCache::new(shape), classifier, statistics: Statistics::default() }
     }
 
@@ -174,7 +174,7 @@ impl Simulation {
                 let found = self.cache.write(line, 1);
                 statistics.writes += 1;
                 statistics.write_misses += u64::from(!found.hit);
-                if found.hit || self.cache.shape().write == WritePolicy::BackAllocate {
+                if found.hit || self.cache.shape().write() == WritePolicy::BackAllocate {
                     self.classifier.used(line);
                 }
                 found

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Three extents or a place, x fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Dim3(pub [u32; 3]);
 
 impl Dim3 {
@@ -79,9 +83,10 @@ impl TraceAccess {
 }
 
 /// What is known of an instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct TraceInstruction {
-    /// Its name in the trace.
+    /// Its name in the trace; empty if the trace does not know.
+    #[serde(rename = "instruction")]
     pub name: String,
     /// Source line, from 1; 0 if not known.
     pub line: u32,
@@ -157,6 +162,35 @@ pub struct Header {
     pub block: Dim3,
     /// Blocks of the grid, where the trace says.
     pub grid: Option<Dim3>,
+}
+
+/// A kernel launch that was traced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TracedLaunch {
+    /// Name of the kernel, where it is known.
+    pub kernel: Option<String>,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Blocks of the grid: as the trace says, or as many as there are in a row.
+    pub grid: Dim3,
+    /// Threads in the trace, up to the last one with an access.
+    pub threads: usize,
+    /// Accesses in the trace.
+    pub accesses: u64,
+}
+
+impl TracedLaunch {
+    /// What a header says, with what was counted after it.
+    pub fn new(header: Header, threads: usize, accesses: u64) -> Self {
+        let Header { kernel, block, grid } = header;
+        Self { kernel, block, grid: grid.unwrap_or_else(|| row(block, threads)), threads, accesses }
+    }
+}
+
+/// The grid of so many threads, where the trace does not say it: their blocks in a row.
+fn row(block: Dim3, threads: usize) -> Dim3 {
+    let blocks = (threads as u64).div_ceil(block.volume().max(1));
+    Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1])
 }
 
 /// The accesses of one kernel launch, by thread.
@@ -288,9 +322,7 @@ impl TraceBuilder {
             recorded = keep_order.then_some(places);
             by_thread
         };
-        let blocks = threads.div_ceil(usize::try_from(header.block.volume()).unwrap_or(1).max(1));
-        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
-        let grid = header.grid.unwrap_or(row);
+        let grid = header.grid.unwrap_or_else(|| row(header.block, threads));
         Trace { kernel: header.kernel, block: header.block, grid, tables, accesses, starts, recorded }
     }
 }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::format::{ReadError, Sink};
 use super::model::{
     Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
+    TracedLaunch,
 };
 use super::schedule::{ProgramOrder, ProgramOrderBuilder};
 
@@ -48,16 +49,8 @@ impl LaunchChoice {
 /// What is known of a launch before its blocks are read.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// Name of the kernel, where the trace says.
-    pub kernel: Option<String>,
-    /// Threads of a block.
-    pub block: Dim3,
-    /// Blocks of the grid: as the trace says, or as many as there are in a row.
-    pub grid: Dim3,
-    /// Threads up to the last one with an access.
-    pub threads: usize,
-    /// Accesses.
-    pub accesses: u64,
+    /// The launch as a whole.
+    pub launch: TracedLaunch,
     /// Whether every access knows its instruction.
     pub has_instructions: bool,
     /// The instructions.
@@ -71,11 +64,13 @@ impl Facts {
     /// Of a trace that is held.
     pub fn read(trace: &Trace) -> Self {
         Self {
-            kernel: trace.kernel.clone(),
-            block: trace.block,
-            grid: trace.grid,
-            threads: trace.threads(),
-            accesses: trace.accesses().len() as u64,
+            launch: TracedLaunch {
+                kernel: trace.kernel.clone(),
+                block: trace.block,
+                grid: trace.grid,
+                threads: trace.threads(),
+                accesses: trace.accesses().len() as u64,
+            },
             has_instructions: trace.has_instructions(),
             instructions: trace.tables.instructions().to_vec(),
             order: ProgramOrder::new(trace),
@@ -85,12 +80,12 @@ impl Facts {
 
     /// Threads of a block.
     pub fn block_threads(&self) -> usize {
-        usize::try_from(self.block.volume()).unwrap_or(usize::MAX).max(1)
+        usize::try_from(self.launch.block.volume()).unwrap_or(usize::MAX).max(1)
     }
 
     /// Blocks up to the last one with an access.
     pub fn blocks(&self) -> usize {
-        self.threads.div_ceil(self.block_threads())
+        self.launch.threads.div_ceil(self.block_threads())
     }
 
     /// The order of its instructions.
@@ -180,14 +175,9 @@ impl Sink for Scan {
 
     fn end(&mut self, tables: Tables) -> Result<(), ReadError> {
         let Some(now) = self.current.take() else { return Ok(()) };
-        let blocks = (now.threads as u64).div_ceil(now.size);
-        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
+        let header = Header { grid: self.choice.x_slowest.or(now.header.grid), ..now.header };
         self.facts = Some(Facts {
-            kernel: now.header.kernel,
-            block: now.header.block,
-            grid: self.choice.x_slowest.or(now.header.grid).unwrap_or(row),
-            threads: now.threads,
-            accesses: now.accesses,
+            launch: TracedLaunch::new(header, now.threads, now.accesses),
             has_instructions: now.has_instructions,
             instructions: tables.instructions().to_vec(),
             order: now.order.finish(tables.instructions().len()),
@@ -267,7 +257,7 @@ impl<'f, 'v> Blocks<'f, 'v> {
                 None => return Ok(()),
             };
             self.held = self.held.saturating_sub(accesses.len() as u64 * ACCESS);
-            let header = Header { kernel: None, block: self.facts.block, grid: None };
+            let header = Header { kernel: None, block: self.facts.launch.block, grid: None };
             let mut builder = TraceBuilder::new(header, false);
             for access in accesses {
                 builder.push(access);

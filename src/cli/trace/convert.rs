@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "trc", "scheduled"])]
     to: Option<String>,
     /// The order of accesses of --to scheduled
-    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    #[arg(long, default_value = "warp", value_parser = SchedulePolicy::NAMES)]
     policy: String,
     /// For --policy random
     #[arg(long, default_value_t = 1)]
@@ -153,19 +153,16 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
 fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {
     let trace = arguments.trace.one(None, None)?;
     let warp = WarpShape { size: arguments.warp_size, strided: false };
-    let policy = policy(&arguments.policy, arguments.seed);
+    let policy = policy(&arguments.policy, arguments.seed)?;
     // C 5.2.1: where threads act alone, warps have one thread.
     let size = if policy == SchedulePolicy::Warp { warp.size } else { 1 };
     write_scheduled(&mut out, &trace, size, order(&trace, policy, warp)).map_err(Stopped::Output)
 }
 
-/// The policy of a name.
-pub(super) fn policy(name: &str, seed: u64) -> SchedulePolicy {
-    match name {
-        "round-robin" => SchedulePolicy::RoundRobin,
-        "sequential" => SchedulePolicy::Sequential,
-        "random" => SchedulePolicy::Random { seed },
-        "recorded" => SchedulePolicy::Recorded,
-        _ => SchedulePolicy::Warp,
-    }
+/// The policy of a name that clap has let through.
+pub(super) fn policy(name: &str, seed: u64) -> Result<SchedulePolicy, Failure> {
+    SchedulePolicy::named(name, seed).ok_or_else(|| {
+        let help = format!("known: {}", SchedulePolicy::NAMES.join(", "));
+        Failure::message("usage", format!("`{name}` is no order of accesses"), Some(&help))
+    })
 }

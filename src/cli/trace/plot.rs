@@ -11,7 +11,7 @@ use super::convert::policy;
 use super::input::TraceArguments;
 use crate::report::{PlottedAccess, places_picture};
 use crate::trace::TraceKind;
-use crate::trace::schedule::{WarpShape, order};
+use crate::trace::schedule::{SchedulePolicy, WarpShape, order};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "places")]
     what: What,
     /// The order of accesses
-    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    #[arg(long, default_value = "warp", value_parser = SchedulePolicy::NAMES)]
     policy: String,
     /// For --policy random
     #[arg(long, default_value_t = 1)]
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let trace = arguments.trace.one(None, None)?;
     debug_assert!(arguments.what == What::Places);
-    let order = order(&trace, policy(&arguments.policy, arguments.seed), WarpShape::default());
+    let order = order(&trace, policy(&arguments.policy, arguments.seed)?, WarpShape::default());
     let places: Vec<PlottedAccess> = order
         .iter()
         .filter_map(|&i| trace.accesses().get(i as usize))

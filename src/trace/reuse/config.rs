@@ -1,6 +1,9 @@
 //! What the model assumes of the machine, and by which rules it goes.
 
-use crate::trace::sets::SetIndex;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::trace::CacheGeometry;
 
 /// When an effect at a time is seen by a look-up at the same time. Tables 1 to 4 of N need `After`, table 5
 /// `Before`: the paper contradicts itself.
@@ -127,36 +130,39 @@ impl Extensions {
 }
 
 /// Latencies in time stamps, which are no cycles (N 4.2).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
-    /// Of a hit.
+    /// Latency of a hit, in time stamps.
+    #[serde(rename = "hit_latency")]
     pub hit: u32,
-    /// The least of a miss.
+    /// Least latency of a miss.
+    #[serde(rename = "miss_latency")]
     pub miss: u32,
-    /// Standard deviation of the half-normal distribution on top of it.
-    pub deviation: f64,
+    /// Standard deviation of the half-normal distribution on top of it, in time stamps.
+    #[serde(rename = "deviation")]
+    pub deviation_ticks: f64,
     /// Of the random numbers.
     pub seed: u64,
 }
 
 /// Miss-status holding registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MshrLimits {
-    /// Entries of a core.
+    /// MSHRs of a core; null is unlimited.
+    #[serde(rename = "mshrs")]
     pub total: Option<u32>,
-    /// Entries that one warp may use (N 5.2 finds 6 on Fermi, and does not model it).
+    /// MSHRs that one warp may use (N 5.2 finds 6 on Fermi, and does not model it).
+    #[serde(rename = "mshrs_per_warp")]
     pub per_warp: Option<u32>,
-    /// Requests that one entry may serve.
+    /// Requests that one MSHR may serve.
     pub merged: Option<u32>,
 }
 
 /// All assumptions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReuseConfig {
-    /// From lines to sets.
-    pub sets: SetIndex,
-    /// Lines of a set.
-    pub ways: u32,
+    /// The cache.
+    pub geometry: CacheGeometry,
     /// Latencies.
     pub latency: Latency,
     /// Entries for misses.
@@ -178,9 +184,8 @@ impl ReuseConfig {
     /// 100 (N 3.2, 5; the latency is that of the published program).
     pub fn fermi_16k(rules: Rules) -> Self {
         Self {
-            sets: SetIndex::Fermi(32),
-            ways: 4,
-            latency: Latency { hit: 0, miss: 100, deviation: 0.0, seed: 1 },
+            geometry: CacheGeometry::fermi(32, 4),
+            latency: Latency { hit: 0, miss: 100, deviation_ticks: 0.0, seed: 1 },
             mshrs: MshrLimits { total: Some(64), per_warp: None, merged: None },
             max_threads: 1536,
             max_blocks: 8,
@@ -192,12 +197,7 @@ impl ReuseConfig {
 
     /// The same with 48 KB: 64 sets of 6 ways.
     pub fn fermi_48k(rules: Rules) -> Self {
-        Self { sets: SetIndex::Fermi(64), ways: 6, ..Self::fermi_16k(rules) }
-    }
-
-    /// Lines of the cache.
-    pub fn lines(&self) -> u64 {
-        self.sets.sets() as u64 * u64::from(self.ways)
+        Self { geometry: CacheGeometry::fermi(64, 6), ..Self::fermi_16k(rules) }
     }
 
     /// With what switched-off extensions stand for.
@@ -205,11 +205,10 @@ impl ReuseConfig {
     pub fn effective(&self) -> Self {
         let mut config = self.clone();
         if !self.extensions.latency {
-            config.latency = Latency { hit: 0, miss: 0, deviation: 0.0, ..self.latency };
+            config.latency = Latency { hit: 0, miss: 0, deviation_ticks: 0.0, ..self.latency };
         }
         if !self.extensions.associativity {
-            config.ways = u32::try_from(self.lines()).unwrap_or(u32::MAX);
-            config.sets = SetIndex::Modulo(1);
+            config.geometry = self.geometry.fully_associative();
         }
         if !self.extensions.mshr {
             config.mshrs = MshrLimits { total: None, per_warp: None, merged: None };

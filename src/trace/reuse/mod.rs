@@ -7,6 +7,7 @@ mod profile;
 mod sequential;
 mod stack;
 mod timeline;
+mod types;
 mod wheel;
 
 pub use config::{
@@ -17,3 +18,4 @@ pub use profile::Profile;
 pub use sequential::{lru_misses, profile, sampled_profile};
 pub use stack::LineStack;
 pub use timeline::{Example, RequestOutcome, TimelineRow, timeline};
+pub use types::{MissTypes, RuleEffect, rule_effects};

@@ -22,6 +22,34 @@ pub enum SchedulePolicy {
     Recorded,
 }
 
+impl SchedulePolicy {
+    /// The names that [`named`](Self::named) knows.
+    pub const NAMES: [&'static str; 5] = ["warp", "round-robin", "sequential", "random", "recorded"];
+
+    /// The policy of a name, if there is one; `seed` is for random ones.
+    pub fn named(name: &str, seed: u64) -> Option<Self> {
+        Some(match name {
+            "warp" => SchedulePolicy::Warp,
+            "round-robin" => SchedulePolicy::RoundRobin,
+            "sequential" => SchedulePolicy::Sequential,
+            "random" => SchedulePolicy::Random { seed },
+            "recorded" => SchedulePolicy::Recorded,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            SchedulePolicy::Warp => "warp",
+            SchedulePolicy::RoundRobin => "round-robin",
+            SchedulePolicy::Sequential => "sequential",
+            SchedulePolicy::Random { .. } => "random",
+            SchedulePolicy::Recorded => "recorded",
+        }
+    }
+}
+
 /// Positions of accesses in their order. A barrier holds the threads of its block only; C applies it to all.
 pub fn order(trace: &Trace, policy: SchedulePolicy, warp: WarpShape) -> Vec<u32> {
     match policy {

@@ -86,16 +86,16 @@ impl<'r> Machine<'r> {
         let latency = config.latency;
         // Half-normal random numbers stay below 8.6 standard deviations.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to what is useful")]
-        let spread = (latency.deviation * 9.0).clamp(0.0, 1e6) as u32;
+        let spread = (latency.deviation_ticks * 9.0).clamp(0.0, 1e6) as u32;
         let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
-        let exact = config.rules.clip && latency.deviation > 0.0;
+        let exact = config.rules.clip && latency.deviation_ticks > 0.0;
         Self {
             all,
             config,
-            ways: u64::from(config.ways),
+            ways: u64::from(config.geometry.ways()),
             entries: config.mshrs.total.unwrap_or(u32::MAX),
             sets,
-            stacks: vec![Stack::default(); config.sets.sets()],
+            stacks: vec![Stack::default(); config.geometry.sets()],
             places: vec![0; lines],
             flights: vec![0; lines],
             earliest: vec![0; lines],
