@@ -9,8 +9,8 @@ use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::format::{Collector, ReadOptions, Sink, TrcWriter, read_text};
-use wavecast::trace::pattern::Pattern;
-use wavecast::trace::reuse::{Config, Rules, RunKind, lru_misses, profile, sampled_profile, simulate};
+use wavecast::trace::pattern::AccessPattern;
+use wavecast::trace::reuse::{ReuseConfig, Rules, RunKind, lru_misses, profile, sampled_profile, simulate};
 use wavecast::trace::schedule::Grouping;
 use wavecast::trace::sets::SetIndex;
 use wavecast::trace::{Header, Tables, Trace};
@@ -94,7 +94,10 @@ fn gpu_like(count: usize) -> Vec<u64> {
 }
 
 fn pattern(params: &str) -> Trace {
-    serde_json::from_str::<Pattern>(params).ok().and_then(|p| p.trace()).expect("a pattern of the crate")
+    serde_json::from_str::<AccessPattern>(params)
+        .ok()
+        .and_then(|p| p.trace())
+        .expect("a pattern of the crate")
 }
 
 fn text(trace: &Trace) -> Vec<u8> {
@@ -159,8 +162,8 @@ fn model(c: &mut Criterion<CpuTime>) {
         // Four runs count as four.
         group.throughput(Throughput::Elements(4 * all.requests.len() as u64));
         group.bench_function(format!("four_runs/{name}"), |b| {
-            let config = Config::fermi_16k(Rules::PAPER);
-            b.iter(|| simulate(black_box(&all), trace.block_threads(), &config, &RunKind::FOUR));
+            let config = ReuseConfig::fermi_16k(Rules::PAPER);
+            b.iter(|| simulate(black_box(&all), trace.block_threads(), &config, RunKind::FOUR));
         });
     }
     group.finish();
@@ -204,7 +207,7 @@ fn published(c: &mut Criterion<CpuTime>) {
     for (name, params) in cases {
         let text = text(&pattern(params));
         for (cache, config) in
-            [("16K", Config::fermi_16k(Rules::CODE)), ("48K", Config::fermi_48k(Rules::CODE))]
+            [("16K", ReuseConfig::fermi_16k(Rules::CODE)), ("48K", ReuseConfig::fermi_48k(Rules::CODE))]
         {
             group.bench_function(format!("{name}/{cache}"), |b| {
                 b.iter(|| {
@@ -215,7 +218,7 @@ fn published(c: &mut Criterion<CpuTime>) {
                         Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };
                     let trace = &collector.traces[0];
                     let all = Requests::coalesced(trace, how, 0..trace.blocks());
-                    simulate(&all, trace.block_threads(), &config, &RunKind::FOUR)
+                    simulate(&all, trace.block_threads(), &config, RunKind::FOUR)
                 });
             });
         }

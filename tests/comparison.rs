@@ -9,7 +9,7 @@ use wavecast::kernel::{Kernel, Options, load};
 use wavecast::launch::{Candidate, Launch};
 use wavecast::measure::{self, UNEXPLAINED, compare};
 use wavecast::predict::Estimator;
-use wavecast::trace::Kind;
+use wavecast::trace::TraceKind;
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::synth::Synth;
 
@@ -84,8 +84,12 @@ fn endless_caches_load_what_is_distinct() {
     let without_sets = hierarchy.add(CacheKind::Real, CacheKind::WithoutSets);
     let endless = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
     hierarchy.count_alone();
-    let how =
-        Coalescing { line: config.l1.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
+    let how = Coalescing {
+        line: config.l1.geometry().line(),
+        loads_only: false,
+        partial_warps: false,
+        ..Coalescing::default()
+    };
     let of = |block| Requests::coalesced(&synth.trace([block]).unwrap(), how, 0..1);
     let Ok(()) = hierarchy.run(0..synth.blocks(), |block| Ok::<_, std::convert::Infallible>(of(block)));
     let (mut distinct, mut stored, mut alone) = (HashSet::new(), HashSet::new(), 0);
@@ -95,7 +99,7 @@ fn endless_caches_load_what_is_distinct() {
         for access in trace.accesses() {
             let sectors = access.address / 32..=(access.address + u64::from(access.bytes) - 1) / 32;
             match access.kind {
-                Kind::Load => own.extend(sectors),
+                TraceKind::Load => own.extend(sectors),
                 _ => stored.extend(sectors),
             }
         }
@@ -104,12 +108,12 @@ fn endless_caches_load_what_is_distinct() {
     }
     let sectors = |n: usize| n as u64 * config.sector;
     assert_eq!(config.sector, 32);
-    assert_eq!(hierarchy.volumes_of(endless).dram_load, sectors(distinct.len()));
-    assert_eq!(hierarchy.volumes_of(endless).dram_store, 0);
+    assert_eq!(hierarchy.volumes_of(endless).dram_load_bytes, sectors(distinct.len()));
+    assert_eq!(hierarchy.volumes_of(endless).dram_store_bytes, 0);
     assert_eq!(hierarchy.dirty_of(endless), sectors(stored.len()));
     assert_eq!(hierarchy.alone(), sectors(alone));
     // Less room can only lose more.
     let real = hierarchy.volumes();
-    assert!(hierarchy.volumes_of(without_sets).dram_load >= sectors(distinct.len()));
-    assert!(real.dram_load >= sectors(distinct.len()) && real.l2_load <= sectors(alone) * 2);
+    assert!(hierarchy.volumes_of(without_sets).dram_load_bytes >= sectors(distinct.len()));
+    assert!(real.dram_load_bytes >= sectors(distinct.len()) && real.l2_load_bytes <= sectors(alone) * 2);
 }

@@ -4,11 +4,11 @@
 use std::io::Read;
 
 use wavecast::trace::format::{
-    Collector, CsvWriter, Format, JsonWriter, ReadError, ReadOptions, Sink, TrcWriter, read, read_text,
+    Collector, CsvWriter, JsonWriter, ReadError, ReadOptions, Sink, TraceFormat, TrcWriter, read, read_text,
     write_scheduled,
 };
-use wavecast::trace::schedule::{Policy, WarpShape, order};
-use wavecast::trace::{Header, Kind, Trace};
+use wavecast::trace::schedule::{SchedulePolicy, WarpShape, order};
+use wavecast::trace::{Header, Trace, TraceKind};
 
 /// Two blocks of two threads; thread t loads x[t] and x[4 + t], then stores y[t]. Thread 3 only loads once.
 const TRC: &str = "blocksize: 2 1 1
@@ -118,7 +118,7 @@ fn one(text: &str) -> Trace {
 }
 
 /// What every format says: kinds, addresses and bytes by thread. Buffers of the log lie elsewhere.
-fn contents(trace: &Trace, moved: bool) -> Vec<Vec<(Kind, u64, u16)>> {
+fn contents(trace: &Trace, moved: bool) -> Vec<Vec<(TraceKind, u64, u16)>> {
     let place = |a: u64| match (moved, a) {
         (false, a) => a,
         (true, a) if a >= 0x20_1000 => a - 0x20_1000 + 8192,
@@ -139,7 +139,7 @@ fn the_same_kernel_is_the_same_trace_in_every_format() {
         assert_eq!(contents(&trace, moved), expected, "{text}");
         assert_eq!((trace.block.0, trace.blocks()), ([2, 1, 1], 2));
         // Warps of two threads do the same instructions together, whatever the format knows of them.
-        let order = order(&trace, Policy::Warp, WarpShape { size: 2, strided: false });
+        let order = order(&trace, SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
         let threads: Vec<u32> = order.iter().map(|&i| trace.accesses()[i as usize].thread).collect();
         assert_eq!(threads, [0, 1, 2, 3, 0, 1, 2, 0, 1, 2], "{text}");
     }
@@ -159,7 +159,7 @@ fn our_own_formats_say_all_that_the_others_can_say() {
     let everything =
         format!("{}A 1 3,0,0 1,0,0 r 1 1:0x40 8 i1 0=7 2=1\nY 1 1\nE 1\n", FULL.replace("E 10\n", ""));
     let named = |t: &Trace| {
-        let name = |a: &wavecast::trace::Access| {
+        let name = |a: &wavecast::trace::TraceAccess| {
             let known = t.tables.instructions().get(a.instruction as usize).cloned();
             (a.thread, a.kind, a.address, a.bytes, known, t.tables.pairs(a.iteration).to_vec())
         };
@@ -186,7 +186,7 @@ fn written_traces_are_read_again() {
 
     let crawford = one(CRAWFORD);
     let mut out = Vec::new();
-    let order = order(&crawford, Policy::Warp, WarpShape { size: 2, strided: false });
+    let order = order(&crawford, SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
     write_scheduled(&mut out, &crawford, 2, order.iter().copied()).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.starts_with("2 2\n0x1000 R 0 0 0\n0x1004 R 0 0 0\n0x1008 R 1 0 0\n"), "{text}");
@@ -298,14 +298,17 @@ fn mutated_files_never_panic() {
     let mut understood = 0;
     for round in 0..rounds() {
         let text = mutate(texts[round % texts.len()].as_bytes(), &mut random);
-        let format = (round % 3 == 0).then(|| Format::ALL[random(Format::ALL.len())].1);
+        let format = (round % 3 == 0).then(|| TraceFormat::ALL[random(TraceFormat::ALL.len())].1);
         let options = ReadOptions { format, lenient: round % 2 == 0, ..ReadOptions::default() };
         let mut collector = Collector::default();
         if read_text(&text, options, &mut collector).is_ok() {
             understood += 1;
             // Numbers of threads may be large now; what is held is not.
             for trace in collector.traces.iter().filter(|t| t.threads() < 10_000) {
-                assert_eq!(order(trace, Policy::Warp, WarpShape::default()).len(), without_barriers(trace));
+                assert_eq!(
+                    order(trace, SchedulePolicy::Warp, WarpShape::default()).len(),
+                    without_barriers(trace)
+                );
             }
         }
     }
@@ -313,5 +316,5 @@ fn mutated_files_never_panic() {
 }
 
 fn without_barriers(trace: &Trace) -> usize {
-    trace.accesses().iter().filter(|a| a.kind != Kind::Barrier).count()
+    trace.accesses().iter().filter(|a| a.kind != TraceKind::Barrier).count()
 }

@@ -3,11 +3,11 @@
 
 use serde::Deserialize;
 use wavecast::trace::coalesce::{Coalescing, Requests};
-use wavecast::trace::pattern::Pattern;
+use wavecast::trace::pattern::AccessPattern;
 use wavecast::trace::reference::Reference;
 use wavecast::trace::reuse::{
-    Batches, Check, Config, EffectOrder, Example, Outcome, Release, Rules, RunKind, Visible, profile,
-    simulate, timeline,
+    Batches, EffectOrder, Example, RefusalCheck, Release, RequestOutcome, ReuseConfig, Rules, RunKind,
+    Visible, profile, simulate, timeline,
 };
 use wavecast::trace::schedule::Grouping;
 
@@ -16,7 +16,7 @@ fn data(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-fn requests(pattern: &Pattern, split: bool) -> (Requests, usize) {
+fn requests(pattern: &AccessPattern, split: bool) -> (Requests, usize) {
     let trace = pattern.trace().unwrap();
     let how = Coalescing { grouping: Grouping::Position, split, ..Coalescing::default() };
     (Requests::coalesced(&trace, how, 0..trace.blocks()), trace.block_threads())
@@ -41,7 +41,7 @@ struct Switches {
 #[derive(Deserialize)]
 struct Switch {
     name: String,
-    params: Pattern,
+    params: AccessPattern,
     cache: String,
     rule: String,
     miss: u64,
@@ -59,7 +59,7 @@ fn rules(name: &str) -> Rules {
         match part {
             "CODE" => {}
             "merge" => rules.merge = true,
-            "check=warp" => rules.check = Check::Warp,
+            "check=warp" => rules.check = RefusalCheck::Warp,
             "clip" => rules.clip = true,
             "order=issue" => rules.order = EffectOrder::Issue,
             "release=last" => rules.release = Release::Last,
@@ -79,16 +79,10 @@ fn each_rule_of_the_text_changes_what_the_specification_says() {
     assert!(switches.rows.len() > 200);
     for row in switches.rows {
         let (all, threads) = requests(&row.params, false);
-        let config = if row.cache == "16K" { Config::fermi_16k } else { Config::fermi_48k };
-        let run = &simulate(&all, threads, &config(rules(&row.rule)), &[RunKind::Full])[0];
-        let found = (
-            run.misses(),
-            run.profile.infinite(),
-            run.latency_misses,
-            run.ticks,
-            run.refusals,
-            run.accesses(),
-        );
+        let config = if row.cache == "16K" { ReuseConfig::fermi_16k } else { ReuseConfig::fermi_48k };
+        let [run] = &simulate(&all, threads, &config(rules(&row.rule)), [RunKind::Full]);
+        let found =
+            (run.misses(), run.infinite(), run.latency_misses(), run.ticks(), run.refusals(), run.accesses());
         let golden = (row.miss, row.inf, row.latency_misses, row.ticks, row.cancels, row.n);
         assert_eq!(found, golden, "{} {} {}", row.name, row.cache, row.rule);
     }
@@ -127,7 +121,7 @@ fn tables_2_and_3_shift_effects_by_a_fixed_latency() {
     assert_eq!(rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(), (2..10).map(Some).collect::<Vec<_>>());
     assert_eq!(effects, LINES.iter().zip(2..).map(|(&l, t)| (t, vec![l])).collect::<Vec<_>>());
     // The paper calls the second and fourth misses; by 4.2 they are latency misses.
-    assert_eq!(rows[1].outcome, Outcome::LatencyMiss);
+    assert_eq!(rows[1].outcome, RequestOutcome::LatencyMiss);
     let before = Example { rules: Rules { visible: Visible::Before, ..fixed.rules }, ..fixed };
     assert_eq!(distances(before, &LINES)[4..], [Some(1); 4]);
 }
@@ -157,8 +151,17 @@ fn table_5_needs_effects_before_look_ups() {
     let before = Example { rules: Rules { visible: Visible::Before, ..after.rules }, ..after };
     let lines = [0, 1, 0, 1, 1];
     let (rows, effects) = timeline(before, &lines);
-    let outcomes: Vec<Outcome> = rows.iter().map(|r| r.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Miss, Outcome::Cancel, Outcome::Hit, Outcome::Miss, Outcome::LatencyMiss]);
+    let outcomes: Vec<RequestOutcome> = rows.iter().map(|r| r.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [
+            RequestOutcome::Miss,
+            RequestOutcome::Cancel,
+            RequestOutcome::Hit,
+            RequestOutcome::Miss,
+            RequestOutcome::LatencyMiss
+        ]
+    );
     assert_eq!(
         rows.iter().map(|r| r.effect_at).collect::<Vec<_>>(),
         [Some(2), None, Some(2), Some(5), Some(6)]
@@ -166,23 +169,29 @@ fn table_5_needs_effects_before_look_ups() {
     assert_eq!(rows.iter().map(|r| r.mshrs).collect::<Vec<_>>(), [(0, 1), (1, 1), (0, 0), (0, 1), (1, 1)]);
     assert_eq!(effects, [(2, vec![0, 0]), (5, vec![1]), (6, vec![1])]);
     // By the convention of the other tables it reads differently.
-    let outcomes: Vec<Outcome> = timeline(after, &lines).0.iter().map(|r| r.outcome).collect();
+    let outcomes: Vec<RequestOutcome> = timeline(after, &lines).0.iter().map(|r| r.outcome).collect();
     assert_eq!(
         outcomes,
-        [Outcome::Miss, Outcome::Cancel, Outcome::LatencyMiss, Outcome::Cancel, Outcome::Cancel]
+        [
+            RequestOutcome::Miss,
+            RequestOutcome::Cancel,
+            RequestOutcome::LatencyMiss,
+            RequestOutcome::Cancel,
+            RequestOutcome::Cancel
+        ]
     );
     let alone = Example { rules: Rules { merge: false, ..before.rules }, ..before };
-    assert_eq!(timeline(alone, &lines).0[4].outcome, Outcome::Cancel);
+    assert_eq!(timeline(alone, &lines).0[4].outcome, RequestOutcome::Cancel);
 }
 
 /// Two passes of 128-byte loads of one warp: all misses, or hits in the second pass (N figure 7).
 #[test]
 fn figure_7_tells_the_set_bits_from_miss_rates() {
     let half = |log_stride: u32, loads: u64| {
-        let pattern = Pattern::Stream { s: log_stride, loads, passes: 2, base: 0 };
+        let pattern = AccessPattern::Stream { s: log_stride, loads, passes: 2, base: 0 };
         let (all, threads) = requests(&pattern, true);
-        let config = Config::fermi_16k(Rules::PAPER);
-        let run = &simulate(&all, threads, &config, &[RunKind::Full])[0];
+        let config = ReuseConfig::fermi_16k(Rules::PAPER);
+        let [run] = &simulate(&all, threads, &config, [RunKind::Full]);
         assert!(run.misses() == loads || run.misses() == 2 * loads, "{log_stride} {loads}");
         run.misses() == loads
     };
@@ -195,33 +204,33 @@ fn figure_7_tells_the_set_bits_from_miss_rates() {
 
 #[test]
 fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
-    let pattern = Pattern::Colcopy { h: 256, w: 64 };
+    let pattern = AccessPattern::Colcopy { h: 256, w: 64 };
     let (all, threads) = requests(&pattern, true);
-    let base = Config::fermi_16k(Rules::PAPER);
-    let run = |config: &Config| simulate(&all, threads, config, &[RunKind::Full]).remove(0);
+    let base = ReuseConfig::fermi_16k(Rules::PAPER);
+    let run = |config: &ReuseConfig| simulate(&all, threads, config, [RunKind::Full])[0].clone();
     let full = run(&base);
     assert_eq!(full.accesses(), all.requests.len() as u64);
     // With six entries a warp, its instructions of 32 lines are done in parts, and nothing is lost.
     let mut six = base.clone();
     six.mshrs.per_warp = Some(6);
     let six = run(&six);
-    assert_eq!((six.accesses(), six.compulsory), (full.accesses(), full.compulsory));
-    assert!(six.ticks > full.ticks);
+    assert_eq!((six.accesses(), six.compulsory()), (full.accesses(), full.compulsory()));
+    assert!(six.ticks() > full.ticks());
     // A deviation needs a seed, and the same one gives the same result.
     let random = |seed: u64| {
         let mut config = base.clone();
-        config.latency.deviation = 20.0;
+        config.latency.deviation_ticks = 20.0;
         config.latency.seed = seed;
         run(&config)
     };
     assert_eq!(random(3), random(3));
-    assert_ne!(random(3).ticks, random(4).ticks);
+    assert_ne!(random(3).ticks(), random(4).ticks());
     // Each extension that is off changes something here.
-    let runs = simulate(&all, threads, &base, &RunKind::ALL);
+    let runs = simulate(&all, threads, &base, RunKind::ALL);
     for (kind, result) in RunKind::ALL.iter().zip(&runs) {
         assert_eq!(result.accesses(), full.accesses(), "{kind:?}");
         assert!(
-            *kind == RunKind::Full || (result.ticks, result.misses()) != (full.ticks, full.misses()),
+            *kind == RunKind::Full || (result.ticks(), result.misses()) != (full.ticks(), full.misses()),
             "{kind:?}"
         );
     }
@@ -229,19 +238,19 @@ fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
 
 #[test]
 fn several_cores_share_the_blocks() {
-    let pattern: Pattern = serde_json::from_str(r#"{"kernel":"mm","N":64,"wgx":16,"wgy":16}"#).unwrap();
+    let pattern: AccessPattern = serde_json::from_str(r#"{"kernel":"mm","N":64,"wgx":16,"wgy":16}"#).unwrap();
     let (all, threads) = requests(&pattern, true);
     let run = |cores: u32, batches: Batches| {
         let rules = Rules { batches, ..Rules::PAPER };
-        let config = Config { cores, max_blocks: 2, ..Config::fermi_16k(rules) };
-        simulate(&all, threads, &config, &[RunKind::Full]).remove(0)
+        let config = ReuseConfig { cores, max_blocks: 2, ..ReuseConfig::fermi_16k(rules) };
+        simulate(&all, threads, &config, [RunKind::Full])[0].clone()
     };
     for batches in [Batches::Static, Batches::Refill] {
         let (one, four) = (run(1, batches), run(4, batches));
         assert_eq!(one.accesses(), four.accesses());
-        assert!(four.ticks < one.ticks && four.compulsory > one.compulsory);
+        assert!(four.ticks() < one.ticks() && four.compulsory() > one.compulsory());
     }
-    assert!(run(1, Batches::Refill).ticks <= run(1, Batches::Static).ticks);
+    assert!(run(1, Batches::Refill).ticks() <= run(1, Batches::Static).ticks());
 }
 
 /// Random latencies are rounded, as the published program does: the mean of round(|N(0, 1)|) is 0.764, and
@@ -253,7 +262,7 @@ fn random_latencies_are_rounded() {
     let mut builder = wavecast::trace::TraceBuilder::new(header, false);
     let count = 20_000;
     for i in 0..count {
-        builder.push(wavecast::trace::Access::plain(0, wavecast::trace::Kind::Load, i * 128, 4));
+        builder.push(wavecast::trace::TraceAccess::plain(0, wavecast::trace::TraceKind::Load, i * 128, 4));
     }
     let trace = builder.finish(wavecast::trace::Tables::default());
     let all = Requests::coalesced(
@@ -262,9 +271,9 @@ fn random_latencies_are_rounded() {
         0..1,
     );
     let ticks = |deviation: f64| {
-        let mut config = Config::fermi_16k(Rules::PAPER);
-        config.latency.deviation = deviation;
-        simulate(&all, 1, &config, &[RunKind::Full])[0].ticks as f64
+        let mut config = ReuseConfig::fermi_16k(Rules::PAPER);
+        config.latency.deviation_ticks = deviation;
+        simulate(&all, 1, &config, [RunKind::Full])[0].ticks() as f64
     };
     let mean = |deviation: f64| (ticks(deviation) - ticks(0.0)) / count as f64;
     assert!((mean(1.0) - 0.764).abs() < 0.02, "{}", mean(1.0));

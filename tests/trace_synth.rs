@@ -3,7 +3,7 @@
 use wavecast::kernel::load;
 use wavecast::launch::{Candidate, Launch};
 use wavecast::trace::synth::Synth;
-use wavecast::trace::{Kind, Trace};
+use wavecast::trace::{Trace, TraceKind};
 
 fn trace(text: &str, block: [i64; 3]) -> Trace {
     let kernel = load("test", text, &Default::default()).unwrap().kernels.remove(0);
@@ -37,13 +37,13 @@ fn matrix_multiplication_has_its_accesses_in_order() {
     let base = own[0].address - 4 * 32;
     for (i, pair) in (0..32).zip(own.chunks(2)) {
         let (a, b) = (pair[0], pair[1]);
-        assert_eq!((a.kind, a.address - base, a.bytes), (Kind::Load, 4 * (32 + i), 4));
+        assert_eq!((a.kind, a.address - base, a.bytes), (TraceKind::Load, 4 * (32 + i), 4));
         assert_eq!(b.address - base, 4096 + 4 * (32 * i + 17));
         assert_eq!(trace.tables.pairs(a.iteration), [(0, u32::try_from(i).unwrap())]);
         assert_eq!(a.iteration, b.iteration);
         assert_ne!(a.instruction, b.instruction);
     }
-    assert_eq!((own[64].kind, own[64].address - base), (Kind::Store, 8192 + 4 * (32 + 17)));
+    assert_eq!((own[64].kind, own[64].address - base), (TraceKind::Store, 8192 + 4 * (32 + 17)));
     assert!(trace.tables.pairs(own[64].iteration).is_empty());
 }
 
@@ -63,8 +63,8 @@ launch: {block: [[32, 1, 1]]}
 ";
     let trace = trace(text, [32, 1, 1]);
     let kinds = |t: usize| trace.thread(t).iter().map(|a| a.kind).collect::<Vec<_>>();
-    assert_eq!(kinds(39), [Kind::Load, Kind::Barrier, Kind::Store]);
-    assert!(kinds(40).iter().all(|&k| k == Kind::Barrier));
+    assert_eq!(kinds(39), [TraceKind::Load, TraceKind::Barrier, TraceKind::Store]);
+    assert!(kinds(40).iter().all(|&k| k == TraceKind::Barrier));
     let loaded: Vec<u64> = (0..40).map(|t| trace.thread(t)[0].address).collect();
     assert!(loaded.windows(2).all(|w| w[1] - w[0] == 8));
 }

@@ -1,72 +1,81 @@
 //! A cache: sets of lines, which may be brought in sector by sector.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::replacement::{Memory, Replacement};
-use crate::trace::sets::SetIndex;
+use crate::trace::CacheGeometry;
 
 /// What happens to stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub enum WritePolicy {
     /// They go on to the next level; a line that is not there is not brought in.
+    #[serde(rename = "write-through")]
     ThroughNoAllocate,
     /// They stay until the line gives way; a line that is not there is brought in.
+    #[serde(rename = "write-back")]
     BackAllocate,
+}
+
+impl WritePolicy {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            WritePolicy::ThroughNoAllocate => "write-through",
+            WritePolicy::BackAllocate => "write-back",
+        }
+    }
 }
 
 /// What a cache is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheShape {
-    /// Bytes of a line; a power of two.
-    pub line: u64,
-    /// From lines to sets.
-    pub sets: SetIndex,
-    /// Lines of a set.
-    pub ways: u32,
-    /// Which line of a set gives way.
-    pub replacement: Replacement,
-    /// What happens to stores.
-    pub write: WritePolicy,
-    /// For random replacement.
-    pub seed: u64,
+    geometry: CacheGeometry,
+    replacement: Replacement,
+    write: WritePolicy,
+    seed: u64,
 }
 
 impl CacheShape {
-    /// From sizes in bytes. The number of sets follows; what does not fit together is said.
+    /// What does not fit together is said.
     pub fn new(
-        bytes: u64,
-        line: u64,
-        ways: u64,
-        index: &str,
+        geometry: CacheGeometry,
         replacement: Replacement,
         write: WritePolicy,
     ) -> Result<Self, String> {
-        if !line.is_power_of_two() || !(8..=65_536).contains(&line) {
-            return Err(format!("lines of {line} bytes: they have a power of two from 8 to 65536"));
-        }
-        let lines = bytes / line;
-        if lines == 0 || !bytes.is_multiple_of(line) || lines > 1 << 28 {
-            return Err(format!("{bytes} bytes are no number of lines of {line} bytes"));
-        }
-        let ways = if ways == 0 { lines } else { ways };
-        if !lines.is_multiple_of(ways) {
-            return Err(format!("{lines} lines do not make sets of {ways} ways"));
-        }
+        let ways = geometry.ways();
         if replacement == Replacement::TreePlru && !(ways.is_power_of_two() && ways <= 64) {
             return Err(format!("plru needs a power of two of ways up to 64, not {ways}"));
         }
-        let sets = SetIndex::parse(index, lines / ways)?;
-        let ways = u32::try_from(ways).map_err(|_| format!("{ways} ways are too many"))?;
-        Ok(Self { line, sets, ways, replacement, write, seed: 1 })
+        Ok(Self { geometry, replacement, write, seed: 1 })
     }
 
-    /// Lines of the cache.
-    pub fn lines(&self) -> u64 {
-        self.sets.sets() as u64 * u64::from(self.ways)
+    /// With another seed for random replacement.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
+    /// Its lines and sets.
+    pub fn geometry(&self) -> &CacheGeometry {
+        &self.geometry
+    }
+
+    /// Which line of a set gives way.
+    pub fn replacement(&self) -> Replacement {
+        self.replacement
+    }
+
+    /// What happens to stores.
+    pub fn write(&self) -> WritePolicy {
+        self.write
     }
 }
 
 /// What a request found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct CacheLookup {
     /// Whether the line was there, with all its sectors that were asked for.
     pub hit: bool,
     /// Sectors that were not there.
@@ -89,41 +98,41 @@ const EMPTY: Entry = Entry { line: u64::MAX, valid: 0, dirty: 0 };
 
 /// A cache at work.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct SectoredCache {
     shape: CacheShape,
     ways: usize,
     entries: Vec<Entry>,
     memory: Memory,
 }
 
-impl Cache {
+impl SectoredCache {
     /// An empty cache.
     pub fn new(shape: CacheShape) -> Self {
-        let (sets, ways) = (shape.sets.sets(), shape.ways.max(1) as usize);
+        let (sets, ways) = (shape.geometry.sets(), shape.geometry.ways() as usize);
         let memory = Memory::new(shape.replacement, sets, ways, shape.seed);
         Self { ways, entries: vec![EMPTY; sets * ways], memory, shape }
     }
 
     /// Reads sectors of a line; they are there afterwards.
     #[inline]
-    pub fn read(&mut self, line: u64, sectors: u8) -> Found {
-        let set = self.shape.sets.set(line) as usize;
+    pub fn read(&mut self, line: u64, sectors: u8) -> CacheLookup {
+        let set = self.shape.geometry.set(line) as usize;
         match self.find(set, line) {
             Some(way) => {
                 self.memory.used(set, way, false);
                 let entry = &mut self.entries[set * self.ways + way];
                 let missing = sectors & !entry.valid;
                 entry.valid |= sectors;
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None => Found { missing: sectors, ..self.bring(set, line, sectors, 0) },
+            None => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, 0) },
         }
     }
 
     /// Writes sectors of a line, by the write policy.
     #[inline]
-    pub fn write(&mut self, line: u64, sectors: u8) -> Found {
-        let set = self.shape.sets.set(line) as usize;
+    pub fn write(&mut self, line: u64, sectors: u8) -> CacheLookup {
+        let set = self.shape.geometry.set(line) as usize;
         let back = self.shape.write == WritePolicy::BackAllocate;
         match self.find(set, line) {
             Some(way) => {
@@ -134,16 +143,16 @@ impl Cache {
                     entry.valid |= sectors;
                     entry.dirty |= sectors;
                 }
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None if back => Found { missing: sectors, ..self.bring(set, line, sectors, sectors) },
-            None => Found { missing: sectors, ..Found::default() },
+            None if back => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, sectors) },
+            None => CacheLookup { missing: sectors, ..CacheLookup::default() },
         }
     }
 
     /// Drops sectors of a line, if they are there.
     pub fn invalidate(&mut self, line: u64, sectors: u8) {
-        let set = self.shape.sets.set(line) as usize;
+        let set = self.shape.geometry.set(line) as usize;
         if let Some(way) = self.find(set, line) {
             self.entries[set * self.ways + way].valid &= !sectors;
         }
@@ -154,13 +163,13 @@ impl Cache {
         self.entries[set * self.ways..(set + 1) * self.ways].iter().position(|e| e.line == line)
     }
 
-    fn bring(&mut self, set: usize, line: u64, valid: u8, dirty: u8) -> Found {
+    fn bring(&mut self, set: usize, line: u64, valid: u8, dirty: u8) -> CacheLookup {
         let free = self.find(set, EMPTY.line);
         let way = free.unwrap_or_else(|| self.memory.victim(set));
         let entry = &mut self.entries[set * self.ways + way];
         let before = std::mem::replace(entry, Entry { line, valid, dirty });
         self.memory.used(set, way, true);
-        Found { hit: false, missing: 0, evicted: before.line, dirty: before.dirty }
+        CacheLookup { hit: false, missing: 0, evicted: before.line, dirty: before.dirty }
     }
 
     /// Sectors that wait to be written back.
@@ -178,9 +187,10 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn cache(replacement: Replacement) -> Cache {
+    fn cache(replacement: Replacement) -> SectoredCache {
         let write = WritePolicy::BackAllocate;
-        Cache::new(CacheShape::new(4 * 128, 128, 4, "modulo", replacement, write).unwrap())
+        let geometry = CacheGeometry::new(4 * 128, 128, 4, "modulo").unwrap();
+        SectoredCache::new(CacheShape::new(geometry, replacement, write).unwrap())
     }
 
     /// Which of the lines 0 to 3 gives way to line 9, after these accesses.
@@ -221,14 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_do_not_fit_together_are_refused() {
-        let new = |bytes, line, ways, index| {
-            CacheShape::new(bytes, line, ways, index, Replacement::Lru, WritePolicy::ThroughNoAllocate)
+    fn a_tree_needs_a_power_of_two_of_ways() {
+        let tree = |ways| {
+            let geometry = CacheGeometry::new(128 * ways, 128, ways, "modulo").unwrap();
+            CacheShape::new(geometry, Replacement::TreePlru, WritePolicy::ThroughNoAllocate)
         };
-        assert_eq!(new(16_384, 128, 4, "fermi").unwrap().sets, SetIndex::Fermi(32));
-        assert_eq!(new(16_384, 128, 0, "modulo").unwrap().ways, 128);
-        for (bytes, line, ways) in [(16_384, 100, 4), (100, 128, 1), (16_384, 128, 3), (0, 128, 1)] {
-            assert!(new(bytes, line, ways, "modulo").is_err());
-        }
+        assert!(tree(64).is_ok() && tree(6).is_err() && tree(128).is_err());
     }
 }

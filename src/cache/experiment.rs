@@ -1,10 +1,12 @@
 //! Crawford's experiments (C chapters 7 and 8): three kernels on one core of a GTX 480 with 16 KB of L1.
 
-use super::{CacheShape, Filter, Replacement, SimulationConfig, Statistics, WritePolicy, simulate};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CacheShape, Filter, SeedRuns, SimulationConfig, simulate};
 use crate::trace::coalesce::{Coalescing, Requests};
-use crate::trace::pattern::{Pattern, Square};
+use crate::trace::pattern::{AccessPattern, Square};
 use crate::trace::schedule::{Assignment, Grouping};
-use crate::trace::sets::SetIndex;
 
 /// The kernels of C 7.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Benchmark {
         }
     }
 
-    fn pattern(self) -> Pattern {
+    fn pattern(self) -> AccessPattern {
         let square = |group: u32, groups: u32| Square {
             n: u64::from(group) * u64::from(groups),
             wgx: group,
@@ -67,10 +69,10 @@ impl Benchmark {
             max_threads: None,
         };
         match self {
-            Benchmark::MatrixMultiplication { group, groups } => Pattern::Mm(square(group, groups)),
-            Benchmark::Transposition { group, groups } => Pattern::Mt(square(group, groups)),
+            Benchmark::MatrixMultiplication { group, groups } => AccessPattern::Mm(square(group, groups)),
+            Benchmark::Transposition { group, groups } => AccessPattern::Mt(square(group, groups)),
             Benchmark::Stencil => {
-                Pattern::Stencil3d { nx: 128, ny: 128, nz: 32, bx: 64, by: 1, bz: 1, max_threads: None }
+                AccessPattern::Stencil3d { nx: 128, ny: 128, nz: 32, bx: 64, by: 1, bz: 1, max_threads: None }
             }
         }
     }
@@ -101,30 +103,47 @@ impl Benchmark {
     }
 }
 
-/// The cache of C 7.2.
-pub fn cache() -> CacheShape {
-    CacheShape {
-        line: 128,
-        sets: SetIndex::Modulo(32),
-        ways: 4,
-        replacement: Replacement::Lru,
-        write: WritePolicy::ThroughNoAllocate,
-        seed: 1,
-    }
+/// A benchmark at one size, beside what C publishes of it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BenchmarkResult {
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Threads of a group along x and y.
+    pub group: [u32; 2],
+    /// Groups in all.
+    pub groups: u64,
+    /// Elements of a matrix.
+    pub elements: u64,
+    /// Most groups of a core at a time; null is all.
+    pub max_groups: Option<u32>,
+    /// Median miss rate, in percent.
+    pub miss_rate_percent: f64,
+    /// Median of the reads.
+    #[serde(rename = "reads")]
+    pub median_reads: f64,
+    /// Median of the read misses.
+    #[serde(rename = "read_misses")]
+    pub median_read_misses: f64,
+    /// Standard deviation of the read misses over their median, in percent.
+    pub misses_deviation_percent: f64,
+    /// What C publishes: simulated.
+    pub published_simulated_percent: Option<f64>,
+    /// What C publishes: profiled.
+    pub published_profiled_percent: Option<f64>,
 }
 
-/// Groups in all, and the statistics with each seed; none if the benchmark cannot be made.
+/// A benchmark with each seed; none if it cannot be made.
 pub fn run(
     benchmark: Benchmark,
     cache: &CacheShape,
     cores: u32,
     max_groups: Option<u32>,
     seeds: u64,
-) -> Option<(u64, Vec<(u64, Statistics)>)> {
+) -> Option<BenchmarkResult> {
     let trace = benchmark.pattern().trace()?;
     let how = Coalescing {
         grouping: Grouping::Position,
-        line: cache.line,
+        line: cache.geometry().line(),
         // C 6.5 coalesces whole warps.
         partial_warps: false,
         ..Coalescing::default()
@@ -135,5 +154,20 @@ pub fn run(
         let config = SimulationConfig { cache: cache.clone(), filter };
         (seed, simulate(&all, &config, &mut |_, _, _| {}))
     };
-    Some((trace.blocks() as u64, (1..=seeds).map(one).collect()))
+    let runs = SeedRuns::new((1..=seeds).map(one));
+    let (groups, group) = (trace.blocks() as u64, benchmark.group());
+    let (published_simulated_percent, published_profiled_percent) = benchmark.published();
+    Some(BenchmarkResult {
+        kernel: benchmark.word(),
+        group,
+        groups,
+        elements: groups * group.map(u64::from).iter().product::<u64>(),
+        max_groups,
+        miss_rate_percent: runs.miss_rate_percent,
+        median_reads: runs.median_reads,
+        median_read_misses: runs.median_read_misses,
+        misses_deviation_percent: runs.misses_deviation_percent,
+        published_simulated_percent,
+        published_profiled_percent,
+    })
 }

@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::WritePolicy;
 use super::array::CacheShape;
-use super::ideal::{Ideal, Kind as CacheKind, Level};
-use crate::trace::Kind;
-use crate::trace::coalesce::{Request, Requests};
+use super::ideal::{AnyCache, CacheKind, Ideal};
+use crate::trace::TraceKind;
+use crate::trace::coalesce::{LineRequest, Requests};
 
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,18 +27,19 @@ pub struct HierarchyConfig {
 }
 
 /// Bytes at each boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[schemars(rename = "VolumesDocument")]
 pub struct LevelVolumes {
-    /// Sectors that loads ask the L1 caches for.
-    pub l1_load: u64,
-    /// Sectors that loads miss in the L1 caches.
-    pub l2_load: u64,
-    /// Sectors that are written to L2.
-    pub l2_store: u64,
-    /// Sectors that loads miss in L2.
-    pub dram_load: u64,
-    /// Sectors written back from L2.
-    pub dram_store: u64,
+    /// Sectors that loads ask the L1 caches for, in bytes.
+    pub l1_load_bytes: u64,
+    /// L2 to L1: sectors that loads miss in the L1 caches.
+    pub l2_load_bytes: u64,
+    /// L1 to L2: sectors that are written.
+    pub l2_store_bytes: u64,
+    /// Memory to L2: sectors that loads miss in L2.
+    pub dram_load_bytes: u64,
+    /// L2 to memory: sectors that are written back; in results of commands, those too that are still in L2 at the end.
+    pub dram_store_bytes: u64,
     /// Blocks that have ended.
     pub blocks: u64,
 }
@@ -45,13 +49,19 @@ impl LevelVolumes {
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
-            l1_load: self.l1_load - before.l1_load,
-            l2_load: self.l2_load - before.l2_load,
-            l2_store: self.l2_store - before.l2_store,
-            dram_load: self.dram_load - before.dram_load,
-            dram_store: self.dram_store - before.dram_store,
+            l1_load_bytes: self.l1_load_bytes - before.l1_load_bytes,
+            l2_load_bytes: self.l2_load_bytes - before.l2_load_bytes,
+            l2_store_bytes: self.l2_store_bytes - before.l2_store_bytes,
+            dram_load_bytes: self.dram_load_bytes - before.dram_load_bytes,
+            dram_store_bytes: self.dram_store_bytes - before.dram_store_bytes,
             blocks: self.blocks - before.blocks,
         }
+    }
+
+    /// With what L2 still has to write back.
+    #[must_use]
+    pub fn with_dirty(self, bytes: u64) -> Self {
+        Self { dram_store_bytes: self.dram_store_bytes + bytes, ..self }
     }
 }
 
@@ -68,9 +78,9 @@ pub struct Hierarchy {
 /// The caches of one machine.
 #[derive(Debug)]
 struct Machine {
-    l1: Vec<Level>,
+    l1: Vec<AnyCache>,
     l1_kind: CacheKind,
-    l2: Level,
+    l2: AnyCache,
     sector: u64,
     volumes: LevelVolumes,
 }
@@ -94,9 +104,9 @@ impl Hierarchy {
     pub fn add(&mut self, l1: CacheKind, l2: CacheKind) -> usize {
         let sms = self.config.sms.max(1) as usize;
         self.machines.push(Machine {
-            l1: vec![Level::new(&self.config.l1, l1); sms],
+            l1: vec![AnyCache::new(&self.config.l1, l1); sms],
             l1_kind: l1,
-            l2: Level::new(&self.config.l2, l2),
+            l2: AnyCache::new(&self.config.l2, l2),
             sector: self.config.sector,
             volumes: LevelVolumes::default(),
         });
@@ -106,7 +116,7 @@ impl Hierarchy {
     /// Begins another launch: the L1 caches are empty, L2 keeps what it has.
     pub fn next_launch(&mut self) {
         for machine in &mut self.machines {
-            machine.l1 = vec![Level::new(&self.config.l1, machine.l1_kind); machine.l1.len()];
+            machine.l1 = vec![AnyCache::new(&self.config.l1, machine.l1_kind); machine.l1.len()];
         }
     }
 
@@ -187,12 +197,12 @@ impl Hierarchy {
             self.machines.iter_mut().for_each(|m| m.request(sm, line, request));
             if let Some(bytes) = &mut self.alone {
                 match request.kind {
-                    Kind::Load => {
+                    TraceKind::Load => {
                         let missing = alone.read(line, request.sectors).missing;
                         *bytes += u64::from(missing.count_ones()) * self.config.sector;
                     }
-                    Kind::Atomic => alone.invalidate(line, request.sectors),
-                    Kind::Store | Kind::Barrier => {}
+                    TraceKind::Atomic => alone.invalidate(line, request.sectors),
+                    TraceKind::Store | TraceKind::Barrier => {}
                 }
             }
         }
@@ -204,31 +214,31 @@ impl Machine {
         u64::from(sectors.count_ones()) * self.sector
     }
 
-    fn request(&mut self, sm: usize, line: u64, request: Request) {
+    fn request(&mut self, sm: usize, line: u64, request: LineRequest) {
         match request.kind {
-            Kind::Barrier => {}
-            Kind::Load => {
-                self.volumes.l1_load += self.bytes(request.sectors);
+            TraceKind::Barrier => {}
+            TraceKind::Load => {
+                self.volumes.l1_load_bytes += self.bytes(request.sectors);
                 let missing = self.l1[sm].read(line, request.sectors).missing;
                 if missing != 0 {
-                    self.volumes.l2_load += self.bytes(missing);
+                    self.volumes.l2_load_bytes += self.bytes(missing);
                     let found = self.l2.read(line, missing);
-                    self.volumes.dram_load += self.bytes(found.missing);
-                    self.volumes.dram_store += self.bytes(found.dirty);
+                    self.volumes.dram_load_bytes += self.bytes(found.missing);
+                    self.volumes.dram_store_bytes += self.bytes(found.dirty);
                 }
             }
-            Kind::Store | Kind::Atomic => {
+            TraceKind::Store | TraceKind::Atomic => {
                 // Written through; an atomic is done in L2, and what L1 has of it is stale.
-                if request.kind == Kind::Store {
+                if request.kind == TraceKind::Store {
                     self.l1[sm].write(line, request.sectors);
                 } else {
                     self.l1[sm].invalidate(line, request.sectors);
                 }
-                self.volumes.l2_store += self.bytes(request.sectors);
+                self.volumes.l2_store_bytes += self.bytes(request.sectors);
                 let found = self.l2.write(line, request.sectors);
-                self.volumes.dram_store += self.bytes(found.dirty);
-                if request.kind == Kind::Atomic {
-                    self.volumes.dram_load += self.bytes(found.missing);
+                self.volumes.dram_store_bytes += self.bytes(found.dirty);
+                if request.kind == TraceKind::Atomic {
+                    self.volumes.dram_load_bytes += self.bytes(found.missing);
                 }
             }
         }

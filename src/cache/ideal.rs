@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::array::{Cache, CacheShape, Found, WritePolicy};
+use super::array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -37,21 +37,21 @@ impl Ideal {
     }
 
     /// Reads sectors of a line; they are there afterwards.
-    pub fn read(&mut self, line: u64, sectors: u8) -> Found {
+    pub fn read(&mut self, line: u64, sectors: u8) -> CacheLookup {
         match self.places.get(&line) {
             Some(&at) => {
                 self.touch(at);
                 let slot = &mut self.slots[at as usize];
                 let missing = sectors & !slot.valid;
                 slot.valid |= sectors;
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None => Found { missing: sectors, ..self.bring(line, sectors, 0) },
+            None => CacheLookup { missing: sectors, ..self.bring(line, sectors, 0) },
         }
     }
 
     /// Writes sectors of a line, by the write policy.
-    pub fn write(&mut self, line: u64, sectors: u8) -> Found {
+    pub fn write(&mut self, line: u64, sectors: u8) -> CacheLookup {
         let back = self.write == WritePolicy::BackAllocate;
         match self.places.get(&line) {
             Some(&at) => {
@@ -62,10 +62,10 @@ impl Ideal {
                     slot.valid |= sectors;
                     slot.dirty |= sectors;
                 }
-                Found { hit: missing == 0, missing, ..Found::default() }
+                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
             }
-            None if back => Found { missing: sectors, ..self.bring(line, sectors, sectors) },
-            None => Found { missing: sectors, ..Found::default() },
+            None if back => CacheLookup { missing: sectors, ..self.bring(line, sectors, sectors) },
+            None => CacheLookup { missing: sectors, ..CacheLookup::default() },
         }
     }
 
@@ -81,8 +81,8 @@ impl Ideal {
         self.slots.iter().map(|s| u64::from(s.dirty.count_ones())).sum()
     }
 
-    fn bring(&mut self, line: u64, valid: u8, dirty: u8) -> Found {
-        let mut found = Found::default();
+    fn bring(&mut self, line: u64, valid: u8, dirty: u8) -> CacheLookup {
+        let mut found = CacheLookup::default();
         let slot = Slot { line, valid, dirty, older: NONE, newer: NONE };
         let full = self.lines.is_some_and(|most| self.slots.len() >= most);
         let at = if full {
@@ -135,7 +135,7 @@ impl Ideal {
 
 /// What a cache is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CacheKind {
     /// As its shape says.
     Real,
     /// With one set for all its lines.
@@ -146,48 +146,48 @@ pub enum Kind {
 
 /// A cache of some kind.
 #[derive(Debug, Clone)]
-pub(super) enum Level {
-    Real(Cache),
+pub(super) enum AnyCache {
+    Real(SectoredCache),
     Ideal(Ideal),
 }
 
-impl Level {
-    pub(super) fn new(shape: &CacheShape, kind: Kind) -> Self {
-        let lines = usize::try_from(shape.lines()).unwrap_or(usize::MAX);
+impl AnyCache {
+    pub(super) fn new(shape: &CacheShape, kind: CacheKind) -> Self {
+        let lines = shape.geometry().sets() * shape.geometry().ways() as usize;
         match kind {
-            Kind::Real => Level::Real(Cache::new(shape.clone())),
-            Kind::WithoutSets => Level::Ideal(Ideal::new(Some(lines), shape.write)),
-            Kind::Endless => Level::Ideal(Ideal::new(None, shape.write)),
+            CacheKind::Real => AnyCache::Real(SectoredCache::new(shape.clone())),
+            CacheKind::WithoutSets => AnyCache::Ideal(Ideal::new(Some(lines), shape.write())),
+            CacheKind::Endless => AnyCache::Ideal(Ideal::new(None, shape.write())),
         }
     }
 
     #[inline]
-    pub(super) fn read(&mut self, line: u64, sectors: u8) -> Found {
+    pub(super) fn read(&mut self, line: u64, sectors: u8) -> CacheLookup {
         match self {
-            Level::Real(cache) => cache.read(line, sectors),
-            Level::Ideal(cache) => cache.read(line, sectors),
+            AnyCache::Real(cache) => cache.read(line, sectors),
+            AnyCache::Ideal(cache) => cache.read(line, sectors),
         }
     }
 
     #[inline]
-    pub(super) fn write(&mut self, line: u64, sectors: u8) -> Found {
+    pub(super) fn write(&mut self, line: u64, sectors: u8) -> CacheLookup {
         match self {
-            Level::Real(cache) => cache.write(line, sectors),
-            Level::Ideal(cache) => cache.write(line, sectors),
+            AnyCache::Real(cache) => cache.write(line, sectors),
+            AnyCache::Ideal(cache) => cache.write(line, sectors),
         }
     }
 
     pub(super) fn invalidate(&mut self, line: u64, sectors: u8) {
         match self {
-            Level::Real(cache) => cache.invalidate(line, sectors),
-            Level::Ideal(cache) => cache.invalidate(line, sectors),
+            AnyCache::Real(cache) => cache.invalidate(line, sectors),
+            AnyCache::Ideal(cache) => cache.invalidate(line, sectors),
         }
     }
 
     pub(super) fn dirty_sectors(&self) -> u64 {
         match self {
-            Level::Real(cache) => cache.dirty_sectors(),
-            Level::Ideal(cache) => cache.dirty_sectors(),
+            AnyCache::Real(cache) => cache.dirty_sectors(),
+            AnyCache::Ideal(cache) => cache.dirty_sectors(),
         }
     }
 }
@@ -197,15 +197,17 @@ mod tests {
     use super::*;
     use crate::cache::Replacement;
     use crate::random::Random;
+    use crate::trace::CacheGeometry;
 
     #[test]
     fn one_set_is_what_a_cache_with_one_set_does() {
         let mut random = Random::new(5);
         for write in [WritePolicy::BackAllocate, WritePolicy::ThroughNoAllocate] {
             for lines in [1_u64, 2, 7, 16] {
-                let shape = CacheShape::new(lines * 128, 128, 0, "modulo", Replacement::Lru, write).unwrap();
-                let mut real = Level::new(&shape, Kind::Real);
-                let mut ideal = Level::new(&shape, Kind::WithoutSets);
+                let geometry = CacheGeometry::new(lines * 128, 128, 0, "modulo").unwrap();
+                let shape = CacheShape::new(geometry, Replacement::Lru, write).unwrap();
+                let mut real = AnyCache::new(&shape, CacheKind::Real);
+                let mut ideal = AnyCache::new(&shape, CacheKind::WithoutSets);
                 for _ in 0..5000 {
                     let (line, sectors) =
                         (random.next() % (2 * lines + 1), u8::try_from(random.next() % 15 + 1).unwrap());

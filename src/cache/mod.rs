@@ -4,14 +4,16 @@
 mod array;
 pub mod experiment;
 mod hierarchy;
+mod hot;
 mod ideal;
 mod replacement;
 mod simulate;
 mod statistics;
 
-pub use array::{Cache, CacheShape, Found, WritePolicy};
+pub use array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
 pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes};
-pub use ideal::{Ideal, Kind as CacheKind};
+pub use hot::{HotInstruction, HotLine, HotSpots, MissCounts};
+pub use ideal::{CacheKind, Ideal};
 pub use replacement::Replacement;
-pub use simulate::{Filter, SimulationConfig, Visit, Window, simulate, simulate_order};
-pub use statistics::{Classifier, Statistics};
+pub use simulate::{Filter, ReadVisit, SimulationConfig, Window, simulate, simulate_order};
+pub use statistics::{Classifier, SeedRun, SeedRuns, Statistics};

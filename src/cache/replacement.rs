@@ -1,9 +1,14 @@
 //! Which line of a set gives way.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::random::Random;
 
 /// Replacement policies: those of C 6 (LRU, MFU, LFU, random) and others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Replacement {
     /// Least recently used.
     Lru,
@@ -16,6 +21,7 @@ pub enum Replacement {
     /// Any.
     Random,
     /// A binary tree of the less recently used halves; a power of two of ways.
+    #[serde(rename = "plru")]
     TreePlru,
 }
 
@@ -29,6 +35,11 @@ impl Replacement {
         ("random", Self::Random),
         ("plru", Self::TreePlru),
     ];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|r| r.1 == self).map_or("", |r| r.0)
+    }
 }
 
 /// What a policy remembers of all ways.

@@ -2,11 +2,11 @@
 
 use std::borrow::Borrow;
 
-use super::array::{Cache, CacheShape, WritePolicy};
+use super::array::{CacheShape, SectoredCache, WritePolicy};
 use super::statistics::{Classifier, Miss, Statistics};
-use crate::trace::coalesce::{Request, Requests};
+use crate::trace::coalesce::{LineRequest, Requests};
 use crate::trace::schedule::{Assignment, assign};
-use crate::trace::{Kind, Trace};
+use crate::trace::{Trace, TraceKind};
 
 /// Which blocks a core runs, and how many at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub struct SimulationConfig {
 }
 
 /// Sees every request that reads: its instruction, its line and whether it missed.
-pub type Visit<'v> = dyn FnMut(u32, u64, bool) + 'v;
+pub type ReadVisit<'v> = dyn FnMut(u32, u64, bool) + 'v;
 
 /// Sends the requests of a core's blocks through a cache.
-pub fn simulate(all: &Requests, config: &SimulationConfig, visit: &mut Visit<'_>) -> Statistics {
+pub fn simulate(all: &Requests, config: &SimulationConfig, visit: &mut ReadVisit<'_>) -> Statistics {
     let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
     let Filter { cores, core, assignment, max_groups } = config.filter;
     let mut window = Window::new(config.cache.clone(), max_groups);
@@ -62,7 +62,7 @@ impl<R: Borrow<Requests>> Window<R> {
 
     /// Lets a block enter, after as many instructions of those before it as that needs. It is a block of its
     /// requests.
-    pub fn enter(&mut self, requests: R, block: usize, visit: &mut Visit<'_>) {
+    pub fn enter(&mut self, requests: R, block: usize, visit: &mut ReadVisit<'_>) {
         while self.active.len() >= self.most {
             self.round(visit);
         }
@@ -72,7 +72,7 @@ impl<R: Borrow<Requests>> Window<R> {
     }
 
     /// Runs all blocks to their end.
-    pub fn finish(mut self, visit: &mut Visit<'_>) -> Statistics {
+    pub fn finish(mut self, visit: &mut ReadVisit<'_>) -> Statistics {
         while !self.active.is_empty() {
             self.round(visit);
         }
@@ -85,7 +85,7 @@ impl<R: Borrow<Requests>> Window<R> {
     }
 
     /// Warp 0 of each block, then warp 1 of each, and so on; each does one instruction.
-    fn round(&mut self, visit: &mut Visit<'_>) {
+    fn round(&mut self, visit: &mut ReadVisit<'_>) {
         let warps = self.active.iter().map(|b| b.next.len()).max().unwrap_or(0);
         for warp in 0..warps {
             for block in &mut self.active {
@@ -94,7 +94,7 @@ impl<R: Borrow<Requests>> Window<R> {
                 for &request in all.of_step(&all.warps[block.first + warp], at) {
                     let line = all.lines[request.line as usize];
                     let missed = self.simulation.request(line, request);
-                    if request.kind == Kind::Load {
+                    if request.kind == TraceKind::Load {
                         visit(all.steps[at].instruction, line, missed);
                     }
                 }
@@ -122,15 +122,15 @@ pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &Ca
     }
     let mut simulation = Simulation::new(cache.clone());
     let size = trace.block_threads();
-    let shift = cache.line.max(1).ilog2();
+    let shift = cache.geometry().line().ilog2();
     for &position in order {
         let Some(access) = trace.accesses().get(position as usize) else { continue };
-        if access.kind == Kind::Barrier || !chosen[access.thread as usize / size] {
+        if access.kind == TraceKind::Barrier || !chosen[access.thread as usize / size] {
             continue;
         }
         let last = access.address.saturating_add(u64::from(access.bytes.max(1)) - 1);
         for line in access.address >> shift..=last >> shift {
-            let request = Request { line: 0, lane: 0, kind: access.kind, sectors: u8::MAX };
+            let request = LineRequest { line: 0, lane: 0, kind: access.kind, sectors: u8::MAX };
             simulation.request(line, request);
         }
     }
@@ -139,23 +139,23 @@ pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &Ca
 
 #[derive(Debug)]
 struct Simulation {
-    cache: Cache,
+    cache: SectoredCache,
     classifier: Classifier,
     statistics: Statistics,
 }
 
 impl Simulation {
     fn new(shape: CacheShape) -> Self {
-        let classifier = Classifier::new(shape.lines());
-        Self { cache: Cache::new(shape), classifier, statistics: Statistics::default() }
+        let classifier = Classifier::new(shape.geometry().lines());
+        Self { cache: SectoredCache::new(shape), classifier, statistics: Statistics::default() }
     }
 
     /// A request; whether it misses. Lines are whole here: they have one sector.
-    fn request(&mut self, line: u64, request: Request) -> bool {
+    fn request(&mut self, line: u64, request: LineRequest) -> bool {
         let statistics = &mut self.statistics;
         let found = match request.kind {
-            Kind::Barrier => return false,
-            Kind::Load => {
+            TraceKind::Barrier => return false,
+            TraceKind::Load => {
                 let found = self.cache.read(line, 1);
                 let why = self.classifier.used(line);
                 statistics.reads += 1;
@@ -170,11 +170,11 @@ impl Simulation {
                 found
             }
             // Atomics are done beyond the L1 cache.
-            Kind::Store | Kind::Atomic => {
+            TraceKind::Store | TraceKind::Atomic => {
                 let found = self.cache.write(line, 1);
                 statistics.writes += 1;
                 statistics.write_misses += u64::from(!found.hit);
-                if found.hit || self.cache.shape().write == WritePolicy::BackAllocate {
+                if found.hit || self.cache.shape().write() == WritePolicy::BackAllocate {
                     self.classifier.used(line);
                 }
                 found

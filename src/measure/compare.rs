@@ -6,6 +6,7 @@ use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::Quantity as Measured;
 use crate::measure::parting::{Machines, Parting, Steps, Term};
 use crate::predict::{Estimator, Prediction, Unpredicted};
+use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
 use crate::traffic::{Caches, l1_capacity};
@@ -101,7 +102,7 @@ pub fn hierarchy_of(
     let (l1, l2) = (&device.l1, &device.l2);
     let line = l1.line.value.0;
     let shape = |bytes: u64, line: u64, write: WritePolicy| {
-        CacheShape::new(bytes, line, ways, "hash", Replacement::Lru, write)
+        CacheShape::new(CacheGeometry::new(bytes, line, ways, "hash")?, Replacement::Lru, write)
     };
     Ok(HierarchyConfig {
         l1: shape(whole(l1_bytes, line, ways), line, WritePolicy::ThroughNoAllocate)?,
@@ -137,7 +138,7 @@ pub fn compare(
     let start = middle(launch.sizes.grid.map(count), wave);
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
     let mut simulation =
-        Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.line };
+        Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.geometry().line() };
     let mut machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
     let earlier = earlier_launch(estimator.caches, &prediction, synth.blocks(), wave);
     if earlier == Earlier::Simulated {
@@ -152,7 +153,7 @@ pub fn compare(
     simulation.run(start..start + wave)?;
     let volumes = simulation.hierarchy.volumes().since(&before);
     let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    let stored = volumes.dram_store as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
+    let stored = volumes.dram_store_bytes as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
     let boxes = blocks_of_wave(launch.sizes.grid, signed(start), signed(wave));
     let program = crate::launch::Program::placed(kernel, candidate)
         .and_then(|p| p.at(launch))
@@ -254,11 +255,12 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
     let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
     let bytes = "bytes per work item";
-    let [l1_load, l2_load, dram_load] = [volumes.l1_load, volumes.l2_load, volumes.dram_load].map(per_item);
+    let [l1_load, l2_load, dram_load] =
+        [volumes.l1_load_bytes, volumes.l2_load_bytes, volumes.dram_load_bytes].map(per_item);
     let all = [
         ("l1_load", bytes, v.l1.load, l1_load),
         ("l2_load", bytes, v.l2.load(), l2_load),
-        ("l2_store", bytes, v.l2.store, per_item(volumes.l2_store)),
+        ("l2_store", bytes, v.l2.store, per_item(volumes.l2_store_bytes)),
         ("dram_load", bytes, v.dram.load(), dram_load),
         ("dram_store", bytes, v.dram.store(), simulated.stored.max(0.0) / simulated.items),
         ("l1_miss_rate", "percent", rate(v.l2.load(), v.l1.load), rate(l2_load, l1_load)),

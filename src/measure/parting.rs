@@ -65,16 +65,16 @@ impl Machines {
         let per_item = |bytes: u64| bytes as f64 / items;
         let stored = |machine: usize| {
             let (_, dirty) = self.before.get(machine).copied().unwrap_or_default();
-            per_item(of(machine).dram_store) + per_item(hierarchy.dirty_of(machine)) - per_item(dirty)
+            per_item(of(machine).dram_store_bytes) + per_item(hierarchy.dirty_of(machine)) - per_item(dirty)
         };
         Steps {
-            l2_without_sets: per_item(of(self.l1_without_sets).l2_load),
-            l2_endless: per_item(of(self.endless).l2_load),
-            l2_cold: per_item(of(self.cold).l2_load),
+            l2_without_sets: per_item(of(self.l1_without_sets).l2_load_bytes),
+            l2_endless: per_item(of(self.endless).l2_load_bytes),
+            l2_cold: per_item(of(self.cold).l2_load_bytes),
             l2_alone: per_item(hierarchy.alone()),
-            dram_without_sets: per_item(of(self.l2_without_sets).dram_load),
-            dram_endless: per_item(of(self.endless).dram_load),
-            dram_cold: per_item(of(self.cold).dram_load),
+            dram_without_sets: per_item(of(self.l2_without_sets).dram_load_bytes),
+            dram_endless: per_item(of(self.endless).dram_load_bytes),
+            dram_cold: per_item(of(self.cold).dram_load_bytes),
             stored_endless: stored(self.endless),
             stored_cold: stored(self.cold),
         }

@@ -46,11 +46,11 @@ pub(super) fn step(runs: &[Run]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Load, Order};
+    use crate::probe::{ChaseOrder, Load};
 
     fn clock(latencies: impl IntoIterator<Item = f32>) -> f64 {
         let loads = latencies.into_iter().map(|latency| Load { index: 0, latency }).collect();
-        let (n, stride, element, order) = (1, 1, 4, Order::Stride);
+        let (n, stride, element, order) = (1, 1, 4, ChaseOrder::Stride);
         step(&[Run { name: String::new(), n, stride, element, order, cold: false, loads }])
     }
 

@@ -248,11 +248,11 @@ fn quantile(counts: impl Iterator<Item = (usize, u64)>, total: u64) -> Option<us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Load, Order};
+    use crate::probe::{ChaseOrder, Load};
 
     fn run(latencies: impl IntoIterator<Item = f32>) -> Run {
         let loads = latencies.into_iter().map(|latency| Load { index: 0, latency }).collect();
-        let (n, stride, element, order) = (1, 1, 4, Order::Stride);
+        let (n, stride, element, order) = (1, 1, 4, ChaseOrder::Stride);
         Run { name: String::new(), n, stride, element, order, cold: false, loads }
     }
 

@@ -23,7 +23,7 @@ const RISE: f64 = 1.1;
 
 /// A level: a plateau, and where it ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Level {
+pub struct LatencyLevel {
     /// Median latency of the plateau in cycles.
     pub cycles: f64,
     /// KiB of its first and last size.
@@ -50,7 +50,7 @@ pub struct Edge {
 }
 
 /// The levels that latencies against size show.
-pub fn levels(points: &[SizePoint]) -> Vec<Level> {
+pub fn levels(points: &[SizePoint]) -> Vec<LatencyLevel> {
     let points = cleaned(points);
     let mut plateaus = plateaus(&points);
     join(&points, &mut plateaus);
@@ -60,7 +60,7 @@ pub fn levels(points: &[SizePoint]) -> Vec<Level> {
         let next = plateaus.get(i + 1).map(|&(f, t)| median(&points[f..=t]));
         let end = plateaus.get(i + 1).map_or(points.len(), |n| n.1 + 1);
         let edge = next.and_then(|next| edge(&points, (from, to), end, &line, next));
-        found.push(Level {
+        found.push(LatencyLevel {
             cycles: median(&points[from..=to]),
             plateau: (points[from].kib, points[to].kib),
             scatter: line.scatter,

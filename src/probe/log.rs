@@ -11,7 +11,7 @@ pub struct Load {
 
 /// In which order a chase goes through its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum ChaseOrder {
     /// By a stride, from the beginning; a negative stride goes backwards.
     Stride,
     /// Every line twice in a round, in two random orders.
@@ -38,7 +38,7 @@ pub struct Run {
     /// Bytes of an element.
     pub element: u32,
     /// The order.
-    pub order: Order,
+    pub order: ChaseOrder,
     /// Whether the first loads were timed too, with nothing in the cache.
     pub cold: bool,
     /// The loads.
@@ -58,6 +58,6 @@ impl Run {
 
     /// Whether it is a warm chase by a stride.
     pub fn is_warm_stride(&self) -> bool {
-        !self.cold && self.order == Order::Stride
+        !self.cold && self.order == ChaseOrder::Stride
     }
 }

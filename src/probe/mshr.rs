@@ -11,7 +11,7 @@ const JUMP: f64 = 1.35;
 
 /// Miss-status holding registers of a core.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mshrs {
+pub struct MshrsFound {
     /// Of a core.
     pub total: Finding<u32>,
     /// The range that the figures leave.
@@ -23,7 +23,7 @@ pub struct Mshrs {
 }
 
 /// From times over warps and loads.
-pub fn mshrs(points: &[MshrPoint]) -> Mshrs {
+pub fn mshrs(points: &[MshrPoint]) -> MshrsFound {
     let mut by_warps: BTreeMap<u32, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
     for p in points.iter().filter(|p| p.cycles > 0.0) {
         by_warps.entry(p.warps).or_default().entry(p.loads).or_default().push(p.cycles);
@@ -32,7 +32,7 @@ pub fn mshrs(points: &[MshrPoint]) -> Mshrs {
     let Some(most) = free.iter().map(|f| f.1).max() else {
         let more = || "1 to 24 warps with 1 to 16 loads each".to_owned();
         let open = || Finding::open("no number of loads makes a wait").next(more());
-        return Mshrs { total: open(), range: None, per_warp: open(), free };
+        return MshrsFound { total: open(), range: None, per_warp: open(), free };
     };
     let mut range = (0, u32::MAX);
     for &(warps, loads) in &free {
@@ -51,7 +51,7 @@ pub fn mshrs(points: &[MshrPoint]) -> Mshrs {
     let per_warp =
         Finding::new(most, if same && limited { Confidence::High } else { Confidence::Medium }, why);
     let total = total(&free, range, limited);
-    Mshrs { total, range: (range.1 < u32::MAX).then_some(range), per_warp, free }
+    MshrsFound { total, range: (range.1 < u32::MAX).then_some(range), per_warp, free }
 }
 
 fn total(free: &[(u32, u32)], (low, high): (u32, u32), limited: bool) -> Finding<u32> {

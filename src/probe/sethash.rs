@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::clusters::Clusters;
 use super::gf2::Basis;
-use super::log::{Order, Run};
+use super::log::{ChaseOrder, Run};
 use super::marks::Marks;
 use super::noise::noise_of;
 
@@ -24,7 +24,7 @@ pub fn evictions(runs: &[Run], clusters: &Clusters, noise: f64, bytes: u64) -> E
     let mut found = Evictions::default();
     let mut kernel = Basis::default();
     for run in runs {
-        let Order::Evict { extra } = run.order else { continue };
+        let ChaseOrder::Evict { extra } = run.order else { continue };
         let extra = u64::from(extra) * u64::from(run.element) / bytes.max(1);
         let marks = Marks::new(run, clusters, bytes / u64::from(run.element).max(1));
         let lost = lost(&marks, noise);
@@ -75,7 +75,7 @@ pub fn set_hash(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<SetHash
     if found.pairs.is_empty() {
         return None;
     }
-    let array = runs.iter().filter(|r| matches!(r.order, Order::Evict { .. }));
+    let array = runs.iter().filter(|r| matches!(r.order, ChaseOrder::Evict { .. }));
     let lines = array.map(|r| r.bytes() / bytes.max(1)).max().unwrap_or(0);
     let most = found.pairs.iter().map(|p| p.0 | p.1).fold(lines.saturating_sub(1), |a, b| a | b);
     let bits = 64 - most.leading_zeros();

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use super::log::{Order, Run};
+use super::log::{ChaseOrder, Run};
 
 /// Writes runs so that `read_logs` reads the same.
 pub fn write_runs(runs: &[Run], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "# wavecast-pchase 1: elements and cycles; docs/cache-probe.md")?;
     for run in runs {
         let order = match run.order {
-            Order::Stride => "stride".to_owned(),
-            Order::Shuffled => "shuffled".to_owned(),
-            Order::Scattered => "scattered".to_owned(),
-            Order::Evict { extra } => format!("evict extra={extra}"),
+            ChaseOrder::Stride => "stride".to_owned(),
+            ChaseOrder::Shuffled => "shuffled".to_owned(),
+            ChaseOrder::Scattered => "scattered".to_owned(),
+            ChaseOrder::Evict { extra } => format!("evict extra={extra}"),
         };
         let cold = u8::from(run.cold);
         writeln!(

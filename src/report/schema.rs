@@ -55,7 +55,7 @@ pub fn schema(kind: &str) -> Option<Schema> {
         #[cfg(feature = "trace")]
         "reuse" => schema_for!(super::trace::ReuseDocument),
         #[cfg(feature = "trace")]
-        "cache" => schema_for!(super::trace::CacheDocument),
+        "cache" => schema_for!(super::trace::SimulatedCacheDocument),
         #[cfg(feature = "trace")]
         "trace-sweep" => schema_for!(super::trace::TraceSweepDocument),
         #[cfg(feature = "trace")]

@@ -4,8 +4,8 @@
 //! a lane's own width says with which of the lanes before it it may share: the published program's rule.
 
 use super::intern::Interner;
-use super::model::{Access, Kind, Trace};
-use super::schedule::{Grouping, Lane, Steps, WarpShape};
+use super::model::{Trace, TraceAccess, TraceKind};
+use super::schedule::{Grouping, Lane, WarpShape, WarpSteps};
 
 /// How requests are formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,20 +39,20 @@ impl Default for Coalescing {
 
 /// A request of a warp for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct LineRequest {
     /// Number of the line: a position in [`Requests::lines`].
     pub line: u32,
     /// The first lane that needs it.
     pub lane: u16,
     /// What it does.
-    pub kind: Kind,
+    pub kind: TraceKind,
     /// Which of the line's sectors it needs, from the lowest on; at most eight, of at least 32 bytes.
     pub sectors: u8,
 }
 
 /// One instruction of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct WarpStep {
     /// End of its requests; they begin where those before end.
     pub end: u32,
     /// Its instruction, as accesses know it.
@@ -82,9 +82,9 @@ pub struct Requests {
     /// Addresses of the lines over their size.
     pub lines: Vec<u64>,
     /// All requests.
-    pub requests: Vec<Request>,
+    pub requests: Vec<LineRequest>,
     /// All steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WarpStep>,
     /// All warps, by block.
     pub warps: Vec<Warp>,
     /// In how many steps each lane of each warp takes part.
@@ -101,7 +101,7 @@ impl Requests {
     /// The requests of some blocks of a trace.
     pub fn coalesced(trace: &Trace, how: Coalescing, blocks: std::ops::Range<usize>) -> Self {
         let mut builder = RequestsBuilder::new(how, trace.block_threads());
-        let mut steps = Steps::new(trace, how.grouping);
+        let mut steps = WarpSteps::new(trace, how.grouping);
         for block in blocks {
             builder.block(block, trace, block, &mut steps);
         }
@@ -112,14 +112,14 @@ impl Requests {
     pub fn bytes(&self) -> u64 {
         let of = |count: usize, size: usize| count as u64 * size as u64;
         of(self.lines.len(), 8)
-            + of(self.requests.len(), size_of::<Request>())
-            + of(self.steps.len(), size_of::<Step>())
+            + of(self.requests.len(), size_of::<LineRequest>())
+            + of(self.steps.len(), size_of::<WarpStep>())
             + of(self.warps.len(), size_of::<Warp>())
             + of(self.lengths.len(), 4)
     }
 
     /// The requests of a step of a warp.
-    pub fn of_step(&self, warp: &Warp, step: usize) -> &[Request] {
+    pub fn of_step(&self, warp: &Warp, step: usize) -> &[LineRequest] {
         let from = if step == warp.steps.start { warp.first } else { self.steps[step - 1].end };
         &self.requests[from as usize..self.steps[step].end as usize]
     }
@@ -170,7 +170,7 @@ impl RequestsBuilder {
     }
 
     /// Adds a block of the launch, which is a block of a trace.
-    pub fn block(&mut self, number: usize, trace: &Trace, place: usize, steps: &mut Steps<'_>) {
+    pub fn block(&mut self, number: usize, trace: &Trace, place: usize, steps: &mut WarpSteps<'_>) {
         for warp in 0..self.all.warps_per_block {
             self.begin();
             let threads = || self.how.warp.threads(self.threads, place, warp);
@@ -194,19 +194,19 @@ impl RequestsBuilder {
         self.first_request = number(self.all.requests.len());
     }
 
-    fn step(&mut self, accesses: &[Access], lanes: &[Lane]) {
+    fn step(&mut self, accesses: &[TraceAccess], lanes: &[Lane]) {
         let from = number(self.all.requests.len());
         let mut barrier = false;
         let mut kept = None;
         let mut portions = 1;
         for &Lane { access: position, lane } in lanes {
             let access = accesses[position as usize];
-            if access.kind == Kind::Barrier {
+            if access.kind == TraceKind::Barrier {
                 barrier = true;
                 kept.get_or_insert(access.instruction);
                 continue;
             }
-            if self.how.loads_only && access.kind != Kind::Load {
+            if self.how.loads_only && access.kind != TraceKind::Load {
                 continue;
             }
             kept.get_or_insert(access.instruction);
@@ -219,11 +219,16 @@ impl RequestsBuilder {
             self.request(from, access.address, last, lane, access.kind, access.bytes);
         }
         let Some(instruction) = kept else { return };
-        self.all.steps.push(Step { end: number(self.all.requests.len()), instruction, portions, barrier });
+        self.all.steps.push(WarpStep {
+            end: number(self.all.requests.len()),
+            instruction,
+            portions,
+            barrier,
+        });
     }
 
     /// Requests for the bytes from `first` to `last`.
-    fn request(&mut self, from: u32, first: u64, last: u64, lane: u16, kind: Kind, bytes: u16) {
+    fn request(&mut self, from: u32, first: u64, last: u64, lane: u16, kind: TraceKind, bytes: u16) {
         let size = u16::try_from(self.how.warp.size).unwrap_or(u16::MAX);
         let served = match bytes {
             8 if self.how.partial_warps => size / 2,
@@ -249,7 +254,7 @@ impl RequestsBuilder {
                 }
             }
             *known = (number(self.all.requests.len()), lane);
-            self.all.requests.push(Request { line: number_of, lane, kind, sectors });
+            self.all.requests.push(LineRequest { line: number_of, lane, kind, sectors });
         }
     }
 
@@ -289,13 +294,13 @@ fn number(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Access, Dim3, Header, Tables, TraceBuilder};
+    use crate::trace::{Dim3, Header, Tables, TraceAccess, TraceBuilder};
 
     fn requests(bytes: u16, stride: u64, offset: u64, how: Coalescing) -> Vec<(u64, u16, u8)> {
         let header = Header { kernel: None, block: Dim3([32, 1, 1]), grid: None };
         let mut builder = TraceBuilder::new(header, false);
         for t in 0..32 {
-            builder.push(Access::plain(t, Kind::Load, offset + u64::from(t) * stride, bytes));
+            builder.push(TraceAccess::plain(t, TraceKind::Load, offset + u64::from(t) * stride, bytes));
         }
         let trace = builder.finish(Tables::default());
         let all = Requests::coalesced(&trace, how, 0..1);
@@ -336,7 +341,7 @@ mod tests {
             let header = Header { kernel: None, block: Dim3([32, 1, 1]), grid: None };
             let mut builder = TraceBuilder::new(header, false);
             for (t, &(address, bytes)) in (0..).zip(&lanes) {
-                builder.push(Access::plain(t, Kind::Load, address, bytes));
+                builder.push(TraceAccess::plain(t, TraceKind::Load, address, bytes));
             }
             let trace = builder.finish(Tables::default());
             let how = Coalescing { grouping: Grouping::Position, split: false, ..Coalescing::default() };

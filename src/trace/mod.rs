@@ -5,7 +5,9 @@
 //! thesis on a cache model for `OpenCL` kernels.
 
 pub mod coalesce;
+pub mod contents;
 pub mod format;
+mod geometry;
 pub(crate) mod intern;
 mod limits;
 mod model;
@@ -17,5 +19,9 @@ pub mod sets;
 pub mod stream;
 pub mod synth;
 
-pub use limits::Limits;
-pub use model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};
+pub use geometry::CacheGeometry;
+pub use limits::TraceLimits;
+pub use model::{
+    Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
+    TracedLaunch,
+};

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Three extents or a place, x fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Dim3(pub [u32; 3]);
 
 impl Dim3 {
@@ -40,7 +44,7 @@ impl std::fmt::Display for Dim3 {
 
 /// What an entry of a trace does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TraceKind {
     /// Reads.
     Load,
     /// Writes.
@@ -56,7 +60,7 @@ pub const NO_INSTRUCTION: u32 = u32::MAX;
 
 /// One entry of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct TraceAccess {
     /// First byte.
     pub address: u64,
     /// Global number: of the block, times threads of a block, plus number in the block; x fastest.
@@ -68,20 +72,21 @@ pub struct Access {
     /// How many bytes.
     pub bytes: u16,
     /// What it does.
-    pub kind: Kind,
+    pub kind: TraceKind,
 }
 
-impl Access {
+impl TraceAccess {
     /// An access of which nothing else is known.
-    pub fn plain(thread: u32, kind: Kind, address: u64, bytes: u16) -> Self {
+    pub fn plain(thread: u32, kind: TraceKind, address: u64, bytes: u16) -> Self {
         Self { address, thread, instruction: NO_INSTRUCTION, iteration: 0, bytes, kind }
     }
 }
 
 /// What is known of an instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Instruction {
-    /// Its name in the trace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct TraceInstruction {
+    /// Its name in the trace; empty if the trace does not know.
+    #[serde(rename = "instruction")]
     pub name: String,
     /// Source line, from 1; 0 if not known.
     pub line: u32,
@@ -92,7 +97,7 @@ pub struct Instruction {
 /// Names behind the numbers in accesses.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
-    instructions: Vec<Instruction>,
+    instructions: Vec<TraceInstruction>,
     by_name: HashMap<String, u32>,
     /// Pairs of a loop's label and its iteration, of all interned iterations behind each other.
     pairs: Vec<(u32, u32)>,
@@ -107,7 +112,7 @@ impl Tables {
             return known;
         }
         let next = u32::try_from(self.instructions.len()).unwrap_or(NO_INSTRUCTION);
-        self.instructions.push(Instruction { name: name.to_owned(), ..Instruction::default() });
+        self.instructions.push(TraceInstruction { name: name.to_owned(), ..TraceInstruction::default() });
         self.by_name.insert(name.to_owned(), next);
         next
     }
@@ -120,7 +125,7 @@ impl Tables {
     }
 
     /// All instructions, in the order in which they were met.
-    pub fn instructions(&self) -> &[Instruction] {
+    pub fn instructions(&self) -> &[TraceInstruction] {
         &self.instructions
     }
 
@@ -159,6 +164,35 @@ pub struct Header {
     pub grid: Option<Dim3>,
 }
 
+/// A kernel launch that was traced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TracedLaunch {
+    /// Name of the kernel, where it is known.
+    pub kernel: Option<String>,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Blocks of the grid: as the trace says, or as many as there are in a row.
+    pub grid: Dim3,
+    /// Threads in the trace, up to the last one with an access.
+    pub threads: usize,
+    /// Accesses in the trace.
+    pub accesses: u64,
+}
+
+impl TracedLaunch {
+    /// What a header says, with what was counted after it.
+    pub fn new(header: Header, threads: usize, accesses: u64) -> Self {
+        let Header { kernel, block, grid } = header;
+        Self { kernel, block, grid: grid.unwrap_or_else(|| row(block, threads)), threads, accesses }
+    }
+}
+
+/// The grid of so many threads, where the trace does not say it: their blocks in a row.
+fn row(block: Dim3, threads: usize) -> Dim3 {
+    let blocks = (threads as u64).div_ceil(block.volume().max(1));
+    Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1])
+}
+
 /// The accesses of one kernel launch, by thread.
 #[derive(Debug, Clone)]
 pub struct Trace {
@@ -170,7 +204,7 @@ pub struct Trace {
     pub grid: Dim3,
     /// Names behind the numbers.
     pub tables: Tables,
-    accesses: Vec<Access>,
+    accesses: Vec<TraceAccess>,
     /// Where each thread's accesses start, and the end.
     starts: Vec<usize>,
     /// In which order they stand in the file, where that means something.
@@ -194,7 +228,7 @@ impl Trace {
     }
 
     /// The accesses of a thread in order; none of one that does not exist.
-    pub fn thread(&self, number: usize) -> &[Access] {
+    pub fn thread(&self, number: usize) -> &[TraceAccess] {
         self.accesses.get(self.range(number)).unwrap_or(&[])
     }
 
@@ -207,7 +241,7 @@ impl Trace {
     }
 
     /// All accesses, by thread.
-    pub fn accesses(&self) -> &[Access] {
+    pub fn accesses(&self) -> &[TraceAccess] {
         &self.accesses
     }
 
@@ -218,7 +252,7 @@ impl Trace {
 
     /// Whether every access knows its instruction.
     pub fn has_instructions(&self) -> bool {
-        self.accesses.iter().all(|a| a.instruction != NO_INSTRUCTION || a.kind == Kind::Barrier)
+        self.accesses.iter().all(|a| a.instruction != NO_INSTRUCTION || a.kind == TraceKind::Barrier)
     }
 }
 
@@ -239,7 +273,7 @@ impl Trace {
             let [z, y, x] = turned.place(block as u64).0;
             let block = usize::try_from(grid.linear(Dim3([x, y, z]))).ok()?;
             let thread = u32::try_from(block.checked_mul(size)?.checked_add(local)?).ok()?;
-            builder.push(Access { thread, ..*access });
+            builder.push(TraceAccess { thread, ..*access });
         }
         Some(builder.finish(self.tables.clone()))
     }
@@ -249,7 +283,7 @@ impl Trace {
 #[derive(Debug)]
 pub struct TraceBuilder {
     header: Header,
-    accesses: Vec<Access>,
+    accesses: Vec<TraceAccess>,
     threads: usize,
     sorted: bool,
     keep_order: bool,
@@ -263,7 +297,7 @@ impl TraceBuilder {
 
     /// Adds an access.
     #[inline]
-    pub fn push(&mut self, access: Access) {
+    pub fn push(&mut self, access: TraceAccess) {
         let thread = access.thread as usize;
         self.sorted &= thread + 1 >= self.threads;
         self.threads = self.threads.max(thread + 1);
@@ -288,15 +322,13 @@ impl TraceBuilder {
             recorded = keep_order.then_some(places);
             by_thread
         };
-        let blocks = threads.div_ceil(usize::try_from(header.block.volume()).unwrap_or(1).max(1));
-        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
-        let grid = header.grid.unwrap_or(row);
+        let grid = header.grid.unwrap_or_else(|| row(header.block, threads));
         Trace { kernel: header.kernel, block: header.block, grid, tables, accesses, starts, recorded }
     }
 }
 
 /// Puts accesses in the order of threads; and where each went.
-fn by_thread(accesses: &[Access], starts: &[usize]) -> (Vec<Access>, Vec<u32>) {
+fn by_thread(accesses: &[TraceAccess], starts: &[usize]) -> (Vec<TraceAccess>, Vec<u32>) {
     let mut next = starts.to_vec();
     let mut sorted = accesses.to_vec();
     let mut places = Vec::with_capacity(accesses.len());
@@ -318,7 +350,7 @@ mod tests {
         let header = Header { kernel: None, block: Dim3([2, 1, 1]), grid: None };
         let mut builder = TraceBuilder::new(header, true);
         for (thread, address) in [(3, 10), (0, 20), (3, 30), (1, 40), (0, 50)] {
-            builder.push(Access::plain(thread, Kind::Load, address, 4));
+            builder.push(TraceAccess::plain(thread, TraceKind::Load, address, 4));
         }
         let trace = builder.finish(Tables::default());
         let of = |t| trace.thread(t).iter().map(|a| a.address).collect::<Vec<_>>();
@@ -332,8 +364,8 @@ mod tests {
         let header = Header { kernel: None, block: Dim3([2, 1, 1]), grid: None };
         let mut builder = TraceBuilder::new(header, false);
         // Block 1 of a grid of 2 x 3 is at y = 1 where x is slowest: number 2 where x is fastest.
-        builder.push(Access::plain(3, Kind::Load, 7, 4));
-        builder.push(Access::plain(11, Kind::Load, 8, 4));
+        builder.push(TraceAccess::plain(3, TraceKind::Load, 7, 4));
+        builder.push(TraceAccess::plain(11, TraceKind::Load, 8, 4));
         let trace = builder.finish(Tables::default()).from_x_slowest(Dim3([2, 3, 1])).unwrap();
         assert_eq!((trace.thread(5)[0].address, trace.thread(11)[0].address), (7, 8));
         assert!(trace.from_x_slowest(Dim3([2, 2, 1])).is_none());

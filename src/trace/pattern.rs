@@ -4,14 +4,14 @@
 
 use serde::Deserialize;
 
-use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
+use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use crate::random::Random;
 
 /// A pattern and its parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kernel", rename_all = "lowercase")]
 #[allow(missing_docs, reason = "parameters of published reference cases, explained where they are used")]
-pub enum Pattern {
+pub enum AccessPattern {
     /// N figure 3: one block of H threads; thread t copies row t of W elements.
     Colcopy {
         #[serde(rename = "H")]
@@ -111,7 +111,7 @@ fn block() -> u32 {
 /// Accesses beyond which parameters are hardly meant.
 const MOST: u64 = 1 << 28;
 
-impl Pattern {
+impl AccessPattern {
     /// The trace; none if the parameters make no sense or too many accesses.
     pub fn trace(&self) -> Option<Trace> {
         let mut making = Making { builder: None, left: MOST };
@@ -263,7 +263,7 @@ impl Making {
     fn load(&mut self, thread: u64, address: u64, bytes: u16) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         let thread = u32::try_from(thread).ok().filter(|&t| t < 1 << 26)?;
-        self.builder.as_mut()?.push(Access::plain(thread, Kind::Load, address, bytes));
+        self.builder.as_mut()?.push(TraceAccess::plain(thread, TraceKind::Load, address, bytes));
         Some(())
     }
 
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     fn parsed(params: &str) -> Option<Trace> {
-        serde_json::from_str::<Pattern>(params).ok()?.trace()
+        serde_json::from_str::<AccessPattern>(params).ok()?.trace()
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
+use super::CacheGeometry;
 use super::coalesce::{Coalescing, Requests};
-use super::pattern::Pattern;
-use super::reuse::{Config, Latency, Mshrs, Rules, RunKind, RunResult, simulate};
+use super::pattern::AccessPattern;
+use super::reuse::{Latency, MshrLimits, ReuseConfig, Rules, RunKind, RunResult, simulate};
 use super::schedule::Grouping;
 use super::sets::SetIndex;
 
@@ -27,7 +28,7 @@ struct Cache {
 #[derive(Debug, Deserialize)]
 struct Case {
     name: String,
-    params: Pattern,
+    params: AccessPattern,
     runs: std::collections::BTreeMap<String, Runs>,
 }
 
@@ -66,13 +67,20 @@ pub struct Difference {
 
 /// How a comparison ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct ReferenceComparison {
     /// Cases.
     pub cases: usize,
     /// Runs of all cases with all caches.
     pub runs: usize,
     /// Those that differ.
     pub differences: Vec<Difference>,
+}
+
+impl ReferenceComparison {
+    fn differs(&mut self, case: &str, cache: &str, run: RunKind, what: impl Into<String>) {
+        let (case, cache) = (case.to_owned(), cache.to_owned());
+        self.differences.push(Difference { case, cache, run, what: what.into() });
+    }
 }
 
 impl Reference {
@@ -92,22 +100,25 @@ impl Reference {
     }
 
     /// Runs the model for a case by the rules of the published program, and compares.
-    pub fn compare(&self, number: usize) -> Comparison {
-        let mut out = Comparison::default();
+    pub fn compare(&self, number: usize) -> ReferenceComparison {
+        let mut out = ReferenceComparison::default();
         let Some(case) = self.cases.get(number) else { return out };
         out.cases = 1;
         let Some(trace) = case.params.trace() else {
-            let what = "its parameters make no trace".to_owned();
-            let (cache, run) = (String::new(), RunKind::Full);
-            out.differences.push(Difference { case: case.name.clone(), cache, run, what });
+            out.differs(&case.name, "", RunKind::Full, "its parameters make no trace");
             return out;
         };
         for (cache, golden) in &case.runs {
             let Some(&shape) = self.configs.get(cache) else {
-                let what = "the file does not say what this cache is".to_owned();
-                let (case, cache) = (case.name.clone(), cache.clone());
-                out.differences.push(Difference { case, cache, run: RunKind::Full, what });
+                out.differs(&case.name, cache, RunKind::Full, "the file does not say what this cache is");
                 continue;
+            };
+            let config = match shape.config() {
+                Ok(config) => config,
+                Err(what) => {
+                    out.differs(&case.name, cache, RunKind::Full, what);
+                    continue;
+                }
             };
             let how = Coalescing {
                 line: shape.line,
@@ -116,12 +127,11 @@ impl Reference {
                 ..Coalescing::default()
             };
             let requests = Requests::coalesced(&trace, how, 0..trace.blocks());
-            let results = simulate(&requests, trace.block_threads(), &shape.config(), &RunKind::FOUR);
+            let results = simulate(&requests, trace.block_threads(), &config, RunKind::FOUR);
             for ((result, golden), run) in results.iter().zip(&golden.cases).zip(RunKind::FOUR) {
                 out.runs += 1;
                 if let Some(what) = golden.differs(result) {
-                    let (case, cache) = (case.name.clone(), cache.clone());
-                    out.differences.push(Difference { case, cache, run, what });
+                    out.differs(&case.name, cache, run, what);
                 }
             }
         }
@@ -130,24 +140,23 @@ impl Reference {
 }
 
 impl Cache {
-    fn config(self) -> Config {
-        Config {
-            sets: SetIndex::Fermi(self.sets),
-            ways: self.ways,
-            latency: Latency { hit: 0, miss: self.lat, deviation: 0.0, seed: 1 },
-            mshrs: Mshrs { total: Some(self.mshr), per_warp: None, merged: None },
-            ..Config::fermi_16k(Rules::CODE)
-        }
+    fn config(self) -> Result<ReuseConfig, String> {
+        Ok(ReuseConfig {
+            geometry: CacheGeometry::with_sets(self.line, SetIndex::Fermi(self.sets), self.ways)?,
+            latency: Latency { hit: 0, miss: self.lat, deviation_ticks: 0.0, seed: 1 },
+            mshrs: MshrLimits { total: Some(self.mshr), per_warp: None, merged: None },
+            ..ReuseConfig::fermi_16k(Rules::CODE)
+        })
     }
 }
 
 impl Golden {
     fn differs(&self, result: &RunResult) -> Option<String> {
-        if self.ticks != result.ticks {
-            return Some(format!("{} ticks, not {}", result.ticks, self.ticks));
+        if self.ticks != result.ticks() {
+            return Some(format!("{} ticks, not {}", result.ticks(), self.ticks));
         }
-        if self.cancels != result.refusals {
-            return Some(format!("{} refusals, not {}", result.refusals, self.cancels));
+        if self.cancels != result.refusals() {
+            return Some(format!("{} refusals, not {}", result.refusals(), self.cancels));
         }
         let mut finite: Vec<(u64, u64)> = Vec::new();
         let mut infinite = 0;
@@ -158,11 +167,11 @@ impl Golden {
                 Distance::Infinite(word) => return Some(format!("a distance `{word}` in the file")),
             }
         }
-        if infinite != result.profile.infinite() {
-            return Some(format!("{} infinite distances, not {infinite}", result.profile.infinite()));
+        if infinite != result.infinite() {
+            return Some(format!("{} infinite distances, not {infinite}", result.infinite()));
         }
         finite.sort_unstable();
-        let found: Vec<(u64, u64)> = result.profile.distances().collect();
+        let found: Vec<(u64, u64)> = result.histogram().iter().map(|&[d, n]| (d, n)).collect();
         let first = finite.iter().zip(&found).find(|(a, b)| a != b);
         match first {
             Some((golden, ours)) => Some(format!("distance {} {} times, not {golden:?}", ours.0, ours.1)),

@@ -18,6 +18,12 @@ pub enum SetIndex {
     Matrix(Vec<u64>),
 }
 
+impl serde::Serialize for SetIndex {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.word())
+    }
+}
+
 /// Sets beyond which a number is hardly meant.
 const MOST_SETS: u64 = 1 << 24;
 

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::format::{ReadError, Sink};
-use super::model::{Access, Dim3, Header, Instruction, Kind, NO_INSTRUCTION, Tables, Trace, TraceBuilder};
+use super::model::{
+    Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
+    TracedLaunch,
+};
 use super::schedule::{ProgramOrder, ProgramOrderBuilder};
 
 /// Bytes that an access takes while its block is gathered and sorted.
@@ -18,17 +21,17 @@ const NEVER: u64 = u64::MAX;
 
 /// Which accesses of which launch of a file are meant.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Choice {
+pub struct LaunchChoice {
     /// The launch, from 0.
     pub launch: usize,
     /// Kinds of accesses; all without it.
-    pub keep: Option<fn(Kind) -> bool>,
+    pub keep: Option<fn(TraceKind) -> bool>,
     /// The grid, where blocks are numbered x slowest.
     pub x_slowest: Option<Dim3>,
 }
 
-impl Choice {
-    fn keeps(&self, kind: Kind) -> bool {
+impl LaunchChoice {
+    fn keeps(&self, kind: TraceKind) -> bool {
         self.keep.is_none_or(|keep| keep(kind))
     }
 
@@ -46,20 +49,12 @@ impl Choice {
 /// What is known of a launch before its blocks are read.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// Name of the kernel, where the trace says.
-    pub kernel: Option<String>,
-    /// Threads of a block.
-    pub block: Dim3,
-    /// Blocks of the grid: as the trace says, or as many as there are in a row.
-    pub grid: Dim3,
-    /// Threads up to the last one with an access.
-    pub threads: usize,
-    /// Accesses.
-    pub accesses: u64,
+    /// The launch as a whole.
+    pub launch: TracedLaunch,
     /// Whether every access knows its instruction.
     pub has_instructions: bool,
     /// The instructions.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<TraceInstruction>,
     order: ProgramOrder,
     /// Number of each block's last access among all that were kept.
     last: Vec<u64>,
@@ -69,11 +64,13 @@ impl Facts {
     /// Of a trace that is held.
     pub fn read(trace: &Trace) -> Self {
         Self {
-            kernel: trace.kernel.clone(),
-            block: trace.block,
-            grid: trace.grid,
-            threads: trace.threads(),
-            accesses: trace.accesses().len() as u64,
+            launch: TracedLaunch {
+                kernel: trace.kernel.clone(),
+                block: trace.block,
+                grid: trace.grid,
+                threads: trace.threads(),
+                accesses: trace.accesses().len() as u64,
+            },
             has_instructions: trace.has_instructions(),
             instructions: trace.tables.instructions().to_vec(),
             order: ProgramOrder::new(trace),
@@ -83,12 +80,12 @@ impl Facts {
 
     /// Threads of a block.
     pub fn block_threads(&self) -> usize {
-        usize::try_from(self.block.volume()).unwrap_or(usize::MAX).max(1)
+        usize::try_from(self.launch.block.volume()).unwrap_or(usize::MAX).max(1)
     }
 
     /// Blocks up to the last one with an access.
     pub fn blocks(&self) -> usize {
-        self.threads.div_ceil(self.block_threads())
+        self.launch.threads.div_ceil(self.block_threads())
     }
 
     /// The order of its instructions.
@@ -100,7 +97,7 @@ impl Facts {
 /// Reads a file for the first time.
 #[derive(Debug)]
 pub struct Scan {
-    choice: Choice,
+    choice: LaunchChoice,
     /// Launches met.
     pub launches: usize,
     /// Of the launch that was chosen.
@@ -125,7 +122,7 @@ struct Scanning {
 
 impl Scan {
     /// For a launch of a file.
-    pub fn new(choice: Choice) -> Self {
+    pub fn new(choice: LaunchChoice) -> Self {
         Self { choice, launches: 0, facts: None, file_blocks: 0, current: None }
     }
 }
@@ -148,7 +145,7 @@ impl Sink for Scan {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         let Some(now) = self.current.as_mut().filter(|_| self.choice.keeps(access.kind)) else {
             return Ok(());
         };
@@ -163,7 +160,7 @@ impl Sink for Scan {
             *last = now.accesses;
         }
         now.accesses += 1;
-        now.has_instructions &= access.instruction != NO_INSTRUCTION || access.kind == Kind::Barrier;
+        now.has_instructions &= access.instruction != NO_INSTRUCTION || access.kind == TraceKind::Barrier;
         if now.has_instructions {
             if now.latest.len() <= thread {
                 now.latest.resize(thread + 1, (NO_INSTRUCTION, 0));
@@ -178,14 +175,9 @@ impl Sink for Scan {
 
     fn end(&mut self, tables: Tables) -> Result<(), ReadError> {
         let Some(now) = self.current.take() else { return Ok(()) };
-        let blocks = (now.threads as u64).div_ceil(now.size);
-        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
+        let header = Header { grid: self.choice.x_slowest.or(now.header.grid), ..now.header };
         self.facts = Some(Facts {
-            kernel: now.header.kernel,
-            block: now.header.block,
-            grid: self.choice.x_slowest.or(now.header.grid).unwrap_or(row),
-            threads: now.threads,
-            accesses: now.accesses,
+            launch: TracedLaunch::new(header, now.threads, now.accesses),
             has_instructions: now.has_instructions,
             instructions: tables.instructions().to_vec(),
             order: now.order.finish(tables.instructions().len()),
@@ -209,11 +201,11 @@ pub struct BlockOf<'b> {
 }
 
 /// Takes blocks one after the other.
-pub type Visit<'v> = dyn FnMut(BlockOf<'_>) -> Result<(), ReadError> + 'v;
+pub type BlockVisit<'v> = dyn FnMut(BlockOf<'_>) -> Result<(), ReadError> + 'v;
 
 /// Reads a file for the second time and hands its blocks on in their order.
 pub struct Blocks<'f, 'v> {
-    choice: Choice,
+    choice: LaunchChoice,
     facts: &'f Facts,
     /// The first block that nobody wants.
     until: usize,
@@ -221,16 +213,22 @@ pub struct Blocks<'f, 'v> {
     launches: usize,
     met: u64,
     /// Blocks with some accesses, and those that have all of theirs.
-    open: FxHashMap<usize, Vec<Access>>,
-    ready: BTreeMap<usize, Vec<Access>>,
+    open: FxHashMap<usize, Vec<TraceAccess>>,
+    ready: BTreeMap<usize, Vec<TraceAccess>>,
     held: u64,
     next: usize,
-    visit: &'v mut Visit<'v>,
+    visit: &'v mut BlockVisit<'v>,
 }
 
 impl<'f, 'v> Blocks<'f, 'v> {
     /// The blocks below `until` of a launch, of which so many bytes may be held at a time.
-    pub fn new(choice: Choice, facts: &'f Facts, until: usize, limit: u64, visit: &'v mut Visit<'v>) -> Self {
+    pub fn new(
+        choice: LaunchChoice,
+        facts: &'f Facts,
+        until: usize,
+        limit: u64,
+        visit: &'v mut BlockVisit<'v>,
+    ) -> Self {
         Self {
             choice,
             facts,
@@ -259,7 +257,7 @@ impl<'f, 'v> Blocks<'f, 'v> {
                 None => return Ok(()),
             };
             self.held = self.held.saturating_sub(accesses.len() as u64 * ACCESS);
-            let header = Header { kernel: None, block: self.facts.block, grid: None };
+            let header = Header { kernel: None, block: self.facts.launch.block, grid: None };
             let mut builder = TraceBuilder::new(header, false);
             for access in accesses {
                 builder.push(access);
@@ -278,7 +276,7 @@ impl Sink for Blocks<'_, '_> {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         if !self.is_chosen() || !self.choice.keeps(access.kind) {
             return Ok(());
         }
@@ -291,7 +289,7 @@ impl Sink for Blocks<'_, '_> {
             return Ok(());
         }
         let local = u32::try_from(thread % size).unwrap_or(u32::MAX);
-        self.open.entry(block).or_default().push(Access { thread: local, ..access });
+        self.open.entry(block).or_default().push(TraceAccess { thread: local, ..access });
         self.held += ACCESS;
         if self.held > self.limit {
             return Err(ReadError::Memory { what: "the blocks that are open at a time", limit: self.limit });
@@ -317,7 +315,7 @@ impl Sink for Blocks<'_, '_> {
 /// Holds one launch, as long as it fits into memory.
 #[derive(Debug)]
 pub struct Holder {
-    choice: Choice,
+    choice: LaunchChoice,
     limit: u64,
     /// Launches met.
     pub launches: usize,
@@ -329,7 +327,7 @@ pub struct Holder {
 
 impl Holder {
     /// For a launch of a file, which may take so many bytes.
-    pub fn new(choice: Choice, limit: u64) -> Self {
+    pub fn new(choice: LaunchChoice, limit: u64) -> Self {
         Self { choice, limit, launches: 0, trace: None, current: None, held: 0 }
     }
 }
@@ -343,7 +341,7 @@ impl Sink for Holder {
         Ok(())
     }
 
-    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
         if let Some(current) = self.current.as_mut().filter(|_| self.choice.keeps(access.kind)) {
             self.held += ACCESS;
             if self.held > self.limit {

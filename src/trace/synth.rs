@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::limits::Limits;
-use super::model::{Access, Dim3, Header, Kind, Tables, Trace, TraceBuilder};
+use super::limits::TraceLimits;
+use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
 use crate::launch::{Event, Launch, NotRun, Program, Touch, visit_events};
@@ -77,7 +77,7 @@ pub struct Synth<'k> {
     extents: Domain,
     /// First byte of each of the identical arrays of a field; none of fields that are not in global memory.
     bases: Vec<Vec<u64>>,
-    limits: Limits,
+    limits: TraceLimits,
 }
 
 impl<'k> Synth<'k> {
@@ -113,12 +113,20 @@ impl<'k> Synth<'k> {
             }
             bases.push(copies);
         }
-        Ok(Self { kernel, program, block, grid, extents: kernel.extents(), bases, limits: Limits::default() })
+        Ok(Self {
+            kernel,
+            program,
+            block,
+            grid,
+            extents: kernel.extents(),
+            bases,
+            limits: TraceLimits::default(),
+        })
     }
 
     /// With other limits.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: TraceLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -237,7 +245,7 @@ impl Making<'_> {
             return;
         }
         match event {
-            Event::Sync => self.builder.push(Access::plain(thread, Kind::Barrier, 0, 0)),
+            Event::Sync => self.builder.push(TraceAccess::plain(thread, TraceKind::Barrier, 0, 0)),
             Event::Access(touch, iterations) => self.access(thread, touch, iterations),
         }
     }
@@ -253,9 +261,9 @@ impl Making<'_> {
         self.pairs.extend(running);
         let iteration = self.tables.iteration(&self.pairs);
         let kind = match touch.instruction.kind {
-            AccessKind::Load => Kind::Load,
-            AccessKind::Store => Kind::Store,
-            AccessKind::Atomic => Kind::Atomic,
+            AccessKind::Load => TraceKind::Load,
+            AccessKind::Store => TraceKind::Store,
+            AccessKind::Atomic => TraceKind::Atomic,
         };
         let bytes = u16::try_from(touch.instruction.width).unwrap_or(u16::MAX);
         self.held += bases.len() as u64 - 1;
@@ -265,7 +273,7 @@ impl Making<'_> {
                 return;
             };
             let instruction = self.instruction(touch.position, copy, &known.name);
-            self.builder.push(Access { address, thread, instruction, iteration, bytes, kind });
+            self.builder.push(TraceAccess { address, thread, instruction, iteration, bytes, kind });
         }
     }
 

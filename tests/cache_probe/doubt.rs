@@ -1,8 +1,8 @@
 //! Nothing is surer than what it rests on: with runs left out, and with more noise than clusters bear.
 
 use rayon::prelude::*;
-use wavecast::probe::simulate::{Chase, Lines, Policy, ProbeSpec, chase, explore, read_spec};
-use wavecast::probe::{Confidence, Order, PrefetchFound, Run, Structure, infer};
+use wavecast::probe::simulate::{Chase, LineRange, ProbeSpec, ReplacementRule, chase, explore, read_spec};
+use wavecast::probe::{ChaseOrder, Confidence, PrefetchFound, Run, Structure, infer};
 
 use super::{specs, truth};
 
@@ -10,7 +10,7 @@ use super::{specs, truth};
 fn few(seed: u64, many: usize) -> Vec<ProbeSpec> {
     let small = |s: &ProbeSpec| {
         let level = &s.levels[0];
-        let random = matches!(level.policy, Policy::Random | Policy::Weighted(_));
+        let random = matches!(level.policy, ReplacementRule::Random | ReplacementRule::Weighted(_));
         level.lines() <= 16 && !random && level.prefetch.is_none_or(|p| p.distance < level.ways[0])
     };
     specs::wider(seed, 300).into_iter().filter(small).take(many).collect()
@@ -40,7 +40,7 @@ fn check_order(name: &str, found: &Structure) {
 #[test]
 fn with_runs_left_out_nothing_is_wrong_and_sure() {
     few(3, 4).par_iter().for_each(|spec| {
-        let runs = explore(spec, Lines::CACHE);
+        let runs = explore(spec, LineRange::CACHE);
         let mut random = spec.seed;
         let mut next = || {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -51,10 +51,10 @@ fn with_runs_left_out_nothing_is_wrong_and_sure() {
             let kinds = [next() % 4 == 0, next() % 4 == 0, next() % 4 == 0, next() % 4 == 0];
             let kind = |r: &Run| match r.order {
                 _ if r.cold => kinds[0],
-                Order::Stride => false,
-                Order::Shuffled => kinds[1],
-                Order::Scattered => kinds[2],
-                Order::Evict { .. } => kinds[3],
+                ChaseOrder::Stride => false,
+                ChaseOrder::Shuffled => kinds[1],
+                ChaseOrder::Scattered => kinds[2],
+                ChaseOrder::Evict { .. } => kinds[3],
             };
             let some: Vec<Run> = runs.iter().filter(|r| !kind(r) && next() % share != 0).cloned().collect();
             let found = infer(&some);
@@ -74,7 +74,7 @@ fn under_noise_nothing_is_wrong_and_sure() {
     few(4, 3).par_iter().for_each(|spec| {
         for noise in [0.05, 0.08] {
             let spec = ProbeSpec { noise, ..spec.clone() };
-            let found = infer(&explore(&spec, Lines::CACHE));
+            let found = infer(&explore(&spec, LineRange::CACHE));
             check_order(&spec.name, &found);
             let wrong = sure_and_wrong(&spec, &found);
             assert!(wrong.is_empty(), "{} with noise {noise}: {wrong:?} of {found:#?}", spec.name);

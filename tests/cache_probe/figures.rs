@@ -2,7 +2,8 @@
 
 use wavecast::probe::simulate::{Chase, chase, mshr_points, read_spec, set_hash_runs};
 use wavecast::probe::{
-    Clusters, Confidence, Given, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs, set_hash,
+    Clusters, Confidence, LogDefaults, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs,
+    set_hash,
 };
 
 /// The rows of the supplement (4.3), with the blanks that its text lost: index of the next load, latency.
@@ -79,7 +80,7 @@ const EXCERPTS: [(&str, &str); 3] = [
 fn the_supplements_excerpts_give_lines_and_sets_and_leave_the_rest_open() {
     let mut logs = Logs::default();
     for (name, text) in EXCERPTS {
-        read_logs(name, text.as_bytes(), Given::default(), &mut logs).unwrap();
+        read_logs(name, text.as_bytes(), LogDefaults::default(), &mut logs).unwrap();
     }
     let first = &logs.runs[0];
     assert_eq!((first.n, first.stride, first.loads.len()), (3073, 1, 17));

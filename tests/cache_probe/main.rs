@@ -10,12 +10,12 @@ mod specs;
 mod truth;
 
 use rayon::prelude::*;
-use wavecast::probe::simulate::{Lines, ProbeSpec, explore};
+use wavecast::probe::simulate::{LineRange, ProbeSpec, explore};
 use wavecast::probe::{Confidence, infer};
 
 /// What is wrong or missing of a structure.
 fn differences(spec: &ProbeSpec) -> Vec<(&'static str, Confidence)> {
-    let lines = if spec.levels[0].line > 4096 { Lines::TLB } else { Lines::CACHE };
+    let lines = if spec.levels[0].line > 4096 { LineRange::TLB } else { LineRange::CACHE };
     truth::differences(spec, &infer(&explore(spec, lines)))
 }
 

@@ -1,8 +1,8 @@
 //! Lines in sectors, as every GPU since Maxwell has them: found as such, or not claimed.
 
-use wavecast::probe::simulate::{Lines, ProbeSpec, explore, read_spec};
-use wavecast::probe::{Confidence, Logs, Order, ReplacementFound, Run, infer};
-use wavecast::report::probe::{Place, device_keys, probe_document};
+use wavecast::probe::simulate::{LineRange, ProbeSpec, explore, read_spec};
+use wavecast::probe::{ChaseOrder, Confidence, Logs, ReplacementFound, Run, infer};
+use wavecast::report::probe::{ProbedLevel, device_keys, probe_document};
 
 use super::truth;
 
@@ -18,7 +18,7 @@ fn cache(replacement: &str, mapping: &str) -> ProbeSpec {
 fn lines_of_sectors_are_found_whole() {
     for (replacement, mapping) in [("lru", "bits"), ("srrip", "table"), ("nru", "spatial")] {
         let spec = cache(replacement, mapping);
-        let found = infer(&explore(&spec, Lines::CACHE));
+        let found = infer(&explore(&spec, LineRange::CACHE));
         let wrong = truth::differences(&spec, &found);
         assert!(wrong.is_empty(), "{replacement}, {mapping}: {wrong:?} of {found:#?}");
         assert_eq!((found.line.confidence, found.sector.confidence), (Confidence::High, Confidence::High));
@@ -28,12 +28,12 @@ fn lines_of_sectors_are_found_whole() {
 /// The keys that go into a device file, and their values.
 fn keys(runs: Vec<Run>) -> Vec<(String, String)> {
     let document = probe_document(vec!["log".to_owned()], &Logs { runs, ..Logs::default() });
-    device_keys(&document, Some(Place::L1)).into_iter().map(|k| (k.path, k.value)).collect()
+    device_keys(&document, Some(ProbedLevel::L1)).into_iter().map(|k| (k.path, k.value)).collect()
 }
 
 #[test]
 fn a_device_file_gets_the_line_and_the_sector() {
-    let runs = explore(&cache("lru", "bits"), Lines::CACHE);
+    let runs = explore(&cache("lru", "bits"), LineRange::CACHE);
     let all = keys(runs.clone());
     for (path, value) in
         [("l1.line", "128 B"), ("l1.sector", "32 B"), ("l1.capacity", "2 KiB"), ("l1.ways", "4")]
@@ -42,7 +42,7 @@ fn a_device_file_gets_the_line_and_the_sector() {
         assert_eq!(found, Some(value), "{all:?}");
     }
     // Without the runs that tell them apart, what a miss brings is known, and nothing that rests on lines.
-    let told_apart = |r: &Run| r.order == Order::Scattered;
+    let told_apart = |r: &Run| r.order == ChaseOrder::Scattered;
     let without: Vec<Run> = runs.into_iter().filter(|r| !told_apart(r)).collect();
     let found = infer(&without);
     assert_eq!((found.sector.value, found.sector.confidence), (Some(32), Confidence::High));
@@ -58,7 +58,7 @@ fn a_device_file_gets_the_line_and_the_sector() {
 fn clocks_with_steps_of_two_cycles_split_nothing() {
     let text = "{line: 128, sector: 32, sets: 4, ways: 4, hit: 29, miss: 61, step: 2, outliers: 0.01}";
     let spec = read_spec("step", text).unwrap();
-    let found = infer(&explore(&spec, Lines::CACHE));
+    let found = infer(&explore(&spec, LineRange::CACHE));
     assert!(truth::differences(&spec, &found).is_empty(), "{found:#?}");
     assert_eq!(found.clusters.all.len(), 2, "{:?}", found.clusters.all);
 }
@@ -68,7 +68,7 @@ fn nru_and_srrip_are_told_from_the_others() {
     for (word, expected) in [("nru", ReplacementFound::Nru), ("srrip", ReplacementFound::Srrip)] {
         let text =
             format!("{{line: 64, sets: 4, ways: 4, replacement: {word}, hit: 40, miss: 200, noise: 0.03}}");
-        let found = infer(&explore(&read_spec(word, &text).unwrap(), Lines::CACHE));
+        let found = infer(&explore(&read_spec(word, &text).unwrap(), LineRange::CACHE));
         assert_eq!(found.replacement.value, Some(expected), "{found:#?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wavecast::probe::simulate::{CacheSpec, Mapping, Policy, ProbeSpec, Trigger};
+use wavecast::probe::simulate::{CacheSpec, ProbeSpec, ReplacementRule, SetMapping, Trigger};
 use wavecast::probe::{Basis, Confidence, MappingFound, PrefetchFound, ReplacementFound, Structure};
 
 /// What is wrong or missing, and how sure the finding was.
@@ -35,10 +35,10 @@ fn mapping(cache: &CacheSpec, found: &MappingFound) -> bool {
         _ => cache.lines() * 4,
     };
     let masks = match (&cache.mapping, found) {
-        (Mapping::Xor(truth), MappingFound::Xor { masks, .. }) => {
+        (SetMapping::Xor(truth), MappingFound::Xor { masks, .. }) => {
             Basis::spanned(truth.iter().copied()) == Basis::spanned(masks.iter().copied())
         }
-        (Mapping::Xor(truth), MappingFound::Bits { .. } | MappingFound::Spatial { .. }) => {
+        (SetMapping::Xor(truth), MappingFound::Bits { .. } | MappingFound::Spatial { .. }) => {
             truth.iter().all(|m| m.is_power_of_two())
         }
         _ => true,
@@ -66,13 +66,13 @@ fn replacement(cache: &CacheSpec, found: Option<ReplacementFound>) -> bool {
     let most = cache.ways.iter().copied().max().unwrap_or(0);
     let expected: &[ReplacementFound] = match &cache.policy {
         _ if most == 1 => &[ReplacementFound::Direct],
-        Policy::Lru => &[ReplacementFound::Lru],
-        Policy::TreePlru if most == 2 => &[ReplacementFound::Lru],
-        Policy::TreePlru => &[ReplacementFound::NotLru, ReplacementFound::TreePlru],
-        Policy::Fifo => &[ReplacementFound::Fifo],
-        Policy::Nru => &[ReplacementFound::NotLru, ReplacementFound::Nru],
-        Policy::Srrip => &[ReplacementFound::NotLru, ReplacementFound::Srrip],
-        Policy::Random | Policy::Weighted(_) => &[ReplacementFound::NotLru],
+        ReplacementRule::Lru => &[ReplacementFound::Lru],
+        ReplacementRule::TreePlru if most == 2 => &[ReplacementFound::Lru],
+        ReplacementRule::TreePlru => &[ReplacementFound::NotLru, ReplacementFound::TreePlru],
+        ReplacementRule::Fifo => &[ReplacementFound::Fifo],
+        ReplacementRule::Nru => &[ReplacementFound::NotLru, ReplacementFound::Nru],
+        ReplacementRule::Srrip => &[ReplacementFound::NotLru, ReplacementFound::Srrip],
+        ReplacementRule::Random | ReplacementRule::Weighted(_) => &[ReplacementFound::NotLru],
     };
     found.is_some_and(|f| expected.contains(&f))
 }

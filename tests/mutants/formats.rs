@@ -11,17 +11,15 @@ use wavecast::device;
 use wavecast::measure::import::{Options, TextSource, import, lookups};
 use wavecast::measure::measurements::{read, write_csv, write_json_lines};
 use wavecast::probe::simulate::read_spec;
-use wavecast::probe::{Given, Logs, read_logs};
+use wavecast::probe::{LogDefaults, Logs, read_logs};
 use wavecast::report::probe::{device_keys, probe_document};
 use wavecast::report::{Answer, View};
 use wavecast::report::{probe_picture, render_fault};
 use wavecast::service::Session;
 use wavecast::text::Fault;
-use wavecast::trace::format::{
-    Collector, CsvWriter, Format as TraceFormat, ReadOptions, Sink, read as read_trace,
-};
+use wavecast::trace::format::{Collector, CsvWriter, ReadOptions, Sink, TraceFormat, read as read_trace};
 use wavecast::trace::reference::Reference;
-use wavecast::trace::schedule::{Policy, WarpShape, order};
+use wavecast::trace::schedule::{SchedulePolicy, WarpShape, order};
 
 use super::expression::{self, EXPRESSIONS, grown};
 use super::kernel::{self, DOCUMENTS};
@@ -226,7 +224,7 @@ fn traced(text: &[u8], rng: &mut Rng) -> bool {
     match read_trace(text, options, &mut collector) {
         Ok(_) => {
             for trace in collector.traces.iter().filter(|t| t.threads() < 10_000) {
-                let _ = order(trace, Policy::Warp, WarpShape::default());
+                let _ = order(trace, SchedulePolicy::Warp, WarpShape::default());
                 let header = wavecast::trace::Header {
                     kernel: trace.kernel.clone(),
                     block: trace.block,
@@ -248,7 +246,7 @@ fn traced(text: &[u8], rng: &mut Rng) -> bool {
 }
 
 fn probed(text: &[u8], rng: &mut Rng) -> bool {
-    let given = Given {
+    let given = LogDefaults {
         n: rng.chance(4).then_some(256),
         stride: rng.chance(4).then_some(1),
         element: None,

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use wavecast::trace::format::{Collector, ReadOptions, read_text};
-use wavecast::trace::{Access, Kind, Trace};
+use wavecast::trace::{Trace, TraceAccess, TraceKind};
 
 const PACKAGES: &str =
     "apt-get install oclgrind liboclgrind-dev llvm-14-dev g++ opencl-headers ocl-icd-opencl-dev";
@@ -111,10 +111,11 @@ pub fn difference(ran: &Trace, expected: &Trace) -> Option<String> {
     for thread in 0..ran.threads().max(expected.threads()) {
         let (a, b) = (working(ran.thread(thread)), working(expected.thread(thread)));
         for (i, (x, y)) in a.iter().zip(b).enumerate() {
-            let seen =
-                |t: &Trace, a: &Access| (a.kind, a.address, a.bytes, t.tables.pairs(a.iteration).to_vec());
+            let seen = |t: &Trace, a: &TraceAccess| {
+                (a.kind, a.address, a.bytes, t.tables.pairs(a.iteration).to_vec())
+            };
             let (seen_x, seen_y) = (seen(ran, x), seen(expected, y));
-            let like = x.kind == Kind::Barrier && y.kind == Kind::Barrier;
+            let like = x.kind == TraceKind::Barrier && y.kind == TraceKind::Barrier;
             if !like && seen_x != seen_y {
                 return Some(format!("access {i} of thread {thread}: {seen_x:x?}, expected {seen_y:x?}"));
             }
@@ -132,6 +133,6 @@ pub fn difference(ran: &Trace, expected: &Trace) -> Option<String> {
     None
 }
 
-fn working(thread: &[Access]) -> &[Access] {
-    if thread.iter().all(|a| a.kind == Kind::Barrier) { &[] } else { thread }
+fn working(thread: &[TraceAccess]) -> &[TraceAccess] {
+    if thread.iter().all(|a| a.kind == TraceKind::Barrier) { &[] } else { thread }
 }

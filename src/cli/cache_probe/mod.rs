@@ -15,8 +15,8 @@ use super::failure::Failure;
 use super::files;
 use super::output::OutputArguments;
 use super::progress;
-use crate::probe::{Given, Logs, Order, read_logs};
-use crate::report::probe::{Place, ProbeDocument, device_keys, fragment, probe_document};
+use crate::probe::{ChaseOrder, LogDefaults, Logs, read_logs};
+use crate::report::probe::{ProbeDocument, ProbedLevel, device_keys, fragment, probe_document};
 use crate::report::probe_picture;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -82,13 +82,13 @@ enum Level {
     TlbL2,
 }
 
-impl From<Level> for Place {
+impl From<Level> for ProbedLevel {
     fn from(level: Level) -> Self {
         match level {
-            Level::L1 => Place::L1,
-            Level::L2 => Place::L2,
-            Level::TlbL1 => Place::TlbL1,
-            Level::TlbL2 => Place::TlbL2,
+            Level::L1 => ProbedLevel::L1,
+            Level::L2 => ProbedLevel::L2,
+            Level::TlbL1 => ProbedLevel::TlbL1,
+            Level::TlbL2 => ProbedLevel::TlbL2,
         }
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let logs = read(arguments).map_err(|f| f.for_json(json))?;
     let mut document = probe_document(arguments.logs.clone(), &logs);
-    document.device_keys = device_keys(&document, arguments.level.map(Place::from));
+    document.device_keys = device_keys(&document, arguments.level.map(ProbedLevel::from));
     if arguments.apply.is_some() || arguments.fragment || arguments.output.is_picture() {
         // There is no place for warnings in these.
         document.warnings.iter().for_each(|w| progress::say(&format!("warning: {w}")));
@@ -137,7 +137,7 @@ fn write(arguments: &Arguments, document: &ProbeDocument, logs: &Logs) -> Result
 
 /// All logs that were named.
 fn read(arguments: &Arguments) -> Result<Logs, Failure> {
-    let given = Given {
+    let given = LogDefaults {
         n: arguments.n,
         stride: arguments.stride.filter(|&s| s != 0),
         element: arguments.element,
@@ -154,7 +154,7 @@ fn read(arguments: &Arguments) -> Result<Logs, Failure> {
         let message = format!("the logs hold no {what}");
         Failure::message("probe-missing", message, Some(help))
     };
-    if arguments.set_hash && !logs.runs.iter().any(|r| matches!(r.order, Order::Evict { .. })) {
+    if arguments.set_hash && !logs.runs.iter().any(|r| matches!(r.order, ChaseOrder::Evict { .. })) {
         return Err(missing("runs with order=evict", "tracer/pchase makes them with --evict"));
     }
     if arguments.mshr && logs.mshrs.is_empty() {

@@ -9,9 +9,9 @@ use super::super::input::read_text;
 use super::Arguments;
 use crate::kernel::Limits;
 use crate::probe::simulate::{
-    Chase, Lines, ProbeSpec, chase, explore, mshr_points, read_spec, set_hash_runs,
+    Chase, LineRange, ProbeSpec, chase, explore, mshr_points, read_spec, set_hash_runs,
 };
-use crate::probe::{Order, Run, write_runs};
+use crate::probe::{ChaseOrder, Run, write_runs};
 
 /// Warps and loads of N figure 9, and how often each is timed.
 const FIGURE_9: (u32, u32, u32) = (24, 16, 9);
@@ -43,8 +43,8 @@ fn runs(arguments: &Arguments, spec: &ProbeSpec) -> Result<Vec<Run>, Failure> {
     }
     if arguments.chase.is_empty() {
         // Pages are looked for with steps of pages.
-        let pages = spec.levels.first().is_some_and(|l| l.line >= Lines::TLB.least);
-        return Ok(explore(spec, if pages { Lines::TLB } else { Lines::CACHE }));
+        let pages = spec.levels.first().is_some_and(|l| l.line >= LineRange::TLB.least);
+        return Ok(explore(spec, if pages { LineRange::TLB } else { LineRange::CACHE }));
     }
     arguments.chase.iter().map(|text| Ok(chase(spec, &wanted(text)?))).collect()
 }
@@ -64,8 +64,8 @@ fn wanted(text: &str) -> Result<Chase, Failure> {
     for part in parts {
         match part {
             "cold" => (chase.cold, chase.rounds) = (true, 1),
-            "shuffled" => chase.order = Order::Shuffled,
-            "scattered" => chase.order = Order::Scattered,
+            "shuffled" => chase.order = ChaseOrder::Shuffled,
+            "scattered" => chase.order = ChaseOrder::Scattered,
             _ => {
                 let rounds = part.strip_prefix("rounds=").and_then(|r| r.parse().ok());
                 chase.rounds = rounds.filter(|r| (1..=1 << 28).contains(r)).ok_or_else(wrong)?;

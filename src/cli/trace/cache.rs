@@ -12,16 +12,16 @@ use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::{Opened, TraceArguments, within};
 use crate::cache::{
-    CacheShape, Filter, Hierarchy, Replacement, SimulationConfig, Statistics, Visit, Window, WritePolicy,
-    simulate, simulate_order,
+    CacheShape, Filter, Hierarchy, LevelVolumes, ReadVisit, Replacement, SeedRuns, SimulationConfig,
+    Statistics, Window, WritePolicy, simulate, simulate_order,
 };
 use crate::device::Device;
-use crate::report::trace::{CacheSettings, TraceHead, VolumesDocument, cache_document};
-use crate::trace::Trace;
+use crate::report::trace::{CacheSettings, SimulatedCacheDocument, TraceHead};
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
-use crate::trace::schedule::{Assignment, Grouping, Policy, Steps, WarpShape, assign, order};
+use crate::trace::schedule::{Assignment, Grouping, SchedulePolicy, WarpShape, WarpSteps, assign, order};
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::{BlockOf, Facts};
+use crate::trace::{CacheGeometry, Trace};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     pub(super) cache: CacheArguments,
     /// The order of accesses
-    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    #[arg(long, default_value = "warp", value_parser = SchedulePolicy::NAMES)]
     policy: String,
     /// Cores that share the blocks; one of them is simulated, with a random choice of blocks
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -87,7 +87,8 @@ impl CacheArguments {
         let write =
             if self.write == "back" { WritePolicy::BackAllocate } else { WritePolicy::ThroughNoAllocate };
         let index = self.index.as_deref().unwrap_or(index);
-        CacheShape::new(self.size, self.line, self.ways, index, replacement, write)
+        CacheGeometry::new(self.size, self.line, self.ways, index)
+            .and_then(|geometry| CacheShape::new(geometry, replacement, write))
             .map_err(|why| Failure::message("usage", why, None))
     }
 }
@@ -100,37 +101,32 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(arguments: &Arguments) -> Result<crate::report::trace::CacheDocument, Failure> {
+fn document(arguments: &Arguments) -> Result<SimulatedCacheDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let device = arguments.device.as_deref().map(|name| load_device(name, &[], false)).transpose()?;
-    let (opened, runs) = if arguments.policy == "warp" {
+    let policy = policy(&arguments.policy, 1)?;
+    let (opened, runs) = if policy == SchedulePolicy::Warp {
         let opened = arguments.trace.open(None, None)?;
         let runs = by_warps(arguments, &shape, &opened)?;
         (opened, runs)
     } else {
         // These need all accesses at a time.
         let trace = arguments.trace.one(None, None)?;
-        let runs = by_threads(arguments, &shape, &trace);
+        let runs = by_threads(arguments, &shape, &trace)?;
         (Opened::held(trace), runs)
     };
-    let word = if shape.write == WritePolicy::BackAllocate { "write-back" } else { "write-through" };
-    let named = Replacement::ALL.iter().find(|r| r.1 == shape.replacement);
-    let policies = ["warp", "round-robin", "sequential", "random", "recorded"];
     let settings = CacheSettings {
-        bytes: shape.lines() * shape.line,
-        line: shape.line,
-        ways: shape.ways,
-        sets: shape.sets.sets(),
-        index: shape.sets.word(),
+        geometry: shape.geometry().clone(),
         coalescing: "whole warps",
-        replacement: named.map_or("", |r| r.0),
-        write: word,
-        policy: policies.into_iter().find(|&p| p == arguments.policy).unwrap_or("warp"),
+        replacement: shape.replacement(),
+        write: shape.write(),
+        policy: policy.word(),
         cores: arguments.cores,
         max_groups: arguments.max_groups,
     };
     let volumes = device.as_ref().map(|d| two_levels(arguments, d, &opened)).transpose()?;
-    Ok(cache_document(TraceHead::new(&arguments.trace.path, opened.facts()), settings, &runs, volumes))
+    let head = TraceHead::new(&arguments.trace.path, opened.facts().launch.clone());
+    Ok(SimulatedCacheDocument::new(head, settings, runs, volumes))
 }
 
 /// How requests are made for a cache: loads and stores, each of a whole warp whatever its width.
@@ -148,7 +144,7 @@ pub(super) fn windowed(
     cache: &CacheShape,
     max_groups: Option<u32>,
     blocks: &[usize],
-    visit: &mut Visit<'_>,
+    visit: &mut ReadVisit<'_>,
 ) -> Result<Statistics, Failure> {
     let (facts, limit) = (opened.facts(), trace.limits()?.memory);
     let mut window: Window<Requests> = Window::new(cache.clone(), max_groups);
@@ -167,7 +163,7 @@ pub(super) fn windowed(
 /// The requests of one block alone.
 fn requests_of(block: BlockOf<'_>, how: Coalescing, facts: &Facts) -> Requests {
     let mut builder = RequestsBuilder::new(how, facts.block_threads());
-    let mut steps = Steps::ordered(block.tables, how.grouping, facts.order());
+    let mut steps = WarpSteps::ordered(block.tables, how.grouping, facts.order());
     builder.block(0, block.trace, block.place, &mut steps);
     builder.finish()
 }
@@ -176,49 +172,44 @@ fn assignment(arguments: &Arguments, seed: u64) -> Assignment {
     if arguments.cores == 1 { Assignment::RoundRobin } else { Assignment::Random { seed } }
 }
 
-fn by_warps(
-    arguments: &Arguments,
-    shape: &CacheShape,
-    opened: &Opened,
-) -> Result<Vec<(u64, Statistics)>, Failure> {
+fn by_warps(arguments: &Arguments, shape: &CacheShape, opened: &Opened) -> Result<SeedRuns, Failure> {
     let facts = opened.facts();
-    let how = coalescing(facts.has_instructions, shape.line, arguments.warp_size);
-    let cache = |seed: u64| CacheShape { seed, ..shape.clone() };
+    let how = coalescing(facts.has_instructions, shape.geometry().line(), arguments.warp_size);
     let chosen = assign(facts.blocks(), arguments.cores as usize, 0, assignment(arguments, 1));
     // One run whose blocks come in their order needs those only that run at a time.
     if arguments.seeds == 1 && chosen.is_sorted() {
         let groups = arguments.max_groups;
         let none = &mut |_, _, _| {};
-        return Ok(vec![(1, windowed(&arguments.trace, opened, how, &cache(1), groups, &chosen, none)?)]);
+        let found = windowed(&arguments.trace, opened, how, &shape.with_seed(1), groups, &chosen, none)?;
+        return Ok(SeedRuns::new([(1, found)]));
     }
     let all = arguments.trace.requests(opened, how, facts.blocks())?;
     let one = |seed: u64| {
         let assignment = assignment(arguments, seed);
         let filter = Filter { cores: arguments.cores, core: 0, assignment, max_groups: arguments.max_groups };
-        (seed, simulate(&all, &SimulationConfig { cache: cache(seed), filter }, &mut |_, _, _| {}))
+        (seed, simulate(&all, &SimulationConfig { cache: shape.with_seed(seed), filter }, &mut |_, _, _| {}))
     };
-    Ok((1..=arguments.seeds).map(one).collect())
+    Ok(SeedRuns::new((1..=arguments.seeds).map(one)))
 }
 
-fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Vec<(u64, Statistics)> {
+fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Result<SeedRuns, Failure> {
     let warp = WarpShape { size: arguments.warp_size, strided: false };
     let one = |seed: u64| {
-        let policy = policy(&arguments.policy, seed);
-        debug_assert!(policy != Policy::Warp);
+        let order = order(trace, policy(&arguments.policy, seed)?, warp);
         let blocks = assign(trace.blocks(), arguments.cores as usize, 0, assignment(arguments, seed));
-        let cache = CacheShape { seed, ..shape.clone() };
-        (seed, simulate_order(trace, &order(trace, policy, warp), &blocks, &cache))
+        Ok((seed, simulate_order(trace, &order, &blocks, &shape.with_seed(seed))))
     };
-    (1..=arguments.seeds).map(one).collect()
+    let runs: Result<Vec<_>, Failure> = (1..=arguments.seeds).map(one).collect();
+    Ok(SeedRuns::new(runs?))
 }
 
-fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result<VolumesDocument, Failure> {
+fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result<LevelVolumes, Failure> {
     let facts = opened.facts();
     let threads = u64::try_from(facts.block_threads()).unwrap_or(u64::MAX);
     let blocks = (device.sm.max_threads.value.0 / threads).min(device.sm.max_blocks.value.0).max(1);
     let config = crate::measure::hierarchy(device, blocks, 0)
         .map_err(|why| Failure::message("no-hierarchy", why, None))?;
-    let how = coalescing(facts.has_instructions, config.l1.line, arguments.warp_size);
+    let how = coalescing(facts.has_instructions, config.l1.geometry().line(), arguments.warp_size);
     // The SMs take blocks as they become free, so that all of them are held as requests.
     let limit = arguments.trace.limits()?.memory;
     let (mut waiting, mut held) = (Vec::new(), 0);
@@ -234,5 +225,5 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
         let at = usize::try_from(block).unwrap_or(usize::MAX);
         waiting.get_mut(at).and_then(Option::take).ok_or_else(missing)
     })?;
-    Ok(VolumesDocument::new(&hierarchy.volumes(), hierarchy.dirty()))
+    Ok(hierarchy.volumes().with_dirty(hierarchy.dirty()))
 }

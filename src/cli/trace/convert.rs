@@ -12,9 +12,9 @@ use super::super::output::{extension, streamed, unknown_extension};
 use super::super::progress::say;
 use super::input::TraceArguments;
 use crate::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};
-use crate::trace::schedule::{Policy, WarpShape, order};
+use crate::trace::schedule::{SchedulePolicy, WarpShape, order};
 use crate::trace::synth::NoTrace;
-use crate::trace::{Access, Dim3, Header, Tables};
+use crate::trace::{Dim3, Header, Tables, TraceAccess};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "jsonl", "trc", "scheduled"])]
     to: Option<String>,
     /// The order of accesses of --to scheduled
-    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    #[arg(long, default_value = "warp", value_parser = SchedulePolicy::NAMES)]
     policy: String,
     /// For --policy random
     #[arg(long, default_value_t = 1)]
@@ -135,7 +135,7 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
                 let thread = u32::try_from(shift + u64::from(access.thread))
                     .map_err(|_| NoTrace::TooLarge("more threads than can be numbered"))?;
                 if written.is_ok() {
-                    written = sink.access(Access { thread, ..*access }, &trace.tables);
+                    written = sink.access(TraceAccess { thread, ..*access }, &trace.tables);
                 }
             }
             if written.is_err() {
@@ -153,19 +153,16 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
 fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {
     let trace = arguments.trace.one(None, None)?;
     let warp = WarpShape { size: arguments.warp_size, strided: false };
-    let policy = policy(&arguments.policy, arguments.seed);
+    let policy = policy(&arguments.policy, arguments.seed)?;
     // C 5.2.1: where threads act alone, warps have one thread.
-    let size = if policy == Policy::Warp { warp.size } else { 1 };
+    let size = if policy == SchedulePolicy::Warp { warp.size } else { 1 };
     write_scheduled(&mut out, &trace, size, order(&trace, policy, warp)).map_err(Stopped::Output)
 }
 
-/// The policy of a name.
-pub(super) fn policy(name: &str, seed: u64) -> Policy {
-    match name {
-        "round-robin" => Policy::RoundRobin,
-        "sequential" => Policy::Sequential,
-        "random" => Policy::Random { seed },
-        "recorded" => Policy::Recorded,
-        _ => Policy::Warp,
-    }
+/// The policy of a name that clap has let through.
+pub(super) fn policy(name: &str, seed: u64) -> Result<SchedulePolicy, Failure> {
+    SchedulePolicy::named(name, seed).ok_or_else(|| {
+        let help = format!("known: {}", SchedulePolicy::NAMES.join(", "));
+        Failure::message("usage", format!("`{name}` is no order of accesses"), Some(&help))
+    })
 }

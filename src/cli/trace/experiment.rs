@@ -8,8 +8,8 @@ use super::super::Outcome;
 use super::super::answers::show_one;
 use super::super::output::OutputArguments;
 use super::cache::CacheArguments;
-use crate::cache::experiment::{Benchmark, run as simulate};
-use crate::report::trace::{ExperimentDocument, ExperimentRow, experiment_row};
+use crate::cache::experiment::{Benchmark, BenchmarkResult, run as simulate};
+use crate::report::trace::ExperimentDocument;
 
 #[derive(Debug, Args)]
 #[command(
@@ -36,14 +36,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let cache = arguments.cache.shape_by("modulo").map_err(|f| f.for_json(json))?;
-    let mut rows: Vec<ExperimentRow> = Vec::new();
+    let mut rows: Vec<BenchmarkResult> = Vec::new();
     for benchmark in Benchmark::all() {
         for &groups in &arguments.max_groups {
-            let found = simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds);
-            rows.extend(found.map(|(all, runs)| experiment_row(benchmark, all, Some(groups), &runs)));
+            rows.extend(simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds));
         }
     }
-    let document = ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.sets.word());
+    let document =
+        ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.geometry().index().word());
     show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }

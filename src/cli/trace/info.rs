@@ -9,7 +9,8 @@ use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::TraceArguments;
-use crate::report::trace::{InfoSink, TraceInfoDocument};
+use crate::report::trace::TraceInfoDocument;
+use crate::trace::contents::ContentsSink;
 use crate::trace::format::{Reading, Sink};
 use crate::trace::{Header, Trace};
 
@@ -21,7 +22,7 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut InfoSink) -> Result<(), Failure> {
+fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut ContentsSink) -> Result<(), Failure> {
     let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(trace.grid) };
     let handed = sink.begin(&header, false).and_then(|()| {
         trace.accesses().iter().try_for_each(|&access| sink.access(access, &trace.tables))?;
@@ -33,7 +34,7 @@ fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut InfoSink) -> Resu
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&[])?;
     let json = arguments.output.is_json();
-    let mut sink = InfoSink::new(&arguments.trace.path);
+    let mut sink = ContentsSink::default();
     let reading = if arguments.trace.is_kernel() {
         arguments
             .trace
@@ -43,7 +44,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     } else {
         arguments.trace.stream(&mut sink)
     };
-    let document = TraceInfoDocument::new(reading.map_err(|f| f.for_json(json))?, sink.launches);
+    let document =
+        TraceInfoDocument::new(&arguments.trace.path, reading.map_err(|f| f.for_json(json))?, sink.launches);
     show_one(&arguments.output, &document)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,11 +11,11 @@ use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
 use crate::launch::Launch;
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
-use crate::trace::format::{Format, ReadError, ReadOptions, Reading, Sink, read};
-use crate::trace::schedule::Steps;
-use crate::trace::stream::{BlockOf, Blocks, Choice, Facts, Holder, Scan, Visit};
+use crate::trace::format::{ReadError, ReadOptions, Reading, Sink, TraceFormat, read};
+use crate::trace::schedule::WarpSteps;
+use crate::trace::stream::{BlockOf, BlockVisit, Blocks, Facts, Holder, LaunchChoice, Scan};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::trace::{Dim3, Kind, Limits, Trace};
+use crate::trace::{Dim3, Trace, TraceKind, TraceLimits};
 
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
@@ -24,7 +24,7 @@ pub(super) struct TraceArguments {
     #[arg(value_name = "PATH")]
     pub path: String,
     /// The format; by default found by content
-    #[arg(long, value_name = "FORMAT", value_parser = Format::ALL.map(|f| f.0))]
+    #[arg(long, value_name = "FORMAT", value_parser = TraceFormat::ALL.map(|f| f.0))]
     pub from: Option<String>,
     /// Count and skip malformed lines
     #[arg(long)]
@@ -61,7 +61,7 @@ pub(super) enum Opened {
     /// Held in memory: of a kernel document, or from standard input, which cannot be read twice.
     Held(Box<Trace>, Facts),
     /// In a file.
-    File(Facts, Choice),
+    File(Facts, LaunchChoice),
 }
 
 impl Opened {
@@ -86,14 +86,14 @@ impl TraceArguments {
     }
 
     /// How much may be held and unpacked.
-    pub(super) fn limits(&self) -> Result<Limits, Failure> {
-        let mut limits = Limits::default();
+    pub(super) fn limits(&self) -> Result<TraceLimits, Failure> {
+        let mut limits = TraceLimits::default();
         for text in &self.limit {
             let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_own(name)) else { continue };
             let value = value.trim().replace('_', "").parse();
             if !value.is_ok_and(|value| limits.set(name.trim(), value)) {
                 let message = format!("`--limit {text}` is not a limit and a number");
-                let help = format!("write NAME=N with one of: {}", Limits::NAMES.join(", "));
+                let help = format!("write NAME=N with one of: {}", TraceLimits::NAMES.join(", "));
                 return Err(Failure::message("usage", message, Some(&help)));
             }
         }
@@ -108,7 +108,7 @@ impl TraceArguments {
     }
 
     pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
-        let named = |name: &String| Format::ALL.iter().find(|f| f.0 == name).map(|f| f.1);
+        let named = |name: &String| TraceFormat::ALL.iter().find(|f| f.0 == name).map(|f| f.1);
         let format = self.from.as_ref().and_then(named);
         Ok(ReadOptions { format, lenient: self.lenient, limits: self.limits()? })
     }
@@ -130,7 +130,7 @@ impl TraceArguments {
         let help = match error {
             ReadError::Malformed { .. } => Some("--lenient counts and skips such lines".to_owned()),
             ReadError::Unknown => {
-                let names: Vec<&str> = Format::ALL.iter().map(|f| f.0).collect();
+                let names: Vec<&str> = TraceFormat::ALL.iter().map(|f| f.0).collect();
                 Some(format!("force one with --from: {}", names.join(", ")))
             }
             ReadError::Memory { .. } => Some(
@@ -145,13 +145,17 @@ impl TraceArguments {
         Failure::message(error.code(), format!("{}: {error}", self.path), help.as_deref())
     }
 
-    fn choice(&self, keep: Option<fn(Kind) -> bool>) -> Choice {
+    fn choice(&self, keep: Option<fn(TraceKind) -> bool>) -> LaunchChoice {
         let narrow = |Shape(grid): Shape| Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
-        Choice { launch: self.launch.wrapping_sub(1), keep, x_slowest: self.x_slowest.map(narrow) }
+        LaunchChoice { launch: self.launch.wrapping_sub(1), keep, x_slowest: self.x_slowest.map(narrow) }
     }
 
     /// The launch that was asked for, to be handed on block by block; at most `most` blocks of a kernel document.
-    pub(super) fn open(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Opened, Failure> {
+    pub(super) fn open(
+        &self,
+        most: Option<u64>,
+        keep: Option<fn(TraceKind) -> bool>,
+    ) -> Result<Opened, Failure> {
         if self.is_kernel() || self.path == "-" {
             return Ok(Opened::held(self.one(most, keep)?));
         }
@@ -170,7 +174,7 @@ impl TraceArguments {
         &self,
         opened: &Opened,
         until: usize,
-        visit: &mut Visit<'_>,
+        visit: &mut BlockVisit<'_>,
     ) -> Result<(), Failure> {
         match opened {
             Opened::Held(trace, facts) => {
@@ -198,7 +202,7 @@ impl TraceArguments {
         let (facts, limit) = (opened.facts(), self.limits()?.memory);
         let mut builder = RequestsBuilder::new(how, facts.block_threads());
         self.each_block(opened, until, &mut |block| {
-            let mut steps = Steps::ordered(block.tables, how.grouping, facts.order());
+            let mut steps = WarpSteps::ordered(block.tables, how.grouping, facts.order());
             builder.block(block.number, block.trace, block.place, &mut steps);
             within(builder.bytes(), limit)
         })?;
@@ -206,7 +210,11 @@ impl TraceArguments {
     }
 
     /// The launch that was asked for, held in memory; at most `most` blocks of a kernel document.
-    pub(super) fn one(&self, most: Option<u64>, keep: Option<fn(Kind) -> bool>) -> Result<Trace, Failure> {
+    pub(super) fn one(
+        &self,
+        most: Option<u64>,
+        keep: Option<fn(TraceKind) -> bool>,
+    ) -> Result<Trace, Failure> {
         if self.is_kernel() {
             return self.renumbered(self.synth(most)?);
         }
@@ -278,7 +286,7 @@ impl TraceArguments {
 }
 
 fn is_own(name: &str) -> bool {
-    Limits::NAMES.contains(&name.trim())
+    TraceLimits::NAMES.contains(&name.trim())
 }
 
 fn wrong_grid(grid: Dim3, blocks: u64) -> Failure {

@@ -9,9 +9,9 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::convert::policy;
 use super::input::TraceArguments;
-use crate::report::{Place, places_picture};
-use crate::trace::Kind;
-use crate::trace::schedule::{WarpShape, order};
+use crate::report::{PlottedAccess, places_picture};
+use crate::trace::TraceKind;
+use crate::trace::schedule::{SchedulePolicy, WarpShape, order};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "places")]
     what: What,
     /// The order of accesses
-    #[arg(long, default_value = "warp", value_parser = ["warp", "round-robin", "sequential", "random", "recorded"])]
+    #[arg(long, default_value = "warp", value_parser = SchedulePolicy::NAMES)]
     policy: String,
     /// For --policy random
     #[arg(long, default_value_t = 1)]
@@ -45,12 +45,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let trace = arguments.trace.one(None, None)?;
     debug_assert!(arguments.what == What::Places);
-    let order = order(&trace, policy(&arguments.policy, arguments.seed), WarpShape::default());
-    let places: Vec<Place> = order
+    let order = order(&trace, policy(&arguments.policy, arguments.seed)?, WarpShape::default());
+    let places: Vec<PlottedAccess> = order
         .iter()
         .filter_map(|&i| trace.accesses().get(i as usize))
-        .filter(|a| a.kind != Kind::Barrier)
-        .map(|a| Place { address: a.address, thread: a.thread, store: a.kind != Kind::Load })
+        .filter(|a| a.kind != TraceKind::Barrier)
+        .map(|a| PlottedAccess { address: a.address, thread: a.thread, store: a.kind != TraceKind::Load })
         .collect();
     let title = format!(
         "{}: memory location over the order of accesses, policy {}",

@@ -13,11 +13,8 @@ use super::super::output::OutputArguments;
 use super::input::TraceArguments;
 use super::settings::ModelArguments;
 use crate::measure::import::{FileSource, Lookups, lookups};
-use crate::report::trace::{
-    MeasuredMisses, MissTypes, ReuseDocument, RuleEffect, RunDocument, TraceHead, run_document,
-};
-use crate::trace::coalesce::Requests;
-use crate::trace::reuse::{Config, Rules, RunKind, simulate};
+use crate::report::trace::{MeasuredMisses, ReuseDocument, RunDocument, TraceHead};
+use crate::trace::reuse::{MissTypes, ReuseConfig, RunKind, RunResult, rule_effects, simulate};
 
 #[derive(Debug, Args)]
 // Names of counters are for a terminal, not for Markdown.
@@ -105,60 +102,34 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     let requests = arguments.model.requests(&arguments.trace, &opened, config.rules)?;
     let facts = opened.facts();
     let threads = facts.block_threads();
-    let kinds: &[RunKind] = if arguments.ablate { &RunKind::ALL } else { &RunKind::FOUR };
-    let runs = simulate(&requests, threads, &config, kinds);
-    let of = |kind: RunKind| kinds.iter().position(|&k| k == kind).and_then(|i| runs.get(i));
-    let Some(full) = of(RunKind::Full) else {
-        return Err(Failure::message("no-result", "the model was not run".to_owned(), None));
+    let four = simulate(&requests, threads, &config, RunKind::FOUR);
+    let [full, associative, _, unlimited] = &four;
+    let misses = MissTypes::new(full, associative, unlimited);
+    let mut runs: Vec<(RunKind, RunResult)> = RunKind::FOUR.into_iter().zip(four).collect();
+    if arguments.ablate {
+        let further = simulate(&requests, threads, &config, RunKind::FURTHER);
+        runs.extend(RunKind::FURTHER.into_iter().zip(further));
+    }
+    let rules = if arguments.by_rule { rule_effects(&requests, threads, &config) } else { Vec::new() };
+    let measured = arguments.counted(facts.launch.kernel.as_deref())?;
+    // Types of misses with an extension off: what further runs of that model without something do not miss.
+    let types = |kind: RunKind| {
+        let config = ReuseConfig { extensions: kind.without(config.extensions), ..config.clone() };
+        MissTypes::simulated(&requests, threads, &config).0
     };
-    let misses = MissTypes::new(full, of(RunKind::FullyAssociative), of(RunKind::UnlimitedMshrs));
-    let rules = if arguments.by_rule { by_rule(&requests, threads, &config) } else { Vec::new() };
-    let measured = arguments.counted(facts.kernel.as_deref())?;
-    let run = |(&kind, result)| {
-        let types = arguments.ablate.then(|| types_without(kind, &requests, threads, &config)).flatten();
-        RunDocument { types, ..run_document(kind, result, measured) }
+    let run = |(kind, result)| {
+        let types = arguments.ablate.then(|| types(kind));
+        RunDocument { types, ..RunDocument::new(kind, result, measured) }
     };
     Ok(ReuseDocument {
         schema: "wavecast/reuse/1",
-        head: TraceHead::new(&arguments.trace.path, facts),
+        head: TraceHead::new(&arguments.trace.path, facts.launch.clone()),
         settings: arguments.model.settings(&config, facts),
         requests: requests.requests.len() as u64,
         lines: requests.lines.len() as u64,
         misses,
-        runs: kinds.iter().zip(&runs).map(run).collect(),
+        runs: runs.into_iter().map(run).collect(),
         rules,
         measured,
     })
-}
-
-/// Types of misses with an extension off: what further runs of that model without something do not miss.
-fn types_without(kind: RunKind, requests: &Requests, threads: usize, config: &Config) -> Option<MissTypes> {
-    let config = Config { extensions: kind.without(config.extensions), ..config.clone() };
-    let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
-    let runs = simulate(requests, threads, &config, &kinds);
-    Some(MissTypes::new(runs.first()?, runs.get(1), runs.get(2)))
-}
-
-/// What each rule of the published program alone changes.
-fn by_rule(requests: &Requests, threads: usize, config: &Config) -> Vec<RuleEffect> {
-    type Change = fn(&mut Rules);
-    let code: [(&'static str, &'static str, Change); 7] = [
-        ("merge", "a miss to a line in flight needs an entry of its own", |r| r.merge = Rules::CODE.merge),
-        ("check", "only lane 0 is refused", |r| r.check = Rules::CODE.check),
-        ("clip", "a request to a line in flight takes its whole latency", |r| r.clip = Rules::CODE.clip),
-        ("order", "hits take effect before misses", |r| r.order = Rules::CODE.order),
-        ("release", "an entry is free with the first return", |r| r.release = Rules::CODE.release),
-        ("portions", "wide loads are served in portions", |r| r.portions = Rules::CODE.portions),
-        ("batches", "blocks run in static sets", |r| r.batches = Rules::CODE.batches),
-    ];
-    let run = |config: &Config| simulate(requests, threads, config, &[RunKind::Full]).pop();
-    let Some(base) = run(config) else { return Vec::new() };
-    let one = |(rule, says, change): (&'static str, &'static str, Change)| {
-        let mut changed = config.clone();
-        change(&mut changed.rules);
-        let result = run(&changed)?;
-        let points = result.miss_rate() - base.miss_rate();
-        Some(RuleEffect { rule, says, memory_misses: result.memory_misses(), points })
-    };
-    code.into_iter().filter_map(one).collect()
 }

@@ -5,12 +5,12 @@ use clap::{Args, ValueEnum};
 use super::super::failure::Failure;
 use super::input::{Opened, TraceArguments};
 use crate::report::trace::ReuseSettings;
-use crate::trace::Kind;
 use crate::trace::coalesce::{Coalescing, Requests};
-use crate::trace::reuse::{Batches, Config, Extensions, Latency, Mshrs, Rules, Visible};
+use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, Rules, Visible};
 use crate::trace::schedule::{Grouping, WarpShape};
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::Facts;
+use crate::trace::{CacheGeometry, TraceKind};
 
 /// By which rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -129,11 +129,11 @@ impl ModelArguments {
     }
 
     /// The configuration of the model.
-    pub(super) fn config(&self) -> Result<Config, Failure> {
+    pub(super) fn config(&self) -> Result<ReuseConfig, Failure> {
         let rules = self.rules();
         let base = match self.cache {
-            CacheName::Small => Config::fermi_16k(rules),
-            CacheName::Large => Config::fermi_48k(rules),
+            CacheName::Small => ReuseConfig::fermi_16k(rules),
+            CacheName::Large => ReuseConfig::fermi_48k(rules),
         };
         let refuse = |message: String| Failure::message("usage", message, None);
         if !self.line.is_power_of_two() || !(8..=65_536).contains(&self.line) {
@@ -142,23 +142,19 @@ impl ModelArguments {
         if !(0.0..=100_000.0).contains(&self.deviation) {
             return Err(refuse(format!("--deviation {}: from 0 to 100000", self.deviation)));
         }
-        let lines = self.size.unwrap_or(base.lines() * 128) / self.line;
-        let ways = self.ways.unwrap_or(u64::from(base.ways)).max(1);
-        if lines == 0 || lines > 1 << 28 || !lines.is_multiple_of(ways) {
-            return Err(refuse(format!("{lines} lines do not make sets of {ways} ways")));
-        }
-        let sets = SetIndex::parse(&self.index, lines / ways).map_err(refuse)?;
+        let lines = self.size.unwrap_or(base.geometry.bytes()) / self.line;
+        let ways = self.ways.unwrap_or(u64::from(base.geometry.ways())).max(1);
+        let geometry = CacheGeometry::with_lines(self.line, lines, ways, &self.index).map_err(refuse)?;
         let off = |name: &str| self.without.iter().any(|w| w == name);
-        Ok(Config {
-            sets,
-            ways: u32::try_from(ways).map_err(|_| refuse(format!("{ways} ways are too many")))?,
+        Ok(ReuseConfig {
+            geometry,
             latency: Latency {
                 hit: self.hit_latency,
                 miss: self.latency,
-                deviation: self.deviation,
+                deviation_ticks: self.deviation,
                 seed: self.seed,
             },
-            mshrs: Mshrs {
+            mshrs: MshrLimits {
                 total: Some(self.mshrs).filter(|&m| m > 0),
                 per_warp: self.mshrs_per_warp,
                 merged: self.merge_limit,
@@ -179,9 +175,9 @@ impl ModelArguments {
 
     /// The trace: loads and barriers, or loads alone as the published program has it.
     pub(super) fn open(&self, of: &TraceArguments) -> Result<Opened, Failure> {
-        let keep: fn(Kind) -> bool = match self.rules {
-            RulesName::Paper => |kind| matches!(kind, Kind::Load | Kind::Barrier),
-            RulesName::Code => |kind| kind == Kind::Load,
+        let keep: fn(TraceKind) -> bool = match self.rules {
+            RulesName::Paper => |kind| matches!(kind, TraceKind::Load | TraceKind::Barrier),
+            RulesName::Code => |kind| kind == TraceKind::Load,
         };
         of.open(of.blocks_of(self.threads()), Some(keep))
     }
@@ -214,24 +210,16 @@ impl ModelArguments {
     }
 
     /// What was assumed, for the report.
-    pub(super) fn settings(&self, config: &Config, facts: &Facts) -> ReuseSettings {
+    pub(super) fn settings(&self, config: &ReuseConfig, facts: &Facts) -> ReuseSettings {
         ReuseSettings {
             rules: if self.rules == RulesName::Code { "code" } else { "paper" },
-            bytes: config.lines() * self.line,
-            line: self.line,
-            ways: config.ways,
-            sets: config.sets.sets(),
-            index: config.sets.word(),
+            geometry: config.geometry.clone(),
             coalescing: "whole, half and quarter warps for 4, 8 and 16 bytes",
-            hit_latency: config.latency.hit,
-            miss_latency: config.latency.miss,
-            deviation: config.latency.deviation,
-            seed: config.latency.seed,
-            mshrs: config.mshrs.total,
-            mshrs_per_warp: config.mshrs.per_warp,
-            merged: config.mshrs.merged,
+            latency: config.latency,
+            mshrs: config.mshrs,
             cores: config.cores,
-            simulated_threads: (self.simulated_blocks(facts) * facts.block_threads()).min(facts.threads),
+            simulated_threads: (self.simulated_blocks(facts) * facts.block_threads())
+                .min(facts.launch.threads),
             warp_size: self.warp_size,
         }
     }

@@ -10,9 +10,9 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
-use crate::report::trace::{MissTypes, TraceHead, TraceSweepDocument, TraceSweepPoint};
+use crate::report::trace::{TraceHead, TraceSweepDocument, TraceSweepPoint};
 use crate::trace::coalesce::Requests;
-use crate::trace::reuse::{RunKind, simulate};
+use crate::trace::reuse::MissTypes;
 
 /// The factors of N section 7.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
@@ -44,7 +44,7 @@ fn document(arguments: &Arguments) -> Result<TraceSweepDocument, Failure> {
             points.extend(point(arguments, &opened, &requests, parameter, factor)?);
         }
     }
-    let head = TraceHead::new(&arguments.trace.path, opened.facts());
+    let head = TraceHead::new(&arguments.trace.path, opened.facts().launch.clone());
     Ok(TraceSweepDocument { schema: "wavecast/trace-sweep/1", head, points })
 }
 
@@ -65,18 +65,19 @@ fn point(
     };
     let original = match parameter {
         // The cache keeps its size: sets become fewer.
-        "associativity" => u64::from(base.ways),
-        "size" => base.lines() * model.line,
+        "associativity" => u64::from(base.geometry.ways()),
+        "size" => base.geometry.bytes(),
         "line" => model.line,
         _ => u64::from(base.mshrs.total.unwrap_or(64)),
     };
     let Some(value) = scaled(original) else { return Ok(None) };
-    model.size = Some(base.lines() * model.line);
-    model.ways = Some(u64::from(base.ways));
+    model.size = Some(base.geometry.bytes());
+    model.ways = Some(u64::from(base.geometry.ways()));
     match parameter {
         "associativity" => model.ways = Some(value),
         "size" => model.size = Some(value),
         "line" => model.line = value,
+        // More than can be counted is as good as all.
         _ => model.mshrs = u32::try_from(value).unwrap_or(u32::MAX),
     }
     let config = model.config()?;
@@ -87,15 +88,13 @@ fn point(
     } else {
         requests
     };
-    let kinds = [RunKind::Full, RunKind::FullyAssociative, RunKind::UnlimitedMshrs];
-    let runs = simulate(requests, opened.facts().block_threads(), &config, &kinds);
-    let Some(full) = runs.first() else { return Ok(None) };
+    let (misses, full) = MissTypes::simulated(requests, opened.facts().block_threads(), &config);
     Ok(Some(TraceSweepPoint {
         parameter,
         factor,
         value,
         miss_rate_percent: full.miss_rate(),
         requests: requests.requests.len() as u64,
-        misses: MissTypes::new(full, runs.get(1), runs.get(2)),
+        misses,
     }))
 }

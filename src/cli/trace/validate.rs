@@ -10,7 +10,7 @@ use super::super::failure::Failure;
 use super::super::files;
 use super::super::files::print;
 use crate::parallel;
-use crate::trace::reference::{Comparison, Reference};
+use crate::trace::reference::{Reference, ReferenceComparison};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -26,7 +26,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let message = format!("{}: {e}", arguments.path.display());
         Failure::message("reference", message, Some("expected a file of reference results"))
     })?;
-    let found: Vec<Comparison> = parallel::map_each((0..reference.len()).collect(), |i| reference.compare(i));
+    let found: Vec<ReferenceComparison> =
+        parallel::map_each((0..reference.len()).collect(), |i| reference.compare(i));
     let mut out = String::new();
     let mut runs = 0;
     let mut equal = 0;

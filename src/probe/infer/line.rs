@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
-use super::super::log::{Order, Run};
+use super::super::log::{ChaseOrder, Run};
 use super::super::marks::{Marks, significant};
 
 /// What one run says.
@@ -87,7 +87,7 @@ const TOPS: usize = 5;
 /// The last line of arrays that are loaded backwards from an empty cache: nothing is behind it, so that no
 /// prefetch can throw it out again, and its loads hit up to the one that reaches the line before.
 fn from_tops(runs: &[Run], clusters: &Clusters) -> Option<Finding<u64>> {
-    let cold = runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride < 0);
+    let cold = runs.iter().filter(|r| r.cold && r.order == ChaseOrder::Stride && r.stride < 0);
     let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
     let mut steps = 0;
     for run in cold {
@@ -128,7 +128,7 @@ fn missing(run: &Run, clusters: &Clusters, noise: f64) -> Vec<(u64, u64)> {
 }
 
 fn hint<'r>(run: &'r Run, clusters: &Clusters, noise: f64) -> Option<Hint<'r>> {
-    if run.order != Order::Stride || run.loads.len() < 8 {
+    if run.order != ChaseOrder::Stride || run.loads.len() < 8 {
         return None;
     }
     let places = missing(run, clusters, noise);

@@ -3,7 +3,7 @@
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
 use super::super::finding::PrefetchFound;
-use super::super::log::{Order, Run};
+use super::super::log::{ChaseOrder, Run};
 
 /// Arrays of the same number of lines that are needed.
 const ARRAYS: usize = 3;
@@ -11,7 +11,7 @@ const ARRAYS: usize = 3;
 /// From cold chases in ascending order.
 pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<PrefetchFound> {
     let cold: Vec<&Run> =
-        runs.iter().filter(|r| r.cold && r.order == Order::Stride && r.stride > 0).collect();
+        runs.iter().filter(|r| r.cold && r.order == ChaseOrder::Stride && r.stride > 0).collect();
     let fine =
         cold.iter().filter(|r| r.step() <= line && line.is_multiple_of(r.step()) && lines(r, line) >= 8);
     let Some(run) = fine.max_by_key(|r| r.bytes()) else {
@@ -79,7 +79,7 @@ fn last_hits<'r>(
 ) -> Option<bool> {
     let most = (lines * (loads as u64 - 1) + 1) * line;
     let ends = |r: &&Run| {
-        let up = r.cold && r.order == Order::Stride && r.stride > 0;
+        let up = r.cold && r.order == ChaseOrder::Stride && r.stride > 0;
         up && r.step() == lines * line && r.loads.len() == loads && r.bytes() <= most
     };
     let last = |r: &Run| r.loads.last().and_then(|l| clusters.missed(l.latency));

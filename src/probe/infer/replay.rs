@@ -3,9 +3,9 @@
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
 use super::super::finding::{MappingFound, PrefetchFound, ReplacementFound};
-use super::super::log::{Order, Run};
+use super::super::log::{ChaseOrder, Run};
 use super::super::marks::most_places;
-use super::super::simulate::{Cache, CacheSpec, Mapping, Policy, Prefetch, Trigger};
+use super::super::simulate::{CacheSpec, Prefetch, ProbedCache, ReplacementRule, SetMapping, Trigger};
 
 /// Misses that a policy must make where there are some.
 const RECALL: f64 = 0.93;
@@ -126,19 +126,19 @@ fn shuffled(
     noise: f64,
     known: &Known<'_>,
 ) -> Option<Vec<ReplacementFound>> {
-    let runs: Vec<&Run> = runs.iter().filter(|r| r.order == Order::Shuffled && !r.cold).collect();
+    let runs: Vec<&Run> = runs.iter().filter(|r| r.order == ChaseOrder::Shuffled && !r.cold).collect();
     let candidates = [
-        (ReplacementFound::Lru, Policy::Lru),
-        (ReplacementFound::Fifo, Policy::Fifo),
-        (ReplacementFound::TreePlru, Policy::TreePlru),
-        (ReplacementFound::Nru, Policy::Nru),
-        (ReplacementFound::Srrip, Policy::Srrip),
+        (ReplacementFound::Lru, ReplacementRule::Lru),
+        (ReplacementFound::Fifo, ReplacementRule::Fifo),
+        (ReplacementFound::TreePlru, ReplacementRule::TreePlru),
+        (ReplacementFound::Nru, ReplacementRule::Nru),
+        (ReplacementFound::Srrip, ReplacementRule::Srrip),
     ];
     let mut tried = false;
     let mut fitting = Vec::new();
     for (found, policy) in candidates {
         let halves = |w: &u32| w.is_power_of_two() && *w <= 64;
-        if policy == Policy::TreePlru && !known.ways.iter().all(halves) {
+        if policy == ReplacementRule::TreePlru && !known.ways.iter().all(halves) {
             continue;
         }
         // It must make the misses of each run: in one with many lines too many all policies look alike.
@@ -159,7 +159,7 @@ fn shuffled(
 }
 
 /// The cache as it is known, if the sets of all lines of a run are.
-fn spec(known: &Known<'_>, run: &Run, policy: Policy) -> Option<CacheSpec> {
+fn spec(known: &Known<'_>, run: &Run, policy: ReplacementRule) -> Option<CacheSpec> {
     let lines = run.bytes().div_ceil(known.line);
     if lines > most_places(run.loads.len()) {
         return None;
@@ -178,7 +178,7 @@ fn spec(known: &Known<'_>, run: &Run, policy: Policy) -> Option<CacheSpec> {
         }
         _ => None,
     };
-    let (line, ways, mapping) = (known.line, known.ways.to_vec(), Mapping::Table(table));
+    let (line, ways, mapping) = (known.line, known.ways.to_vec(), SetMapping::Table(table));
     let sector = known.sector.min(line);
     Some(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit: 1.0 })
 }
@@ -186,7 +186,7 @@ fn spec(known: &Known<'_>, run: &Run, policy: Policy) -> Option<CacheSpec> {
 /// Simulates a run, warm from two rounds.
 fn replay(run: &Run, clusters: &Clusters, spec: &CacheSpec) -> Score {
     let limit = u32::try_from(run.bytes().div_ceil(spec.line)).unwrap_or(u32::MAX);
-    let mut cache = Cache::new(spec, limit, 0);
+    let mut cache = ProbedCache::new(spec, limit, 0);
     let first = run.loads.first().map_or(0, |l| l.index);
     let again = run.loads.iter().skip(1).position(|l| l.index == first).map_or(run.loads.len(), |p| p + 1);
     let round = &run.loads[..again];

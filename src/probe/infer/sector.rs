@@ -5,7 +5,7 @@
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
 use super::super::finding::PrefetchFound;
-use super::super::log::{Order, Run};
+use super::super::log::{ChaseOrder, Run};
 use super::super::marks::Marks;
 
 /// Misses with wider places over those with all sectors: from here on lines are as wide, below they are not.
@@ -32,7 +32,7 @@ pub enum Shared {
 
 /// The share of loads that miss of a chase of one element of each `wide` bytes.
 fn share(run: &Run, clusters: &Clusters, noise: f64, wide: u64) -> Option<f64> {
-    let scattered = run.order == Order::Scattered && !run.cold && run.step() == wide;
+    let scattered = run.order == ChaseOrder::Scattered && !run.cold && run.step() == wide;
     let (loads, misses) = scattered
         .then(|| Marks::new(run, clusters, run.stride.unsigned_abs()).sum())
         .filter(|s| s.0 >= LOADS)?;
@@ -148,7 +148,7 @@ mod tests {
         let spec = read_spec("x", text).unwrap();
         let run = |wide: i64, less: u64| {
             let n = (fits + fits / 4) / 4 - less;
-            chase(&spec, &Chase { order: Order::Scattered, ..Chase::warm(n, wide / 4, 60) })
+            chase(&spec, &Chase { order: ChaseOrder::Scattered, ..Chase::warm(n, wide / 4, 60) })
         };
         let mut runs = vec![chase(&spec, &Chase::warm(8, 1, 500)), run(32, 0)];
         runs.extend(

@@ -59,7 +59,7 @@ impl Logs {
 
 /// What a file that does not say them is to have.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given {
+pub struct LogDefaults {
     /// Elements of the array.
     pub n: Option<u64>,
     /// Elements from one load to the next.

@@ -12,7 +12,7 @@ mod rows;
 use std::io::Read;
 
 pub use error::LogError;
-pub use logs::{Figure, Given, Logs, MshrPoint, SizePoint};
+pub use logs::{Figure, LogDefaults, Logs, MshrPoint, SizePoint};
 
 use lines::{Ending, Lines};
 use rows::Reader;
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads a log, packed or not, and adds what it holds to `logs`; `name` is the file's. A last row that was cut is
 /// left out with a warning.
-pub fn read_logs(name: &str, input: impl Read, given: Given, logs: &mut Logs) -> Result<(), LogError> {
+pub fn read_logs(name: &str, input: impl Read, given: LogDefaults, logs: &mut Logs) -> Result<(), LogError> {
     let mut lines = Lines::new(crate::trace::format::unpack(input)?, MOST_BYTES);
     let before = logs.sizes();
     let mut reader = Reader::new(name, given, logs);
@@ -47,7 +47,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Logs, LogError> {
         let mut logs = Logs::default();
-        read_logs("log", text.as_bytes(), Given::default(), &mut logs).map(|()| logs)
+        read_logs("log", text.as_bytes(), LogDefaults::default(), &mut logs).map(|()| logs)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Size and stride that a log does not say: from its name, or from the indices.
 
-use super::logs::Given;
+use super::logs::LogDefaults;
 use crate::probe::Load;
 
 /// What is known of a run before its rows.
@@ -14,7 +14,7 @@ pub(super) struct Hints {
 
 impl Hints {
     /// From what was given, or a name such as `fermi-3073element-stride1.txt` or `n3080_s8.csv`.
-    pub(super) fn from_name(name: &str, given: Given) -> Self {
+    pub(super) fn from_name(name: &str, given: LogDefaults) -> Self {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name).to_lowercase();
         let parts = parts(&base);
         let mut hints = Self {
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn names_say_size_and_stride() {
         let of = |name: &str| {
-            let hints = Hints::from_name(name, Given::default());
+            let hints = Hints::from_name(name, LogDefaults::default());
             (hints.n, hints.stride, hints.cold)
         };
         assert_eq!(of("logs/fermi-3073element-stride1.txt"), (Some(3073), Some(1), false));

@@ -3,10 +3,10 @@
 use super::error::LogError;
 use super::glued;
 use super::header::{self, Columns, Shape};
-use super::logs::{Figure, Given, Logs, MOST_LOADS, MshrPoint, SizePoint};
+use super::logs::{Figure, LogDefaults, Logs, MOST_LOADS, MshrPoint, SizePoint};
 use super::name::{self, Hints};
 use super::number::{integer, real};
-use crate::probe::{Load, Order, Run};
+use crate::probe::{ChaseOrder, Load, Run};
 
 /// Reads line by line.
 pub(super) struct Reader<'a> {
@@ -27,14 +27,14 @@ pub(super) struct Reader<'a> {
 /// A run that is being read.
 struct Open {
     hints: Hints,
-    order: Order,
+    order: ChaseOrder,
     /// Whether indices are those of the next load.
     next: bool,
     loads: Vec<Load>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(name: &'a str, given: Given, logs: &'a mut Logs) -> Self {
+    pub(super) fn new(name: &'a str, given: LogDefaults, logs: &'a mut Logs) -> Self {
         let loads = logs.runs.iter().map(|r| r.loads.len()).sum();
         let hints = Hints::from_name(name, given);
         Self { hints, name, logs, columns: None, run: None, number: 0, load: false, loads, glued: Vec::new() }
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.close()?;
-        let (mut hints, mut order, mut extra) = (self.hints, Order::Stride, 0);
+        let (mut hints, mut order, mut extra) = (self.hints, ChaseOrder::Stride, 0);
         for word in words {
             let Some((key, value)) = word.split_once('=') else { continue };
             let read = match key {
@@ -89,15 +89,15 @@ impl<'a> Reader<'a> {
                 "order" => match value {
                     "stride" => true,
                     "shuffled" => {
-                        order = Order::Shuffled;
+                        order = ChaseOrder::Shuffled;
                         true
                     }
                     "scattered" => {
-                        order = Order::Scattered;
+                        order = ChaseOrder::Scattered;
                         true
                     }
                     "evict" => {
-                        order = Order::Evict { extra: 0 };
+                        order = ChaseOrder::Evict { extra: 0 };
                         true
                     }
                     _ => false,
@@ -108,8 +108,8 @@ impl<'a> Reader<'a> {
                 return Err(self.malformed("a value such as n=3073, s=1, order=stride, cold=0", word));
             }
         }
-        if matches!(order, Order::Evict { .. }) {
-            order = Order::Evict { extra };
+        if matches!(order, ChaseOrder::Evict { .. }) {
+            order = ChaseOrder::Evict { extra };
         }
         self.columns = Some(Columns::loads());
         self.run = Some(Open { hints, order, next: false, loads: Vec::new() });
@@ -130,8 +130,12 @@ impl<'a> Reader<'a> {
         }
         self.close()?;
         if columns.shape == Shape::Loads {
-            self.run =
-                Some(Open { hints: self.hints, order: Order::Stride, next: columns.next, loads: Vec::new() });
+            self.run = Some(Open {
+                hints: self.hints,
+                order: ChaseOrder::Stride,
+                next: columns.next,
+                loads: Vec::new(),
+            });
         }
         self.columns = Some(columns);
         Ok(())

@@ -1,6 +1,6 @@
 //! A cache with sets of any size, and levels of them.
 
-use super::spec::{CacheSpec, Policy, Prefetch, ProbeSpec, Trigger};
+use super::spec::{CacheSpec, Prefetch, ProbeSpec, ReplacementRule, Trigger};
 use crate::random::Random;
 
 const NONE: u32 = u32::MAX;
@@ -36,17 +36,17 @@ struct Set {
 
 /// How late a line is thought to be used again, at most, and when it comes in (Jaleel et al.: NRU is their policy
 /// with one bit).
-fn lateness(policy: &Policy) -> Option<(u8, u8)> {
+fn lateness(policy: &ReplacementRule) -> Option<(u8, u8)> {
     match policy {
-        Policy::Nru => Some((1, 0)),
-        Policy::Srrip => Some((3, 2)),
+        ReplacementRule::Nru => Some((1, 0)),
+        ReplacementRule::Srrip => Some((3, 2)),
         _ => None,
     }
 }
 
 /// A simulated cache.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct ProbedCache {
     spec: CacheSpec,
     lines: Vec<Line>,
     sets: Vec<Set>,
@@ -55,7 +55,7 @@ pub struct Cache {
     random: Random,
 }
 
-impl Cache {
+impl ProbedCache {
     /// An empty cache; lines from `limit` on are not prefetched.
     pub fn new(spec: &CacheSpec, limit: u32, seed: u64) -> Self {
         let set = |&w: &u32| Set {
@@ -136,13 +136,15 @@ impl Cache {
     fn used(&mut self, line: u32, hit: bool) {
         let Line { set, way, .. } = self.lines[line as usize];
         match self.spec.policy {
-            Policy::Lru => {
+            ReplacementRule::Lru => {
                 self.unlink(set as usize, line);
                 self.link(set as usize, line);
             }
-            Policy::TreePlru => self.point_away(set as usize, way as usize),
+            ReplacementRule::TreePlru => self.point_away(set as usize, way as usize),
             // Whether a sector that comes late counts as a use is not known of any cache; here it does not.
-            Policy::Nru | Policy::Srrip if hit => self.sets[set as usize].late[way as usize] = 0,
+            ReplacementRule::Nru | ReplacementRule::Srrip if hit => {
+                self.sets[set as usize].late[way as usize] = 0
+            }
             _ => {}
         }
     }
@@ -176,7 +178,7 @@ impl Cache {
 
     /// Lets every node on the way to `way` point to its other half.
     fn point_away(&mut self, set: usize, way: usize) {
-        if self.spec.policy != Policy::TreePlru {
+        if self.spec.policy != ReplacementRule::TreePlru {
             return;
         }
         let set = &mut self.sets[set];
@@ -192,17 +194,17 @@ impl Cache {
 }
 
 /// The way of a full set that gives way.
-fn victim(policy: &Policy, set: &mut Set, lines: &[Line], random: &mut Random) -> usize {
+fn victim(policy: &ReplacementRule, set: &mut Set, lines: &[Line], random: &mut Random) -> usize {
     match policy {
-        Policy::Nru | Policy::Srrip => {
+        ReplacementRule::Nru | ReplacementRule::Srrip => {
             let last = lateness(policy).map_or(0, |l| l.0);
             let latest = set.late.iter().copied().max().unwrap_or(0);
             set.late.iter_mut().for_each(|l| *l += last - latest);
             set.late.iter().position(|&l| l == last).unwrap_or(0)
         }
-        Policy::Lru | Policy::Fifo => lines[set.oldest as usize].way as usize,
-        Policy::Random => random.below(set.ways),
-        Policy::TreePlru => {
+        ReplacementRule::Lru | ReplacementRule::Fifo => lines[set.oldest as usize].way as usize,
+        ReplacementRule::Random => random.below(set.ways),
+        ReplacementRule::TreePlru => {
             let (mut node, mut half, mut way) = (1, set.ways / 2, 0);
             while half > 0 {
                 let right = set.tree >> (node & 63) & 1 == 1;
@@ -212,7 +214,7 @@ fn victim(policy: &Policy, set: &mut Set, lines: &[Line], random: &mut Random) -
             }
             way
         }
-        Policy::Weighted(weights) => {
+        ReplacementRule::Weighted(weights) => {
             let weights = &weights[..set.ways];
             let mut ticket = random.below(weights.iter().map(|&w| w as usize).sum());
             let mut chosen = 0;
@@ -231,7 +233,7 @@ fn victim(policy: &Policy, set: &mut Set, lines: &[Line], random: &mut Random) -
 /// Levels of caches with noisy latencies.
 #[derive(Debug, Clone)]
 pub struct Latencies {
-    caches: Vec<Cache>,
+    caches: Vec<ProbedCache>,
     miss: f64,
     noise: f64,
     outliers: f64,
@@ -244,7 +246,7 @@ impl Latencies {
     pub fn new(spec: &ProbeSpec, end: u64, seed: u64) -> Self {
         let limit = |line: u64| u32::try_from(end.div_ceil(line)).unwrap_or(NONE);
         let seed = spec.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
-        let caches = spec.levels.iter().map(|l| Cache::new(l, limit(l.line), seed)).collect();
+        let caches = spec.levels.iter().map(|l| ProbedCache::new(l, limit(l.line), seed)).collect();
         let random = Random::new(seed ^ 0x0153);
         let (miss, noise, outliers, step) = (spec.miss, spec.noise, spec.outliers, spec.step);
         Self { caches, miss, noise, outliers, step, random }
@@ -290,7 +292,7 @@ mod tests {
     fn hits(replacement: &str, lines: &[u64]) -> Vec<bool> {
         let text = format!("{{line: 32, ways: 4, replacement: {replacement}, hit: 10, miss: 20}}");
         let spec = read_spec("x", &text).unwrap();
-        let mut cache = Cache::new(&spec.levels[0], 100, 1);
+        let mut cache = ProbedCache::new(&spec.levels[0], 100, 1);
         lines.iter().map(|l| cache.load(l * 32)).collect()
     }
 
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn a_miss_brings_a_sector_and_puts_out_a_line() {
         let spec = read_spec("x", "{line: 128, sector: 32, ways: 2, hit: 10, miss: 20}").unwrap();
-        let mut cache = Cache::new(&spec.levels[0], 100, 1);
+        let mut cache = ProbedCache::new(&spec.levels[0], 100, 1);
         assert!(!cache.load(0) && cache.load(31), "a sector comes with its first load");
         assert!(!cache.load(32), "the next has not come with it");
         assert!(!cache.load(128) && cache.load(0) && cache.load(32));

@@ -2,7 +2,7 @@
 
 use super::cache::Latencies;
 use super::spec::ProbeSpec;
-use crate::probe::{Load, Order, Run};
+use crate::probe::{ChaseOrder, Load, Run};
 use crate::random::{Random, mixed};
 
 /// Rounds before the clock runs.
@@ -17,7 +17,7 @@ pub struct Chase {
     /// N 5.1: elements of a line; of a scattered chase: elements of which one is loaded.
     pub stride: i64,
     /// The order.
-    pub order: Order,
+    pub order: ChaseOrder,
     /// Whether the first loads are timed too.
     pub cold: bool,
     /// Rounds that are timed.
@@ -27,7 +27,7 @@ pub struct Chase {
 impl Chase {
     /// A warm chase by a stride.
     pub fn warm(n: u64, stride: i64, rounds: u64) -> Self {
-        Self { n, stride, order: Order::Stride, cold: false, rounds }
+        Self { n, stride, order: ChaseOrder::Stride, cold: false, rounds }
     }
 
     /// The elements of a round.
@@ -36,9 +36,9 @@ impl Chase {
         let element = |i: u64| u32::try_from(i).unwrap_or(u32::MAX);
         let firsts = (0..self.n).step_by(usize::try_from(step).unwrap_or(usize::MAX));
         match self.order {
-            Order::Stride if self.stride < 0 => firsts.map(|i| element(self.n - 1 - i)).collect(),
-            Order::Stride | Order::Evict { .. } => firsts.map(element).collect(),
-            Order::Scattered => {
+            ChaseOrder::Stride if self.stride < 0 => firsts.map(|i| element(self.n - 1 - i)).collect(),
+            ChaseOrder::Stride | ChaseOrder::Evict { .. } => firsts.map(element).collect(),
+            ChaseOrder::Scattered => {
                 let mut random = Random::new(mixed(seed ^ 0x5ca7));
                 let mut within = |room: u64| random.below(usize::try_from(room).unwrap_or(usize::MAX)) as u64;
                 let place = |i: u64| element(i + within(step.min(self.n - i)));
@@ -48,7 +48,7 @@ impl Chase {
                 }
                 all
             }
-            Order::Shuffled => {
+            ChaseOrder::Shuffled => {
                 // The first two elements of a line, which lie in one sector of it, each in an order of its own.
                 let mut all: Vec<u32> = firsts.map(element).collect();
                 let next = u32::from(step > 1);
@@ -73,10 +73,10 @@ fn shuffle(all: &mut [u32], random: &mut Random) {
 /// Runs a chase.
 pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
     let salt = match wanted.order {
-        Order::Stride => 0,
-        Order::Shuffled => 1,
-        Order::Evict { extra } => 2 + u64::from(extra),
-        Order::Scattered => 3 + u64::from(u32::MAX),
+        ChaseOrder::Stride => 0,
+        ChaseOrder::Shuffled => 1,
+        ChaseOrder::Evict { extra } => 2 + u64::from(extra),
+        ChaseOrder::Scattered => 3 + u64::from(u32::MAX),
     };
     let seed = mixed(wanted.n ^ wanted.stride.unsigned_abs() << 40 ^ salt << 20);
     let element = u64::from(spec.element);
@@ -92,7 +92,7 @@ pub fn chase(spec: &ProbeSpec, wanted: &Chase) -> Run {
     let mut loads =
         Vec::with_capacity(round.len().saturating_mul(usize::try_from(wanted.rounds).unwrap_or(0)));
     for _ in 0..wanted.rounds {
-        if let Order::Evict { extra } = wanted.order {
+        if let ChaseOrder::Evict { extra } = wanted.order {
             // Stage 1 again, then stage 2.
             for _ in 0..WARM {
                 for &i in &round {

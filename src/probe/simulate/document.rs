@@ -8,7 +8,7 @@ use crate::text::{
     Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, parse_stream, record,
 };
 
-use super::spec::{CacheSpec, Mapping, Policy, Prefetch, ProbeSpec, Trigger};
+use super::spec::{CacheSpec, Prefetch, ProbeSpec, ReplacementRule, SetMapping, Trigger};
 
 /// Lines beyond which a simulated cache is hardly meant.
 const MOST_LINES: u64 = 1 << 24;
@@ -225,27 +225,27 @@ fn ways(document: &SpecDocument) -> Result<Vec<u32>, Refusal> {
     Ok(all)
 }
 
-fn mapping(document: &SpecDocument, ways: &[u32], seed: u64) -> Result<Mapping, Refusal> {
+fn mapping(document: &SpecDocument, ways: &[u32], seed: u64) -> Result<SetMapping, Refusal> {
     match document.mapping.as_deref().unwrap_or("bits") {
-        "bits" => Ok(Mapping::Bits),
+        "bits" => Ok(SetMapping::Bits),
         "spatial" => {
             let run = u64::try_from(document.run.unwrap_or(4)).ok().filter(|&r| r > 0);
-            run.map(Mapping::Spatial).ok_or(("run is at least 1".to_owned(), "for example run: 4"))
+            run.map(SetMapping::Spatial).ok_or(("run is at least 1".to_owned(), "for example run: 4"))
         }
         "xor" => {
             let mask = |m: &String| u64::from_str_radix(m.trim().trim_start_matches("0x"), 16).ok();
             let masks: Option<Vec<u64>> = document.masks.iter().flatten().map(mask).collect();
             let masks = masks.filter(|m| m.len() < 25 && 1 << m.len() == ways.len());
             let help = "for 4 sets: masks: [\"0x5\", \"0xa\"], bits of the line's number";
-            masks.map(Mapping::Xor).ok_or((format!("{} sets need masks, one a bit", ways.len()), help))
+            masks.map(SetMapping::Xor).ok_or((format!("{} sets need masks, one a bit", ways.len()), help))
         }
         "table" => {
-            let Some(table) = &document.table else { return Ok(Mapping::Table(shuffled(ways, seed))) };
+            let Some(table) = &document.table else { return Ok(SetMapping::Table(shuffled(ways, seed))) };
             let known = |s: &i64| u32::try_from(*s).ok().filter(|&s| (s as usize) < ways.len());
             let table: Option<Vec<u32>> = table.iter().map(known).collect();
             let table = table.filter(|t| !t.is_empty());
             let help = "or leave it out for a random table";
-            table.map(Mapping::Table).ok_or((format!("a table holds sets below {}", ways.len()), help))
+            table.map(SetMapping::Table).ok_or((format!("a table holds sets below {}", ways.len()), help))
         }
         other => Err((format!("`{other}` is no mapping"), "known: bits, spatial, xor, table")),
     }
@@ -262,14 +262,14 @@ fn shuffled(ways: &[u32], seed: u64) -> Vec<u32> {
     table
 }
 
-fn policy(document: &SpecDocument, ways: &[u32]) -> Result<Policy, Refusal> {
+fn policy(document: &SpecDocument, ways: &[u32]) -> Result<ReplacementRule, Refusal> {
     match document.replacement.as_deref().unwrap_or("lru") {
-        "lru" => Ok(Policy::Lru),
-        "fifo" => Ok(Policy::Fifo),
-        "random" => Ok(Policy::Random),
-        "nru" => Ok(Policy::Nru),
-        "srrip" => Ok(Policy::Srrip),
-        "plru" if ways.iter().all(|w| w.is_power_of_two() && *w <= 64) => Ok(Policy::TreePlru),
+        "lru" => Ok(ReplacementRule::Lru),
+        "fifo" => Ok(ReplacementRule::Fifo),
+        "random" => Ok(ReplacementRule::Random),
+        "nru" => Ok(ReplacementRule::Nru),
+        "srrip" => Ok(ReplacementRule::Srrip),
+        "plru" if ways.iter().all(|w| w.is_power_of_two() && *w <= 64) => Ok(ReplacementRule::TreePlru),
         "plru" => Err(("plru needs a power of two of ways, up to 64".to_owned(), "or take lru")),
         "weighted" => {
             let weight = |w: &i64| u32::try_from(*w).ok().filter(|&w| w > 0 && w < 1 << 20);
@@ -277,7 +277,7 @@ fn policy(document: &SpecDocument, ways: &[u32]) -> Result<Policy, Refusal> {
             let most = ways.iter().copied().max().unwrap_or(0) as usize;
             let weights = weights.filter(|w| w.len() >= most);
             let help = "for 4 ways: weights: [1, 3, 1, 1]";
-            weights.map(Policy::Weighted).ok_or((format!("{most} ways need weights above 0"), help))
+            weights.map(ReplacementRule::Weighted).ok_or((format!("{most} ways need weights above 0"), help))
         }
         other => {
             let help = "known: lru, fifo, random, plru, weighted, nru, srrip";

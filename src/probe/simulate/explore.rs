@@ -6,11 +6,11 @@ use super::spec::ProbeSpec;
 use crate::probe::infer::{BESIDE, Shared, ahead, misses_enough, overflows, shared};
 use crate::probe::marks::{Marks, significant};
 use crate::probe::noise::noise_of;
-use crate::probe::{Clusters, Confidence, Order, PrefetchFound, Run, evictions, infer};
+use crate::probe::{ChaseOrder, Clusters, Confidence, PrefetchFound, Run, evictions, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRange {
     /// The shortest.
     pub least: u64,
     /// The longest.
@@ -19,7 +19,7 @@ pub struct Lines {
     pub step: u64,
 }
 
-impl Lines {
+impl LineRange {
     /// Of caches.
     pub const CACHE: Self = Self { least: 32, most: 512, step: 4 };
     /// Of TLBs.
@@ -58,7 +58,7 @@ const MOST_ROUNDS: u64 = 2048;
 const ROUNDS: u64 = 48;
 
 /// Runs of a simulated cache, from which `infer` finds its structure.
-pub fn explore(spec: &ProbeSpec, lines: Lines) -> Vec<Run> {
+pub fn explore(spec: &ProbeSpec, lines: LineRange) -> Vec<Run> {
     let mut probe = Probe { spec, element: u64::from(spec.element), runs: Vec::new() };
     probe.cold(lines);
     let Some(sector) = probe.sector() else { return probe.runs };
@@ -92,7 +92,7 @@ impl Probe<'_> {
     }
 
     /// Chases of an empty cache, up and down: lines, and what comes unasked.
-    fn cold(&mut self, lines: Lines) {
+    fn cold(&mut self, lines: LineRange) {
         let n = self.elements(lines.most * 128);
         let step = self.stride(lines.step.max(self.element));
         for stride in [-step, step] {
@@ -181,7 +181,7 @@ impl Probe<'_> {
 
     /// Whether what a miss brings is a sector of a longer line: one element of each two sectors, then of each two of
     /// what these make, beside one of each sector. Bytes of a line.
-    fn widen(&mut self, sector: u64, fits: u64, lines: Lines) -> u64 {
+    fn widen(&mut self, sector: u64, fits: u64, lines: LineRange) -> u64 {
         let clusters = Clusters::new(&self.runs);
         let noise = noise_of(&self.runs, &clusters);
         // Under a prefetch lines look longer than they are.
@@ -222,12 +222,12 @@ impl Probe<'_> {
     fn scattered(&self, n: u64, place: u64) -> Run {
         let places = n.div_ceil(self.elements(place)).max(1);
         let rounds = (SCATTERED_LOADS / places).clamp(FEWEST, ROUNDS * ROUNDS);
-        let wanted = Chase { order: Order::Scattered, ..Chase::warm(n, -self.stride(place), rounds) };
+        let wanted = Chase { order: ChaseOrder::Scattered, ..Chase::warm(n, -self.stride(place), rounds) };
         self.run(&wanted)
     }
 
     /// Stage 1: loads closer than a line in an array that is much too large.
-    fn fine(&mut self, line: u64, fits: u64, lines: Lines) {
+    fn fine(&mut self, line: u64, fits: u64, lines: LineRange) {
         let step = self.stride(lines.step.max(self.element).min(line / 2));
         let n = self.elements((fits * 3).max(64) * line);
         // Not counted when lines are followed: the array is too large for that.
@@ -305,7 +305,7 @@ impl Probe<'_> {
             for low in 0..fits.min(TRIES) {
                 let extra = u32::try_from(self.elements((1 << bit | low) * line));
                 let Ok(extra) = extra else { return };
-                let (stride, order) = (self.stride(line), Order::Evict { extra });
+                let (stride, order) = (self.stride(line), ChaseOrder::Evict { extra });
                 let run = self.run(&Chase { n, stride, order, cold: false, rounds: 48 });
                 let silent = evictions(std::slice::from_ref(&run), &clusters, noise, line).pairs.is_empty();
                 self.runs.push(run);
@@ -341,7 +341,8 @@ impl Probe<'_> {
     /// The last elements are left out, which changes the order and nothing else.
     fn shuffled(&mut self, line: u64, lines: u64, without: u64) {
         let n = self.elements(line * lines) - without.min(self.elements(line) / 4);
-        let wanted = Chase { n, stride: self.stride(line), order: Order::Shuffled, cold: false, rounds: 24 };
+        let wanted =
+            Chase { n, stride: self.stride(line), order: ChaseOrder::Shuffled, cold: false, rounds: 24 };
         self.runs.push(self.run(&wanted));
     }
 }

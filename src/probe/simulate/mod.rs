@@ -7,9 +7,9 @@ mod explore;
 mod spec;
 mod waits;
 
-pub use cache::{Cache, Latencies};
+pub use cache::{Latencies, ProbedCache};
 pub use chase::{Chase, chase};
 pub use document::{SpecDocument, read_spec};
-pub use explore::{Lines, explore};
-pub use spec::{CacheSpec, Mapping, Policy, Prefetch, ProbeSpec, Trigger};
+pub use explore::{LineRange, explore};
+pub use spec::{CacheSpec, Prefetch, ProbeSpec, ReplacementRule, SetMapping, Trigger};
 pub use waits::{mshr_points, set_hash_runs};

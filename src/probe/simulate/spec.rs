@@ -2,7 +2,7 @@
 
 /// From lines to sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mapping {
+pub enum SetMapping {
     /// The remainder by the number of sets.
     Bits,
     /// So many consecutive lines share a set (S 4.3).
@@ -13,19 +13,19 @@ pub enum Mapping {
     Table(Vec<u32>),
 }
 
-impl Mapping {
+impl SetMapping {
     /// The set of a line.
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of sets")]
     pub fn set(&self, line: u64, sets: usize) -> u32 {
         let sets = sets.max(1) as u64;
         match self {
-            Mapping::Bits => (line % sets) as u32,
-            Mapping::Spatial(run) => (line / (*run).max(1) % sets) as u32,
-            Mapping::Xor(masks) => {
+            SetMapping::Bits => (line % sets) as u32,
+            SetMapping::Spatial(run) => (line / (*run).max(1) % sets) as u32,
+            SetMapping::Xor(masks) => {
                 let bit = |(i, mask): (usize, &u64)| ((line & mask).count_ones() & 1) << i;
                 masks.iter().enumerate().map(bit).sum()
             }
-            Mapping::Table(table) => {
+            SetMapping::Table(table) => {
                 table.get((line % table.len().max(1) as u64) as usize).copied().unwrap_or(0)
             }
         }
@@ -34,7 +34,7 @@ impl Mapping {
 
 /// Which line of a set gives way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Policy {
+pub enum ReplacementRule {
     /// Least recently used.
     Lru,
     /// First in, first out.
@@ -81,9 +81,9 @@ pub struct CacheSpec {
     /// Lines of each set.
     pub ways: Vec<u32>,
     /// From lines to sets.
-    pub mapping: Mapping,
+    pub mapping: SetMapping,
     /// Replacement.
-    pub policy: Policy,
+    pub policy: ReplacementRule,
     /// Prefetch.
     pub prefetch: Option<Prefetch>,
     /// Cycles of a hit.

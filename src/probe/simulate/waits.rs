@@ -3,7 +3,7 @@
 use super::cache::Latencies;
 use super::chase::{Chase, chase};
 use super::spec::ProbeSpec;
-use crate::probe::{MshrPoint, Order, Run};
+use crate::probe::{ChaseOrder, MshrPoint, Run};
 
 /// N 5.1: an array that fills the cache, and beside it, one at a time, lines up to `bits` line bits that
 /// differ from the first line in one bit, or in one and a low one.
@@ -18,7 +18,10 @@ pub fn set_hash_runs(spec: &ProbeSpec, bits: u32) -> Vec<Run> {
     let mut runs: Vec<Run> = beside
         .filter_map(|line| {
             let extra = u32::try_from(line * level.line / element).ok()?;
-            Some(chase(spec, &Chase { n, stride, order: Order::Evict { extra }, cold: false, rounds: 24 }))
+            Some(chase(
+                spec,
+                &Chase { n, stride, order: ChaseOrder::Evict { extra }, cold: false, rounds: 24 },
+            ))
         })
         .collect();
     // An array of a line, so that the noise of hits is known.

@@ -8,7 +8,7 @@ use crate::probe::Confidence;
 
 /// Which cache the chases went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ProbedLevel {
     /// The first-level cache.
     L1,
     /// The second-level cache.
@@ -24,7 +24,7 @@ fn key(path: &str, value: String, note: impl Into<String>) -> DeviceKey {
 }
 
 /// The keys that findings of at least medium confidence fill; what chases went through must be said.
-pub fn device_keys(document: &ProbeDocument, place: Option<Place>) -> Vec<DeviceKey> {
+pub fn device_keys(document: &ProbeDocument, place: Option<ProbedLevel>) -> Vec<DeviceKey> {
     let mut keys = Vec::new();
     if let Some(place) = place {
         of_structure(document, place, &mut keys);
@@ -44,12 +44,12 @@ pub fn device_keys(document: &ProbeDocument, place: Option<Place>) -> Vec<Device
     keys
 }
 
-fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey>) {
+fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<DeviceKey>) {
     let Some(s) = &document.structure else { return };
     let section = match place {
-        Place::L1 => "l1",
-        Place::L2 => "l2",
-        Place::TlbL1 | Place::TlbL2 => "tlb",
+        ProbedLevel::L1 => "l1",
+        ProbedLevel::L2 => "l2",
+        ProbedLevel::TlbL1 | ProbedLevel::TlbL2 => "tlb",
     };
     let sure = |confidence: Confidence| confidence >= Confidence::Medium;
     let line = if section == "tlb" { "tlb.page".to_owned() } else { format!("{section}.line") };
@@ -57,22 +57,22 @@ fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey
         keys.push(key(&line, Bytes(bytes).to_string(), s.line_bytes.evidence.join("; ")));
     }
     // Of a TLB the part of a page that has an entry of its own is nothing that the device format knows.
-    if let (Place::L1 | Place::L2, Some(bytes)) =
+    if let (ProbedLevel::L1 | ProbedLevel::L2, Some(bytes)) =
         (place, s.sector_bytes.value.filter(|_| sure(s.sector_bytes.confidence)))
     {
         let note = s.sector_bytes.evidence.join("; ");
         keys.push(key(&format!("{section}.sector"), Bytes(bytes).to_string(), note));
     }
     let capacity = match place {
-        Place::L1 => "l1.capacity",
-        Place::L2 => "l2.capacity",
-        Place::TlbL1 => "tlb.l1_reach",
-        Place::TlbL2 => "tlb.l2_reach",
+        ProbedLevel::L1 => "l1.capacity",
+        ProbedLevel::L2 => "l2.capacity",
+        ProbedLevel::TlbL1 => "tlb.l1_reach",
+        ProbedLevel::TlbL2 => "tlb.l2_reach",
     };
     if let Some(bytes) = s.capacity_bytes.value.filter(|_| sure(s.capacity_bytes.confidence)) {
         keys.push(key(capacity, Bytes(bytes).to_string(), s.capacity_bytes.evidence.join("; ")));
     }
-    if place == Place::L1
+    if place == ProbedLevel::L1
         && let Some([first, others @ ..]) = s.ways.value.as_deref().filter(|_| sure(s.ways.confidence))
         && others.iter().all(|w| w == first)
     {
@@ -80,11 +80,11 @@ fn of_structure(document: &ProbeDocument, place: Place, keys: &mut Vec<DeviceKey
             format!("{} sets; replacement {}", others.len() + 1, s.replacement.value.unwrap_or("open"));
         keys.push(key("l1.ways", first.to_string(), note));
     }
-    if let (Place::L1 | Place::L2, Some(hit)) = (place, document.clusters.first()) {
+    if let (ProbedLevel::L1 | ProbedLevel::L2, Some(hit)) = (place, document.clusters.first()) {
         let note = format!("median of {} hits", hit.loads);
         keys.push(key(&format!("{section}.latency"), format!("{:.0} cycles", hit.cycles), note));
     }
-    if let (Place::TlbL2, [hit, miss, ..]) = (place, document.clusters.as_slice()) {
+    if let (ProbedLevel::TlbL2, [hit, miss, ..]) = (place, document.clusters.as_slice()) {
         let note = format!("{:.0} cycles with a miss, {:.0} without", miss.cycles, hit.cycles);
         keys.push(key("tlb.miss_latency", format!("{:.0} cycles", miss.cycles - hit.cycles), note));
     }

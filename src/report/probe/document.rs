@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::device::Change;
 use crate::probe::{
-    Clusters, Confidence, Figure, Finding, Level, Logs, MappingFound, Mshrs, Order, PrefetchFound, Run,
-    SetHash, Structure, infer, levels, mshrs, set_hash,
+    ChaseOrder, Clusters, Confidence, Figure, Finding, LatencyLevel, Logs, MappingFound, MshrsFound,
+    PrefetchFound, Run, SetHash, Structure, infer, levels, mshrs, set_hash,
 };
 use crate::report::check::Tool;
 
@@ -215,8 +215,8 @@ impl From<&DeviceKey> for Change {
 
 /// What logs say.
 pub fn probe_document(sources: Vec<String>, logs: &Logs) -> ProbeDocument {
-    let evict = logs.runs.iter().find(|r| matches!(r.order, Order::Evict { .. }));
-    let chases = logs.runs.iter().any(|r| !matches!(r.order, Order::Evict { .. }) && r.loads.len() > 8);
+    let evict = logs.runs.iter().find(|r| matches!(r.order, ChaseOrder::Evict { .. }));
+    let chases = logs.runs.iter().any(|r| !matches!(r.order, ChaseOrder::Evict { .. }) && r.loads.len() > 8);
     let structure = chases.then(|| infer(&logs.runs));
     let clusters = structure.as_ref().map_or_else(|| Clusters::new(&logs.runs), |s| s.clusters.clone());
     let line = structure.as_ref().and_then(|s| s.line.value);
@@ -291,7 +291,7 @@ fn prefetch_document(found: PrefetchFound) -> PrefetchDocument {
     }
 }
 
-fn level_document(level: &Level) -> LevelDocument {
+fn level_document(level: &LatencyLevel) -> LevelDocument {
     LevelDocument {
         cycles: level.cycles,
         plateau_kib: [level.plateau.0, level.plateau.1],
@@ -318,7 +318,7 @@ fn hash_document(hash: &SetHash, line: u64) -> SetHashDocument {
     }
 }
 
-fn mshr_document(found: &Mshrs) -> MshrDocument {
+fn mshr_document(found: &MshrsFound) -> MshrDocument {
     MshrDocument {
         total: FindingDocument::new(&found.total, |&t| t),
         range: found.range.map(|r| [r.0, r.1]),

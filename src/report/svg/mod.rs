@@ -17,5 +17,5 @@ pub use rates::fit_picture;
 pub use scatter::validation_picture;
 pub use series::sweep_picture;
 pub use trace::{
-    Place, ablation_picture, experiment_picture, places_picture, reuse_picture, trace_sweep_picture,
+    PlottedAccess, ablation_picture, experiment_picture, places_picture, reuse_picture, trace_sweep_picture,
 };

@@ -43,18 +43,20 @@ pub(super) fn size() -> Point {
 /// The histogram of distances of the full model, with the number of lines up to which they hit.
 pub fn reuse_picture(document: &ReuseDocument) -> String {
     picture(size(), |canvas| {
-        let name = document.head.kernel.as_deref().unwrap_or(&document.head.source);
-        let Some(full) = document.runs.first() else { return };
+        let name = document.head.name();
+        let Some(full) = document.runs.first().map(|run| &run.result) else { return };
         let about = format!(
             "miss rate {:.2} %; infinite distances: {} of {} requests",
-            full.miss_rate_percent, full.infinite, document.requests
+            full.miss_rate(),
+            full.infinite(),
+            document.requests
         );
         title(canvas, &format!("{name}: reuse distances within a set"), &about);
         // Beyond some distance, all are alike: they miss.
-        let ways = u64::from(document.settings.ways);
+        let ways = u64::from(document.settings.geometry.ways());
         let shown = (ways * 8).max(16);
-        let most = full.histogram.iter().filter(|h| h[0] < shown).map(|h| h[1]).max().unwrap_or(1);
-        let beyond: u64 = full.histogram.iter().filter(|h| h[0] >= shown).map(|h| h[1]).sum();
+        let most = full.histogram().iter().filter(|h| h[0] < shown).map(|h| h[1]).max().unwrap_or(1);
+        let beyond: u64 = full.histogram().iter().filter(|h| h[0] >= shown).map(|h| h[1]).sum();
         let up = Axis::from_zero(most.max(beyond) as f64, TOP + HEIGHT, TOP);
         let end = shown as f64 + 1.0;
         let across = Axis { low: 0.0, high: end, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
@@ -64,7 +66,7 @@ pub fn reuse_picture(document: &ReuseDocument) -> String {
             let (from, to) = (across.at(distance as f64), across.at(distance as f64 + 0.9));
             canvas.bar((from, up.at(times as f64)), (to, up.at(0.0)), colour);
         };
-        for &[distance, times] in full.histogram.iter().filter(|h| h[0] < shown) {
+        for &[distance, times] in full.histogram().iter().filter(|h| h[0] < shown) {
             bar(canvas, distance, times);
         }
         if beyond > 0 {
@@ -80,11 +82,11 @@ pub fn reuse_picture(document: &ReuseDocument) -> String {
 /// measured (N figures 10 and 11). Latency misses are left out: profilers do not count them.
 pub fn ablation_picture(document: &ReuseDocument) -> String {
     picture(size(), |canvas| {
-        let name = document.head.kernel.as_deref().unwrap_or(&document.head.source);
-        let measured = document.measured.map(|m| m.miss_rate_percent);
+        let name = document.head.name();
+        let measured = document.measured.map(|m| m.miss_rate());
         let about = measured.map_or("nothing measured".to_owned(), |m| format!("measured: {m:.2} %"));
         title(canvas, &format!("{name}: types of misses, each extension off in turn"), &about);
-        let rates = document.runs.iter().map(|r| r.miss_rate_percent).chain(measured);
+        let rates = document.runs.iter().map(|r| r.result.miss_rate()).chain(measured);
         let up = Axis::from_zero(rates.fold(0.0, f64::max), TOP + HEIGHT, TOP);
         let slots = document.runs.len() as f64;
         let across = Axis { low: 0.0, high: slots, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
@@ -99,9 +101,9 @@ pub fn ablation_picture(document: &ReuseDocument) -> String {
                 below = above;
             }
             let under = TOP + HEIGHT + 14.0;
-            canvas.text(run.run, (at(0.5), under), Style::new(Anchor::Centre));
+            canvas.text(run.run.word(), (at(0.5), under), Style::new(Anchor::Centre));
             if let Some(error) = run.error_points {
-                let over = up.at(run.miss_rate_percent) - 10.0;
+                let over = up.at(run.result.miss_rate()) - 10.0;
                 canvas.text(&format!("{error:.1} off"), (at(0.5), over), Style::new(Anchor::Centre));
             }
         }
@@ -120,7 +122,7 @@ pub fn ablation_picture(document: &ReuseDocument) -> String {
 
 /// Percent of the requests that each type of miss takes; together the miss rate.
 fn shares(run: &RunDocument) -> [f64; 4] {
-    let Some(types) = run.types else { return [run.miss_rate_percent, 0.0, 0.0, 0.0] };
+    let Some(types) = run.types else { return [run.result.miss_rate(), 0.0, 0.0, 0.0] };
     let parts = [
         types.compulsory as f64,
         types.capacity as f64,
@@ -128,12 +130,12 @@ fn shares(run: &RunDocument) -> [f64; 4] {
         types.mshr.max(0) as f64,
     ];
     let all: f64 = parts.iter().sum();
-    parts.map(|part| if all > 0.0 { run.miss_rate_percent * part / all } else { 0.0 })
+    parts.map(|part| if all > 0.0 { run.result.miss_rate() * part / all } else { 0.0 })
 }
 
 /// An access of a picture of places.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct PlottedAccess {
     /// First byte.
     pub address: u64,
     /// Its thread.
@@ -144,7 +146,7 @@ pub struct Place {
 
 /// Memory location over the order of accesses, coloured by thread (C figure 8.1). Of many accesses, every
 /// n-th is drawn.
-pub fn places_picture(what: &str, places: &[Place], threads: usize) -> String {
+pub fn places_picture(what: &str, places: &[PlottedAccess], threads: usize) -> String {
     picture(size(), |canvas| {
         let every = places.len().div_ceil(POINTS).max(1);
         let about = format!("{} accesses of {threads} threads; one of {every} is drawn", places.len());
@@ -191,7 +193,7 @@ fn series(canvas: &mut Canvas<'_>, all: &[Series], across: &Axis, names: (&str, 
 /// Miss rates over the parameters of the cache, by factors (N figure 12).
 pub fn trace_sweep_picture(document: &TraceSweepDocument) -> String {
     picture(size(), |canvas| {
-        let name = document.head.kernel.as_deref().unwrap_or(&document.head.source);
+        let name = document.head.name();
         title(canvas, &format!("{name}: miss rate over parameters of the cache"), "each alone, by factors");
         let mut all: Vec<Series> = Vec::new();
         for point in &document.points {

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
-use crate::cache::{LevelVolumes, Statistics};
+use crate::cache::{LevelVolumes, Replacement, SeedRuns, WritePolicy};
 use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+use crate::trace::CacheGeometry;
 
-impl Answer for CacheDocument {
+impl Answer for SimulatedCacheDocument {
     fn text(&self, view: View) -> String {
         cache_text(self, view.width)
     }
@@ -22,7 +23,7 @@ impl Answer for CacheDocument {
 
 /// What a simulated cache did: `wavecast/cache/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CacheDocument {
+pub struct SimulatedCacheDocument {
     /// `wavecast/cache/1`.
     pub schema: &'static str,
     /// The launch.
@@ -30,41 +31,25 @@ pub struct CacheDocument {
     pub head: TraceHead,
     /// What was simulated.
     pub settings: CacheSettings,
-    /// Median of the miss rates of all runs, in percent of reads.
-    pub miss_rate_percent: f64,
-    /// Median of the reads.
-    pub reads: f64,
-    /// Median of the read misses.
-    pub read_misses: f64,
-    /// Standard deviation of the reads over their median, in percent (C section 7.3).
-    pub reads_deviation_percent: f64,
-    /// The same of the read misses.
-    pub misses_deviation_percent: f64,
-    /// Each run.
-    pub runs: Vec<SeedRun>,
+    /// The runs, and what they have in common.
+    #[serde(flatten)]
+    pub runs: SeedRuns,
     /// Volumes of the two-level hierarchy, where one was asked for.
-    pub volumes: Option<VolumesDocument>,
+    pub volumes: Option<LevelVolumes>,
 }
 
 /// What was simulated.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CacheSettings {
-    /// Bytes of the cache.
-    pub bytes: u64,
-    /// Bytes of a line.
-    pub line: u64,
-    /// Lines of a set.
-    pub ways: u32,
-    /// Sets.
-    pub sets: usize,
-    /// From lines to sets.
-    pub index: String,
+    /// The cache.
+    #[serde(flatten)]
+    pub geometry: CacheGeometry,
     /// Which lanes share a request for a line.
     pub coalescing: &'static str,
     /// Which line gives way.
-    pub replacement: &'static str,
+    pub replacement: Replacement,
     /// What happens to stores.
-    pub write: &'static str,
+    pub write: WritePolicy,
     /// The order of accesses.
     pub policy: &'static str,
     /// Cores that share the blocks.
@@ -73,122 +58,20 @@ pub struct CacheSettings {
     pub max_groups: Option<u32>,
 }
 
-/// A run with one choice of blocks.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct SeedRun {
-    /// Of the choice.
-    pub seed: u64,
-    /// Reads.
-    pub reads: u64,
-    /// Reads that miss.
-    pub read_misses: u64,
-    /// Writes.
-    pub writes: u64,
-    /// Writes that miss.
-    pub write_misses: u64,
-    /// Lines written back.
-    pub write_backs: u64,
-    /// Read misses of lines never seen before.
-    pub cold: u64,
-    /// Read misses of lines that a fully associative cache would have lost too.
-    pub capacity: u64,
-    /// The other read misses.
-    pub conflict: u64,
-    /// Read misses of all reads, in percent.
-    pub miss_rate_percent: f64,
-}
-
-/// Bytes at each boundary.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct VolumesDocument {
-    /// Sectors that loads ask the L1 caches for, in bytes.
-    pub l1_load_bytes: u64,
-    /// L2 to L1.
-    pub l2_load_bytes: u64,
-    /// L1 to L2.
-    pub l2_store_bytes: u64,
-    /// Memory to L2.
-    pub dram_load_bytes: u64,
-    /// L2 to memory, with what is still in L2 at the end.
-    pub dram_store_bytes: u64,
-    /// Blocks.
-    pub blocks: u64,
-}
-
-impl VolumesDocument {
-    /// Of what was counted, and what is still to be written back.
-    pub fn new(volumes: &LevelVolumes, dirty: u64) -> Self {
-        Self {
-            l1_load_bytes: volumes.l1_load,
-            l2_load_bytes: volumes.l2_load,
-            l2_store_bytes: volumes.l2_store,
-            dram_load_bytes: volumes.dram_load,
-            dram_store_bytes: volumes.dram_store + dirty,
-            blocks: volumes.blocks,
-        }
+impl SimulatedCacheDocument {
+    /// Of runs with several seeds.
+    pub fn new(
+        head: TraceHead,
+        settings: CacheSettings,
+        runs: SeedRuns,
+        volumes: Option<LevelVolumes>,
+    ) -> Self {
+        Self { schema: "wavecast/cache/1", head, settings, runs, volumes }
     }
-}
-
-impl SeedRun {
-    fn new(seed: u64, s: &Statistics) -> Self {
-        Self {
-            seed,
-            reads: s.reads,
-            read_misses: s.read_misses,
-            writes: s.writes,
-            write_misses: s.write_misses,
-            write_backs: s.write_backs,
-            cold: s.cold,
-            capacity: s.capacity,
-            conflict: s.conflict,
-            miss_rate_percent: s.miss_rate(),
-        }
-    }
-}
-
-/// Medians and deviations of runs with several seeds (C section 7.3).
-pub fn cache_document(
-    head: TraceHead,
-    settings: CacheSettings,
-    runs: &[(u64, Statistics)],
-    volumes: Option<VolumesDocument>,
-) -> CacheDocument {
-    let of = |value: fn(&Statistics) -> f64| runs.iter().map(|r| value(&r.1)).collect::<Vec<f64>>();
-    let (reads, misses) = (of(|s| s.reads as f64), of(|s| s.read_misses as f64));
-    CacheDocument {
-        schema: "wavecast/cache/1",
-        head,
-        settings,
-        miss_rate_percent: median(&of(Statistics::miss_rate)),
-        reads: median(&reads),
-        read_misses: median(&misses),
-        reads_deviation_percent: relative_deviation(&reads),
-        misses_deviation_percent: relative_deviation(&misses),
-        runs: runs.iter().map(|(seed, s)| SeedRun::new(*seed, s)).collect(),
-        volumes,
-    }
-}
-
-pub(super) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match (sorted.len() % 2, sorted.get(middle)) {
-        (_, None) => 0.0,
-        (1, Some(&m)) => m,
-        (_, Some(&m)) => f64::midpoint(sorted.get(middle.wrapping_sub(1)).copied().unwrap_or(m), m),
-    }
-}
-
-pub(super) fn relative_deviation(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len().max(1) as f64;
-    let middle = median(values);
-    if middle == 0.0 { 0.0 } else { 100.0 * variance.sqrt() / middle }
 }
 
 /// The runs as a table.
-fn cache_table(document: &CacheDocument) -> Table {
+fn cache_table(document: &SimulatedCacheDocument) -> Table {
     use Align::Right;
     let columns = [
         "seed",
@@ -203,17 +86,10 @@ fn cache_table(document: &CacheDocument) -> Table {
         "write-backs",
     ];
     let mut table = Table::new(columns.map(|c| (c, Right)));
-    for run in &document.runs {
-        let counts = [
-            run.reads,
-            run.read_misses,
-            run.cold,
-            run.capacity,
-            run.conflict,
-            run.writes,
-            run.write_misses,
-            run.write_backs,
-        ];
+    for run in &document.runs.runs {
+        let s = &run.statistics;
+        let counts =
+            [s.reads, s.read_misses, s.cold, s.capacity, s.conflict, s.writes, s.write_misses, s.write_backs];
         let head = [run.seed.to_string(), percent(run.miss_rate_percent)];
         table.row(head.into_iter().chain(counts.map(|c| c.to_string())));
     }
@@ -221,19 +97,15 @@ fn cache_table(document: &CacheDocument) -> Table {
 }
 
 /// For a terminal.
-fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
-    let s = &document.settings;
+fn cache_text(document: &SimulatedCacheDocument, width: Option<usize>) -> String {
+    let (s, runs) = (&document.settings, &document.runs);
     let mut out = document.head.text();
     let _ = write!(
         out,
-        "cache {} bytes, {} sets of {} ways by {}, lines of {} bytes, {}, {}; policy {}, {} cores, {}; requests of {}\n\n",
-        s.bytes,
-        s.sets,
-        s.ways,
-        s.index,
-        s.line,
-        s.replacement,
-        s.write,
+        "cache {}, {}, {}; policy {}, {} cores, {}; requests of {}\n\n",
+        s.geometry,
+        s.replacement.word(),
+        s.write.word(),
         s.policy,
         s.cores,
         s.max_groups.map_or("all groups at a time".to_owned(), |m| format!("{m} groups at a time")),
@@ -243,11 +115,11 @@ fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
     let _ = write!(
         out,
         "\nmedian: miss rate {} %, {} reads (deviation {} %), {} misses (deviation {} %)\n",
-        percent(document.miss_rate_percent),
-        document.reads,
-        percent(document.reads_deviation_percent),
-        document.read_misses,
-        percent(document.misses_deviation_percent)
+        percent(runs.miss_rate_percent),
+        runs.median_reads,
+        percent(runs.reads_deviation_percent),
+        runs.median_read_misses,
+        percent(runs.misses_deviation_percent)
     );
     if let Some(v) = document.volumes {
         let _ = writeln!(
@@ -257,17 +129,4 @@ fn cache_text(document: &CacheDocument, width: Option<usize>) -> String {
         );
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[expect(clippy::float_cmp, reason = "exact numbers")]
-    fn medians_and_deviations() {
-        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0]), median(&[])), (2.0, 2.5, 0.0));
-        assert_eq!(relative_deviation(&[2.0, 2.0]), 0.0);
-        assert_eq!(relative_deviation(&[1.0, 3.0]), 50.0);
-    }
 }

@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
+use crate::cache::HotSpots;
 use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+use crate::trace::sets::SetIndex;
 
 impl Answer for HotDocument {
     fn text(&self, view: View) -> String {
@@ -27,42 +29,14 @@ pub struct HotDocument {
     /// The launch.
     #[serde(flatten)]
     pub head: TraceHead,
-    /// From lines to sets.
-    pub index: String,
+    /// Which set a line lies in.
+    #[schemars(with = "String")]
+    pub index: SetIndex,
     /// Read misses.
     pub misses: u64,
-    /// Instructions, that with most misses first.
-    pub instructions: Vec<HotInstruction>,
-    /// Lines, that with most misses first.
-    pub lines: Vec<HotLine>,
-    /// Misses of each set.
-    pub sets: Vec<u64>,
-}
-
-/// An instruction.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct HotInstruction {
-    /// Its name in the trace; empty if the trace does not know.
-    pub instruction: String,
-    /// Source line; 0 if not known.
-    pub line: u32,
-    /// Source column; 0 if not known.
-    pub column: u32,
-    /// Read requests of warps.
-    pub requests: u64,
-    /// Those that miss.
-    pub misses: u64,
-}
-
-/// A cache line.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct HotLine {
-    /// First byte.
-    pub address: u64,
-    /// Its set.
-    pub set: u32,
-    /// Misses.
-    pub misses: u64,
+    /// Where they happen.
+    #[serde(flatten)]
+    pub spots: HotSpots,
 }
 
 /// Instructions as a table.
@@ -76,12 +50,12 @@ fn hot_instructions(document: &HotDocument) -> Table {
         ("misses", Right),
         ("share %", Right),
     ]);
-    for i in &document.instructions {
+    for i in &document.spots.instructions {
         let share = 100.0 * i.misses as f64 / document.misses.max(1) as f64;
         table.row([
-            i.instruction.clone(),
-            i.line.to_string(),
-            i.column.to_string(),
+            i.instruction.name.clone(),
+            i.instruction.line.to_string(),
+            i.instruction.column.to_string(),
             i.requests.to_string(),
             i.misses.to_string(),
             percent(share),
@@ -96,17 +70,17 @@ const HEAT: [char; 5] = ['.', ':', '+', '*', '#'];
 /// For a terminal.
 fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
-    let _ = write!(out, "{} read misses; lines to sets by {}\n\n", document.misses, document.index);
+    let _ = write!(out, "{} read misses; lines to sets by {}\n\n", document.misses, document.index.word());
     out += &hot_instructions(document).text(1, width);
     let mut lines = Table::new([("address", Align::Left), ("set", Align::Right), ("misses", Align::Right)]);
-    for line in &document.lines {
+    for line in &document.spots.lines {
         lines.row([format!("{:#x}", line.address), line.set.to_string(), line.misses.to_string()]);
     }
     out += "\n";
     out += &lines.text(1, width);
-    let most = document.sets.iter().copied().max().unwrap_or(0).max(1);
+    let most = document.spots.sets.iter().copied().max().unwrap_or(0).max(1);
     let _ = write!(out, "\nmisses of sets, 32 in a row; # is {most}\n");
-    for row in document.sets.chunks(32) {
+    for row in document.spots.sets.chunks(32) {
         #[expect(clippy::cast_possible_truncation, reason = "less than the number of steps")]
         let heat = |&n: &u64| HEAT[(n * (HEAT.len() as u64 - 1)).div_ceil(most) as usize];
         let _ = writeln!(out, " {}", row.iter().map(heat).collect::<String>());

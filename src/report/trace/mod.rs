@@ -9,64 +9,48 @@ mod info;
 mod reuse;
 mod sweep;
 
-pub use cache::{CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document};
+pub use cache::{CacheSettings, SimulatedCacheDocument};
 #[cfg(feature = "fit")]
 pub use comparison::{ComparisonDocument, QuantityDocument, TermDocument, comparison_document};
-pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row};
-pub use hot::{HotDocument, HotInstruction, HotLine};
-pub use info::{InfoSink, LaunchInfo, TraceInfoDocument};
-pub use reuse::{
-    MeasuredMisses, MissTypes, ReuseDocument, ReuseSettings, RuleEffect, RunDocument, run_document,
-};
+pub use experiment::ExperimentDocument;
+pub use hot::HotDocument;
+pub use info::TraceInfoDocument;
+pub use reuse::{MeasuredMisses, ReuseDocument, ReuseSettings, RunDocument};
 pub use sweep::{TraceSweepDocument, TraceSweepPoint};
 
 use crate::report::check::Tool;
+use crate::trace::TracedLaunch;
 
-/// A kernel launch that was traced.
+/// A kernel launch that was traced, and from where.
 #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
 pub struct TraceHead {
     /// The program.
     pub tool: Tool,
     /// Where the trace comes from.
     pub source: String,
-    /// Name of the kernel, where it is known.
-    pub kernel: Option<String>,
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Blocks of the grid.
-    pub grid: [u32; 3],
-    /// Threads in the trace.
-    pub threads: usize,
-    /// Accesses in the trace.
-    pub accesses: usize,
+    /// The launch.
+    #[serde(flatten)]
+    pub launch: TracedLaunch,
 }
 
 impl TraceHead {
     /// Of a trace from some source.
-    pub fn new(source: &str, facts: &crate::trace::stream::Facts) -> Self {
-        Self {
-            tool: Tool::this(),
-            source: source.to_owned(),
-            kernel: facts.kernel.clone(),
-            block: facts.block.0,
-            grid: facts.grid.0,
-            threads: facts.threads,
-            accesses: usize::try_from(facts.accesses).unwrap_or(usize::MAX),
-        }
+    pub fn new(source: &str, launch: TracedLaunch) -> Self {
+        Self { tool: Tool::this(), source: source.to_owned(), launch }
+    }
+
+    /// The kernel, or where its trace comes from.
+    #[cfg(feature = "cli")]
+    pub fn name(&self) -> &str {
+        self.launch.kernel.as_deref().unwrap_or(&self.source)
     }
 
     /// In one line.
     fn text(&self) -> String {
-        let shape = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
-        format!(
-            "{} ({}): block {}, grid {}, {} threads, {} accesses\n",
-            self.kernel.as_deref().unwrap_or("trace"),
-            self.source,
-            shape(self.block),
-            shape(self.grid),
-            self.threads,
-            self.accesses
-        )
+        let TracedLaunch { kernel, block, grid, threads, accesses } = &self.launch;
+        let kernel = kernel.as_deref().unwrap_or("trace");
+        let source = &self.source;
+        format!("{kernel} ({source}): block {block}, grid {grid}, {threads} threads, {accesses} accesses\n")
     }
 }
 

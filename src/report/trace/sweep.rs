@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{MissTypes, TraceHead, percent};
+use super::{TraceHead, percent};
 use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
+use crate::trace::reuse::MissTypes;
 
 impl Answer for TraceSweepDocument {
     fn text(&self, view: View) -> String {

@@ -8,7 +8,7 @@ use super::lines::{Lines, shown};
 use super::number::hex;
 use super::sink::Sink;
 use super::threads::thread_number;
-use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
+use crate::trace::model::{Dim3, Header, NO_INSTRUCTION, Tables, TraceAccess, TraceKind};
 
 const HEAD: &str = "`local size:X Y Z`";
 const LINE: &str = "`0xAAAAAAAAFNNNNNNN|0xIDS|0xLOOPS` (address, F load or A store, instruction), `0x1|ids|loops` or hyphens";
@@ -19,7 +19,7 @@ const BYTES: u16 = 4;
 /// A run until its grid is known.
 #[derive(Default)]
 struct Run {
-    entries: Vec<(Access, [u32; 3])>,
+    entries: Vec<(TraceAccess, [u32; 3])>,
     tables: Tables,
     most: [u32; 3],
 }
@@ -63,19 +63,19 @@ fn entry(line: &[u8], run: &mut Run) -> Option<()> {
     let place = [part(0), part(20), part(40)];
     let digits = what.strip_prefix(b"0x")?;
     let access = if let [scope @ (b'1' | b'2')] = digits {
-        Access::plain(0, Kind::Barrier, u64::from(scope - b'0'), 0)
+        TraceAccess::plain(0, TraceKind::Barrier, u64::from(scope - b'0'), 0)
     } else {
         let (head, name) = digits.split_at_checked(digits.len().checked_sub(7)?)?;
         let (address, kind) = head.split_at_checked(head.len().checked_sub(1)?)?;
         let kind = match kind {
-            b"F" => Kind::Load,
-            b"A" => Kind::Store,
+            b"F" => TraceKind::Load,
+            b"A" => TraceKind::Store,
             _ => return None,
         };
         (address.len() <= 8).then_some(())?;
         let instruction = run.tables.instruction(&name_of(whole(name)?));
         let iteration = iteration(whole(loops)?, &mut run.tables);
-        Access { address: whole(address)?, thread: 0, instruction, iteration, bytes: BYTES, kind }
+        TraceAccess { address: whole(address)?, thread: 0, instruction, iteration, bytes: BYTES, kind }
     };
     for (most, n) in run.most.iter_mut().zip(place) {
         *most = (*most).max(n);
@@ -131,7 +131,7 @@ fn hand_on<S: Sink>(run: Run, block: Dim3, sink: &mut S) -> Result<(), ReadError
             return Err(ReadError::Limit { line: 0, what: "more threads than can be held" });
         };
         access.thread = thread;
-        debug_assert!(access.kind != Kind::Barrier || access.instruction == NO_INSTRUCTION);
+        debug_assert!(access.kind != TraceKind::Barrier || access.instruction == NO_INSTRUCTION);
         sink.access(access, &run.tables)?;
     }
     sink.end(run.tables)

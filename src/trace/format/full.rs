@@ -10,7 +10,7 @@ use super::lines::{Lines, shown};
 use super::number::{decimal, hex, skip_blanks, triple, word};
 use super::sink::Sink;
 use super::threads::thread_of;
-use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
+use crate::trace::model::{Dim3, Header, Tables, TraceAccess, TraceKind};
 
 const KERNEL: &str = "`K kernel dim N global X Y Z local X Y Z`";
 const ACCESS: &str = "`A group gid3 lid3 R|W|r|w space buffer:0xoffset size iN [loop=iteration ..]`";
@@ -70,7 +70,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
             ([b'Y', b' ', rest @ ..], Some(run)) => match barrier(rest, run) {
                 Some((first, count)) => {
                     for thread in first..first + count {
-                        sink.access(Access::plain(thread, Kind::Barrier, 0, 0), &run.tables)?;
+                        sink.access(TraceAccess::plain(thread, TraceKind::Barrier, 0, 0), &run.tables)?;
                     }
                     (true, OTHER)
                 }
@@ -122,7 +122,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
 }
 
 enum Found {
-    Access(Access),
+    Access(TraceAccess),
     Elsewhere,
 }
 
@@ -132,9 +132,9 @@ fn access(rest: &[u8], run: &mut Running, buffers: &Buffers, pairs: &mut Vec<(u3
     let (local, rest) = triple(skip_blanks(rest))?;
     let (what, rest) = word(rest)?;
     let kind = match what {
-        b"R" => Kind::Load,
-        b"W" => Kind::Store,
-        b"r" | b"w" => Kind::Atomic,
+        b"R" => TraceKind::Load,
+        b"W" => TraceKind::Store,
+        b"r" | b"w" => TraceKind::Atomic,
         _ => return None,
     };
     let (space, rest) = decimal(rest)?;
@@ -156,7 +156,7 @@ fn access(rest: &[u8], run: &mut Running, buffers: &Buffers, pairs: &mut Vec<(u3
     }
     let place = buffers.place(buffer)?;
     let block = run.header.block;
-    Some(Found::Access(Access {
+    Some(Found::Access(TraceAccess {
         address: place.checked_add(offset)?,
         thread: thread_of(block, group, Dim3(local))?,
         instruction: known(run, number)?,

@@ -9,7 +9,7 @@ use super::lines::{Lines, shown};
 use super::own::kind;
 use super::sink::Sink;
 use super::threads::{checked, thread_number};
-use crate::trace::model::{Access, Header, NO_INSTRUCTION, Tables};
+use crate::trace::model::{Header, NO_INSTRUCTION, Tables, TraceAccess};
 
 const LINE: &str =
     "a launch `{\"block\": [X,Y,Z], ..}` or, after one, an access `{\"thread\": .., \"kind\": ..}`";
@@ -104,7 +104,7 @@ fn header(launch: &Launch) -> Option<Header> {
     Some(Header { kernel: launch.kernel.clone(), block: checked(launch.block)?, grid })
 }
 
-fn access(entry: &Entry, tables: &mut Tables) -> Option<Access> {
+fn access(entry: &Entry, tables: &mut Tables) -> Option<TraceAccess> {
     let (thread, kind) = (thread_number(entry.thread)?, kind(entry.kind.as_bytes())?);
     let instruction = if entry.instruction.is_empty() {
         NO_INSTRUCTION
@@ -114,5 +114,5 @@ fn access(entry: &Entry, tables: &mut Tables) -> Option<Access> {
         id
     };
     let iteration = tables.iteration(&entry.loops);
-    Some(Access { address: entry.address, thread, instruction, iteration, bytes: entry.bytes, kind })
+    Some(TraceAccess { address: entry.address, thread, instruction, iteration, bytes: entry.bytes, kind })
 }

@@ -2,7 +2,7 @@
 
 /// The formats of traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum TraceFormat {
     /// N's: `blocksize: X Y Z`, then `thread rw address bytes`.
     Trc,
     /// C 5.1: what the instrumented kernel writes.
@@ -21,17 +21,17 @@ pub enum Format {
     Jsonl,
 }
 
-impl Format {
+impl TraceFormat {
     /// All formats and their names.
-    pub const ALL: [(&'static str, Format); 8] = [
-        ("trc", Format::Trc),
-        ("crawford", Format::Crawford),
-        ("scheduled", Format::Scheduled),
-        ("traceg", Format::Traceg),
-        ("nvbit", Format::Nvbit),
-        ("full", Format::Full),
-        ("csv", Format::Csv),
-        ("jsonl", Format::Jsonl),
+    pub const ALL: [(&'static str, TraceFormat); 8] = [
+        ("trc", TraceFormat::Trc),
+        ("crawford", TraceFormat::Crawford),
+        ("scheduled", TraceFormat::Scheduled),
+        ("traceg", TraceFormat::Traceg),
+        ("nvbit", TraceFormat::Nvbit),
+        ("full", TraceFormat::Full),
+        ("csv", TraceFormat::Csv),
+        ("jsonl", TraceFormat::Jsonl),
     ];
 
     /// Its name.

@@ -23,7 +23,7 @@ mod write;
 use std::io::Read;
 
 pub use error::ReadError;
-pub use kind::Format;
+pub use kind::TraceFormat;
 pub use reading::{ReadOptions, Reading};
 pub use sink::{Collector, Sink};
 pub use unpack::unpack;
@@ -46,7 +46,7 @@ pub fn read_text<S: Sink>(text: &[u8], options: ReadOptions, sink: &mut S) -> Re
 
 fn read_lines<R: Read, S: Sink>(
     lines: &mut Lines<R>,
-    forced: Option<Format>,
+    forced: Option<TraceFormat>,
     sink: &mut S,
 ) -> Result<Reading, ReadError> {
     let format = match forced {
@@ -54,14 +54,14 @@ fn read_lines<R: Read, S: Sink>(
         None => detect::detect(lines.peek()?)?,
     };
     match format {
-        Format::Trc => trc::read(lines, sink)?,
-        Format::Crawford => crawford::read(lines, sink)?,
-        Format::Scheduled => scheduled::read(lines, sink)?,
-        Format::Traceg => traceg::read(lines, sink)?,
-        Format::Nvbit => nvbit::read(lines, sink)?,
-        Format::Full => full::read(lines, sink)?,
-        Format::Csv => own::read(lines, sink)?,
-        Format::Jsonl => json::read(lines, sink)?,
+        TraceFormat::Trc => trc::read(lines, sink)?,
+        TraceFormat::Crawford => crawford::read(lines, sink)?,
+        TraceFormat::Scheduled => scheduled::read(lines, sink)?,
+        TraceFormat::Traceg => traceg::read(lines, sink)?,
+        TraceFormat::Nvbit => nvbit::read(lines, sink)?,
+        TraceFormat::Full => full::read(lines, sink)?,
+        TraceFormat::Csv => own::read(lines, sink)?,
+        TraceFormat::Jsonl => json::read(lines, sink)?,
     }
     Ok(Reading { format: Some(format), ..lines.reading() })
 }

@@ -9,7 +9,7 @@ use super::number::{decimal, hex, skip_blanks, triple};
 use super::opcode::{Opcode, opcode, width};
 use super::sink::Sink;
 use super::threads::thread_of;
-use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
+use crate::trace::model::{Dim3, Header, NO_INSTRUCTION, Tables, TraceAccess, TraceKind};
 
 const LAUNCH: &str = "`.. LAUNCH .. grid size X,Y,Z - block size X,Y,Z ..`";
 const LINE: &str =
@@ -91,7 +91,7 @@ fn launch(line: &[u8]) -> Option<Header> {
     Some(Header { kernel, block, grid: Some(grid) })
 }
 
-fn accesses(line: &[u8], run: &mut Running, out: &mut Vec<Access>) -> Option<bool> {
+fn accesses(line: &[u8], run: &mut Running, out: &mut Vec<TraceAccess>) -> Option<bool> {
     let (place, rest) = triple(skip_blanks(after(line, b"- CTA ")?))?;
     place.iter().zip(run.grid.0).all(|(&p, n)| p < n).then_some(())?;
     let group = run.grid.linear(Dim3(place));
@@ -118,9 +118,9 @@ fn accesses(line: &[u8], run: &mut Running, out: &mut Vec<Access>) -> Option<boo
         let local = run.block.place(warp.checked_mul(32)?.checked_add(lane)?);
         let thread = thread_of(run.block, group, local)?;
         let bytes = width(name);
-        out.push(Access { address, thread, instruction: NO_INSTRUCTION, iteration, bytes, kind });
+        out.push(TraceAccess { address, thread, instruction: NO_INSTRUCTION, iteration, bytes, kind });
     }
     // Barriers are no memory instructions: these traces have none.
-    debug_assert!(kind != Kind::Barrier);
+    debug_assert!(kind != TraceKind::Barrier);
     rest.is_empty().then_some(false)
 }

@@ -1,12 +1,12 @@
 //! What the names of GPU machine instructions say.
 
-use crate::trace::model::Kind;
+use crate::trace::model::TraceKind;
 
 /// What a memory instruction does, and to which memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opcode {
     /// Global or generic memory: goes through the caches.
-    Global(Kind),
+    Global(TraceKind),
     /// Shared, local or constant memory.
     Elsewhere,
     /// A barrier of the block.
@@ -19,9 +19,9 @@ pub(super) enum Opcode {
 pub(super) fn opcode(name: &[u8]) -> Opcode {
     let base = name.split(|&b| b == b'.').next().unwrap_or(name);
     match base {
-        b"LDG" | b"LD" => Opcode::Global(Kind::Load),
-        b"STG" | b"ST" => Opcode::Global(Kind::Store),
-        b"ATOM" | b"ATOMG" | b"RED" => Opcode::Global(Kind::Atomic),
+        b"LDG" | b"LD" => Opcode::Global(TraceKind::Load),
+        b"STG" | b"ST" => Opcode::Global(TraceKind::Store),
+        b"ATOM" | b"ATOMG" | b"RED" => Opcode::Global(TraceKind::Atomic),
         b"LDS" | b"STS" | b"LDL" | b"STL" | b"LDC" | b"ATOMS" | b"LDSM" => Opcode::Elsewhere,
         b"BAR" => Opcode::Barrier,
         _ => Opcode::Other,
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn names_say_what_is_done() {
-        assert_eq!(opcode(b"LDG.E.128"), Opcode::Global(Kind::Load));
-        assert_eq!(opcode(b"RED.E.ADD.F32"), Opcode::Global(Kind::Atomic));
+        assert_eq!(opcode(b"LDG.E.128"), Opcode::Global(TraceKind::Load));
+        assert_eq!(opcode(b"RED.E.ADD.F32"), Opcode::Global(TraceKind::Atomic));
         assert_eq!(opcode(b"LDS.U"), Opcode::Elsewhere);
         assert_eq!(opcode(b"BAR.SYNC"), Opcode::Barrier);
         assert_eq!(opcode(b"FADD"), Opcode::Other);

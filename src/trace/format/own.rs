@@ -16,7 +16,7 @@ use super::lines::{Lines, shown};
 use super::number::decimal;
 use super::sink::Sink;
 use super::threads::thread_number;
-use crate::trace::model::{Access, Header, Kind, NO_INSTRUCTION, Tables};
+use crate::trace::model::{Header, NO_INSTRUCTION, Tables, TraceAccess, TraceKind};
 
 /// How such a text begins.
 pub(super) const MAGIC: &[u8] = b"# wavecast-trace 1";
@@ -82,7 +82,7 @@ fn launch(text: &[u8]) -> Option<(Header, bool)> {
     Some((Header { kernel, block, grid }, of("ordered=") == Some("1")))
 }
 
-fn row(line: &[u8], tables: &mut Tables, pairs: &mut Vec<(u32, u32)>) -> Option<Access> {
+fn row(line: &[u8], tables: &mut Tables, pairs: &mut Vec<(u32, u32)>) -> Option<TraceAccess> {
     let mut cells = line.split(|&b| b == b',');
     let mut cell = || cells.next();
     let (thread, kind, address, bytes) =
@@ -103,7 +103,7 @@ fn row(line: &[u8], tables: &mut Tables, pairs: &mut Vec<(u32, u32)>) -> Option<
     }
     let iteration = tables.iteration(pairs);
     let (thread, bytes) = (thread_number(thread)?, u16::try_from(bytes).ok()?);
-    Some(Access { address, thread, instruction, iteration, bytes, kind })
+    Some(TraceAccess { address, thread, instruction, iteration, bytes, kind })
 }
 
 fn number(cell: &[u8]) -> Option<u64> {
@@ -112,14 +112,14 @@ fn number(cell: &[u8]) -> Option<u64> {
 }
 
 /// The kind by its letter.
-pub(super) fn kind(cell: &[u8]) -> Option<Kind> {
+pub(super) fn kind(cell: &[u8]) -> Option<TraceKind> {
     KINDS.into_iter().find(|k| k.0.as_bytes() == cell).map(|k| k.1)
 }
 
 /// The letter of a kind.
-pub(super) fn letter(kind: Kind) -> &'static str {
+pub(super) fn letter(kind: TraceKind) -> &'static str {
     KINDS.into_iter().find(|k| k.1 == kind).map_or("", |k| k.0)
 }
 
-const KINDS: [(&str, Kind); 4] =
-    [("R", Kind::Load), ("W", Kind::Store), ("A", Kind::Atomic), ("B", Kind::Barrier)];
+const KINDS: [(&str, TraceKind); 4] =
+    [("R", TraceKind::Load), ("W", TraceKind::Store), ("A", TraceKind::Atomic), ("B", TraceKind::Barrier)];

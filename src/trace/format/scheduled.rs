@@ -8,7 +8,7 @@ use super::lines::{Lines, shown};
 use super::number::{blank, decimal, hex, skip_blanks, word};
 use super::sink::Sink;
 use super::threads::thread_number;
-use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
+use crate::trace::model::{Dim3, Header, Tables, TraceAccess, TraceKind};
 
 const HEAD: &str = "`warpsize workgroups`";
 const LINE: &str = "`0xADDR R|W workgroup warp instruction`";
@@ -17,7 +17,7 @@ const BYTES: u16 = 4;
 
 /// An access whose thread follows when the number of warps is known.
 struct Entry {
-    access: Access,
+    access: TraceAccess,
     group: u64,
     warp: u64,
     lane: u64,
@@ -81,8 +81,8 @@ fn head(line: &[u8]) -> Option<(u64, u64)> {
 fn entry(line: &[u8], groups: u64, tables: &mut Tables) -> Option<Entry> {
     let (address, rest) = hex(line)?;
     let (kind, rest) = match blank(rest)? {
-        [b'R', rest @ ..] => (Kind::Load, rest),
-        [b'W', rest @ ..] => (Kind::Store, rest),
+        [b'R', rest @ ..] => (TraceKind::Load, rest),
+        [b'W', rest @ ..] => (TraceKind::Store, rest),
         _ => return None,
     };
     let (group, rest) = decimal(blank(rest)?)?;
@@ -90,6 +90,6 @@ fn entry(line: &[u8], groups: u64, tables: &mut Tables) -> Option<Entry> {
     let (name, rest) = word(blank(rest)?)?;
     (skip_blanks(rest).is_empty() && group < groups && thread_number(warp).is_some()).then_some(())?;
     let instruction = tables.instruction(std::str::from_utf8(name).ok()?);
-    let access = Access { address, thread: 0, instruction, iteration: 0, bytes: BYTES, kind };
+    let access = TraceAccess { address, thread: 0, instruction, iteration: 0, bytes: BYTES, kind };
     Some(Entry { access, group, warp, lane: 0 })
 }

@@ -8,7 +8,7 @@ use super::number::{decimal, hex, signed, skip_blanks, triple, word};
 use super::opcode::{Opcode, opcode};
 use super::sink::Sink;
 use super::threads::thread_of;
-use crate::trace::model::{Access, Dim3, Header, Kind, NO_INSTRUCTION, Tables};
+use crate::trace::model::{Dim3, Header, NO_INSTRUCTION, Tables, TraceAccess, TraceKind};
 
 const LINE: &str =
     "`PC mask ndst [R..] opcode nsrc [R..] width [mode addresses]`, in a warp of a thread block";
@@ -125,7 +125,7 @@ fn begin_warp(line: &[u8], state: &mut State) -> Option<()> {
 }
 
 /// An instruction's accesses; whether it goes to a memory that is not modelled.
-fn instruction(line: &[u8], state: &mut State, out: &mut Vec<Access>) -> Option<bool> {
+fn instruction(line: &[u8], state: &mut State, out: &mut Vec<TraceAccess>) -> Option<bool> {
     state.left = state.left.checked_sub(1)?;
     let (pc, rest) = word(line)?;
     let (mask, rest) = hex(rest)?;
@@ -136,12 +136,12 @@ fn instruction(line: &[u8], state: &mut State, out: &mut Vec<Access>) -> Option<
     let (width, rest) = decimal(rest)?;
     let kind = match opcode(name) {
         Opcode::Global(kind) if width > 0 => kind,
-        Opcode::Barrier => Kind::Barrier,
+        Opcode::Barrier => TraceKind::Barrier,
         other => return Some(other == Opcode::Elsewhere),
     };
     let mut rest = skip_blanks(rest);
     let (mode, base, stride);
-    if kind == Kind::Barrier {
+    if kind == TraceKind::Barrier {
         (mode, base, stride) = (1, 0, 0);
     } else {
         let (m, after) = decimal(rest)?;
@@ -154,7 +154,7 @@ fn instruction(line: &[u8], state: &mut State, out: &mut Vec<Access>) -> Option<
     let iteration = state.tables.iteration(&[(0, state.sequence)]);
     state.sequence = state.sequence.checked_add(1)?;
     let instruction = match kind {
-        Kind::Barrier => NO_INSTRUCTION,
+        TraceKind::Barrier => NO_INSTRUCTION,
         _ => state.tables.instruction(std::str::from_utf8(pc).ok()?),
     };
     let mut address = base;
@@ -162,7 +162,7 @@ fn instruction(line: &[u8], state: &mut State, out: &mut Vec<Access>) -> Option<
     let block = state.block?;
     let before = out.len();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-        if !first && kind != Kind::Barrier {
+        if !first && kind != TraceKind::Barrier {
             (address, rest) = match mode {
                 0 => hex(rest).map(|(a, after)| (a, skip_blanks(after)))?,
                 1 => (address.wrapping_add_signed(stride), rest),
@@ -177,7 +177,7 @@ fn instruction(line: &[u8], state: &mut State, out: &mut Vec<Access>) -> Option<
             return None;
         };
         let bytes = u16::try_from(width).ok()?;
-        out.push(Access { address, thread, instruction, iteration, bytes, kind });
+        out.push(TraceAccess { address, thread, instruction, iteration, bytes, kind });
     }
     Some(false)
 }

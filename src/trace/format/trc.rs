@@ -7,7 +7,7 @@ use super::lines::{Lines, shown};
 use super::number::{blank, decimal, skip_blanks};
 use super::sink::Sink;
 use super::threads::thread_number;
-use crate::trace::model::{Access, Dim3, Header, Kind, Tables};
+use crate::trace::model::{Dim3, Header, Tables, TraceAccess, TraceKind};
 
 const HEAD: &str = "`blocksize: X Y Z` with at most 2^20 threads";
 const LINE: &str = "`thread rw address bytes` in decimal";
@@ -41,16 +41,16 @@ pub(super) fn head(line: &[u8]) -> Option<Dim3> {
 }
 
 #[inline]
-fn access(line: &[u8]) -> Option<Access> {
+fn access(line: &[u8]) -> Option<TraceAccess> {
     let (thread, rest) = decimal(line)?;
     let (kind, rest) = match blank(rest)? {
-        [b'0', rest @ ..] => (Kind::Load, rest),
-        [b'1', rest @ ..] => (Kind::Store, rest),
+        [b'0', rest @ ..] => (TraceKind::Load, rest),
+        [b'1', rest @ ..] => (TraceKind::Store, rest),
         _ => return None,
     };
     let (address, rest) = decimal(blank(rest)?)?;
     let (bytes, rest) = decimal(blank(rest)?)?;
     let bytes = u16::try_from(bytes).ok()?;
     skip_blanks(rest).is_empty().then_some(())?;
-    Some(Access::plain(thread_number(thread)?, kind, address, bytes))
+    Some(TraceAccess::plain(thread_number(thread)?, kind, address, bytes))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use crate::trace::limits::Limits;
+use crate::trace::limits::TraceLimits;
 
 /// A packed file was longer than it may be.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ impl<R: Read> Read for Limited<R> {
 
 /// Unpacks gzip, xz and zstd by their first bytes, up to the usual limit; leaves anything else as it is.
 pub fn unpack<'r, R: Read + 'r>(input: R) -> io::Result<Box<dyn Read + 'r>> {
-    unpack_up_to(input, Limits::default().unpacked)
+    unpack_up_to(input, TraceLimits::default().unpacked)
 }
 
 /// The same up to so many bytes.

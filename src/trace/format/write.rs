@@ -6,7 +6,7 @@ use super::error::ReadError;
 use super::json::{Entry, Launch, Line};
 use super::own::{COLUMNS, MAGIC, letter};
 use super::sink::Sink;
-use crate::trace::model::{Access, Header, Kind, NO_INSTRUCTION, Tables, Trace};
+use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceKind};
 
 /// Writes N's format, which has one launch and neither atomics nor barriers: barriers are left out, an atomic
 /// becomes a load and a store.
@@ -34,13 +34,13 @@ impl<W: Write> Sink for TrcWriter<W> {
         writeln!(self.out, "blocksize: {x} {y} {z}").map_err(ReadError::Unwritten)
     }
 
-    fn access(&mut self, access: Access, _: &Tables) -> Result<(), ReadError> {
-        let Access { thread, address, bytes, .. } = access;
+    fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
+        let TraceAccess { thread, address, bytes, .. } = access;
         let ways: &[u8] = match access.kind {
-            Kind::Load => &[0],
-            Kind::Store => &[1],
-            Kind::Atomic => &[0, 1],
-            Kind::Barrier => &[],
+            TraceKind::Load => &[0],
+            TraceKind::Store => &[1],
+            TraceKind::Atomic => &[0, 1],
+            TraceKind::Barrier => &[],
         };
         for way in ways {
             writeln!(self.out, "{thread} {way} {address} {bytes}").map_err(ReadError::Unwritten)?;
@@ -90,8 +90,8 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    fn row(&mut self, access: Access, tables: &Tables) -> io::Result<()> {
-        let Access { thread, address, bytes, .. } = access;
+    fn row(&mut self, access: TraceAccess, tables: &Tables) -> io::Result<()> {
+        let TraceAccess { thread, address, bytes, .. } = access;
         let (name, line, column) = instruction(access, tables);
         let name = name.replace([',', '\n', '\r'], " ");
         write!(
@@ -113,7 +113,7 @@ impl<W: Write> Sink for CsvWriter<W> {
         self.head(header, ordered).map_err(ReadError::Unwritten)
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         self.row(access, tables).map_err(ReadError::Unwritten)
     }
 
@@ -146,7 +146,7 @@ impl<W: Write> Sink for JsonWriter<W> {
         self.line(&Line::Launch(Launch { kernel, block: header.block.0, grid, ordered }))
     }
 
-    fn access(&mut self, access: Access, tables: &Tables) -> Result<(), ReadError> {
+    fn access(&mut self, access: TraceAccess, tables: &Tables) -> Result<(), ReadError> {
         let (name, line, column) = instruction(access, tables);
         self.line(&Line::Entry(Entry {
             thread: access.thread.into(),
@@ -165,7 +165,7 @@ impl<W: Write> Sink for JsonWriter<W> {
     }
 }
 
-fn instruction(access: Access, tables: &Tables) -> (&str, u32, u32) {
+fn instruction(access: TraceAccess, tables: &Tables) -> (&str, u32, u32) {
     let known = tables.instructions().get(access.instruction as usize);
     known.map_or(("", 0, 0), |i| (&i.name, i.line, i.column))
 }
@@ -182,9 +182,9 @@ pub fn write_scheduled<W: Write>(
     for position in order {
         let Some(access) = trace.accesses().get(position as usize) else { continue };
         let letter = match access.kind {
-            Kind::Load => 'R',
-            Kind::Store | Kind::Atomic => 'W',
-            Kind::Barrier => continue,
+            TraceKind::Load => 'R',
+            TraceKind::Store | TraceKind::Atomic => 'W',
+            TraceKind::Barrier => continue,
         };
         let thread = access.thread as usize;
         let (group, warp) = (thread / block, thread % block / (warp_size.max(1) as usize));

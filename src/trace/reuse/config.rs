@@ -1,6 +1,9 @@
 //! What the model assumes of the machine, and by which rules it goes.
 
-use crate::trace::sets::SetIndex;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::trace::CacheGeometry;
 
 /// When an effect at a time is seen by a look-up at the same time. Tables 1 to 4 of N need `After`, table 5
 /// `Before`: the paper contradicts itself.
@@ -23,7 +26,7 @@ pub enum EffectOrder {
 
 /// When it is tested whether a warp gets an entry for its misses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
+pub enum RefusalCheck {
     /// For lane 0 only, all others always do: the published program.
     FirstLane,
     /// Before a warp changes anything (N 4.4).
@@ -55,7 +58,7 @@ pub struct Rules {
     /// A miss to a line in flight needs no entry of its own (N 4.4).
     pub merge: bool,
     /// When a warp is refused.
-    pub check: Check,
+    pub check: RefusalCheck,
     /// A request to a line in flight takes effect with it (N 4.2).
     pub clip: bool,
     /// The order of simultaneous effects.
@@ -78,7 +81,7 @@ impl Rules {
     /// Those of the published program, bit for bit.
     pub const CODE: Self = Self {
         merge: false,
-        check: Check::FirstLane,
+        check: RefusalCheck::FirstLane,
         clip: false,
         order: EffectOrder::HitsFirst,
         release: Release::First,
@@ -92,7 +95,7 @@ impl Rules {
     /// Those of the paper's text.
     pub const PAPER: Self = Self {
         merge: true,
-        check: Check::Warp,
+        check: RefusalCheck::Warp,
         clip: true,
         order: EffectOrder::Issue,
         release: Release::Last,
@@ -127,40 +130,43 @@ impl Extensions {
 }
 
 /// Latencies in time stamps, which are no cycles (N 4.2).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
-    /// Of a hit.
+    /// Latency of a hit, in time stamps.
+    #[serde(rename = "hit_latency")]
     pub hit: u32,
-    /// The least of a miss.
+    /// Least latency of a miss.
+    #[serde(rename = "miss_latency")]
     pub miss: u32,
-    /// Standard deviation of the half-normal distribution on top of it.
-    pub deviation: f64,
+    /// Standard deviation of the half-normal distribution on top of it, in time stamps.
+    #[serde(rename = "deviation")]
+    pub deviation_ticks: f64,
     /// Of the random numbers.
     pub seed: u64,
 }
 
 /// Miss-status holding registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mshrs {
-    /// Entries of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MshrLimits {
+    /// MSHRs of a core; null is unlimited.
+    #[serde(rename = "mshrs")]
     pub total: Option<u32>,
-    /// Entries that one warp may use (N 5.2 finds 6 on Fermi, and does not model it).
+    /// MSHRs that one warp may use (N 5.2 finds 6 on Fermi, and does not model it).
+    #[serde(rename = "mshrs_per_warp")]
     pub per_warp: Option<u32>,
-    /// Requests that one entry may serve.
+    /// Requests that one MSHR may serve.
     pub merged: Option<u32>,
 }
 
 /// All assumptions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
-    /// From lines to sets.
-    pub sets: SetIndex,
-    /// Lines of a set.
-    pub ways: u32,
+pub struct ReuseConfig {
+    /// The cache.
+    pub geometry: CacheGeometry,
     /// Latencies.
     pub latency: Latency,
     /// Entries for misses.
-    pub mshrs: Mshrs,
+    pub mshrs: MshrLimits,
     /// Threads that are active on a core.
     pub max_threads: u32,
     /// Blocks that are active on a core.
@@ -173,15 +179,14 @@ pub struct Config {
     pub extensions: Extensions,
 }
 
-impl Config {
+impl ReuseConfig {
     /// N's configuration of a Fermi core with a cache of 16 KB: 32 sets of 4 ways, 64 MSHRs, a latency of
     /// 100 (N 3.2, 5; the latency is that of the published program).
     pub fn fermi_16k(rules: Rules) -> Self {
         Self {
-            sets: SetIndex::Fermi(32),
-            ways: 4,
-            latency: Latency { hit: 0, miss: 100, deviation: 0.0, seed: 1 },
-            mshrs: Mshrs { total: Some(64), per_warp: None, merged: None },
+            geometry: CacheGeometry::fermi(32, 4),
+            latency: Latency { hit: 0, miss: 100, deviation_ticks: 0.0, seed: 1 },
+            mshrs: MshrLimits { total: Some(64), per_warp: None, merged: None },
             max_threads: 1536,
             max_blocks: 8,
             cores: 1,
@@ -192,12 +197,7 @@ impl Config {
 
     /// The same with 48 KB: 64 sets of 6 ways.
     pub fn fermi_48k(rules: Rules) -> Self {
-        Self { sets: SetIndex::Fermi(64), ways: 6, ..Self::fermi_16k(rules) }
-    }
-
-    /// Lines of the cache.
-    pub fn lines(&self) -> u64 {
-        self.sets.sets() as u64 * u64::from(self.ways)
+        Self { geometry: CacheGeometry::fermi(64, 6), ..Self::fermi_16k(rules) }
     }
 
     /// With what switched-off extensions stand for.
@@ -205,14 +205,13 @@ impl Config {
     pub fn effective(&self) -> Self {
         let mut config = self.clone();
         if !self.extensions.latency {
-            config.latency = Latency { hit: 0, miss: 0, deviation: 0.0, ..self.latency };
+            config.latency = Latency { hit: 0, miss: 0, deviation_ticks: 0.0, ..self.latency };
         }
         if !self.extensions.associativity {
-            config.ways = u32::try_from(self.lines()).unwrap_or(u32::MAX);
-            config.sets = SetIndex::Modulo(1);
+            config.geometry = self.geometry.fully_associative();
         }
         if !self.extensions.mshr {
-            config.mshrs = Mshrs { total: None, per_warp: None, merged: None };
+            config.mshrs = MshrLimits { total: None, per_warp: None, merged: None };
         }
         config
     }

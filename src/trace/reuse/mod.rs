@@ -7,11 +7,15 @@ mod profile;
 mod sequential;
 mod stack;
 mod timeline;
+mod types;
 mod wheel;
 
-pub use config::{Batches, Check, Config, EffectOrder, Extensions, Latency, Mshrs, Release, Rules, Visible};
-pub use model::{Model, RunKind, RunResult, simulate};
+pub use config::{
+    Batches, EffectOrder, Extensions, Latency, MshrLimits, RefusalCheck, Release, ReuseConfig, Rules, Visible,
+};
+pub use model::{ReuseModel, RunKind, RunResult, simulate};
 pub use profile::Profile;
 pub use sequential::{lru_misses, profile, sampled_profile};
 pub use stack::LineStack;
-pub use timeline::{Example, Outcome, Row, timeline};
+pub use timeline::{Example, RequestOutcome, TimelineRow, timeline};
+pub use types::{MissTypes, RuleEffect, rule_effects};

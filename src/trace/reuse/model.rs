@@ -1,31 +1,41 @@
 //! The model: coalesced requests in, profiles and types of misses out.
 
-use super::config::{Config, Extensions};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::config::{Extensions, ReuseConfig};
 use super::machine::{self, Counts};
-use super::profile::Profile;
 use crate::trace::coalesce::Requests;
-use crate::trace::sets::SetIndex;
 
 /// One run of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub enum RunKind {
     /// As configured.
+    #[serde(rename = "full")]
     Full,
     /// With one set for all lines.
+    #[serde(rename = "no-associativity")]
     FullyAssociative,
     /// Without latencies.
+    #[serde(rename = "no-latency")]
     ZeroLatency,
     /// With MSHRs for all.
+    #[serde(rename = "no-mshr")]
     UnlimitedMshrs,
     /// With warps one after another.
+    #[serde(rename = "no-parallelism")]
     Sequential,
     /// With warps in turn, whatever they wait for.
+    #[serde(rename = "no-divergence")]
     LockStep,
 }
 
 impl RunKind {
     /// The four runs of the published program, by which it tells types of misses apart.
     pub const FOUR: [Self; 4] = [Self::Full, Self::FullyAssociative, Self::ZeroLatency, Self::UnlimitedMshrs];
+    /// What the four leave to turn off.
+    pub const FURTHER: [Self; 2] = [Self::Sequential, Self::LockStep];
     /// Each extension off in turn (N 6.1).
     pub const ALL: [Self; 6] = [
         Self::Full,
@@ -63,54 +73,110 @@ impl RunKind {
 }
 
 /// What a run found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
-    /// How often each distance occurs; infinite where no earlier request has taken effect.
-    pub profile: Profile,
-    /// Last time stamp, of the core that took longest.
-    pub ticks: u64,
-    /// Turns of warps that were refused for want of an MSHR.
-    pub refusals: u64,
+    /// Memory misses of all requests, in percent.
+    miss_rate_percent: f64,
+    /// Misses that go to memory.
+    memory_misses: u64,
+    /// All misses.
+    misses: u64,
     /// Misses to lines in flight.
-    pub latency_misses: u64,
+    latency_misses: u64,
     /// First requests to a line, of each core.
-    pub compulsory: u64,
-    /// Lines of a set.
-    pub ways: u64,
+    compulsory: u64,
+    /// Turns of warps that were refused for want of an MSHR.
+    refusals: u64,
+    /// Last time stamp, of the core that took longest.
+    ticks: u64,
+    /// Requests without an earlier effect on their line.
+    infinite: u64,
+    /// Distances and how often they occur.
+    histogram: Vec<[u64; 2]>,
 }
 
 impl RunResult {
+    /// From what was counted with sets of so many lines.
+    fn new(counts: &Counts, ticks: u64, ways: u64) -> Self {
+        let Counts { profile, refusals, latency_misses, compulsory } = counts;
+        let (accesses, misses) = (profile.accesses(), profile.misses(ways));
+        // Where entries become free before their requests land, more of them are thought to be in flight.
+        let memory_misses = misses.saturating_sub(*latency_misses);
+        let miss_rate_percent =
+            if accesses == 0 { 0.0 } else { 100.0 * memory_misses as f64 / accesses as f64 };
+        Self {
+            miss_rate_percent,
+            memory_misses,
+            misses,
+            latency_misses: *latency_misses,
+            compulsory: *compulsory,
+            refusals: *refusals,
+            ticks,
+            infinite: profile.infinite(),
+            histogram: profile.distances().map(|(distance, times)| [distance, times]).collect(),
+        }
+    }
+
     /// All requests.
     pub fn accesses(&self) -> u64 {
-        self.profile.accesses()
+        self.infinite + self.histogram.iter().map(|h| h[1]).sum::<u64>()
     }
 
     /// Requests that miss: infinite distances, and those of at least as many lines as a set has (N 3.3).
     pub fn misses(&self) -> u64 {
-        self.profile.misses(self.ways)
+        self.misses
     }
 
     /// Misses that go to memory: those to lines in flight do not, and profilers do not count them (N 6.1).
     pub fn memory_misses(&self) -> u64 {
-        self.misses().saturating_sub(self.latency_misses)
+        self.memory_misses
     }
 
     /// Memory misses of all requests, in percent; 0 of none.
     pub fn miss_rate(&self) -> f64 {
-        let all = self.accesses();
-        if all == 0 { 0.0 } else { 100.0 * self.memory_misses() as f64 / all as f64 }
+        self.miss_rate_percent
+    }
+
+    /// Misses to lines in flight.
+    pub fn latency_misses(&self) -> u64 {
+        self.latency_misses
+    }
+
+    /// First requests to a line, of each core.
+    pub fn compulsory(&self) -> u64 {
+        self.compulsory
+    }
+
+    /// Turns of warps that were refused for want of an MSHR.
+    pub fn refusals(&self) -> u64 {
+        self.refusals
+    }
+
+    /// Last time stamp, of the core that took longest.
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Requests without an earlier effect on their line.
+    pub fn infinite(&self) -> u64 {
+        self.infinite
+    }
+
+    /// Finite distances and how often they occur, ascending.
+    pub fn histogram(&self) -> &[[u64; 2]] {
+        &self.histogram
     }
 }
 
 /// The model over requests, for several runs.
 #[derive(Debug)]
-pub struct Model<'r> {
+pub struct ReuseModel<'r> {
     all: &'r Requests,
     blocks: usize,
     threads_per_block: usize,
 }
 
-impl<'r> Model<'r> {
+impl<'r> ReuseModel<'r> {
     /// For the requests of blocks of so many threads.
     pub fn new(all: &'r Requests, threads_per_block: usize) -> Self {
         let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
@@ -118,10 +184,10 @@ impl<'r> Model<'r> {
     }
 
     /// One run.
-    pub fn run(&self, config: &Config, kind: RunKind) -> RunResult {
+    pub fn run(&self, config: &ReuseConfig, kind: RunKind) -> RunResult {
         let extensions = kind.without(config.extensions);
-        let config = Config { extensions, ..config.clone() }.effective();
-        let sets = sets(self.all, &config.sets);
+        let config = ReuseConfig { extensions, ..config.clone() }.effective();
+        let sets: Vec<u32> = self.all.lines.iter().map(|&line| config.geometry.set(line)).collect();
         let cores = machine::run(self.all, &config, &sets, self.blocks, self.threads_per_block);
         let mut total = Counts::default();
         let mut ticks = 0;
@@ -132,29 +198,17 @@ impl<'r> Model<'r> {
             total.compulsory += counts.compulsory;
             ticks = ticks.max(now);
         }
-        RunResult {
-            profile: total.profile,
-            ticks,
-            refusals: total.refusals,
-            latency_misses: total.latency_misses,
-            compulsory: total.compulsory,
-            ways: u64::from(config.ways),
-        }
+        RunResult::new(&total, ticks, u64::from(config.geometry.ways()))
     }
 }
 
-/// The set of each line.
-fn sets(all: &Requests, index: &SetIndex) -> Vec<u32> {
-    all.lines.iter().map(|&line| index.set(line)).collect()
-}
-
 /// Runs of the model.
-pub fn simulate(
+pub fn simulate<const N: usize>(
     all: &Requests,
     threads_per_block: usize,
-    config: &Config,
-    kinds: &[RunKind],
-) -> Vec<RunResult> {
-    let model = Model::new(all, threads_per_block);
-    kinds.iter().map(|&kind| model.run(config, kind)).collect()
+    config: &ReuseConfig,
+    kinds: [RunKind; N],
+) -> [RunResult; N] {
+    let model = ReuseModel::new(all, threads_per_block);
+    kinds.map(|kind| model.run(config, kind))
 }

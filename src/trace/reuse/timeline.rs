@@ -2,11 +2,11 @@
 //!
 //! It shares nothing with the machine but the rules: each is a check of the other.
 
-use super::config::{Check, EffectOrder, Release, Rules, Visible};
+use super::config::{EffectOrder, RefusalCheck, Release, Rules, Visible};
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// Found.
     Hit,
     /// Not found.
@@ -19,11 +19,11 @@ pub enum Outcome {
 
 /// A row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct TimelineRow {
     /// Stack distance; none is infinite.
     pub distance: Option<usize>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
     /// When it takes effect; none if it was put off.
     pub effect_at: Option<u64>,
     /// MSHRs in use before and after.
@@ -53,7 +53,7 @@ struct Flight {
 }
 
 /// One request at each time from 0 on. Rows, and the lines that take effect at each time.
-pub fn timeline(example: Example, lines: &[u64]) -> (Vec<Row>, Vec<(u64, Vec<u64>)>) {
+pub fn timeline(example: Example, lines: &[u64]) -> (Vec<TimelineRow>, Vec<(u64, Vec<u64>)>) {
     let mut rows = Vec::new();
     let mut effects = Vec::new();
     let mut stack: Vec<u64> = Vec::new();
@@ -81,17 +81,27 @@ fn request(
     stack: &[u64],
     flights: &mut Vec<Flight>,
     entries: &mut Vec<u64>,
-) -> Row {
+) -> TimelineRow {
     let distance = stack.iter().rev().position(|&l| l == line);
     let used = entries.len();
     if distance.is_some_and(|d| d < example.size) {
         let at = now + example.hit;
         flights.push(Flight { at, line, miss: false });
-        return Row { distance, outcome: Outcome::Hit, effect_at: Some(at), mshrs: (used, used) };
+        return TimelineRow {
+            distance,
+            outcome: RequestOutcome::Hit,
+            effect_at: Some(at),
+            mshrs: (used, used),
+        };
     }
     let in_flight = entries.contains(&line);
     if used >= example.mshrs && !(example.rules.merge && in_flight) {
-        return Row { distance, outcome: Outcome::Cancel, effect_at: None, mshrs: (used, used) };
+        return TimelineRow {
+            distance,
+            outcome: RequestOutcome::Cancel,
+            effect_at: None,
+            mshrs: (used, used),
+        };
     }
     let mut at = now + example.miss;
     if example.rules.clip {
@@ -102,8 +112,8 @@ fn request(
     if !in_flight {
         entries.push(line);
     }
-    let outcome = if in_flight { Outcome::LatencyMiss } else { Outcome::Miss };
-    Row { distance, outcome, effect_at: Some(at), mshrs: (used, entries.len()) }
+    let outcome = if in_flight { RequestOutcome::LatencyMiss } else { RequestOutcome::Miss };
+    TimelineRow { distance, outcome, effect_at: Some(at), mshrs: (used, entries.len()) }
 }
 
 fn take_effect(
@@ -140,7 +150,7 @@ fn take_effect(
 impl Example {
     /// The rules of the tables: no clipping, otherwise the text's.
     pub fn of_tables(size: usize, hit: u64, miss: u64) -> Self {
-        let rules = Rules { clip: false, check: Check::Warp, ..Rules::PAPER };
+        let rules = Rules { clip: false, check: RefusalCheck::Warp, ..Rules::PAPER };
         Self { size, hit, miss, mshrs: usize::MAX, rules }
     }
 }

@@ -7,5 +7,5 @@ mod warp;
 
 pub use cores::{Assignment, assign};
 pub use order::{ProgramOrder, ProgramOrderBuilder};
-pub use policy::{Policy, order};
-pub use warp::{Grouping, Lane, Steps, WarpShape};
+pub use policy::{SchedulePolicy, order};
+pub use warp::{Grouping, Lane, WarpShape, WarpSteps};

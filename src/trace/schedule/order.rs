@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashSet;
 
-use crate::trace::model::{Access, NO_INSTRUCTION, Tables, Trace};
+use crate::trace::model::{NO_INSTRUCTION, Tables, Trace, TraceAccess};
 
 /// The static order of a trace's instructions.
 ///
@@ -23,7 +23,7 @@ impl ProgramOrder {
         let mut builder = ProgramOrderBuilder::default();
         for thread in 0..trace.threads() {
             for pair in trace.thread(thread).windows(2) {
-                let of = |a: &Access| (a.instruction, a.iteration);
+                let of = |a: &TraceAccess| (a.instruction, a.iteration);
                 builder.follows(&trace.tables, of(&pair[0]), of(&pair[1]));
             }
         }
@@ -32,7 +32,7 @@ impl ProgramOrder {
 
     /// Which of two accesses of threads in lock-step comes first: by the iterations of the loops around
     /// both, outermost first, then by the place in the program (C 5.3.2).
-    pub fn compare(&self, tables: &Tables, a: &Access, b: &Access) -> Ordering {
+    pub fn compare(&self, tables: &Tables, a: &TraceAccess, b: &TraceAccess) -> Ordering {
         if (a.iteration, a.instruction) == (b.iteration, b.instruction) {
             return Ordering::Equal;
         }

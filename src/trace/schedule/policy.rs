@@ -1,12 +1,12 @@
 //! The order of all accesses of a trace (C 5.2, 5.3): one that keeps every thread's order and its barriers.
 
-use super::warp::{Grouping, Lane, Steps, WarpShape};
+use super::warp::{Grouping, Lane, WarpShape, WarpSteps};
 use crate::random::Random;
-use crate::trace::model::{Kind, Trace};
+use crate::trace::model::{Trace, TraceKind};
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum SchedulePolicy {
     /// Warps in turn, and blocks before warps; each does one instruction (C 5.3.3).
     Warp,
     /// Threads in turn; each does one access.
@@ -22,17 +22,45 @@ pub enum Policy {
     Recorded,
 }
 
+impl SchedulePolicy {
+    /// The names that [`named`](Self::named) knows.
+    pub const NAMES: [&'static str; 5] = ["warp", "round-robin", "sequential", "random", "recorded"];
+
+    /// The policy of a name, if there is one; `seed` is for random ones.
+    pub fn named(name: &str, seed: u64) -> Option<Self> {
+        Some(match name {
+            "warp" => SchedulePolicy::Warp,
+            "round-robin" => SchedulePolicy::RoundRobin,
+            "sequential" => SchedulePolicy::Sequential,
+            "random" => SchedulePolicy::Random { seed },
+            "recorded" => SchedulePolicy::Recorded,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            SchedulePolicy::Warp => "warp",
+            SchedulePolicy::RoundRobin => "round-robin",
+            SchedulePolicy::Sequential => "sequential",
+            SchedulePolicy::Random { .. } => "random",
+            SchedulePolicy::Recorded => "recorded",
+        }
+    }
+}
+
 /// Positions of accesses in their order. A barrier holds the threads of its block only; C applies it to all.
-pub fn order(trace: &Trace, policy: Policy, warp: WarpShape) -> Vec<u32> {
+pub fn order(trace: &Trace, policy: SchedulePolicy, warp: WarpShape) -> Vec<u32> {
     match policy {
-        Policy::Recorded => match trace.recorded() {
+        SchedulePolicy::Recorded => match trace.recorded() {
             Some(recorded) => recorded.to_vec(),
             None => (0..number(trace.accesses().len())).collect(),
         },
-        Policy::Warp => by_warps(trace, warp),
-        Policy::RoundRobin => Threads::new(trace).in_turn(1),
-        Policy::Sequential => Threads::new(trace).in_turn(usize::MAX),
-        Policy::Random { seed } => Threads::new(trace).at_random(seed),
+        SchedulePolicy::Warp => by_warps(trace, warp),
+        SchedulePolicy::RoundRobin => Threads::new(trace).in_turn(1),
+        SchedulePolicy::Sequential => Threads::new(trace).in_turn(usize::MAX),
+        SchedulePolicy::Random { seed } => Threads::new(trace).at_random(seed),
     }
 }
 
@@ -43,7 +71,7 @@ fn number(n: usize) -> u32 {
 /// One instruction of every warp in turn: warp 0 of all blocks, warp 1 of all blocks, and so on.
 fn by_warps(trace: &Trace, shape: WarpShape) -> Vec<u32> {
     let grouping = if trace.has_instructions() { Grouping::Instruction } else { Grouping::Position };
-    let mut steps = Steps::new(trace, grouping);
+    let mut steps = WarpSteps::new(trace, grouping);
     let (threads, blocks) = (trace.block_threads(), trace.blocks());
     let mut warps = Vec::new();
     for warp in 0..shape.warps(threads) {
@@ -108,7 +136,7 @@ impl Queue {
         let from = self.next.checked_sub(1).map_or(0, |i| self.ends[i]);
         let lanes = &self.accesses[from..end];
         self.next += 1;
-        if lanes.first().is_some_and(|&a| trace.accesses()[a as usize].kind == Kind::Barrier) {
+        if lanes.first().is_some_and(|&a| trace.accesses()[a as usize].kind == TraceKind::Barrier) {
             self.waits = true;
             waiting[self.block] += 1;
         } else {
@@ -139,7 +167,7 @@ impl<'t> Threads<'t> {
 
     fn can_run(&self, thread: usize) -> bool {
         let at = self.next[thread];
-        at < self.trace.range(thread).end && self.trace.accesses()[at].kind != Kind::Barrier
+        at < self.trace.range(thread).end && self.trace.accesses()[at].kind != TraceKind::Barrier
     }
 
     /// One access of a thread that can run; whether it can go on.
@@ -216,17 +244,17 @@ impl<'t> Threads<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Access, Dim3, Header, Tables, TraceBuilder};
+    use crate::trace::{Dim3, Header, Tables, TraceAccess, TraceBuilder};
 
     /// Two blocks of four threads: load, barrier, load; thread 5 has no second load.
     fn trace() -> Trace {
         let header = Header { kernel: None, block: Dim3([4, 1, 1]), grid: None };
         let mut builder = TraceBuilder::new(header, false);
         for t in 0..8 {
-            builder.push(Access::plain(t, Kind::Load, u64::from(t), 4));
-            builder.push(Access::plain(t, Kind::Barrier, 0, 0));
+            builder.push(TraceAccess::plain(t, TraceKind::Load, u64::from(t), 4));
+            builder.push(TraceAccess::plain(t, TraceKind::Barrier, 0, 0));
             if t != 5 {
-                builder.push(Access::plain(t, Kind::Load, 100 + u64::from(t), 4));
+                builder.push(TraceAccess::plain(t, TraceKind::Load, 100 + u64::from(t), 4));
             }
         }
         builder.finish(Tables::default())
@@ -236,7 +264,12 @@ mod tests {
     fn every_policy_keeps_threads_and_barriers_in_order() {
         let trace = trace();
         let warp = WarpShape { size: 2, strided: false };
-        let policies = [Policy::Warp, Policy::RoundRobin, Policy::Sequential, Policy::Random { seed: 3 }];
+        let policies = [
+            SchedulePolicy::Warp,
+            SchedulePolicy::RoundRobin,
+            SchedulePolicy::Sequential,
+            SchedulePolicy::Random { seed: 3 },
+        ];
         for policy in policies {
             let order = order(&trace, policy, warp);
             let addresses: Vec<u64> = order.iter().map(|&i| trace.accesses()[i as usize].address).collect();
@@ -252,7 +285,7 @@ mod tests {
 
     #[test]
     fn warps_of_blocks_take_turns() {
-        let order = order(&trace(), Policy::Warp, WarpShape { size: 2, strided: false });
+        let order = order(&trace(), SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
         let trace = trace();
         let threads: Vec<u32> = order[..8].iter().map(|&i| trace.accesses()[i as usize].thread).collect();
         assert_eq!(threads, [0, 1, 4, 5, 2, 3, 6, 7]);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::order::ProgramOrder;
-use crate::trace::model::{Access, Kind, Tables, Trace};
+use crate::trace::model::{Tables, Trace, TraceAccess, TraceKind};
 
 /// How threads form warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Lane {
 
 /// Finds the instructions of warps one after another; keeps its memory from warp to warp.
 #[derive(Debug)]
-pub struct Steps<'t> {
+pub struct WarpSteps<'t> {
     tables: &'t Tables,
     grouping: Grouping,
     order: Option<Cow<'t, ProgramOrder>>,
@@ -66,7 +66,7 @@ pub struct Steps<'t> {
     group: Vec<Lane>,
 }
 
-impl<'t> Steps<'t> {
+impl<'t> WarpSteps<'t> {
     /// For the warps of a trace.
     pub fn new(trace: &'t Trace, grouping: Grouping) -> Self {
         let order = (grouping == Grouping::Instruction).then(|| Cow::Owned(ProgramOrder::new(trace)));
@@ -108,14 +108,14 @@ impl<'t> Steps<'t> {
     }
 
     /// The lanes that do the next instruction; none if all wait at a barrier or are done.
-    fn candidates(&mut self, accesses: &[Access]) {
-        let mut first: Option<&Access> = None;
+    fn candidates(&mut self, accesses: &[TraceAccess]) {
+        let mut first: Option<&TraceAccess> = None;
         for (number, &(next, end)) in self.lanes.iter().enumerate() {
             if next == end {
                 continue;
             }
             let access = &accesses[next as usize];
-            if access.kind == Kind::Barrier {
+            if access.kind == TraceKind::Barrier {
                 continue;
             }
             let lane = Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) };
@@ -138,9 +138,9 @@ impl<'t> Steps<'t> {
     }
 
     /// Puts all lanes that wait at a barrier into the group; whether there are any.
-    fn barrier(&mut self, accesses: &[Access]) -> bool {
+    fn barrier(&mut self, accesses: &[TraceAccess]) -> bool {
         for (number, &(next, end)) in self.lanes.iter().enumerate() {
-            if next < end && accesses[next as usize].kind == Kind::Barrier {
+            if next < end && accesses[next as usize].kind == TraceKind::Barrier {
                 self.group.push(Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) });
             }
         }

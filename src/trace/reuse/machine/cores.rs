@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::{Counts, Machine, number};
 use crate::trace::coalesce::Requests;
-use crate::trace::reuse::config::{Batches, Config};
+use crate::trace::reuse::config::{Batches, ReuseConfig};
 
 /// How many blocks are active on a core (N 3.1); at least one.
-fn active_blocks(config: &Config, threads_per_block: usize) -> usize {
+fn active_blocks(config: &ReuseConfig, threads_per_block: usize) -> usize {
     let threads = u32::try_from(threads_per_block.max(1)).unwrap_or(u32::MAX);
     (config.max_threads / threads).min(config.max_blocks).max(1) as usize
 }
@@ -16,7 +16,7 @@ fn active_blocks(config: &Config, threads_per_block: usize) -> usize {
 /// Runs blocks on cores: the counts and final times of each.
 pub(in crate::trace::reuse) fn run(
     all: &Requests,
-    config: &Config,
+    config: &ReuseConfig,
     sets: &[u32],
     blocks: usize,
     threads_per_block: usize,

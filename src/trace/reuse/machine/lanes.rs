@@ -1,7 +1,7 @@
 //! Refusal by lane 0 alone, as the published program has it: the lanes of a warp come apart.
 
 use super::{Machine, Turn, number};
-use crate::trace::reuse::config::Check;
+use crate::trace::reuse::config::RefusalCheck;
 
 impl Machine<'_> {
     /// Lane 0 was refused. With one portion, nothing has happened; otherwise the other portions go on.
@@ -80,7 +80,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn refuses_lane_0(&self, used: u32, line: u32) -> bool {
-        self.config.rules.check == Check::FirstLane
+        self.config.rules.check == RefusalCheck::FirstLane
             && used >= self.entries
             && !(self.config.rules.merge && self.flights[line as usize] > 0)
     }

@@ -15,10 +15,10 @@ impl Machine<'_> {
     pub(super) fn miss(&mut self, line: u32) -> u32 {
         let latency = self.config.latency;
         let mut time = latency.miss;
-        if latency.deviation > 0.0 {
+        if latency.deviation_ticks > 0.0 {
             // Rounded as in the published program: cut down, a deviation of 1 would add 0.36, not 0.76.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-            let more = (self.random.half_normal() * latency.deviation).round().min(1e6) as u32;
+            let more = (self.random.half_normal() * latency.deviation_ticks).round().min(1e6) as u32;
             time = time.saturating_add(more);
         }
         let mut arrival = self.now + u64::from(time);

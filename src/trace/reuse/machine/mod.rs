@@ -7,7 +7,7 @@ mod memory;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use super::config::{Check, Config, Visible};
+use super::config::{RefusalCheck, ReuseConfig, Visible};
 use super::profile::Profile;
 use super::stack::Stack;
 use super::wheel::Wheel;
@@ -50,7 +50,7 @@ enum Turn {
 /// A core with its cache.
 pub(super) struct Machine<'r> {
     all: &'r Requests,
-    config: &'r Config,
+    config: &'r ReuseConfig,
     ways: u64,
     entries: u32,
     sets: &'r [u32],
@@ -81,21 +81,21 @@ pub(super) struct Machine<'r> {
 }
 
 impl<'r> Machine<'r> {
-    pub(super) fn new(all: &'r Requests, config: &'r Config, sets: &'r [u32], core: u32) -> Self {
+    pub(super) fn new(all: &'r Requests, config: &'r ReuseConfig, sets: &'r [u32], core: u32) -> Self {
         let lines = all.lines.len();
         let latency = config.latency;
         // Half-normal random numbers stay below 8.6 standard deviations.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to what is useful")]
-        let spread = (latency.deviation * 9.0).clamp(0.0, 1e6) as u32;
+        let spread = (latency.deviation_ticks * 9.0).clamp(0.0, 1e6) as u32;
         let blocks = all.warps.last().map_or(0, |w| w.block as usize + 1);
-        let exact = config.rules.clip && latency.deviation > 0.0;
+        let exact = config.rules.clip && latency.deviation_ticks > 0.0;
         Self {
             all,
             config,
-            ways: u64::from(config.ways),
+            ways: u64::from(config.geometry.ways()),
             entries: config.mshrs.total.unwrap_or(u32::MAX),
             sets,
-            stacks: vec![Stack::default(); config.sets.sets()],
+            stacks: vec![Stack::default(); config.geometry.sets()],
             places: vec![0; lines],
             flights: vec![0; lines],
             earliest: vec![0; lines],
@@ -250,7 +250,7 @@ impl<'r> Machine<'r> {
             return if self.config.rules.barriers { Turn::AtBarrier } else { Turn::Waits(0) };
         }
         let requests = &all.of_step(warp, at)[partial as usize..];
-        if self.config.rules.check == Check::Warp && self.is_refused(requests.iter().map(|r| r.line)) {
+        if self.config.rules.check == RefusalCheck::Warp && self.is_refused(requests.iter().map(|r| r.line)) {
             self.counts.refusals += 1;
             return Turn::Refused;
         }
