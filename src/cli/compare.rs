@@ -13,7 +13,7 @@ use super::output::OutputArguments;
 use super::progress;
 use crate::kernel::Kernel;
 use crate::launch::Chosen;
-use crate::measure::{Options, compare};
+use crate::measure::{CompareOptions, compare};
 use crate::report::ErrorDocument;
 use crate::report::trace::comparison_document;
 
@@ -44,7 +44,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
-    let options = Options { warm_waves: arguments.warm_waves, ways: arguments.ways, ..Options::default() };
+    let options = CompareOptions {
+        warm_waves: arguments.warm_waves,
+        ways: arguments.ways,
+        ..CompareOptions::default()
+    };
     let mut replies = Vec::new();
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, json)?;

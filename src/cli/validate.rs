@@ -12,7 +12,7 @@ use super::model::ModelArguments;
 use super::output::OutputArguments;
 use super::progress;
 use crate::footprint::Addressing;
-use crate::measure::{Group, validate};
+use crate::measure::{MeasuredGroup, validate};
 use crate::report::{ValidationModel, validation_document};
 
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// How the predictions were made.
-fn model(arguments: &Arguments, groups: &[Group]) -> ValidationModel {
+fn model(arguments: &Arguments, groups: &[MeasuredGroup]) -> ValidationModel {
     let mut curves: Vec<String> = Vec::new();
     let mut model =
         ValidationModel { id: "default", addressing: "linear", caches: Vec::new(), curves: Vec::new() };

@@ -3,8 +3,8 @@
 use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
-use crate::measure::measurements::Quantity as Measured;
-use crate::measure::parting::{Machines, Parting, Steps, Term};
+use crate::measure::measurements::MeasuredQuantity as Measured;
+use crate::measure::parting::{DifferenceTerm, Machines, Parting, Steps};
 use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
@@ -26,7 +26,7 @@ pub enum Uncompared {
 
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct CompareOptions {
     /// Waves that run before the one that is measured; fewer where all that could be reused comes after.
     pub warm_waves: u64,
     /// Ways of both caches; 0 makes them fully associative, which takes long.
@@ -35,7 +35,7 @@ pub struct Options {
     pub explain: bool,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
         Self { warm_waves: 4, ways: 16, explain: true }
     }
@@ -43,7 +43,7 @@ impl Default for Options {
 
 /// One quantity in both models.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Quantity {
+pub struct ComparedQuantity {
     /// Its name.
     pub name: &'static str,
     /// What it is measured in.
@@ -53,12 +53,12 @@ pub struct Quantity {
     /// By simulation.
     pub simulated: f64,
     /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
-    pub terms: Vec<Term>,
+    pub terms: Vec<DifferenceTerm>,
     /// The same in words, where the two differ by more than a few percent.
     pub reasons: Vec<String>,
 }
 
-impl Quantity {
+impl ComparedQuantity {
     /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
     pub fn error_percent(&self) -> f64 {
         #[expect(clippy::float_cmp, reason = "two zeros")]
@@ -76,7 +76,7 @@ pub struct Comparison {
     /// By the analytic model.
     pub prediction: Prediction,
     /// Volumes and miss rates.
-    pub quantities: Vec<Quantity>,
+    pub quantities: Vec<ComparedQuantity>,
     /// Blocks of the wave that was measured.
     pub blocks: u64,
     /// Blocks that ran before it.
@@ -122,7 +122,7 @@ pub fn hierarchy(device: &Device, blocks_per_sm: u64, shared_bytes: u64) -> Resu
 pub fn compare(
     estimator: &Estimator<'_>,
     candidate: Candidate,
-    options: Options,
+    options: CompareOptions,
 ) -> Result<Comparison, Uncompared> {
     let prediction = estimator.predict(candidate)?;
     let (kernel, device) = (estimator.kernel, estimator.device);
@@ -175,9 +175,9 @@ pub fn compare(
 pub fn simulated(
     estimator: &Estimator<'_>,
     candidate: Candidate,
-    options: Options,
+    options: CompareOptions,
 ) -> Result<Vec<(Measured, f64)>, Uncompared> {
-    let found = compare(estimator, candidate, Options { explain: false, ..options })?;
+    let found = compare(estimator, candidate, CompareOptions { explain: false, ..options })?;
     Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
 }
 
@@ -249,7 +249,7 @@ struct Simulated {
     cut: bool,
 }
 
-fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
+fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
     let per_item = |bytes: u64| bytes as f64 / simulated.items;
     let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
@@ -269,7 +269,7 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
         simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
         let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
-        let mut quantity = Quantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
+        let mut quantity = ComparedQuantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
         if quantity.error_percent().abs() > SMALL {
             quantity.reasons =
                 quantity.terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();

@@ -11,9 +11,9 @@ mod parting;
 mod records;
 mod validate;
 
-pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy, simulated};
+pub use compare::{CompareOptions, ComparedQuantity, Comparison, Uncompared, compare, hierarchy, simulated};
 pub use halves::{Half, halve};
-pub use join::{Case, Group, Library, Rejected, join};
-pub use parting::{Term, UNEXPLAINED};
+pub use join::{Case, Library, MeasuredGroup, RejectedCase, join};
+pub use parting::{DifferenceTerm, UNEXPLAINED};
 pub use records::{Record, Records, Unreadable};
-pub use validate::{Order, Score, Scored, Validation, order, validate};
+pub use validate::{OrderScore, Score, Scored, Validation, order, validate};

@@ -3,7 +3,7 @@
 
 use super::covariance::Interval;
 use super::points::Points;
-use super::robust::{Found, Options, refit};
+use super::robust::{FitOptions, FittedCurve, refit};
 use super::starts::quantile;
 use crate::parallel;
 use crate::random::Random;
@@ -11,8 +11,8 @@ use crate::random::Random;
 /// 95 % intervals of the parameters from `resamples` fits; the same seed gives the same ones.
 pub fn bootstrap(
     points: &Points,
-    options: &Options,
-    found: &Found,
+    options: &FitOptions,
+    found: &FittedCurve,
     resamples: usize,
     seed: u64,
 ) -> Vec<Interval> {

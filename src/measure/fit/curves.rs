@@ -1,11 +1,13 @@
 //! Fits of hit rates.
 
 use super::parts::Parts;
-use crate::curve::fit::{Found, Interval, Noise, Options, Points, Refusal, Shape, bootstrap, fit};
+use crate::curve::fit::{
+    CurveShape, FitOptions, FitRefusal, FittedCurve, Interval, Noise, Points, bootstrap, fit,
+};
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Form {
+pub enum CurveForm {
     /// Hill's, or the sigmoid if it is clearly better.
     #[default]
     Auto,
@@ -23,16 +25,16 @@ pub struct CurveFit {
     /// What it says, for people.
     pub title: &'static str,
     /// What was fitted, or why nothing was.
-    pub outcome: Outcome,
+    pub outcome: CurveOutcome,
     /// The rates that it was fitted to.
     pub seen: Vec<Seen>,
 }
 
 /// What came of a fit.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CurveOutcome {
     /// A curve with intervals by resampling.
-    Curve(Box<Found>, Vec<Interval>),
+    Curve(Box<FittedCurve>, Vec<Interval>),
     /// A number that is the same everywhere.
     Constant {
         /// The number.
@@ -75,8 +77,8 @@ pub(super) fn curve(
     name: &'static str,
     title: &'static str,
     rows: &Rows,
-    form: Form,
-    options: &Options,
+    form: CurveForm,
+    options: &FitOptions,
     resamples: (usize, u64),
 ) -> CurveFit {
     let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CURVE).collect();
@@ -86,14 +88,14 @@ pub(super) fn curve(
         points.push(&parts.open, parts.measured - parts.base, 1.0 / parts.measured);
     }
     // The weights say already how volumes spread.
-    let options = &Options { noise: Noise::Absolute, ..options.clone() };
+    let options = &FitOptions { noise: Noise::Absolute, ..options.clone() };
     let outcome = match best(&points, form, options) {
         Ok(found) => {
             let (count, seed) = resamples;
             let intervals = bootstrap(&points, options, &found, count, seed);
-            Outcome::Curve(Box::new(found), intervals)
+            CurveOutcome::Curve(Box::new(found), intervals)
         }
-        Err(why) => Outcome::Kept(why.to_string()),
+        Err(why) => CurveOutcome::Kept(why.to_string()),
     };
     CurveFit { name, title, outcome, seen: seen(&rows) }
 }
@@ -103,13 +105,13 @@ fn possible(parts: &Parts) -> f64 {
     if parts.measured > 0.0 { parts.open.iter().map(|p| p.1).sum::<f64>() / parts.measured } else { 0.0 }
 }
 
-fn best(points: &Points, form: Form, options: &Options) -> Result<Found, Refusal> {
+fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<FittedCurve, FitRefusal> {
     match form {
-        Form::Hill => fit(points, Shape::Hill, options),
-        Form::Sigmoid => fit(points, Shape::Rising, options),
-        Form::Auto => {
-            let hill = fit(points, Shape::Hill, options)?;
-            match fit(points, Shape::Rising, options) {
+        CurveForm::Hill => fit(points, CurveShape::Hill, options),
+        CurveForm::Sigmoid => fit(points, CurveShape::Rising, options),
+        CurveForm::Auto => {
+            let hill = fit(points, CurveShape::Hill, options)?;
+            match fit(points, CurveShape::Rising, options) {
                 Ok(sigmoid) if sigmoid.deviation < BETTER * hill.deviation => Ok(sigmoid),
                 _ => Ok(hill),
             }
@@ -136,11 +138,14 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows) -> 
     let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CONSTANT).collect();
     let mut seen = seen(&rows);
     let outcome = if seen.len() < FEW {
-        Outcome::Kept(format!("{} launches in which it matters are too few, {FEW} are needed", seen.len()))
+        CurveOutcome::Kept(format!(
+            "{} launches in which it matters are too few, {FEW} are needed",
+            seen.len()
+        ))
     } else {
         seen.sort_by(|a, b| a.rate.total_cmp(&b.rate));
         let at = |share| weighted(&seen, share).max(0.0);
-        Outcome::Constant { value: at(0.5), quartiles: Interval { low: at(0.25), high: at(0.75) } }
+        CurveOutcome::Constant { value: at(0.5), quartiles: Interval { low: at(0.25), high: at(0.75) } }
     };
     CurveFit { name, title, outcome, seen }
 }
@@ -160,9 +165,9 @@ impl CurveFit {
     /// The rate that the fit gives at an oversubscription.
     pub fn rate(&self, o: f64) -> Option<f64> {
         match &self.outcome {
-            Outcome::Curve(found, _) => Some(found.rate(o)),
-            Outcome::Constant { value, .. } => Some(*value),
-            Outcome::Kept(_) => None,
+            CurveOutcome::Curve(found, _) => Some(found.rate(o)),
+            CurveOutcome::Constant { value, .. } => Some(*value),
+            CurveOutcome::Kept(_) => None,
         }
     }
 }

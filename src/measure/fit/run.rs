@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::curves::{CurveFit, Form, Outcome, Rows, constant, curve};
+use super::curves::{CurveFit, CurveForm, CurveOutcome, Rows, constant, curve};
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{TimeFitOutcome, fit_time};
-use crate::curve::fit::{Interval, Options};
-use crate::curve::{Curve, Fit, Origin, coefficient, rounded};
-use crate::measure::join::{Case, Group, Library};
-use crate::measure::measurements::Quantity;
+use crate::curve::fit::{FitOptions, Interval};
+use crate::curve::{CoefficientSource, Curve, Fit, coefficient, rounded};
+use crate::measure::join::{Case, Library, MeasuredGroup};
+use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::validate::{Score, validate};
 use crate::predict::Estimator;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct FitRequest {
     /// Form of the hit rates.
-    pub form: Form,
+    pub form: CurveForm,
     /// How they are fitted.
-    pub options: Options,
+    pub options: FitOptions,
     /// Fits to resampled launches for intervals, and their seed.
     pub resamples: (usize, u64),
     /// Whether overlaps in x, y and z get curves of their own.
@@ -49,7 +49,7 @@ pub struct Fitting {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scores {
     /// The quantity.
-    pub quantity: Quantity,
+    pub quantity: MeasuredQuantity,
     /// With the curves before.
     pub before: f64,
     /// With the new ones, on the launches that they were fitted to.
@@ -68,7 +68,12 @@ pub enum NoFit {
 }
 
 /// Fits the curves and coefficients that the measurements tell of; the others stay as in `base`.
-pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Request) -> Result<Fitting, NoFit> {
+pub fn fit(
+    groups: &[MeasuredGroup],
+    library: &dyn Library,
+    base: &Fit,
+    request: &FitRequest,
+) -> Result<Fitting, NoFit> {
     let mut devices: Vec<&str> = groups.iter().map(|g| g.device.id.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
@@ -97,13 +102,13 @@ pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Reques
 }
 
 struct All<'a> {
-    groups: &'a [Group],
+    groups: &'a [MeasuredGroup],
     estimators: &'a [Estimator<'a>],
-    request: &'a Request,
+    request: &'a FitRequest,
 }
 
 impl All<'_> {
-    fn rows(&self, of: impl Fn(&Estimator<'_>, &Group, &Case) -> Option<Parts>) -> Rows {
+    fn rows(&self, of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case) -> Option<Parts>) -> Rows {
         let mut rows = Rows::new();
         for (g, (group, estimator)) in self.groups.iter().zip(self.estimators).enumerate() {
             let parts = group.cases.iter().enumerate();
@@ -132,7 +137,7 @@ impl All<'_> {
         }
         all.push(one);
         let one = constant("partial_store", "L2, redundant stores, mean", &rows);
-        if let Outcome::Constant { value, .. } = one.outcome {
+        if let CurveOutcome::Constant { value, .. } = one.outcome {
             fit.volumes.partial_store.value = value.min(1.0);
         }
         all.push(one);
@@ -141,7 +146,7 @@ impl All<'_> {
             "L2, further stores of each",
             &self.rows(|e, _, c| stores_l2(e, c, fit)),
         );
-        if let Outcome::Constant { value, .. } = one.outcome {
+        if let CurveOutcome::Constant { value, .. } = one.outcome {
             fit.volumes.partial_store_l2.value = value;
         }
         all.push(one);
@@ -198,25 +203,26 @@ impl All<'_> {
     /// Says where each new coefficient comes from.
     fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
-        let origin = |rows: usize, error: Option<f64>, intervals: BTreeMap<String, [f64; 2]>| Origin {
-            text: text.clone(),
-            rows: u32::try_from(rows).ok(),
-            residual_percent: error.map(|e| rounded(100.0 * e)),
-            sha256: sha256.clone(),
-            intervals,
-            simulated: self.request.simulated,
-        };
+        let origin =
+            |rows: usize, error: Option<f64>, intervals: BTreeMap<String, [f64; 2]>| CoefficientSource {
+                text: text.clone(),
+                rows: u32::try_from(rows).ok(),
+                residual_percent: error.map(|e| rounded(100.0 * e)),
+                sha256: sha256.clone(),
+                intervals,
+                simulated: self.request.simulated,
+            };
         for curve in curves {
             let intervals = match &curve.outcome {
-                Outcome::Curve(found, _) => {
+                CurveOutcome::Curve(found, _) => {
                     let names = found.shape.parameters().iter();
                     names.zip(&found.intervals).map(|(n, i)| ((*n).to_owned(), ends(i))).collect()
                 }
-                Outcome::Constant { .. } => BTreeMap::new(),
-                Outcome::Kept(_) => continue,
+                CurveOutcome::Constant { .. } => BTreeMap::new(),
+                CurveOutcome::Kept(_) => continue,
             };
             let error = match &curve.outcome {
-                Outcome::Curve(found, _) => Some(found.deviation),
+                CurveOutcome::Curve(found, _) => Some(found.deviation),
                 _ => None,
             };
             let used = match curve.name {
@@ -263,7 +269,7 @@ fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
 
 fn curve_of(fit: &CurveFit) -> Option<Curve> {
     match &fit.outcome {
-        Outcome::Curve(found, _) => {
+        CurveOutcome::Curve(found, _) => {
             let values: Vec<f64> = found.values.iter().map(|&v| rounded(v)).collect();
             found.shape.curve(&values, fit.name)
         }

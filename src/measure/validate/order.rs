@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// How well the order of launches is predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Order {
+pub struct OrderScore {
     /// Launches with a measured time.
     pub launches: usize,
     /// Spearman's rank correlation.
@@ -20,7 +20,7 @@ pub struct Order {
 }
 
 /// The order of launches of one kernel, each as predicted and measured seconds; none of less than two.
-pub fn order(pairs: &[(f64, f64)]) -> Option<Order> {
+pub fn order(pairs: &[(f64, f64)]) -> Option<OrderScore> {
     if pairs.len() < 2 {
         return None;
     }
@@ -28,7 +28,7 @@ pub fn order(pairs: &[(f64, f64)]) -> Option<Order> {
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let least = |some: &[(f64, f64)]| some.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     let best = least(&sorted);
-    Some(Order {
+    Some(OrderScore {
         launches: pairs.len(),
         spearman: spearman(pairs),
         kendall: kendall(pairs),

@@ -1,8 +1,8 @@
 //! Errors of each quantity.
 
-use super::order::{Order, order};
-use crate::measure::join::Group;
-use crate::measure::measurements::Quantity;
+use super::order::{OrderScore, order};
+use crate::measure::join::MeasuredGroup;
+use crate::measure::measurements::MeasuredQuantity;
 
 /// How good the predictions of some groups are.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,18 +10,18 @@ pub struct Validation {
     /// Of every quantity that was measured.
     pub scores: Vec<Score>,
     /// Of each group, where times were measured of at least two launches.
-    pub orders: Vec<Option<Order>>,
+    pub orders: Vec<Option<OrderScore>>,
     /// Groups that the means of the orders are over.
     pub ordered: usize,
     /// Mean of the orders of groups with enough launches; of all groups if none has so many.
-    pub order: Option<Order>,
+    pub order: Option<OrderScore>,
 }
 
 /// How good the predictions of one quantity are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// What was measured.
-    pub quantity: Quantity,
+    pub quantity: MeasuredQuantity,
     /// Mean of |predicted / measured - 1|.
     pub error: f64,
     /// Mean of predicted / measured - 1.
@@ -56,22 +56,22 @@ impl Scored {
 
 /// Holds predictions against measurements; groups with less than `least` launches do not count in the
 /// means over orders if others have more.
-pub fn validate(groups: &[Group], least: usize) -> Validation {
-    let orders: Vec<Option<Order>> = groups.iter().map(order_of).collect();
-    let known: Vec<Order> = orders.iter().flatten().copied().collect();
-    let mut enough: Vec<Order> = known.iter().copied().filter(|o| o.launches >= least).collect();
+pub fn validate(groups: &[MeasuredGroup], least: usize) -> Validation {
+    let orders: Vec<Option<OrderScore>> = groups.iter().map(order_of).collect();
+    let known: Vec<OrderScore> = orders.iter().flatten().copied().collect();
+    let mut enough: Vec<OrderScore> = known.iter().copied().filter(|o| o.launches >= least).collect();
     if enough.is_empty() {
         enough = known;
     }
     Validation {
-        scores: Quantity::ALL.into_iter().filter_map(|q| score(groups, q)).collect(),
+        scores: MeasuredQuantity::ALL.into_iter().filter_map(|q| score(groups, q)).collect(),
         orders,
         ordered: enough.len(),
         order: mean_order(&enough),
     }
 }
 
-fn order_of(group: &Group) -> Option<Order> {
+fn order_of(group: &MeasuredGroup) -> Option<OrderScore> {
     let pairs: Vec<(f64, f64)> = group
         .cases
         .iter()
@@ -80,12 +80,12 @@ fn order_of(group: &Group) -> Option<Order> {
     order(&pairs)
 }
 
-fn mean_order(orders: &[Order]) -> Option<Order> {
+fn mean_order(orders: &[OrderScore]) -> Option<OrderScore> {
     if orders.is_empty() {
         return None;
     }
-    let mean = |of: &dyn Fn(&Order) -> f64| orders.iter().map(of).sum::<f64>() / orders.len() as f64;
-    Some(Order {
+    let mean = |of: &dyn Fn(&OrderScore) -> f64| orders.iter().map(of).sum::<f64>() / orders.len() as f64;
+    Some(OrderScore {
         launches: orders.iter().map(|o| o.launches).sum(),
         spearman: mean(&|o| o.spearman),
         kendall: mean(&|o| o.kendall),
@@ -95,7 +95,7 @@ fn mean_order(orders: &[Order]) -> Option<Order> {
     })
 }
 
-fn score(groups: &[Group], quantity: Quantity) -> Option<Score> {
+fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity) -> Option<Score> {
     let mut launches = Vec::new();
     let mut zeros = 0;
     for (g, group) in groups.iter().enumerate() {

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
 use crate::curve::Fit;
-use crate::curve::fit::{Found, Interval, Noise};
-use crate::measure::Group;
-use crate::measure::fit::{CurveFit, Fitting, Outcome};
+use crate::curve::fit::{FittedCurve, Interval, Noise};
+use crate::measure::MeasuredGroup;
+use crate::measure::fit::{CurveFit, CurveOutcome, Fitting};
 
 /// What came of a fit: `wavecast/fit/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -121,7 +121,7 @@ pub struct ErrorsDocument {
 
 /// The document of a fit.
 pub fn fit_document(
-    groups: &[Group],
+    groups: &[MeasuredGroup],
     fitting: &Fitting,
     simulated: bool,
     warnings: Vec<Warning>,
@@ -163,7 +163,7 @@ fn ends(interval: &Interval) -> [f64; 2] {
     [interval.low, interval.high]
 }
 
-fn curve(groups: &[Group], curve: &CurveFit) -> CurveDocument {
+fn curve(groups: &[MeasuredGroup], curve: &CurveFit) -> CurveDocument {
     let mut document = CurveDocument {
         name: curve.name,
         title: curve.title,
@@ -176,8 +176,8 @@ fn curve(groups: &[Group], curve: &CurveFit) -> CurveDocument {
         points: points(groups, curve),
     };
     match &curve.outcome {
-        Outcome::Curve(found, resampled) => of_curve(&mut document, found, resampled),
-        Outcome::Constant { value, quartiles } => {
+        CurveOutcome::Curve(found, resampled) => of_curve(&mut document, found, resampled),
+        CurveOutcome::Constant { value, quartiles } => {
             document.form = Some("constant");
             let quartiles = ParameterDocument {
                 name: "half of the rates within",
@@ -187,12 +187,12 @@ fn curve(groups: &[Group], curve: &CurveFit) -> CurveDocument {
             };
             document.parameters = vec![quartiles];
         }
-        Outcome::Kept(why) => document.kept = Some(why.clone()),
+        CurveOutcome::Kept(why) => document.kept = Some(why.clone()),
     }
     document
 }
 
-fn of_curve(document: &mut CurveDocument, found: &Found, resampled: &[Interval]) {
+fn of_curve(document: &mut CurveDocument, found: &FittedCurve, resampled: &[Interval]) {
     document.form = Some(found.shape.word());
     document.deviation_percent = Some(100.0 * found.deviation);
     document.noise = Some(if found.noise == Noise::Relative { "relative" } else { "absolute" });
@@ -208,7 +208,7 @@ fn of_curve(document: &mut CurveDocument, found: &Found, resampled: &[Interval])
         .collect();
 }
 
-fn points(groups: &[Group], curve: &CurveFit) -> Vec<PointDocument> {
+fn points(groups: &[MeasuredGroup], curve: &CurveFit) -> Vec<PointDocument> {
     let of = |seen: &crate::measure::fit::Seen| {
         let group = groups.get(seen.group)?;
         let case = group.cases.get(seen.case)?;

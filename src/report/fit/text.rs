@@ -6,7 +6,7 @@ use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
 use super::document::FitDocument;
-use crate::measure::measurements::Quantity;
+use crate::measure::measurements::MeasuredQuantity;
 use crate::report::answer::{Answer, View};
 
 impl Answer for FitDocument {
@@ -124,7 +124,7 @@ fn errors(document: &FitDocument) -> Table {
     let right = |name: &'static str| (name, Align::Right);
     let mut table = Table::new([("quantity", Align::Left), right("before"), right("after")]);
     for e in &document.errors {
-        let title = Quantity::named(e.quantity).map_or(e.quantity, Quantity::title);
+        let title = MeasuredQuantity::named(e.quantity).map_or(e.quantity, MeasuredQuantity::title);
         table.row([
             title.to_owned(),
             format!("{:.2} %", e.before_percent),

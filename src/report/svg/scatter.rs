@@ -5,7 +5,7 @@ use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, picture, width};
 use super::colour::of_block;
 use super::frame::shortened;
-use crate::measure::measurements::Quantity;
+use crate::measure::measurements::MeasuredQuantity;
 use crate::report::validation::{ScoreDocument, ValidationDocument};
 
 const COLUMNS: usize = 2;
@@ -110,7 +110,7 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDo
 }
 
 fn title(name: &'static str) -> &'static str {
-    Quantity::named(name).map_or(name, Quantity::title)
+    MeasuredQuantity::named(name).map_or(name, MeasuredQuantity::title)
 }
 
 /// A range of values with a unit in which their numbers are short.
@@ -125,11 +125,13 @@ struct Scale {
 impl Scale {
     /// For values between two that are above zero, if there are any.
     fn new(quantity: &str, least: f64, most: f64) -> Self {
-        let (factor, unit) = match Quantity::named(quantity) {
-            Some(Quantity::Time) => (1e6, "us"),
-            Some(Quantity::Rate) => (1e-9, "10^9 items/s"),
-            Some(Quantity::Cycles) => (1e-3, "10^3"),
-            Some(Quantity::L1Wavefronts | Quantity::L1TagWavefronts) => (1.0, "per work item"),
+        let (factor, unit) = match MeasuredQuantity::named(quantity) {
+            Some(MeasuredQuantity::Time) => (1e6, "us"),
+            Some(MeasuredQuantity::Rate) => (1e-9, "10^9 items/s"),
+            Some(MeasuredQuantity::Cycles) => (1e-3, "10^3"),
+            Some(MeasuredQuantity::L1Wavefronts | MeasuredQuantity::L1TagWavefronts) => {
+                (1.0, "per work item")
+            }
             _ => (1.0, "bytes per work item"),
         };
         let (least, most) = if least <= most { (least * factor, most * factor) } else { (0.0, 1.0) };

@@ -90,9 +90,12 @@ pub fn comparison_document(
     chosen: &Chosen,
     warnings: Vec<Warning>,
 ) -> ComparisonDocument {
-    let term =
-        |t: &crate::measure::Term| TermDocument { name: t.name, value: t.value, reason: t.reason.clone() };
-    let one = |q: &crate::measure::Quantity| QuantityDocument {
+    let term = |t: &crate::measure::DifferenceTerm| TermDocument {
+        name: t.name,
+        value: t.value,
+        reason: t.reason.clone(),
+    };
+    let one = |q: &crate::measure::ComparedQuantity| QuantityDocument {
         name: q.name,
         unit: q.unit,
         analytic: q.analytic,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
-use crate::measure::measurements::Quantity;
-use crate::measure::{Case, Group, Order, Validation};
+use crate::measure::measurements::MeasuredQuantity;
+use crate::measure::{Case, MeasuredGroup, OrderScore, Validation};
 use crate::traffic::Caches;
 
 /// Predictions beside measurements: `wavecast/validation/1`.
@@ -122,8 +122,8 @@ pub struct OrderDocument {
     pub best_at: usize,
 }
 
-impl From<&Order> for OrderDocument {
-    fn from(o: &Order) -> Self {
+impl From<&OrderScore> for OrderDocument {
+    fn from(o: &OrderScore) -> Self {
         Self {
             launches: o.launches,
             spearman: o.spearman,
@@ -188,14 +188,14 @@ pub struct RejectedDocument {
 
 /// The document of a validation; `worst` launches are listed for each quantity.
 pub fn validation_document(
-    groups: &[Group],
+    groups: &[MeasuredGroup],
     validation: &Validation,
     model: ModelDocument,
     worst: usize,
     warnings: Vec<Warning>,
 ) -> ValidationDocument {
     let predicted = groups.iter().map(|g| g.cases.len()).sum::<usize>();
-    let rows = |g: &Group| {
+    let rows = |g: &MeasuredGroup| {
         g.cases.iter().map(|c| c.lines.len()).sum::<usize>()
             + g.rejected.iter().map(|r| r.lines.len()).sum::<usize>()
     };
@@ -216,7 +216,7 @@ pub fn validation_document(
     }
 }
 
-fn score(groups: &[Group], score: &crate::measure::Score, worst: usize) -> ScoreDocument {
+fn score(groups: &[MeasuredGroup], score: &crate::measure::Score, worst: usize) -> ScoreDocument {
     let of = |s: &crate::measure::Scored| {
         let case = groups.get(s.group)?.cases.get(s.case)?;
         Some(WorstDocument {
@@ -238,7 +238,7 @@ fn score(groups: &[Group], score: &crate::measure::Score, worst: usize) -> Score
     }
 }
 
-fn group(group: &Group, order: Option<&Order>) -> GroupDocument {
+fn group(group: &MeasuredGroup, order: Option<&OrderScore>) -> GroupDocument {
     GroupDocument {
         kernel: group.kernel.name.clone(),
         variant: group.subject.variant.clone(),
@@ -261,13 +261,14 @@ fn group(group: &Group, order: Option<&Order>) -> GroupDocument {
     }
 }
 
-fn launch(group: &Group, case: &Case) -> LaunchDocument {
-    let of = |q: Quantity| Some((q.name(), pair(case.predicted(q, &group.device)?, case.measured(q)?)));
+fn launch(group: &MeasuredGroup, case: &Case) -> LaunchDocument {
+    let of =
+        |q: MeasuredQuantity| Some((q.name(), pair(case.predicted(q, &group.device)?, case.measured(q)?)));
     LaunchDocument {
         block: case.candidate.block(),
         fold: case.candidate.fold(),
         limiter: case.prediction.time.limiter.word(),
-        values: Quantity::ALL.into_iter().filter_map(of).collect(),
+        values: MeasuredQuantity::ALL.into_iter().filter_map(of).collect(),
         lines: case.lines.clone(),
     }
 }

@@ -7,7 +7,7 @@ use super::super::table::{Align, Table};
 use super::super::units::counted;
 use super::super::units::{shape, significant};
 use super::document::{GroupDocument, OrderDocument, ScoreDocument, ValidationDocument};
-use crate::measure::measurements::Quantity;
+use crate::measure::measurements::MeasuredQuantity;
 use crate::report::answer::{Answer, View};
 
 impl Answer for ValidationDocument {
@@ -89,7 +89,7 @@ fn signed(value: Option<f64>) -> String {
 }
 
 fn title(name: &'static str) -> &'static str {
-    Quantity::named(name).map_or(name, Quantity::title)
+    MeasuredQuantity::named(name).map_or(name, MeasuredQuantity::title)
 }
 
 fn quantities(document: &ValidationDocument) -> Table {
@@ -198,7 +198,7 @@ fn rejected(document: &ValidationDocument) -> Vec<String> {
 
 /// Every launch with what was measured and predicted of it; units stand in the names.
 fn validation_table(document: &ValidationDocument) -> Table {
-    let known: Vec<Quantity> = Quantity::ALL
+    let known: Vec<MeasuredQuantity> = MeasuredQuantity::ALL
         .into_iter()
         .filter(|q| document.quantities.iter().any(|s| s.quantity == q.name()))
         .collect();
