@@ -118,7 +118,7 @@ fn caches_of_the_last_recently_used_line_agree() {
     for text in &passes {
         for columns in [512, 65536] {
             let text = text.replace("ROWS: 4096, COLUMNS: 32768", &format!("ROWS: 16, COLUMNS: {columns}"));
-            let loaded = kernel::load("passes", &text, &kernel::CompareOptions::default()).unwrap();
+            let loaded = kernel::load("passes", &text, &kernel::Options::default()).unwrap();
             let (prediction, [l2, dram]) = first(&loaded.kernels[0], &small);
             let volumes = &prediction.volumes;
             let (of_l2, of_dram) = (volumes.l2.load(), volumes.dram.load());

@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 replies.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
                     Ok(found) => {
                         let warnings = warnings.clone();
-                        Reply::found(comparison_document(&estimator, &found, &chosen, warnings))
+                        Reply::found(comparison_document(&estimator, found, &chosen, warnings))
                     }
                     Err(why) => {
                         let message = format!("{}: {candidate:?} cannot be compared: {why}", kernel.name);

@@ -37,9 +37,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let groups = arguments.measured.groups(&arguments.model, json)?;
-    let validation = validate(&groups, arguments.least);
+    let validation = validate(&groups, arguments.least, arguments.worst);
     let model = model(arguments, &groups);
-    let document = validation_document(&groups, &validation, model, arguments.worst, Vec::new());
+    let document = validation_document(&groups, validation, model, Vec::new());
     show_one(&arguments.output, &document)?;
     if arguments.model.verbose {
         progress::say(&format!("{} launches in {:.1?}", document.summary.launches, started.elapsed()));

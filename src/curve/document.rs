@@ -68,6 +68,7 @@ pub struct CoefficientSource {
 /// A number with its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Coefficient")]
 pub struct CoefficientValue {
     /// The number.
     pub value: f64,

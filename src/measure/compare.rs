@@ -1,5 +1,8 @@
 //! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
@@ -42,7 +45,8 @@ impl Default for CompareOptions {
 }
 
 /// One quantity in both models.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ComparedQuantity {
     /// Its name.
     pub name: &'static str,
@@ -52,37 +56,53 @@ pub struct ComparedQuantity {
     pub analytic: f64,
     /// By simulation.
     pub simulated: f64,
+    /// Difference to the simulated value, in percent of it; null if that is 0 and the other is not.
+    pub error_percent: Option<f64>,
     /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
     pub terms: Vec<DifferenceTerm>,
-    /// The same in words, where the two differ by more than a few percent.
+    /// The same in words, where the difference is more than a few percent.
     pub reasons: Vec<String>,
 }
 
 impl ComparedQuantity {
-    /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
-    pub fn error_percent(&self) -> f64 {
-        #[expect(clippy::float_cmp, reason = "two zeros")]
-        let same = self.analytic == self.simulated;
-        if same {
-            return 0.0;
-        }
-        100.0 * (self.analytic - self.simulated) / self.simulated
+    fn new(
+        name: &'static str,
+        unit: &'static str,
+        [analytic, simulated]: [f64; 2],
+        terms: Vec<DifferenceTerm>,
+    ) -> Self {
+        let error = error_percent(analytic, simulated);
+        let reasons = if error.abs() > SMALL {
+            terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect()
+        } else {
+            Vec::new()
+        };
+        let error_percent = Some(error).filter(|e| e.is_finite());
+        Self { name, unit, analytic, simulated, error_percent, terms, reasons }
     }
 }
 
+/// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
+fn error_percent(analytic: f64, simulated: f64) -> f64 {
+    #[expect(clippy::float_cmp, reason = "two zeros")]
+    let same = analytic == simulated;
+    if same { 0.0 } else { 100.0 * (analytic - simulated) / simulated }
+}
+
 /// A launch in both models.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// By the analytic model.
+    #[serde(skip)]
     pub prediction: Prediction,
-    /// Volumes and miss rates.
-    pub quantities: Vec<ComparedQuantity>,
-    /// Blocks of the wave that was measured.
+    /// Blocks of the wave that was simulated.
     pub blocks: u64,
     /// Blocks that ran before it.
     pub warm_blocks: u64,
-    /// Blocks of which the wave could reuse something: those of a plane, and a wave.
+    /// Blocks of which it could reuse something: those of a plane, and a wave.
     pub reach_blocks: u64,
+    /// Volumes and miss rates.
+    pub quantities: Vec<ComparedQuantity>,
 }
 
 /// The caches of a device as they are simulated: their lines and sectors, hashed sets, least recently used.
@@ -269,12 +289,7 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
         simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
         let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
-        let mut quantity = ComparedQuantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
-        if quantity.error_percent().abs() > SMALL {
-            quantity.reasons =
-                quantity.terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();
-        }
-        quantity
+        ComparedQuantity::new(name, unit, [analytic, simulated], terms)
     };
     all.into_iter().map(one).collect()
 }

@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Share;
 use super::measurements::{MeasuredQuantity, MeasuredRow, MeasuredSubject, Measurements, Per};
 use crate::device::Device;
 use crate::kernel::Kernel;
@@ -41,16 +45,52 @@ pub struct Case {
 }
 
 /// A launch that cannot be predicted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RejectedCase {
     /// Block and fold.
+    #[serde(flatten)]
     pub candidate: Candidate,
-    /// Lines of its measurements.
-    pub lines: Vec<usize>,
     /// A stable name of the reason.
     pub code: &'static str,
     /// The reason.
     pub reason: String,
+    /// Lines of its measurements.
+    pub lines: Vec<usize>,
+}
+
+/// A number as it was predicted and as it was measured: bytes or counts per work item, seconds, work
+/// items per second, cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ValuePair {
+    /// What is predicted.
+    predicted: f64,
+    /// What was measured.
+    measured: f64,
+    /// predicted / measured - 1, in percent; null where zero was measured.
+    #[serde(rename = "error_percent")]
+    error: Option<Share>,
+}
+
+impl ValuePair {
+    /// Of a value that was measured, at least zero.
+    pub fn new(predicted: f64, measured: f64) -> Self {
+        Self { predicted, measured, error: (measured > 0.0).then(|| Share(predicted / measured - 1.0)) }
+    }
+
+    /// What is predicted.
+    pub fn predicted(&self) -> f64 {
+        self.predicted
+    }
+
+    /// What was measured.
+    pub fn measured(&self) -> f64 {
+        self.measured
+    }
+
+    /// Predicted / measured - 1; none where zero was measured.
+    pub fn error(&self) -> Option<Share> {
+        self.error
+    }
 }
 
 /// Where the kernels and devices come from that measurements name, and how they are predicted.
@@ -194,6 +234,12 @@ impl Case {
     /// What was measured of a quantity.
     pub fn measured(&self, quantity: MeasuredQuantity) -> Option<f64> {
         self.measured.iter().find(|m| m.0 == quantity).map(|m| m.1)
+    }
+
+    /// What is predicted of a quantity beside what was measured of it; none of what the device has not.
+    pub fn pair(&self, quantity: MeasuredQuantity, device: &Device) -> Option<ValuePair> {
+        let measured = self.measured(quantity)?;
+        Some(ValuePair::new(self.predicted(quantity, device)?, measured))
     }
 
     /// Measured seconds, however they were written.

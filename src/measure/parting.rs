@@ -1,18 +1,21 @@
 //! Why the analytic model and a simulation part: from one to the other in steps, each of which changes one thing in a
 //! model. What the steps change adds up to the difference, whatever the models say.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A part of the difference of a quantity.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceTerm {
-    /// A stable name.
+    /// A stable name; `unexplained` for what no step explains.
     pub name: &'static str,
+    /// Analytic less simulated, in the unit of the quantity.
+    pub value: f64,
     /// What of the two models makes it.
     pub reason: String,
-    /// Analytic less simulated.
-    pub value: f64,
 }
 
 /// The name of what no step explains.
@@ -346,5 +349,5 @@ fn rate(
 }
 
 fn term(name: &'static str, value: f64, reason: String) -> DifferenceTerm {
-    DifferenceTerm { name, reason, value }
+    DifferenceTerm { name, value, reason }
 }

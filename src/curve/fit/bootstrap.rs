@@ -26,7 +26,7 @@ pub fn bootstrap(
         let mut values: Vec<f64> = all.iter().filter_map(|v| v.get(i).copied()).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: f64| quantile(&values, share).unwrap_or(f64::NAN);
-        Interval { low: at(0.025), high: at(0.975) }
+        Interval([at(0.025), at(0.975)])
     };
     (0..found.values.len()).map(of).collect()
 }

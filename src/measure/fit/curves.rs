@@ -1,9 +1,16 @@
 //! Fits of hit rates.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::parts::Parts;
 use crate::curve::fit::{
     CurveShape, FitOptions, FitRefusal, FittedCurve, Interval, Noise, Points, bootstrap, fit,
 };
+use crate::launch::Candidate;
+use crate::measure::join::{Case, MeasuredGroup};
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -27,7 +34,7 @@ pub struct CurveFit {
     /// What was fitted, or why nothing was.
     pub outcome: CurveOutcome,
     /// The rates that it was fitted to.
-    pub seen: Vec<Seen>,
+    pub points: Vec<RatePoint>,
 }
 
 /// What came of a fit.
@@ -47,22 +54,36 @@ pub enum CurveOutcome {
 }
 
 /// A measured rate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
-    /// Position of its group.
-    pub group: usize,
-    /// Position of its launch in the group.
-    pub case: usize,
-    /// Oversubscription: where several parts can miss, their mean by bytes.
-    pub o: f64,
-    /// Measured share of misses in what could hit.
-    pub rate: f64,
-    /// What could hit over the measured volume.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RatePoint {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Parameters that the measurements set.
+    pub params: BTreeMap<String, i64>,
+    /// Block and fold.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// Bytes that compete for the cache over its capacity: where several parts can miss, their mean by bytes.
+    pub oversubscription: f64,
+    /// Measured misses in what could hit.
+    #[serde(rename = "measured")]
+    pub measured_rate: f64,
+    /// What the curve says.
+    #[serde(rename = "fitted")]
+    pub fitted_rate: Option<f64>,
+    /// Bytes that could hit over all that were measured.
     pub weight: f64,
 }
 
-/// Volumes of launches, by position of group and launch.
-pub(super) type Rows = Vec<(usize, usize, Parts)>;
+/// A launch with what its volume says of a rate.
+pub(super) struct PartedLaunch<'g> {
+    pub(super) group: &'g MeasuredGroup,
+    pub(super) case: &'g Case,
+    pub(super) parts: Parts,
+}
+
+/// Volumes of launches.
+pub(super) type Rows<'g> = [PartedLaunch<'g>];
 
 /// What could hit must be this share of a volume for a curve: otherwise its rate is mostly noise, and many
 /// residuals that nothing can change would make the others look like outliers.
@@ -76,14 +97,14 @@ const BETTER: f64 = 0.8;
 pub(super) fn curve(
     name: &'static str,
     title: &'static str,
-    rows: &Rows,
+    rows: &Rows<'_>,
     form: CurveForm,
     options: &FitOptions,
     resamples: (usize, u64),
 ) -> CurveFit {
-    let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CURVE).collect();
+    let rows: Vec<&PartedLaunch<'_>> = rows.iter().filter(|r| possible(&r.parts) >= OF_CURVE).collect();
     let mut points = Points::new();
-    for (_, _, parts) in &rows {
+    for PartedLaunch { parts, .. } in &rows {
         // A residual is then an error of the volume, relative to what was measured.
         points.push(&parts.open, parts.measured - parts.base, 1.0 / parts.measured);
     }
@@ -97,7 +118,7 @@ pub(super) fn curve(
         }
         Err(why) => CurveOutcome::Kept(why.to_string()),
     };
-    CurveFit { name, title, outcome, seen: seen(&rows) }
+    CurveFit::new(name, title, outcome, seen(&rows))
 }
 
 /// Bytes that could hit over what was measured.
@@ -119,13 +140,19 @@ fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<Fitted
     }
 }
 
-fn seen(rows: &[&(usize, usize, Parts)]) -> Vec<Seen> {
+fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
     rows.iter()
-        .map(|(group, case, parts)| {
+        .map(|PartedLaunch { group, case, parts }| {
             let all: f64 = parts.open.iter().map(|p| p.1).sum();
-            let o = parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all;
-            let rate = (parts.measured - parts.base) / all;
-            Seen { group: *group, case: *case, o, rate, weight: all / parts.measured }
+            RatePoint {
+                kernel: group.kernel.name.clone(),
+                params: group.subject.params.clone(),
+                candidate: case.candidate,
+                oversubscription: parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
+                measured_rate: (parts.measured - parts.base) / all,
+                fitted_rate: None,
+                weight: all / parts.measured,
+            }
         })
         .collect()
 }
@@ -134,8 +161,8 @@ fn seen(rows: &[&(usize, usize, Parts)]) -> Vec<Seen> {
 const FEW: usize = 4;
 
 /// The weighted median of rates: a number that is the same everywhere.
-pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows) -> CurveFit {
-    let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CONSTANT).collect();
+pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>) -> CurveFit {
+    let rows: Vec<&PartedLaunch<'_>> = rows.iter().filter(|r| possible(&r.parts) >= OF_CONSTANT).collect();
     let mut seen = seen(&rows);
     let outcome = if seen.len() < FEW {
         CurveOutcome::Kept(format!(
@@ -143,25 +170,32 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows) -> 
             seen.len()
         ))
     } else {
-        seen.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        seen.sort_by(|a, b| a.measured_rate.total_cmp(&b.measured_rate));
         let at = |share| weighted(&seen, share).max(0.0);
-        CurveOutcome::Constant { value: at(0.5), quartiles: Interval { low: at(0.25), high: at(0.75) } }
+        CurveOutcome::Constant { value: at(0.5), quartiles: Interval([at(0.25), at(0.75)]) }
     };
-    CurveFit { name, title, outcome, seen }
+    CurveFit::new(name, title, outcome, seen)
 }
 
 /// The rate below which a share of the weights lies.
-fn weighted(sorted: &[Seen], share: f64) -> f64 {
+fn weighted(sorted: &[RatePoint], share: f64) -> f64 {
     let all: f64 = sorted.iter().map(|s| s.weight).sum();
     let mut sum = 0.0;
     let found = sorted.iter().find(|s| {
         sum += s.weight;
         sum >= share * all
     });
-    found.or(sorted.last()).map_or(0.0, |s| s.rate)
+    found.or(sorted.last()).map_or(0.0, |s| s.measured_rate)
 }
 
 impl CurveFit {
+    fn new(name: &'static str, title: &'static str, outcome: CurveOutcome, points: Vec<RatePoint>) -> Self {
+        let mut fit = Self { name, title, outcome, points: Vec::new() };
+        let fitted = |p: RatePoint| RatePoint { fitted_rate: fit.rate(p.oversubscription), ..p };
+        fit.points = points.into_iter().map(fitted).collect();
+        fit
+    }
+
     /// The rate that the fit gives at an oversubscription.
     pub fn rate(&self, o: f64) -> Option<f64> {
         match &self.outcome {

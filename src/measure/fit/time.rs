@@ -1,5 +1,8 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
 use crate::curve::fit::{Interval, LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
 use crate::measure::join::{Case, MeasuredGroup};
@@ -7,18 +10,24 @@ use crate::parallel;
 use crate::predict::Estimator;
 
 /// What came of one coefficient of the time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TimeFitOutcome {
-    /// Which one.
+    /// Its key in a curve file.
+    #[serde(rename = "name", serialize_with = "name")]
+    #[schemars(with = "String")]
     pub known: &'static Known,
     /// Its value before.
     pub before: f64,
-    /// Its value after; the same if it is kept.
+    /// Its value now.
     pub value: f64,
-    /// 95 % interval, if it was fitted.
+    /// 95 % interval.
     pub interval: Option<Interval>,
-    /// Why it is kept.
+    /// Why the value is kept.
     pub kept: Option<&'static str>,
+}
+
+fn name<S: Serializer>(known: &Known, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(known.name)
 }
 
 /// The coefficients that times can tell of.
@@ -94,10 +103,7 @@ pub(super) fn fit_time(
     for ((place, &before), kept) in places.iter().zip(&base).zip(kept) {
         let found = if kept.is_none() { fitted.next() } else { None };
         let (value, interval) = match found {
-            Some((log, by)) => {
-                let ends = [-1.96, 1.96].map(|t| (log + t * by).exp());
-                (log.exp(), Some(Interval { low: ends[0], high: ends[1] }))
-            }
+            Some((log, by)) => (log.exp(), Some(Interval([-1.96, 1.96].map(|t| (log + t * by).exp())))),
             None => (before, None),
         };
         place.set(&mut after, value);

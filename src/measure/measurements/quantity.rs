@@ -1,7 +1,10 @@
 //! What can be measured.
 
+use serde::Serialize;
+
 /// Something that is measured of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MeasuredQuantity {
     /// Bytes that registers load from L1.
     L1Load,
@@ -118,5 +121,17 @@ impl MeasuredQuantity {
     /// Whether it says how fast a launch was.
     pub fn is_speed(self) -> bool {
         matches!(self, Self::Time | Self::Rate | Self::Cycles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MeasuredQuantity;
+
+    #[test]
+    fn documents_use_the_names_of_columns() {
+        for quantity in MeasuredQuantity::ALL {
+            assert_eq!(serde_json::to_value(quantity).unwrap(), quantity.name());
+        }
     }
 }

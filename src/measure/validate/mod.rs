@@ -4,4 +4,4 @@ mod order;
 mod score;
 
 pub use order::{OrderScore, order};
-pub use score::{Score, Scored, Validation, validate};
+pub use score::{Score, Validation, WorstLaunch, validate};

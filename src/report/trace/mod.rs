@@ -11,7 +11,7 @@ mod sweep;
 
 pub use cache::{CacheDocument, CacheSettings, SeedRun, VolumesDocument, cache_document};
 #[cfg(feature = "fit")]
-pub use comparison::{ComparisonDocument, QuantityDocument, TermDocument, comparison_document};
+pub use comparison::{ComparisonDocument, comparison_document};
 pub use experiment::{ExperimentDocument, ExperimentRow, experiment_row};
 pub use hot::{HotDocument, HotInstruction, HotLine};
 pub use info::{InfoSink, LaunchInfo, TraceInfoDocument};
