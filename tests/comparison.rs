@@ -44,7 +44,7 @@ fn the_parts_of_every_difference_add_up_to_it() {
         let kernel = kernel(file, set);
         for (device, warm_waves) in devices.iter().zip([2, 0, 1]) {
             let estimator = Estimator::new(&kernel, device);
-            let options = measure::Options { warm_waves, ..Default::default() };
+            let options = measure::CompareOptions { warm_waves, ..Default::default() };
             let found = compare(&estimator, Candidate::new(block, [1; 3]).unwrap(), options).unwrap();
             for q in &found.quantities {
                 let difference = q.analytic - q.simulated;

@@ -2,21 +2,21 @@
 
 use std::time::Instant;
 
-use wavecast::curve::fit::{Loss, Noise, Options, Points, Refusal, Shape, bootstrap, fit};
+use wavecast::curve::fit::{CurveShape, FitOptions, FitRefusal, Loss, Noise, Points, bootstrap, fit};
 
 /// Coefficients that others published: of the paper's estimator program (its hit rates for the V100 and
 /// the A100, then and now).
-const PUBLISHED: [(&str, Shape, [f64; 3]); 9] = [
-    ("L1", Shape::Rising, [0.66, 6.77, 1.45]),
-    ("L2 overlap", Shape::Rising, [1.0, 37.1, 3.2]),
-    ("L2 loads", Shape::Rising, [0.2, 7.56, 0.67]),
-    ("L2 stores", Shape::Rising, [0.38, 3.79, 0.55]),
-    ("L1 then", Shape::Rising, [0.73, 4.6, 0.34]),
-    ("L2 loads then", Shape::Rising, [0.5, 13.0, 1.8]),
+const PUBLISHED: [(&str, CurveShape, [f64; 3]); 9] = [
+    ("L1", CurveShape::Rising, [0.66, 6.77, 1.45]),
+    ("L2 overlap", CurveShape::Rising, [1.0, 37.1, 3.2]),
+    ("L2 loads", CurveShape::Rising, [0.2, 7.56, 0.67]),
+    ("L2 stores", CurveShape::Rising, [0.38, 3.79, 0.55]),
+    ("L1 then", CurveShape::Rising, [0.73, 4.6, 0.34]),
+    ("L2 loads then", CurveShape::Rising, [0.5, 13.0, 1.8]),
     // exp(-0.078 exp(1.03 (O - 0.2)))
-    ("overlap y then", Shape::Falling, [1.0, 0.063_48, 1.03]),
-    ("overlap z then", Shape::Falling, [1.0, 0.0036, 3.97]),
-    ("stores then", Shape::Falling, [1.0, 0.044, 0.61]),
+    ("overlap y then", CurveShape::Falling, [1.0, 0.063_48, 1.03]),
+    ("overlap z then", CurveShape::Falling, [1.0, 0.0036, 3.97]),
+    ("stores then", CurveShape::Falling, [1.0, 0.044, 0.61]),
 ];
 
 /// Splitmix64 and the method of Box and Muller.
@@ -38,17 +38,17 @@ impl Random {
 }
 
 /// Oversubscriptions across the transition: where the rate is between 1 % and 99 % of a.
-fn transition(shape: Shape, [_, b, c]: [f64; 3]) -> (f64, f64) {
+fn transition(shape: CurveShape, [_, b, c]: [f64; 3]) -> (f64, f64) {
     let (most, least) = (100_f64.ln(), (1.0 / 0.99_f64).ln());
     let (from, to) = match shape {
-        Shape::Falling => ((least / b).ln() / c, (most / b).ln() / c),
+        CurveShape::Falling => ((least / b).ln() / c, (most / b).ln() / c),
         _ => ((b / most).ln() / c, (b / least).ln() / c),
     };
     (from.max(0.0), to)
 }
 
 /// Points across the transition, every tenth an outlier between 0 and 1.5 a.
-fn points(shape: Shape, p: [f64; 3], n: usize, seed: u64, noise: impl Fn(f64, f64) -> f64) -> Points {
+fn points(shape: CurveShape, p: [f64; 3], n: usize, seed: u64, noise: impl Fn(f64, f64) -> f64) -> Points {
     let mut random = Random(seed.wrapping_mul(7919));
     let (from, to) = transition(shape, p);
     Points::of_rates((0..n).map(|i| {
@@ -65,11 +65,11 @@ fn five_percent_of_noise_leave_five_percent() {
         let mut met = 0;
         for seed in 1..=100 {
             let points = points(shape, p, 200, seed, |rate, normal| rate * (1.0 + 0.05 * normal));
-            let found = fit(&points, shape, &Options::default()).unwrap();
+            let found = fit(&points, shape, &FitOptions::default()).unwrap();
             // Where hits fall, b stands far outside the data: with a known exactly, 5 % of noise leave it a
             // standard deviation of 1.8 to 3.7 % and with a free of 3.4 to 5.2 % (bound of Cramer and
             // Rao). No fit can bring it within 5 % in 95 of 100 cases.
-            let of_b = if shape == Shape::Falling { 0.25 } else { 0.05 };
+            let of_b = if shape == CurveShape::Falling { 0.25 } else { 0.05 };
             let most = [0.05, of_b, 0.05];
             met += i32::from((0..3).all(|i| (found.values[i] / p[i] - 1.0).abs() <= most[i]));
         }
@@ -84,7 +84,7 @@ fn intervals_hold_what_the_data_were_made_with() {
         let (mut held, mut exact) = ([0; 3], 0);
         for seed in 1..=100 {
             let points = points(shape, p, 200, seed, |rate, normal| rate + 0.05 * p[0] * normal);
-            let found = fit(&points, shape, &Options::default()).unwrap();
+            let found = fit(&points, shape, &FitOptions::default()).unwrap();
             for (count, (interval, p)) in held.iter_mut().zip(found.intervals.iter().zip(p)) {
                 *count += i32::from(interval.holds(p));
             }
@@ -107,8 +107,8 @@ fn bootstrapped_intervals_hold_it_too() {
     let mut held = [0; 3];
     for seed in 1..=40 {
         let points = points(shape, p, 200, seed, |rate, normal| rate + 0.05 * p[0] * normal);
-        let found = fit(&points, shape, &Options::default()).unwrap();
-        let intervals = bootstrap(&points, &Options::default(), &found, 200, seed);
+        let found = fit(&points, shape, &FitOptions::default()).unwrap();
+        let intervals = bootstrap(&points, &FitOptions::default(), &found, 200, seed);
         for (count, (interval, p)) in held.iter_mut().zip(intervals.iter().zip(p)) {
             *count += i32::from(interval.holds(p));
         }
@@ -120,21 +120,22 @@ fn bootstrapped_intervals_hold_it_too() {
 #[test]
 fn without_noise_coefficients_are_found_exactly() {
     for (name, shape, p) in PUBLISHED {
-        let found = fit(&points(shape, p, 200, 1, |rate, _| rate), shape, &Options::default()).unwrap();
+        let found = fit(&points(shape, p, 200, 1, |rate, _| rate), shape, &FitOptions::default()).unwrap();
         for (value, p) in found.values.iter().zip(p) {
             assert!((value / p - 1.0).abs() < 1e-6, "{name}: {:?}", found.values);
         }
         assert!(found.outliers >= 15, "{name}: {}", found.outliers);
     }
-    let hill =
-        Points::of_rates((1..60).map(|i| f64::from(i) * 0.1).map(|o| (o, Shape::Hill.rate(&[2.66, 3.2], o))));
-    let found = fit(&hill, Shape::Hill, &Options::default()).unwrap();
+    let hill = Points::of_rates(
+        (1..60).map(|i| f64::from(i) * 0.1).map(|o| (o, CurveShape::Hill.rate(&[2.66, 3.2], o))),
+    );
+    let found = fit(&hill, CurveShape::Hill, &FitOptions::default()).unwrap();
     assert!((found.values[0] - 2.66).abs() < 1e-6 && (found.values[1] - 3.2).abs() < 1e-6);
 }
 
 #[test]
 fn volumes_of_several_parts_are_fitted_as_sums() {
-    let shape = Shape::Hill;
+    let shape = CurveShape::Hill;
     let mut random = Random(5);
     let mut points = Points::new();
     for _ in 0..200 {
@@ -143,7 +144,7 @@ fn volumes_of_several_parts_are_fitted_as_sums() {
         let volume: f64 = parts.iter().map(|&(o, share)| share * shape.rate(&[1.3, 5.0], o)).sum();
         points.push(&parts, volume * (1.0 + 0.01 * random.normal()), 1.0);
     }
-    let found = fit(&points, shape, &Options::default()).unwrap();
+    let found = fit(&points, shape, &FitOptions::default()).unwrap();
     assert!((found.values[0] / 1.3 - 1.0).abs() < 0.01, "{:?}", found.values);
     assert!((found.values[1] / 5.0 - 1.0).abs() < 0.03, "{:?}", found.values);
 }
@@ -155,7 +156,7 @@ fn ten_thousand_points_are_fitted_in_time() {
         let least = (0..5)
             .map(|_| {
                 let started = Instant::now();
-                fit(&points, shape, &Options::default()).unwrap();
+                fit(&points, shape, &FitOptions::default()).unwrap();
                 started.elapsed()
             })
             .min()
@@ -171,14 +172,14 @@ fn ten_thousand_points_are_fitted_in_time() {
 #[test]
 fn data_that_say_nothing_are_refused() {
     let of = |rates: &[(f64, f64)]| {
-        fit(&Points::of_rates(rates.iter().copied()), Shape::Rising, &Options::default())
+        fit(&Points::of_rates(rates.iter().copied()), CurveShape::Rising, &FitOptions::default())
     };
     let rows =
         |rate: fn(f64) -> f64| (0..30).map(|i| f64::from(i) / 10.0).map(|o| (o, rate(o))).collect::<Vec<_>>();
-    assert!(matches!(of(&rows(|o| o)[..7]), Err(Refusal::TooFew { points: 7, least: 11 })));
+    assert!(matches!(of(&rows(|o| o)[..7]), Err(FitRefusal::TooFew { points: 7, least: 11 })));
     let narrow: Vec<(f64, f64)> = (0..30).map(|i| (1.0 + f64::from(i) / 1000.0, 0.5)).collect();
-    assert!(matches!(of(&narrow), Err(Refusal::NoSpread { .. })));
-    assert!(matches!(of(&rows(|_| 0.4)), Err(Refusal::Degenerate(_))));
+    assert!(matches!(of(&narrow), Err(FitRefusal::NoSpread { .. })));
+    assert!(matches!(of(&rows(|_| 0.4)), Err(FitRefusal::Degenerate(_))));
     assert!(of(&rows(|_| f64::NAN)).is_err());
     assert!(of(&rows(|_| 0.0)).is_err());
 }
@@ -188,7 +189,7 @@ fn squares_and_a_given_scale_mean_what_they_say() {
     let (_, shape, p) = PUBLISHED[4];
     let points = points(shape, p, 200, 11, |rate, normal| rate + 0.02 * normal);
     for loss in Loss::ALL {
-        let options = Options { loss, scale: Some(0.05), noise: Noise::Absolute, bounds: None };
+        let options = FitOptions { loss, scale: Some(0.05), noise: Noise::Absolute, bounds: None };
         let found = fit(&points, shape, &options).unwrap();
         assert!((found.scale - 0.05).abs() < 1e-15 && found.noise == Noise::Absolute);
         // No step leads further down.

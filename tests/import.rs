@@ -4,8 +4,8 @@
 mod program;
 
 use program::{stderr, stdout, wavecast};
-use wavecast::measure::import::{Options, TextSource, import};
-use wavecast::measure::measurements::{Measurements, Quantity, read};
+use wavecast::measure::import::{ImportOptions, TextSource, import};
+use wavecast::measure::measurements::{MeasuredQuantity, Measurements, read};
 
 fn imported(arguments: &[&str]) -> Measurements {
     let output = wavecast(&[&["import"], arguments].concat(), "");
@@ -18,7 +18,7 @@ fn file(name: &str) -> String {
 }
 
 /// A number of a row in base units.
-fn number(m: &Measurements, row: usize, quantity: Quantity) -> f64 {
+fn number(m: &Measurements, row: usize, quantity: MeasuredQuantity) -> f64 {
     m.rows[row].value(quantity).unwrap_or_else(|| panic!("{quantity:?} of row {row}: {m:?}")).amount
 }
 
@@ -31,17 +31,17 @@ fn two_stars(m: &Measurements) {
     assert_eq!(m.rows.len(), 2, "{m:?}");
     assert_eq!((*m.rows[0].block, *m.rows[1].block), ([256, 4, 1], [16, 2, 32]));
     for (row, quantity, expected) in [
-        (0, Quantity::DramLoad, 2569.41e6),
-        (0, Quantity::DramStore, 1.28e9),
-        (0, Quantity::L2Load, 300e6 * 32.0),
-        (0, Quantity::Time, 5432.1e-6),
-        (0, Quantity::Cycles, 7_605_000.0),
-        (1, Quantity::DramLoad, 1645e6),
-        (1, Quantity::Time, 3.21e-3),
+        (0, MeasuredQuantity::DramLoad, 2569.41e6),
+        (0, MeasuredQuantity::DramStore, 1.28e9),
+        (0, MeasuredQuantity::L2Load, 300e6 * 32.0),
+        (0, MeasuredQuantity::Time, 5432.1e-6),
+        (0, MeasuredQuantity::Cycles, 7_605_000.0),
+        (1, MeasuredQuantity::DramLoad, 1645e6),
+        (1, MeasuredQuantity::Time, 3.21e-3),
     ] {
         assert!(near(number(m, row, quantity), expected), "{row} {quantity:?}");
     }
-    assert!(m.rows[1].value(Quantity::Cycles).is_none());
+    assert!(m.rows[1].value(MeasuredQuantity::Cycles).is_none());
 }
 
 #[test]
@@ -49,19 +49,19 @@ fn nsight_compute_one_metric_a_line() {
     for name in ["ncu_long.csv", "ncu_long_comma.csv"] {
         let found = imported(&[&file(name)]);
         two_stars(&found);
-        assert!(near(number(&found, 0, Quantity::L2Store), 40e6 * 32.0));
-        assert!(near(number(&found, 0, Quantity::L1Wavefronts), 123_456_789.0));
-        assert!(near(number(&found, 0, Quantity::L1TagWavefronts), 98_765_432.0));
+        assert!(near(number(&found, 0, MeasuredQuantity::L2Store), 40e6 * 32.0));
+        assert!(near(number(&found, 0, MeasuredQuantity::L1Wavefronts), 123_456_789.0));
+        assert!(near(number(&found, 0, MeasuredQuantity::L1TagWavefronts), 98_765_432.0));
         assert_eq!(found.subjects[0].kernel, "void star<double, 4>(const double *, double *)");
     }
     let new = imported(&[&file("ncu_long_new.csv")]);
     assert_eq!(new.rows.len(), 1);
-    assert!(near(number(&new, 0, Quantity::DramLoad), 2569.41e6));
+    assert!(near(number(&new, 0, MeasuredQuantity::DramLoad), 2569.41e6));
     let old = imported(&[&file("ncu_long_old.csv")]);
     assert_eq!(old.rows.len(), 2, "a metric that comes again is that of another launch");
     assert_eq!(old.rows[1].block, [32, 8, 1]);
-    assert!(near(number(&old, 1, Quantity::Time), 2.5e-6));
-    assert!(near(number(&old, 1, Quantity::DramLoad), 2500.0));
+    assert!(near(number(&old, 1, MeasuredQuantity::Time), 2.5e-6));
+    assert!(near(number(&old, 1, MeasuredQuantity::DramLoad), 2500.0));
 }
 
 #[test]
@@ -76,7 +76,11 @@ fn doubtful_numbers_ask_for_the_separator() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--decimal"), "{}", stderr(&output));
     let with = |decimal: &str| {
-        number(&imported(&[&file("ncu_long_doubtful.csv"), "--decimal", decimal]), 0, Quantity::DramLoad)
+        number(
+            &imported(&[&file("ncu_long_doubtful.csv"), "--decimal", decimal]),
+            0,
+            MeasuredQuantity::DramLoad,
+        )
     };
     assert!(near(with("point"), 27.595) && near(with("comma"), 27_595.0));
 }
@@ -88,23 +92,26 @@ fn amd_counters_become_bytes() {
     assert_eq!(long.rows[0].block, [256, 1, 1]);
     for (quantity, expected) in [
         // Requests of the MI300 series: 128 bytes from L2, and 300 such from memory.
-        (Quantity::DramLoad, 100.0 * 32.0 + 300.0 * 128.0 + 600.0 * 64.0),
-        (Quantity::DramStore, 400.0 * 64.0 + 100.0 * 32.0),
-        (Quantity::L2Load, 2000.0 * 128.0),
-        (Quantity::Time, 2e-6),
+        (MeasuredQuantity::DramLoad, 100.0 * 32.0 + 300.0 * 128.0 + 600.0 * 64.0),
+        (MeasuredQuantity::DramStore, 400.0 * 64.0 + 100.0 * 32.0),
+        (MeasuredQuantity::L2Load, 2000.0 * 128.0),
+        (MeasuredQuantity::Time, 2e-6),
     ] {
         assert!(near(number(&long, 0, quantity), expected), "{quantity:?}");
     }
-    assert!(near(number(&long, 1, Quantity::Time), 2.5e-6));
+    assert!(near(number(&long, 1, MeasuredQuantity::Time), 2.5e-6));
     let extents = imported(&[&file("rocprofv3_xyz.csv")]);
     assert_eq!(extents.rows[0].block, [64, 4, 1]);
-    assert!(near(number(&extents, 0, Quantity::DramLoad), 2560.0));
-    assert!(near(number(&extents, 0, Quantity::DramStore), 1280.0));
+    assert!(near(number(&extents, 0, MeasuredQuantity::DramLoad), 2560.0));
+    assert!(near(number(&extents, 0, MeasuredQuantity::DramStore), 1280.0));
     let wide = imported(&[&file("pmc_perf.csv")]);
     assert_eq!((wide.rows.len(), *wide.rows[1].block), (2, [128, 1, 1]));
-    assert!(near(number(&wide, 0, Quantity::DramLoad), 100.0 * 32.0 + 900.0 * 64.0), "channels are added");
-    assert!(near(number(&wide, 1, Quantity::Time), 3e-6));
-    assert!(near(number(&wide, 1, Quantity::L2Store), 900.0 * 64.0));
+    assert!(
+        near(number(&wide, 0, MeasuredQuantity::DramLoad), 100.0 * 32.0 + 900.0 * 64.0),
+        "channels are added"
+    );
+    assert!(near(number(&wide, 1, MeasuredQuantity::Time), 3e-6));
+    assert!(near(number(&wide, 1, MeasuredQuantity::L2Store), 900.0 * 64.0));
 }
 
 #[test]
@@ -115,16 +122,19 @@ fn tuners_tell_times() {
         let found = imported(&[&[path.as_str()], &fold[..]].concat());
         assert_eq!(found.rows.len(), 2, "{name}");
         assert_eq!((*found.rows[1].block, *found.rows[1].fold), ([32, 8, 1], [1, 1, 2]));
-        assert!(near(number(&found, 0, Quantity::Time), 3.5e-3));
+        assert!(near(number(&found, 0, MeasuredQuantity::Time), 3.5e-3));
         assert_eq!(found.subjects[0].device.as_deref(), Some("a100-40gb"));
     }
     let path = file("t4.json");
     let t4 = imported(&[&[path.as_str(), "--kernel", "star3d25"], &fold[..]].concat());
     assert_eq!((t4.rows.len(), *t4.rows[1].fold), (2, [1, 1, 2]));
-    assert!(near(number(&t4, 0, Quantity::Time), 3.5e-3) && near(number(&t4, 1, Quantity::Time), 2.5e-3));
+    assert!(
+        near(number(&t4, 0, MeasuredQuantity::Time), 3.5e-3)
+            && near(number(&t4, 1, MeasuredQuantity::Time), 2.5e-3)
+    );
     let ktt = imported(&[&file("ktt.json"), "--map", "fold.z=TILE_Z", "--param", "NX=640"]);
     assert_eq!((ktt.rows.len(), *ktt.rows[0].block, *ktt.rows[0].fold), (1, [32, 4, 1], [1, 1, 2]));
-    assert!(near(number(&ktt, 0, Quantity::Time), 3.5e-3));
+    assert!(near(number(&ktt, 0, MeasuredQuantity::Time), 3.5e-3));
     assert_eq!(ktt.subjects[0].params["NX"], 640);
 }
 
@@ -136,8 +146,8 @@ fn any_table_can_be_mapped() {
     let found = imported(&[&[path.as_str()], &map[..], &more[..]].concat());
     assert_eq!((found.rows.len(), *found.rows[1].block), (2, [64, 8, 1]));
     assert!(
-        near(number(&found, 0, Quantity::Time), 3.5e-3)
-            && near(number(&found, 0, Quantity::DramLoad), 1.25e9)
+        near(number(&found, 0, MeasuredQuantity::Time), 3.5e-3)
+            && near(number(&found, 0, MeasuredQuantity::DramLoad), 1.25e9)
     );
     let refused = |more: &[&str]| {
         let output = wavecast(&[&["import", path.as_str()], more].concat(), "");
@@ -224,15 +234,17 @@ fn mutated_files_are_refused_without_panic() {
     files.push(("own.csv".to_owned(), std::fs::read("tests/measured/star3d7.csv").unwrap()));
     files.sort();
     let map = [("block.x", "bx"), ("block.y", "by"), ("time [ms]", "kernel_ms")];
-    let mapped =
-        Options { map: map.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec(), ..Options::default() };
+    let mapped = ImportOptions {
+        map: map.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec(),
+        ..ImportOptions::default()
+    };
     let mut state = 1;
     let mut read_well = 0;
     for i in 0..count {
         let (name, whole) = &files[usize::try_from(i % files.len() as u64).unwrap()];
         let mut text = whole.clone();
         mutate(&mut text, &mut state);
-        let options = if name == "table.csv" { mapped.clone() } else { Options::default() };
+        let options = if name == "table.csv" { mapped.clone() } else { ImportOptions::default() };
         if name == "own.csv" {
             read_well += u64::from(read(name, &text[..]).is_ok());
         } else if let Ok(found) = import(&TextSource { name, bytes: &text }, None, &options) {

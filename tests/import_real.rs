@@ -7,7 +7,7 @@ mod program;
 use std::io::Write;
 
 use program::{stderr, stdout, wavecast};
-use wavecast::measure::measurements::{Measurements, Quantity, read};
+use wavecast::measure::measurements::{MeasuredQuantity, Measurements, read};
 
 const COPIED: f64 = 8_388_608.0;
 
@@ -22,7 +22,7 @@ fn file(name: &str) -> String {
     format!("tests/imports/{name}")
 }
 
-fn amount(m: &Measurements, row: usize, quantity: Quantity) -> Option<f64> {
+fn amount(m: &Measurements, row: usize, quantity: MeasuredQuantity) -> Option<f64> {
     m.rows[row].value(quantity).map(|v| v.amount)
 }
 
@@ -38,12 +38,17 @@ fn volumes_of_a_copy_are_right_in_every_layout() {
         assert_eq!(found.rows.len(), launches, "{name}");
         for row in 0..launches {
             assert_eq!(found.rows[row].block, [256, 1, 1], "{name}");
-            for quantity in [Quantity::DramLoad, Quantity::DramStore, Quantity::L2Load, Quantity::L2Store] {
+            for quantity in [
+                MeasuredQuantity::DramLoad,
+                MeasuredQuantity::DramStore,
+                MeasuredQuantity::L2Load,
+                MeasuredQuantity::L2Store,
+            ] {
                 let bytes = amount(&found, row, quantity).unwrap_or_else(|| panic!("{name}: {quantity:?}"));
                 assert!((bytes / COPIED - 1.0).abs() < 0.01, "{name}: {quantity:?} {bytes}");
             }
             assert!(
-                amount(&found, row, Quantity::Time).is_some_and(|t| (5e-6..30e-6).contains(&t)),
+                amount(&found, row, MeasuredQuantity::Time).is_some_and(|t| (5e-6..30e-6).contains(&t)),
                 "{name}"
             );
         }
@@ -71,7 +76,7 @@ fn sizes_of_requests_are_those_of_the_device() {
         [("mi100", 64_000.0), ("mi210", 64_000.0), ("mi300a", 128_000.0), ("mi300x", 128_000.0)]
     {
         let found = read("imported", ask(&["-d", device]).1.as_bytes()).unwrap();
-        assert_eq!(amount(&found, 0, Quantity::L2Load), Some(bytes), "{device}");
+        assert_eq!(amount(&found, 0, MeasuredQuantity::L2Load), Some(bytes), "{device}");
     }
     // Counters with other names than the device has.
     let (_, said) = imported(&[&file("pmc_perf_mi300x_v3.csv"), "-d", "mi210"]);
@@ -81,18 +86,18 @@ fn sizes_of_requests_are_those_of_the_device() {
                 0,f,64,1000,10,500\n";
     let output = wavecast(&["import", "-"], text);
     let (found, said) = (read("imported", stdout(&output).as_bytes()).unwrap(), stderr(&output));
-    assert_eq!(amount(&found, 0, Quantity::DramLoad), None);
+    assert_eq!(amount(&found, 0, MeasuredQuantity::DramLoad), None);
     assert!(said.contains("1 DRAM loads: the MI300 series reads 32, 64 or 128 B at a time"), "{said}");
-    assert_eq!(amount(&found, 0, Quantity::DramStore), Some(32_000.0));
+    assert_eq!(amount(&found, 0, MeasuredQuantity::DramStore), Some(32_000.0));
     assert!(said.contains("warning: DRAM stores: every request has 64 B"), "{said}");
 }
 
 #[test]
 fn what_was_read_and_what_was_not_is_said() {
     let (found, said) = imported(&[&file("ncu_hopper.csv"), "-d", "h100-pcie"]);
-    assert_eq!(amount(&found, 0, Quantity::DramLoad), Some(8.39e6));
-    assert_eq!(amount(&found, 0, Quantity::L2Store), Some(COPIED));
-    let store = amount(&found, 0, Quantity::DramStore).unwrap();
+    assert_eq!(amount(&found, 0, MeasuredQuantity::DramLoad), Some(8.39e6));
+    assert_eq!(amount(&found, 0, MeasuredQuantity::L2Store), Some(COPIED));
+    let store = amount(&found, 0, MeasuredQuantity::DramStore).unwrap();
     assert!((store / 8.39e6 - 1.0).abs() < 1e-9, "the rest of the total: {store}");
     for part in [
         "read: l2_load from lts__t_sectors_srcunit_tex_op_read.sum; ",

@@ -6,7 +6,7 @@ mod program;
 use program::{json, number, results, wavecast};
 use wavecast::kernel::Kernel;
 use wavecast::launch::candidates;
-use wavecast::measure::compare::{Options, compare};
+use wavecast::measure::compare::{CompareOptions, compare};
 use wavecast::predict::{Estimator, Prediction};
 use wavecast::traffic::Caches;
 use wavecast::{device, kernel};
@@ -98,7 +98,8 @@ fn small_a100() -> device::Device {
 fn first(kernel: &Kernel, device: &device::Device) -> (Prediction, [f64; 2]) {
     let estimator = Estimator { caches: Caches::Cold, ..Estimator::new(kernel, device) };
     let candidate = candidates(kernel).next().unwrap();
-    let found = compare(&estimator, candidate, Options { warm_waves: 1, ways: 16, explain: false }).unwrap();
+    let found =
+        compare(&estimator, candidate, CompareOptions { warm_waves: 1, ways: 16, explain: false }).unwrap();
     let simulated = ["l2_load", "dram_load"]
         .map(|name| found.quantities.iter().find(|q| q.name == name).unwrap().simulated);
     (found.prediction, simulated)

@@ -13,7 +13,7 @@ use super::output::OutputArguments;
 use super::progress;
 use crate::kernel::Kernel;
 use crate::launch::Chosen;
-use crate::measure::{Options, compare};
+use crate::measure::{CompareOptions, compare};
 use crate::report::ErrorDocument;
 use crate::report::trace::comparison_document;
 use crate::space::{Block, Fold};
@@ -45,7 +45,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let device = arguments.model.device(json)?;
-    let options = Options { warm_waves: arguments.warm_waves, ways: arguments.ways, ..Options::default() };
+    let options = CompareOptions {
+        warm_waves: arguments.warm_waves,
+        ways: arguments.ways,
+        ..CompareOptions::default()
+    };
     let mut replies = Vec::new();
     for path in &arguments.kernels {
         let loaded = arguments.kernel.load(path, json)?;
@@ -57,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 replies.push(match arguments.model.in_pool(|| compare(&estimator, candidate, options))? {
                     Ok(found) => {
                         let warnings = warnings.clone();
-                        Reply::found(comparison_document(&estimator, &found, &chosen, warnings))
+                        Reply::found(comparison_document(&estimator, found, &chosen, warnings))
                     }
                     Err(why) => {
                         let message = format!("{}: {candidate:?} cannot be compared: {why}", kernel.name);

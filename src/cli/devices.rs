@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::input::load_device;
 use super::output::{Format, OutputArguments};
 use crate::device::{self, Device};
-use crate::report::{DeviceFile, device_list, device_numbers};
+use crate::report::{DeviceFile, device_list, device_numbers, yaml_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -77,7 +77,8 @@ fn show(arguments: &ShowArguments) -> Result<(), Failure> {
         Format::Csv => device_numbers(&device).csv(),
         Format::Md => device_numbers(&device).markdown(),
         Format::Table => {
-            serde_yaml::to_string(&file).map_err(|e| Failure::message("yaml", e.to_string(), None))?
+            let value = serde_json::to_value(&file);
+            yaml_text(&value.map_err(|e| Failure::message("yaml", e.to_string(), None))?)
         }
     };
     output.write(&text)

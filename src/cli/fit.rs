@@ -19,11 +19,11 @@ use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, extension, unknown_extension};
 use super::progress::{self, Progress};
-use crate::curve::fit::{Loss, Options};
+use crate::curve::fit::{FitOptions, Loss};
 use crate::curve::{Fit, for_device};
 use crate::launch::Candidate;
-use crate::measure::fit::{Design, Fitting, Form, Request, design, fit, simulate, time_coefficients};
-use crate::measure::{Group, simulated};
+use crate::measure::fit::{CurveForm, Design, FitRequest, Fitting, design, fit, simulate, time_coefficients};
+use crate::measure::{MeasuredGroup, simulated};
 use crate::predict::Estimator;
 use crate::report::{FitDocument, curve_file, fit_document, fit_picture};
 use crate::text::Fault;
@@ -146,14 +146,14 @@ fn simulated_groups(
     device: &str,
     resolver: &Resolver<'_>,
     json: bool,
-) -> Result<Vec<Group>, Failure> {
+) -> Result<Vec<MeasuredGroup>, Failure> {
     let device = load_device(device, &arguments.model.device_set, json)?;
     let of = |fault: Fault| Failure::faults(vec![fault], json);
     let design = thinned(design(&device).map_err(of)?, usize::from(arguments.every));
     let launches = design.iter().map(|(_, _, launches)| launches.len()).sum();
     let done = AtomicUsize::new(0);
     let run = |estimator: &Estimator<'_>, candidate: Candidate| {
-        let found = simulated(estimator, candidate, crate::measure::Options::default());
+        let found = simulated(estimator, candidate, crate::measure::CompareOptions::default());
         done.fetch_add(1, Ordering::Relaxed);
         found.map_err(|why| why.to_string())
     };
@@ -179,13 +179,13 @@ fn shipped(id: &str) -> Result<Fit, Failure> {
 }
 
 /// The curves from which the fit starts.
-fn base(arguments: &Arguments, groups: &[Group]) -> Option<Fit> {
+fn base(arguments: &Arguments, groups: &[MeasuredGroup]) -> Option<Fit> {
     let given = arguments.model.curves();
     let of_device = || groups.first().map(|g| for_device(&g.device).fit);
     given.or_else(of_device).cloned()
 }
 
-fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
+fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {
     if let Some(name) = arguments.only.iter().find(|n| !time_coefficients().any(|known| known == **n)) {
         let known: Vec<&str> = time_coefficients().collect();
         let message = format!("`{name}` is no coefficient of the time that can be fitted");
@@ -220,13 +220,13 @@ fn request(arguments: &Arguments, json: bool) -> Result<Request, Failure> {
         None => (format!("fitted to {} by `wavecast fit`", names.join(", ")), hashed.then_some(digest)),
         Some(device) => (format!("fitted to the simulated caches of {device} by `wavecast fit`"), None),
     };
-    Ok(Request {
+    Ok(FitRequest {
         form: match arguments.form {
-            FormName::Auto => Form::Auto,
-            FormName::Hill => Form::Hill,
-            FormName::Sigmoid => Form::Sigmoid,
+            FormName::Auto => CurveForm::Auto,
+            FormName::Hill => CurveForm::Hill,
+            FormName::Sigmoid => CurveForm::Sigmoid,
         },
-        options: Options { loss, scale: arguments.scale, ..Options::default() },
+        options: FitOptions { loss, scale: arguments.scale, ..FitOptions::default() },
         resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed),
         directions: arguments.directions,
         only: arguments.only.clone(),

@@ -18,7 +18,7 @@ use super::model::CachesName;
 use super::output::{extension, streamed, unknown_extension};
 use super::progress;
 use crate::measure::import::{
-    Decimal, FileSource, Format, Imported, Options, Rename, TextSource, import, known_metrics,
+    Decimal, FileSource, ImportOptions, Imported, ProfileFormat, Rename, TextSource, import, known_metrics,
 };
 use crate::measure::measurements::{write_csv, write_json_lines};
 
@@ -189,8 +189,8 @@ fn list_metrics() -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn options(arguments: &Arguments) -> Options {
-    Options {
+fn options(arguments: &Arguments) -> ImportOptions {
+    ImportOptions {
         kernels: arguments.kernel.clone(),
         device: arguments.device.clone(),
         params: arguments.param.iter().cloned().collect::<BTreeMap<_, _>>(),
@@ -205,16 +205,16 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-fn format(name: FormatName) -> Format {
+fn format(name: FormatName) -> ProfileFormat {
     match name {
-        FormatName::Ncu => Format::NcuLong,
-        FormatName::NcuRaw => Format::NcuRaw,
-        FormatName::Rocprofv3 => Format::Rocprof,
-        FormatName::RocprofCompute => Format::RocprofCompute,
-        FormatName::KernelTuner => Format::KernelTuner,
-        FormatName::T4 => Format::T4,
-        FormatName::Ktt => Format::Ktt,
-        FormatName::Csv => Format::Csv,
+        FormatName::Ncu => ProfileFormat::NcuLong,
+        FormatName::NcuRaw => ProfileFormat::NcuRaw,
+        FormatName::Rocprofv3 => ProfileFormat::Rocprof,
+        FormatName::RocprofCompute => ProfileFormat::RocprofCompute,
+        FormatName::KernelTuner => ProfileFormat::KernelTuner,
+        FormatName::T4 => ProfileFormat::T4,
+        FormatName::Ktt => ProfileFormat::Ktt,
+        FormatName::Csv => ProfileFormat::Csv,
     }
 }
 

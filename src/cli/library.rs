@@ -12,7 +12,7 @@ use super::model::ModelArguments;
 use crate::device::Device;
 use crate::kernel::{Kernel, Limits, Options, load};
 use crate::measure::Library;
-use crate::measure::measurements::Subject;
+use crate::measure::measurements::MeasuredSubject;
 use crate::predict::Estimator;
 use crate::text::{Diagnostic, Fault};
 
@@ -84,7 +84,7 @@ fn first(failure: Failure, path: &str) -> Fault {
 }
 
 impl Library for Resolver<'_> {
-    fn kernel(&self, subject: &Subject) -> Result<Kernel, Fault> {
+    fn kernel(&self, subject: &MeasuredSubject) -> Result<Kernel, Fault> {
         let name = &subject.kernel;
         let set = subject.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
         let options = Options { set, ..Options::default() };
@@ -116,7 +116,7 @@ impl Library for Resolver<'_> {
         Err(Fault::new(vec![Diagnostic::global("unknown-kernel", message).help(help)], Arc::default()))
     }
 
-    fn device(&self, subject: &Subject) -> Result<Device, Fault> {
+    fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault> {
         let Some(name) = subject.device.as_ref().or(self.model.device.as_ref()) else {
             let message = "the measurements name no device".to_owned();
             let help = "choose one with -d, or give a column `device`";

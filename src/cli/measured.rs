@@ -9,7 +9,7 @@ use super::files;
 use super::library::{LibraryArguments, Resolver};
 use super::model::ModelArguments;
 use crate::measure::measurements::{Measurements, read};
-use crate::measure::{Group, Half, halve, join};
+use crate::measure::{Half, MeasuredGroup, halve, join};
 use crate::text::Fault;
 
 /// Measurements, and which of them.
@@ -41,7 +41,7 @@ fn half(text: &str) -> Result<HalfArgument, String> {
 
 impl MeasuredArguments {
     /// All measured launches with their predictions.
-    pub(super) fn groups(&self, model: &ModelArguments, json: bool) -> Result<Vec<Group>, Failure> {
+    pub(super) fn groups(&self, model: &ModelArguments, json: bool) -> Result<Vec<MeasuredGroup>, Failure> {
         let mut groups = Vec::new();
         let mut faults: Vec<Fault> = Vec::new();
         for path in &self.measurements {

@@ -12,7 +12,7 @@ use super::model::ModelArguments;
 use super::output::OutputArguments;
 use super::progress;
 use crate::footprint::Addressing;
-use crate::measure::{Group, validate};
+use crate::measure::{MeasuredGroup, validate};
 use crate::report::{ValidationModel, validation_document};
 
 #[derive(Debug, Args)]
@@ -37,9 +37,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     arguments.model.check_engine(json)?;
     let groups = arguments.measured.groups(&arguments.model, json)?;
-    let validation = validate(&groups, arguments.least);
+    let validation = validate(&groups, arguments.least, arguments.worst);
     let model = model(arguments, &groups);
-    let document = validation_document(&groups, &validation, model, arguments.worst, Vec::new());
+    let document = validation_document(&groups, validation, model, Vec::new());
     show_one(&arguments.output, &document)?;
     if arguments.model.verbose {
         progress::say(&format!("{} launches in {:.1?}", document.summary.launches, started.elapsed()));
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// How the predictions were made.
-fn model(arguments: &Arguments, groups: &[Group]) -> ValidationModel {
+fn model(arguments: &Arguments, groups: &[MeasuredGroup]) -> ValidationModel {
     let mut curves: Vec<String> = Vec::new();
     let mut model =
         ValidationModel { id: "default", addressing: "linear", caches: Vec::new(), curves: Vec::new() };

@@ -1,7 +1,7 @@
 //! The coefficients of curve files that are plain numbers: one row for each, which says all that there is to
 //! know of it beside its value. `docs/model.md` has the table.
 
-use super::document::{Coefficient, Fit, TimeFit};
+use super::document::{CoefficientValue, Fit, TimeFit};
 use crate::device::Device;
 
 /// What a coefficient can be fitted to.
@@ -28,8 +28,8 @@ impl FittedOn {
 
 /// The place of a coefficient in a curve file.
 enum Place<'f> {
-    Required(&'f mut Coefficient),
-    Optional(&'f mut Option<Coefficient>),
+    Required(&'f mut CoefficientValue),
+    Optional(&'f mut Option<CoefficientValue>),
 }
 
 /// What stands for a coefficient that a curve file leaves out.
@@ -47,7 +47,7 @@ pub struct Known {
     /// What it can be fitted to.
     pub fitted_on: FittedOn,
     from_device: Option<FromDevice>,
-    get: fn(&Fit) -> Option<&Coefficient>,
+    get: fn(&Fit) -> Option<&CoefficientValue>,
     place: fn(&mut Fit) -> Place<'_>,
 }
 
@@ -67,7 +67,7 @@ impl Known {
 
     /// Changes its value; one that was left out is no longer.
     pub fn set(&self, fit: &mut Fit, value: f64) {
-        let absent = || Coefficient { value, source: String::new() };
+        let absent = || CoefficientValue { value, source: String::new() };
         match (self.place)(fit) {
             Place::Required(coefficient) => coefficient.value = value,
             Place::Optional(coefficient) => coefficient.get_or_insert_with(absent).value = value,
@@ -90,7 +90,7 @@ impl Known {
         }
     }
 
-    fn present<'f>(&self, fit: &'f mut Fit) -> Option<&'f mut Coefficient> {
+    fn present<'f>(&self, fit: &'f mut Fit) -> Option<&'f mut CoefficientValue> {
         match (self.place)(fit) {
             Place::Required(coefficient) => Some(coefficient),
             Place::Optional(coefficient) => coefficient.as_mut(),
@@ -114,7 +114,8 @@ impl Fit {
         let time = self.time.clone();
         for known in &COEFFICIENTS {
             if let (Some(from_device), Place::Optional(place)) = (known.from_device, (known.place)(self)) {
-                let value = || Coefficient { value: from_device(&time, device), source: DEVICE.to_owned() };
+                let value =
+                    || CoefficientValue { value: from_device(&time, device), source: DEVICE.to_owned() };
                 place.get_or_insert_with(value);
             }
         }
@@ -130,7 +131,7 @@ impl Fit {
         self.leave_out(|_| true);
     }
 
-    fn leave_out(&mut self, which: impl Fn(&Coefficient) -> bool) {
+    fn leave_out(&mut self, which: impl Fn(&CoefficientValue) -> bool) {
         for known in &COEFFICIENTS {
             if let Place::Optional(place) = (known.place)(self)
                 && place.as_ref().is_some_and(&which)

@@ -22,7 +22,7 @@ pub struct Fit {
     /// One line on what it rests on.
     pub about: String,
     /// Where coefficients come from.
-    pub sources: BTreeMap<String, Origin>,
+    pub sources: BTreeMap<String, CoefficientSource>,
     /// How volumes follow from footprints.
     pub volumes: VolumeFit,
     /// How time follows from volumes.
@@ -45,7 +45,7 @@ impl Fit {
 /// Where a coefficient comes from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
+pub struct CoefficientSource {
     /// What it is.
     pub text: String,
     /// Measured rows it was fitted to, if it was fitted.
@@ -68,7 +68,8 @@ pub struct Origin {
 /// A number with its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Coefficient {
+#[schemars(rename = "Coefficient")]
+pub struct CoefficientValue {
     /// The number.
     pub value: f64,
     /// Key of its source.
@@ -94,14 +95,14 @@ pub struct VolumeFit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_reuse_z: Option<Curve>,
     /// Part of a wave's footprint that lies between two uses by blocks of the same wave.
-    pub wave_share: Coefficient,
+    pub wave_share: CoefficientValue,
     /// Sectors that a warp writes in part and that are written out before the rest comes.
-    pub partial_store: Coefficient,
+    pub partial_store: CoefficientValue,
     /// The same over the bytes touched in between and the L2, where it was measured over a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_store: Option<Curve>,
     /// Further writes to L2 for each of them.
-    pub partial_store_l2: Coefficient,
+    pub partial_store_l2: CoefficientValue,
 }
 
 impl VolumeFit {
@@ -128,45 +129,45 @@ impl VolumeFit {
 #[serde(deny_unknown_fields)]
 pub struct TimeFit {
     /// Cycles of the L1 pipe over the cycles that its rules count.
-    pub l1_pipe: Coefficient,
+    pub l1_pipe: CoefficientValue,
     /// Cycles from a thread's first load to its end when nothing is in its way; twice the memory
     /// latency of the device if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thread_cycles: Option<Coefficient>,
+    pub thread_cycles: Option<CoefficientValue>,
     /// How much longer that takes per store.
-    pub store_cycles: Coefficient,
+    pub store_cycles: CoefficientValue,
     /// Bytes per second of one-way traffic; follows from the device's bandwidth if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dram_one_way: Option<Coefficient>,
+    pub dram_one_way: Option<CoefficientValue>,
     /// Loss of memory bandwidth to turns between reads and writes.
-    pub turnaround: Coefficient,
+    pub turnaround: CoefficientValue,
     /// Loss of memory bandwidth when a wave is scattered over memory.
-    pub scatter_loss: Coefficient,
+    pub scatter_loss: CoefficientValue,
     /// Scatter at which half of it is lost.
-    pub scatter_half: Coefficient,
+    pub scatter_half: CoefficientValue,
     /// Bytes that a page which a wave touches beyond those of contiguous arrays stands for.
-    pub scatter_bytes: Coefficient,
+    pub scatter_bytes: CoefficientValue,
     /// Loss of memory bandwidth by data that is fetched again.
-    pub refetch_loss: Coefficient,
+    pub refetch_loss: CoefficientValue,
     /// Bytes that each further run of sectors of a warp-wide store costs.
-    pub run_bytes: Coefficient,
+    pub run_bytes: CoefficientValue,
     /// Exponent that joins memory bandwidth and latency.
-    pub latency_norm: Coefficient,
+    pub latency_norm: CoefficientValue,
     /// Exponent that joins the limiters.
-    pub limiter_norm: Coefficient,
+    pub limiter_norm: CoefficientValue,
     /// Cost of few resident blocks, per block.
-    pub few_blocks: Coefficient,
+    pub few_blocks: CoefficientValue,
     /// Cycles that the device takes to start a block.
-    pub dispatch_cycles: Coefficient,
+    pub dispatch_cycles: CoefficientValue,
     /// Cycles of address translation per page of a block.
-    pub translation_cycles: Coefficient,
+    pub translation_cycles: CoefficientValue,
     /// Pages of a block beyond which they are paid.
-    pub translation_pages: Coefficient,
+    pub translation_pages: CoefficientValue,
     /// How sharp that is.
-    pub translation_power: Coefficient,
+    pub translation_power: CoefficientValue,
     /// Exponent that joins these with the rest.
-    pub side_norm: Coefficient,
+    pub side_norm: CoefficientValue,
     /// Seconds that every launch takes by itself; what the device file says if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub launch_seconds: Option<Coefficient>,
+    pub launch_seconds: Option<CoefficientValue>,
 }

@@ -14,6 +14,6 @@ mod form;
 mod registry;
 
 pub use coefficient::{COEFFICIENTS, FittedOn, Known, coefficient, rounded};
-pub use document::{Coefficient, Fit, Origin, TimeFit, VolumeFit};
+pub use document::{CoefficientSource, CoefficientValue, Fit, TimeFit, VolumeFit};
 pub use form::Curve;
 pub use registry::{Curves, for_device, read, shipped};

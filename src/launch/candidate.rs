@@ -1,12 +1,17 @@
 //! The launches a kernel could have.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::kernel::{BlockRule, Kernel};
 use crate::space::{Block, EmptyExtent, Fold};
 
 /// A block shape and a fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Candidate {
+    /// Threads of a block.
     block: Block,
+    /// Work items of a thread.
     fold: Fold,
 }
 

@@ -1,10 +1,13 @@
 //! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
-use crate::measure::measurements::Quantity as Measured;
-use crate::measure::parting::{Machines, Parting, Steps, Term};
+use crate::measure::measurements::MeasuredQuantity as Measured;
+use crate::measure::parting::{DifferenceTerm, Machines, Parting, Steps};
 use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
@@ -27,7 +30,7 @@ pub enum Uncompared {
 
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct CompareOptions {
     /// Waves that run before the one that is measured; fewer where all that could be reused comes after.
     pub warm_waves: u64,
     /// Ways of both caches; 0 makes them fully associative, which takes long.
@@ -36,15 +39,16 @@ pub struct Options {
     pub explain: bool,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
         Self { warm_waves: 4, ways: 16, explain: true }
     }
 }
 
 /// One quantity in both models.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Quantity {
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ComparedQuantity {
     /// Its name.
     pub name: &'static str,
     /// What it is measured in.
@@ -53,37 +57,53 @@ pub struct Quantity {
     pub analytic: f64,
     /// By simulation.
     pub simulated: f64,
+    /// Difference to the simulated value, in percent of it; null if that is 0 and the other is not.
+    pub error_percent: Option<f64>,
     /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
-    pub terms: Vec<Term>,
-    /// The same in words, where the two differ by more than a few percent.
+    pub terms: Vec<DifferenceTerm>,
+    /// The same in words, where the difference is more than a few percent.
     pub reasons: Vec<String>,
 }
 
-impl Quantity {
-    /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
-    pub fn error_percent(&self) -> f64 {
-        #[expect(clippy::float_cmp, reason = "two zeros")]
-        let same = self.analytic == self.simulated;
-        if same {
-            return 0.0;
-        }
-        100.0 * (self.analytic - self.simulated) / self.simulated
+impl ComparedQuantity {
+    fn new(
+        name: &'static str,
+        unit: &'static str,
+        [analytic, simulated]: [f64; 2],
+        terms: Vec<DifferenceTerm>,
+    ) -> Self {
+        let error = error_percent(analytic, simulated);
+        let reasons = if error.abs() > SMALL {
+            terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect()
+        } else {
+            Vec::new()
+        };
+        let error_percent = Some(error).filter(|e| e.is_finite());
+        Self { name, unit, analytic, simulated, error_percent, terms, reasons }
     }
 }
 
+/// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
+fn error_percent(analytic: f64, simulated: f64) -> f64 {
+    #[expect(clippy::float_cmp, reason = "two zeros")]
+    let same = analytic == simulated;
+    if same { 0.0 } else { 100.0 * (analytic - simulated) / simulated }
+}
+
 /// A launch in both models.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// By the analytic model.
+    #[serde(skip)]
     pub prediction: Prediction,
-    /// Volumes and miss rates.
-    pub quantities: Vec<Quantity>,
-    /// Blocks of the wave that was measured.
+    /// Blocks of the wave that was simulated.
     pub blocks: u64,
     /// Blocks that ran before it.
     pub warm_blocks: u64,
-    /// Blocks of which the wave could reuse something: those of a plane, and a wave.
+    /// Blocks of which it could reuse something: those of a plane, and a wave.
     pub reach_blocks: u64,
+    /// Volumes and miss rates.
+    pub quantities: Vec<ComparedQuantity>,
 }
 
 /// The caches of a device as they are simulated: their lines and sectors, hashed sets, least recently used.
@@ -123,7 +143,7 @@ pub fn hierarchy(device: &Device, blocks_per_sm: u64, shared_bytes: u64) -> Resu
 pub fn compare(
     estimator: &Estimator<'_>,
     candidate: Candidate,
-    options: Options,
+    options: CompareOptions,
 ) -> Result<Comparison, Uncompared> {
     let prediction = estimator.predict(candidate)?;
     let (kernel, device) = (estimator.kernel, estimator.device);
@@ -176,9 +196,9 @@ pub fn compare(
 pub fn simulated(
     estimator: &Estimator<'_>,
     candidate: Candidate,
-    options: Options,
+    options: CompareOptions,
 ) -> Result<Vec<(Measured, f64)>, Uncompared> {
-    let found = compare(estimator, candidate, Options { explain: false, ..options })?;
+    let found = compare(estimator, candidate, CompareOptions { explain: false, ..options })?;
     Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
 }
 
@@ -250,7 +270,7 @@ struct Simulated {
     cut: bool,
 }
 
-fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
+fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
     let per_item = |bytes: u64| bytes as f64 / simulated.items;
     let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
@@ -271,12 +291,7 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
         simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
         let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
-        let mut quantity = Quantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
-        if quantity.error_percent().abs() > SMALL {
-            quantity.reasons =
-                quantity.terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();
-        }
-        quantity
+        ComparedQuantity::new(name, unit, [analytic, simulated], terms)
     };
     all.into_iter().map(one).collect()
 }

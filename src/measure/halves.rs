@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::measurements::{Measurements, Row};
+use super::measurements::{MeasuredRow, Measurements};
 use crate::random::Random;
 use crate::space::{Block, Fold};
 
@@ -35,13 +35,13 @@ pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
             kept.insert((subject, *launch), (i < first) == (half == Half::First));
         }
     }
-    let keep = |row: &Row| kept.get(&(row.subject, (row.block, row.fold))).copied().unwrap_or(false);
+    let keep = |row: &MeasuredRow| kept.get(&(row.subject, (row.block, row.fold))).copied().unwrap_or(false);
     measurements.rows.retain(keep);
 }
 
 type Launch = (Block, Fold);
 
-fn place(row: &Row) -> usize {
+fn place(row: &MeasuredRow) -> usize {
     usize::try_from(row.subject).unwrap_or(usize::MAX)
 }
 

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::measurements::{Measurements, Per, Quantity, Row, Subject};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Share;
+use super::measurements::{MeasuredQuantity, MeasuredRow, MeasuredSubject, Measurements, Per};
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::launch::Candidate;
@@ -13,9 +17,9 @@ use crate::traffic::Caches;
 
 /// Measured launches of one kernel with its parameters on one device.
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct MeasuredGroup {
     /// What the measurements call it.
-    pub subject: Subject,
+    pub subject: MeasuredSubject,
     /// The kernel.
     pub kernel: Kernel,
     /// The device.
@@ -23,7 +27,7 @@ pub struct Group {
     /// The launches, each configuration once.
     pub cases: Vec<Case>,
     /// Launches that cannot be predicted.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedCase>,
 }
 
 /// A measured launch with its prediction.
@@ -35,36 +39,72 @@ pub struct Case {
     pub lines: Vec<usize>,
     /// What was measured: bytes and counts per work item, seconds, work items per second, cycles. Of a
     /// launch that was measured several times the medians.
-    pub measured: Vec<(Quantity, f64)>,
+    pub measured: Vec<(MeasuredQuantity, f64)>,
     /// What is predicted.
     pub prediction: Prediction,
 }
 
 /// A launch that cannot be predicted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RejectedCase {
     /// Block and fold.
+    #[serde(flatten)]
     pub candidate: Candidate,
-    /// Lines of its measurements.
-    pub lines: Vec<usize>,
     /// A stable name of the reason.
     pub code: &'static str,
     /// The reason.
     pub reason: String,
+    /// Lines of its measurements.
+    pub lines: Vec<usize>,
+}
+
+/// A number as it was predicted and as it was measured: bytes or counts per work item, seconds, work
+/// items per second, cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ValuePair {
+    /// What is predicted.
+    predicted: f64,
+    /// What was measured.
+    measured: f64,
+    /// predicted / measured - 1, in percent; null where zero was measured.
+    #[serde(rename = "error_percent")]
+    error: Option<Share>,
+}
+
+impl ValuePair {
+    /// Of a value that was measured, at least zero.
+    pub fn new(predicted: f64, measured: f64) -> Self {
+        Self { predicted, measured, error: (measured > 0.0).then(|| Share(predicted / measured - 1.0)) }
+    }
+
+    /// What is predicted.
+    pub fn predicted(&self) -> f64 {
+        self.predicted
+    }
+
+    /// What was measured.
+    pub fn measured(&self) -> f64 {
+        self.measured
+    }
+
+    /// Predicted / measured - 1; none where zero was measured.
+    pub fn error(&self) -> Option<Share> {
+        self.error
+    }
 }
 
 /// Where the kernels and devices come from that measurements name, and how they are predicted.
 pub trait Library: Sync {
     /// The kernel of a subject, with its parameters.
-    fn kernel(&self, subject: &Subject) -> Result<Kernel, Fault>;
+    fn kernel(&self, subject: &MeasuredSubject) -> Result<Kernel, Fault>;
     /// The device of a subject.
-    fn device(&self, subject: &Subject) -> Result<Device, Fault>;
+    fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault>;
     /// An estimator of a kernel on a device.
     fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a>;
 }
 
 /// Predicts every launch that was measured. Each kind of subject that cannot be resolved is an error.
-pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Group>, Vec<Fault>> {
+pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<MeasuredGroup>, Vec<Fault>> {
     let mut groups = Vec::new();
     let mut faults: Vec<Fault> = Vec::new();
     for (subject, rows) in measurements.subjects.iter().zip(by_subject(measurements)) {
@@ -82,9 +122,9 @@ pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Gr
     if !faults.is_empty() {
         return Err(faults);
     }
-    let one = |(subject, kernel, device, rows): (&Subject, Kernel, Device, Vec<&Row>)| {
+    let one = |(subject, kernel, device, rows): (&MeasuredSubject, Kernel, Device, Vec<&MeasuredRow>)| {
         let (cases, rejected) = cases(&estimator(library, subject, &kernel, &device), &rows);
-        Group { subject: subject.clone(), kernel, device, cases, rejected }
+        MeasuredGroup { subject: subject.clone(), kernel, device, cases, rejected }
     };
     Ok(parallel::map_each(groups, one))
 }
@@ -92,7 +132,7 @@ pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Gr
 /// An estimator with the caches as they were when the launches were measured, where that is known.
 fn estimator<'a>(
     library: &'a dyn Library,
-    subject: &Subject,
+    subject: &MeasuredSubject,
     kernel: &'a Kernel,
     device: &'a Device,
 ) -> Estimator<'a> {
@@ -100,8 +140,8 @@ fn estimator<'a>(
     Estimator { caches: subject.caches.unwrap_or(estimator.caches), ..estimator }
 }
 
-fn by_subject(measurements: &Measurements) -> Vec<Vec<&Row>> {
-    let mut rows: Vec<Vec<&Row>> = vec![Vec::new(); measurements.subjects.len()];
+fn by_subject(measurements: &Measurements) -> Vec<Vec<&MeasuredRow>> {
+    let mut rows: Vec<Vec<&MeasuredRow>> = vec![Vec::new(); measurements.subjects.len()];
     for row in &measurements.rows {
         let of = usize::try_from(row.subject).ok().and_then(|i| rows.get_mut(i));
         if let Some(of) = of {
@@ -111,9 +151,9 @@ fn by_subject(measurements: &Measurements) -> Vec<Vec<&Row>> {
     rows
 }
 
-fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>) {
+fn cases(estimator: &Estimator<'_>, rows: &[&MeasuredRow]) -> (Vec<Case>, Vec<RejectedCase>) {
     let mut places: HashMap<Candidate, usize> = HashMap::new();
-    let mut launches: Vec<(Candidate, Vec<&Row>)> = Vec::new();
+    let mut launches: Vec<(Candidate, Vec<&MeasuredRow>)> = Vec::new();
     for &row in rows {
         let candidate = Candidate::shaped(row.block, row.fold);
         let at = *places.entry(candidate).or_insert(launches.len());
@@ -122,7 +162,7 @@ fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>)
             None => launches.push((candidate, vec![row])),
         }
     }
-    let outcomes: Vec<Result<Case, Rejected>> =
+    let outcomes: Vec<Result<Case, RejectedCase>> =
         parallel::map(&launches, |(candidate, rows)| case(estimator, *candidate, rows));
     let (mut found, mut rejected) = (Vec::with_capacity(outcomes.len()), Vec::new());
     for outcome in outcomes {
@@ -134,7 +174,11 @@ fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>)
     (found, rejected)
 }
 
-fn case(estimator: &Estimator<'_>, candidate: Candidate, rows: &[&Row]) -> Result<Case, Rejected> {
+fn case(
+    estimator: &Estimator<'_>,
+    candidate: Candidate,
+    rows: &[&MeasuredRow],
+) -> Result<Case, RejectedCase> {
     let lines = rows.iter().map(|r| r.line).collect();
     match estimator.predict(candidate) {
         Ok(mut prediction) => {
@@ -144,13 +188,13 @@ fn case(estimator: &Estimator<'_>, candidate: Candidate, rows: &[&Row]) -> Resul
             let measured = measured(rows, prediction.items);
             Ok(Case { candidate, lines, measured, prediction })
         }
-        Err(why) => Err(Rejected { candidate, lines, code: why.code(), reason: why.to_string() }),
+        Err(why) => Err(RejectedCase { candidate, lines, code: why.code(), reason: why.to_string() }),
     }
 }
 
 /// The medians of each quantity.
-fn measured(rows: &[&Row], items: f64) -> Vec<(Quantity, f64)> {
-    let of = |quantity: Quantity| {
+fn measured(rows: &[&MeasuredRow], items: f64) -> Vec<(MeasuredQuantity, f64)> {
+    let of = |quantity: MeasuredQuantity| {
         let values = rows.iter().filter_map(|r| r.value(quantity));
         let mut amounts: Vec<f64> = values
             .map(|v| match v.per {
@@ -163,44 +207,50 @@ fn measured(rows: &[&Row], items: f64) -> Vec<(Quantity, f64)> {
         let lower = *amounts.get(amounts.len().saturating_sub(1) / 2)?;
         Some((quantity, f64::midpoint(lower, upper)))
     };
-    Quantity::ALL.into_iter().filter_map(of).collect()
+    MeasuredQuantity::ALL.into_iter().filter_map(of).collect()
 }
 
 impl Case {
     /// What is predicted of a quantity, in the unit of what was measured; none of what the device has not.
-    pub fn predicted(&self, quantity: Quantity, device: &Device) -> Option<f64> {
+    pub fn predicted(&self, quantity: MeasuredQuantity, device: &Device) -> Option<f64> {
         let (p, v) = (&self.prediction, &self.prediction.volumes);
         Some(match quantity {
-            Quantity::L1Load => v.l1.load,
-            Quantity::L1Store => v.l1.store,
-            Quantity::L2Load => v.l2.load(),
-            Quantity::L2Store => v.l2.store,
-            Quantity::LlcLoad => v.llc.as_ref()?.load(),
-            Quantity::LlcStore => v.llc.as_ref()?.store(),
-            Quantity::DramLoad => v.dram.load(),
-            Quantity::DramStore => v.dram.store(),
-            Quantity::L1Wavefronts => v.l1.data,
-            Quantity::L1TagWavefronts => v.l1.tag,
-            Quantity::Time => p.time.seconds,
-            Quantity::Rate => p.rate(),
-            Quantity::Cycles => p.time.seconds * device.clock.value.0,
+            MeasuredQuantity::L1Load => v.l1.load,
+            MeasuredQuantity::L1Store => v.l1.store,
+            MeasuredQuantity::L2Load => v.l2.load(),
+            MeasuredQuantity::L2Store => v.l2.store,
+            MeasuredQuantity::LlcLoad => v.llc.as_ref()?.load(),
+            MeasuredQuantity::LlcStore => v.llc.as_ref()?.store(),
+            MeasuredQuantity::DramLoad => v.dram.load(),
+            MeasuredQuantity::DramStore => v.dram.store(),
+            MeasuredQuantity::L1Wavefronts => v.l1.data,
+            MeasuredQuantity::L1TagWavefronts => v.l1.tag,
+            MeasuredQuantity::Time => p.time.seconds,
+            MeasuredQuantity::Rate => p.rate(),
+            MeasuredQuantity::Cycles => p.time.seconds * device.clock.value.0,
         })
     }
 
     /// What was measured of a quantity.
-    pub fn measured(&self, quantity: Quantity) -> Option<f64> {
+    pub fn measured(&self, quantity: MeasuredQuantity) -> Option<f64> {
         self.measured.iter().find(|m| m.0 == quantity).map(|m| m.1)
+    }
+
+    /// What is predicted of a quantity beside what was measured of it; none of what the device has not.
+    pub fn pair(&self, quantity: MeasuredQuantity, device: &Device) -> Option<ValuePair> {
+        let measured = self.measured(quantity)?;
+        Some(ValuePair::new(self.predicted(quantity, device)?, measured))
     }
 
     /// Measured seconds, however they were written.
     pub fn seconds(&self, device: &Device) -> Option<f64> {
-        self.measured(Quantity::Time)
-            .or_else(|| self.measured(Quantity::Rate).map(|rate| self.prediction.items / rate))
-            .or_else(|| self.measured(Quantity::Cycles).map(|cycles| cycles / device.clock.value.0))
+        self.measured(MeasuredQuantity::Time)
+            .or_else(|| self.measured(MeasuredQuantity::Rate).map(|rate| self.prediction.items / rate))
+            .or_else(|| self.measured(MeasuredQuantity::Cycles).map(|cycles| cycles / device.clock.value.0))
     }
 }
 
-impl Group {
+impl MeasuredGroup {
     /// The estimator of its launches.
     pub fn estimator<'a>(&'a self, library: &'a dyn Library) -> Estimator<'a> {
         estimator(library, &self.subject, &self.kernel, &self.device)
@@ -208,7 +258,7 @@ impl Group {
 
     /// What it is, for people: kernel, variant, parameters, device, and the caches if they were cold.
     pub fn name(&self) -> String {
-        let Subject { variant, params, .. } = &self.subject;
+        let MeasuredSubject { variant, params, .. } = &self.subject;
         let mut name = self.kernel.name.clone();
         if let Some(variant) = variant {
             name = format!("{name}/{variant}");

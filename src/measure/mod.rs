@@ -9,11 +9,13 @@ mod join;
 pub mod measurements;
 mod parting;
 mod records;
+mod share;
 mod validate;
 
-pub use compare::{Comparison, Options, Quantity, Uncompared, compare, hierarchy, simulated};
+pub use compare::{CompareOptions, ComparedQuantity, Comparison, Uncompared, compare, hierarchy, simulated};
 pub use halves::{Half, halve};
-pub use join::{Case, Group, Library, Rejected, join};
-pub use parting::{Term, UNEXPLAINED};
+pub use join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, join};
+pub use parting::{DifferenceTerm, UNEXPLAINED};
 pub use records::{Record, Records, Unreadable};
-pub use validate::{Order, Score, Scored, Validation, order, validate};
+pub use share::Share;
+pub use validate::{OrderScore, Score, Validation, WorstLaunch, order, validate};

@@ -1,18 +1,21 @@
 //! Why the analytic model and a simulation part: from one to the other in steps, each of which changes one thing in a
 //! model. What the steps change adds up to the difference, whatever the models say.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A part of the difference of a quantity.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Term {
-    /// A stable name.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DifferenceTerm {
+    /// A stable name; `unexplained` for what no step explains.
     pub name: &'static str,
+    /// Analytic less simulated, in the unit of the quantity.
+    pub value: f64,
     /// What of the two models makes it.
     pub reason: String,
-    /// Analytic less simulated.
-    pub value: f64,
 }
 
 /// The name of what no step explains.
@@ -109,7 +112,7 @@ pub(super) struct Parting<'p> {
 
 impl Parting<'_> {
     /// The terms of a quantity, largest first; what they leave is a term, too.
-    pub(super) fn terms(&self, name: &str, analytic: f64, simulated: f64) -> Vec<Term> {
+    pub(super) fn terms(&self, name: &str, analytic: f64, simulated: f64) -> Vec<DifferenceTerm> {
         let mut terms = match name {
             "l2_load" => self.l2_load(),
             "l2_store" => self.l2_store(simulated),
@@ -143,7 +146,7 @@ impl Parting<'_> {
         terms
     }
 
-    fn l2_load(&self) -> Vec<Term> {
+    fn l2_load(&self) -> Vec<DifferenceTerm> {
         let (a, s, real) = (&self.analytic.l2, &self.steps, self.l2_load);
         let room = s.l2_without_sets - s.l2_endless;
         vec![
@@ -192,7 +195,7 @@ impl Parting<'_> {
         ]
     }
 
-    fn l2_store(&self, simulated: f64) -> Vec<Term> {
+    fn l2_store(&self, simulated: f64) -> Vec<DifferenceTerm> {
         let (sectors, all) = (self.analytic.l1.store, self.analytic.l2.store);
         vec![
             term(
@@ -211,7 +214,7 @@ impl Parting<'_> {
         ]
     }
 
-    fn dram_load(&self) -> Vec<Term> {
+    fn dram_load(&self) -> Vec<DifferenceTerm> {
         let (v, s, real) = (self.analytic, &self.steps, self.dram_load);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
         let reuse: f64 = of_l2.reuse.iter().sum();
@@ -274,7 +277,7 @@ impl Parting<'_> {
         terms
     }
 
-    fn dram_store(&self, simulated: f64) -> Vec<Term> {
+    fn dram_store(&self, simulated: f64) -> Vec<DifferenceTerm> {
         let (v, s) = (self.analytic, &self.steps);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
         let (once, redundant) = (of_l2.store_compulsory, of_l2.store_redundant);
@@ -311,7 +314,7 @@ impl Parting<'_> {
     }
 
     /// What a last-level cache keeps from memory, which is not simulated.
-    fn last_level(&self, of: fn(&MemoryVolumes) -> f64, what: &str) -> Option<Term> {
+    fn last_level(&self, of: fn(&MemoryVolumes) -> f64, what: &str) -> Option<DifferenceTerm> {
         let kept = of(self.analytic.llc.as_ref()?) - of(&self.analytic.dram);
         let reason = format!(
             "the last-level cache, which is not simulated, keeps {kept:.2} of the {what} from memory"
@@ -321,7 +324,14 @@ impl Parting<'_> {
 }
 
 /// A rate parts because what misses does, and because what is asked for does.
-fn rate(below: &str, missed: f64, missed_there: f64, of: &str, all: f64, all_there: f64) -> Vec<Term> {
+fn rate(
+    below: &str,
+    missed: f64,
+    missed_there: f64,
+    of: &str,
+    all: f64,
+    all_there: f64,
+) -> Vec<DifferenceTerm> {
     let percent = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
     let between = percent(missed_there, all);
     vec![
@@ -338,6 +348,6 @@ fn rate(below: &str, missed: f64, missed_there: f64, of: &str, all: f64, all_the
     ]
 }
 
-fn term(name: &'static str, value: f64, reason: String) -> Term {
-    Term { name, reason, value }
+fn term(name: &'static str, value: f64, reason: String) -> DifferenceTerm {
+    DifferenceTerm { name, value, reason }
 }

@@ -23,6 +23,8 @@ pub mod trace;
 mod units;
 #[cfg(feature = "fit")]
 mod validation;
+#[cfg(feature = "fit")]
+mod yaml;
 
 pub use answer::{Answer, View, write_line};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
@@ -43,3 +45,5 @@ pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
 #[cfg(feature = "fit")]
 pub use validation::{ModelDocument as ValidationModel, ValidationDocument, validation_document};
+#[cfg(feature = "fit")]
+pub use yaml::yaml_text;

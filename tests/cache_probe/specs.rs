@@ -1,27 +1,32 @@
 //! The structures of `tests/probe_specs.yaml`.
 
-use serde_yaml::Value;
+use serde_json::{Map, Value};
 use wavecast::probe::simulate::{ProbeSpec, read_spec};
+use wavecast::text::{Bounds, Sources, from_tree, parse_stream};
 
 fn file() -> Value {
-    serde_yaml::from_str(include_str!("../probe_specs.yaml")).unwrap()
+    let text = include_str!("../probe_specs.yaml");
+    let file = Sources::new().add("probe_specs.yaml", text);
+    let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(text.len()));
+    assert_eq!((documents.len(), errors), (1, vec![]));
+    from_tree(&documents[0], "specs").unwrap()
 }
 
 fn with_noise(file: &Value, name: &str, spec: &Value, seed: u64) -> ProbeSpec {
-    let mut spec = spec.as_mapping().unwrap().clone();
-    for (key, value) in file["noise"].as_mapping().unwrap() {
-        spec.entry(key.clone()).or_insert_with(|| value.clone());
+    let mut spec = spec.as_object().unwrap().clone();
+    for (key, value) in file["noise"].as_object().unwrap() {
+        spec.entry(key).or_insert_with(|| value.clone());
     }
     spec.insert("name".into(), name.into());
     spec.insert("seed".into(), seed.into());
-    let text = serde_yaml::to_string(&spec).unwrap();
+    let text = serde_json::to_string(&spec).unwrap();
     read_spec(name, &text).unwrap_or_else(|fault| panic!("{text}\n{fault}"))
 }
 
 /// The structures of the papers.
 pub fn named() -> Vec<ProbeSpec> {
     let file = file();
-    let all = file["named"].as_sequence().unwrap().clone();
+    let all = file["named"].as_array().unwrap().clone();
     let one = |entry: &Value| with_noise(&file, entry["name"].as_str().unwrap(), &entry["spec"], 1);
     all.iter().map(one).collect()
 }
@@ -52,7 +57,7 @@ impl Draw {
 
     /// One of a list.
     fn of(&mut self, list: &Value) -> Value {
-        let list = list.as_sequence().unwrap();
+        let list = list.as_array().unwrap();
         let at = usize::try_from(self.below(list.len() as u64)).unwrap();
         list[at].clone()
     }
@@ -78,12 +83,12 @@ impl Draw {
 
     /// A key of a mapping from keys to weights.
     fn weighted(&mut self, weights: &Value) -> String {
-        let weights = weights.as_mapping().unwrap();
+        let weights = weights.as_object().unwrap();
         let mut ticket = self.below(weights.values().map(|w| w.as_u64().unwrap()).sum());
         for (key, weight) in weights {
             let weight = weight.as_u64().unwrap();
             if ticket < weight {
-                return key.as_str().unwrap().to_owned();
+                return key.clone();
             }
             ticket -= weight;
         }
@@ -102,14 +107,14 @@ pub fn random(seed: Option<u64>) -> Vec<ProbeSpec> {
 /// Random structures with sectors, further policies and clocks with steps among them.
 pub fn wider(seed: u64, count: u64) -> Vec<ProbeSpec> {
     let file = file();
-    let mut ranges = file["random"].as_mapping().unwrap().clone();
-    ranges.extend(file["wider"].as_mapping().unwrap().clone());
+    let mut ranges = file["random"].as_object().unwrap().clone();
+    ranges.extend(file["wider"].as_object().unwrap().clone());
     let mut draw = Draw(seed);
-    (0..count).map(|i| one(&file, &Value::Mapping(ranges.clone()), &mut draw, i)).collect()
+    (0..count).map(|i| one(&file, &Value::Object(ranges.clone()), &mut draw, i)).collect()
 }
 
 fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec {
-    let mut spec = serde_yaml::Mapping::new();
+    let mut spec = Map::new();
     let mut put = |key: &str, value: Value| {
         spec.insert(key.into(), value);
     };
@@ -130,14 +135,14 @@ fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec 
     if unequal {
         let all: Vec<u64> = (0..sets).map(|_| (ways + draw.below(ways + 1)).min(most_ways)).collect();
         most = all.iter().copied().max().unwrap();
-        put("ways", serde_yaml::to_value(all).unwrap());
+        put("ways", serde_json::to_value(all).unwrap());
     } else {
         put("ways", ways.into());
         put("sets", sets.into());
     }
     if replacement == "weighted" {
         let weights: Vec<u64> = (0..most).map(|_| draw.whole(&ranges["weights"])).collect();
-        put("weights", serde_yaml::to_value(weights).unwrap());
+        put("weights", serde_json::to_value(weights).unwrap());
     }
     match mapping.as_str() {
         "spatial" => put("run", draw.of(&ranges["spatial_runs"])),
@@ -147,7 +152,7 @@ fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec 
             let high = 0xffff & !((1 << bits) - 1);
             let masks: Vec<String> =
                 (0..bits).map(|b| format!("{:#x}", 1 << b | draw.next() & draw.next() & high)).collect();
-            put("masks", serde_yaml::to_value(masks).unwrap());
+            put("masks", serde_json::to_value(masks).unwrap());
         }
         _ => {}
     }
@@ -177,5 +182,5 @@ fn one(file: &Value, ranges: &Value, draw: &mut Draw, number: u64) -> ProbeSpec 
     let hit = draw.real(hits);
     put("hit", hit.into());
     put("miss", (hit * draw.real(&ranges["miss_factor"])).into());
-    with_noise(file, &format!("random-{number}"), &Value::Mapping(spec), number + 1)
+    with_noise(file, &format!("random-{number}"), &Value::Object(spec), number + 1)
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use serde_json::value::RawValue;
 use wavecast::curve;
 use wavecast::device;
-use wavecast::measure::import::{Options, TextSource, import, lookups};
+use wavecast::measure::import::{ImportOptions, TextSource, import, lookups};
 use wavecast::measure::measurements::{read, write_csv, write_json_lines};
 use wavecast::probe::simulate::read_spec;
 use wavecast::probe::{LogDefaults, Logs, read_logs};
@@ -208,7 +208,7 @@ fn imported(text: &[u8], rng: &mut Rng) -> bool {
     let map =
         if rng.chance(4) { map.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec() } else { Vec::new() };
     let _ = told(lookups(&source));
-    let Some(found) = told(import(&source, None, &Options { map, ..Options::default() })) else {
+    let Some(found) = told(import(&source, None, &ImportOptions { map, ..ImportOptions::default() })) else {
         return false;
     };
     let mut csv = Vec::new();

@@ -7,14 +7,15 @@
 
 use std::error::Error;
 
-use wavecast::curve::fit::{Bounds, Loss, Noise, Options, Points, Shape, fit};
+use wavecast::curve::fit::{CurveShape, FitOptions, Loss, Noise, ParameterBounds, Points, fit};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, shape, loss, rest @ ..] = &arguments[..] else {
         return Err("fit_points FILE SHAPE LOSS [SCALE]".into());
     };
-    let shape = [Shape::Hill, Shape::Rising, Shape::Falling].into_iter().find(|s| s.word() == shape);
+    let shape =
+        [CurveShape::Hill, CurveShape::Rising, CurveShape::Falling].into_iter().find(|s| s.word() == shape);
     let loss = Loss::ALL.into_iter().find(|l| l.word() == loss);
     let (shape, loss) = (shape.ok_or("no such shape")?, loss.ok_or("no such loss")?);
     let scale = rest.first().map(|s| s.parse()).transpose()?;
@@ -26,8 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // Wide enough to be none: others have no bounds either.
     let n = shape.parameters().len();
-    let bounds = Some(Bounds { low: vec![1e-12; n], high: vec![1e12; n] });
-    let options = Options { loss, scale, noise: Noise::Absolute, bounds };
+    let bounds = Some(ParameterBounds { low: vec![1e-12; n], high: vec![1e12; n] });
+    let options = FitOptions { loss, scale, noise: Noise::Absolute, bounds };
     let found = fit(&Points::of_rates(rows), shape, &options)?;
     println!("{:?} {:e}", found.values, found.cost);
     Ok(())

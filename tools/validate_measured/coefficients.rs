@@ -62,7 +62,7 @@ fn hill(curve: &mut Curve) -> (&mut f64, &mut f64) {
 }
 
 fn launch_seconds(fit: &mut Fit) -> &mut f64 {
-    let none = || curve::Coefficient { value: 1e-6, source: String::new() };
+    let none = || curve::CoefficientValue { value: 1e-6, source: String::new() };
     &mut fit.time.launch_seconds.get_or_insert_with(none).value
 }
 

@@ -3,7 +3,7 @@
 
 use super::covariance::Interval;
 use super::points::Points;
-use super::robust::{Found, Options, refit};
+use super::robust::{FitOptions, FittedCurve, refit};
 use super::starts::quantile;
 use crate::parallel;
 use crate::random::Random;
@@ -11,8 +11,8 @@ use crate::random::Random;
 /// 95 % intervals of the parameters from `resamples` fits; the same seed gives the same ones.
 pub fn bootstrap(
     points: &Points,
-    options: &Options,
-    found: &Found,
+    options: &FitOptions,
+    found: &FittedCurve,
     resamples: usize,
     seed: u64,
 ) -> Vec<Interval> {
@@ -26,7 +26,7 @@ pub fn bootstrap(
         let mut values: Vec<f64> = all.iter().filter_map(|v| v.get(i).copied()).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: f64| quantile(&values, share).unwrap_or(f64::NAN);
-        Interval { low: at(0.025), high: at(0.975) }
+        Interval([at(0.025), at(0.975)])
     };
     (0..found.values.len()).map(of).collect()
 }

@@ -1,21 +1,20 @@
 //! How far parameters may be off.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::points::Residuals;
 use super::solver::solved;
 
-/// A 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Its lower end.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-}
+/// A 95 % interval, in the unit of what it is of; its lower and its upper end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Interval(pub [f64; 2]);
 
 impl Interval {
     /// Whether a value lies in it.
     pub fn holds(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
+        (self.0[0]..=self.0[1]).contains(&value)
     }
 }
 
@@ -90,7 +89,7 @@ pub(super) fn intervals(logs: &[f64], covariance: &[Vec<f64>], free: f64) -> Vec
         .map(|(i, log)| {
             let variance = covariance.get(i).and_then(|r| r.get(i)).copied().unwrap_or(0.0);
             let by = t * variance.max(0.0).sqrt();
-            Interval { low: (log - by).exp(), high: (log + by).exp() }
+            Interval([(log - by).exp(), (log + by).exp()])
         })
         .collect()
 }

@@ -1,10 +1,10 @@
 //! Fitting curves to rates: bounded, robust against outliers, from several starts, with intervals.
 //!
 //! ```
-//! use wavecast::curve::fit::{Options, Points, Shape, fit};
+//! use wavecast::curve::fit::{FitOptions, Points, CurveShape, fit};
 //! let rate = |o: f64| 0.7 * (-4.6 * (-0.8 * o).exp()).exp();
 //! let points = Points::of_rates((0..40).map(|i| f64::from(i) * 0.2).map(|o| (o, rate(o))));
-//! let found = fit(&points, Shape::Rising, &Options::default()).unwrap();
+//! let found = fit(&points, CurveShape::Rising, &FitOptions::default()).unwrap();
 //! assert!((found.values[0] - 0.7).abs() < 1e-6);
 //! ```
 
@@ -25,7 +25,7 @@ pub(crate) use covariance::inverse;
 pub use loss::Loss;
 pub use noise::Noise;
 pub use points::Points;
-pub use refuse::Refusal;
-pub use robust::{Found, Options, fit};
-pub use shape::Shape;
-pub use solver::{Bounds, LeastSquares, Normal, minimise};
+pub use refuse::FitRefusal;
+pub use robust::{FitOptions, FittedCurve, fit};
+pub use shape::CurveShape;
+pub use solver::{LeastSquares, Normal, ParameterBounds, minimise};

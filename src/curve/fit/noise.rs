@@ -2,7 +2,7 @@
 
 use super::loss::Loss;
 use super::points::{Points, Residuals};
-use super::shape::Shape;
+use super::shape::CurveShape;
 
 /// How measurements spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -22,7 +22,7 @@ const LEAST: f64 = 1e-3;
 const MEDIAN: f64 = 0.674_489_75;
 
 /// How much each point spreads under relative noise, relative to 1.
-pub(super) fn relative(points: &Points, shape: Shape, logs: &[f64]) -> Vec<f64> {
+pub(super) fn relative(points: &Points, shape: CurveShape, logs: &[f64]) -> Vec<f64> {
     let all: Vec<f64> = (0..points.len()).map(|i| points.predicted(i, shape, logs).abs()).collect();
     let most = all.iter().copied().fold(0.0, f64::max);
     if most <= 0.0 {

@@ -1,7 +1,7 @@
 //! What a curve is fitted to.
 
 use super::loss::Loss;
-use super::shape::{Placed, Shape};
+use super::shape::{CurveShape, Placed};
 use super::solver::{LeastSquares, Normal};
 
 /// Measured values, each a sum of shares of the rate at some oversubscriptions: a rate by itself, or a
@@ -88,7 +88,7 @@ impl Points {
     }
 
     /// What a curve gives for a point.
-    pub fn predicted(&self, i: usize, shape: Shape, logs: &[f64]) -> f64 {
+    pub fn predicted(&self, i: usize, shape: CurveShape, logs: &[f64]) -> f64 {
         let placed = shape.at(logs);
         self.parts_of(i).iter().map(|&(o, share)| share * placed.with_slope(o).0).sum()
     }
@@ -102,7 +102,7 @@ impl Points {
 /// Residuals of points: (predicted - measured) times weight over the spread of each.
 pub(super) struct Residuals<'a> {
     pub(super) points: &'a Points,
-    pub(super) shape: Shape,
+    pub(super) shape: CurveShape,
     pub(super) loss: Loss,
     pub(super) scale: f64,
     /// How much each point spreads, relative to the others; all alike if there are none.

@@ -2,7 +2,7 @@
 
 /// Why there is no fit.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum FitRefusal {
     /// Hardly more points than parameters.
     #[error("{points} points are too few, {least} are needed")]
     TooFew {
@@ -31,15 +31,15 @@ const BEYOND: usize = 2;
 const SPREAD: f64 = 1.3;
 
 /// Whether there are enough points in enough places; `o` are sorted.
-pub(super) fn check(o: &[f64], points: usize, parameters: usize) -> Result<(), Refusal> {
+pub(super) fn check(o: &[f64], points: usize, parameters: usize) -> Result<(), FitRefusal> {
     let least = PER_PARAMETER * parameters + BEYOND;
     if points < least {
-        return Err(Refusal::TooFew { points, least });
+        return Err(FitRefusal::TooFew { points, least });
     }
     let at = |share: f64| super::starts::quantile(o, share).unwrap_or(0.0);
     let (low, high) = (at(0.05), at(0.95));
     if high <= 0.0 || high < SPREAD * low {
-        return Err(Refusal::NoSpread { low, high });
+        return Err(FitRefusal::NoSpread { low, high });
     }
     Ok(())
 }

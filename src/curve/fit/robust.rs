@@ -4,14 +4,14 @@ use super::covariance::{Interval, covariance, intervals};
 use super::loss::Loss;
 use super::noise::{Noise, relative, scale, unlikely};
 use super::points::{Points, Residuals};
-use super::refuse::{Refusal, check};
-use super::shape::Shape;
-use super::solver::{Bounds, minimise};
+use super::refuse::{FitRefusal, check};
+use super::shape::CurveShape;
+use super::solver::{ParameterBounds, minimise};
 use super::starts::{quantile, starts};
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
+pub struct FitOptions {
     /// What residuals cost.
     pub loss: Loss,
     /// Where the loss turns from squares to less; found from the residuals if left out.
@@ -19,14 +19,14 @@ pub struct Options {
     /// How measurements spread.
     pub noise: Noise,
     /// Bounds of the parameters; those of rates if left out.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<ParameterBounds>,
 }
 
 /// A fitted curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FittedCurve {
     /// The shape.
-    pub shape: Shape,
+    pub shape: CurveShape,
     /// Its parameters.
     pub values: Vec<f64>,
     /// Covariance of the logarithms of the parameters.
@@ -48,7 +48,7 @@ pub struct Found {
     pub points: usize,
 }
 
-impl Found {
+impl FittedCurve {
     /// The rate at an oversubscription.
     pub fn rate(&self, o: f64) -> f64 {
         self.shape.rate(&self.values, o)
@@ -72,25 +72,25 @@ const UNSURE: f64 = 1.1;
 
 /// The bounds of parameters of rates, as logarithms: a rate is at most 1, and transitions lie where
 /// caches are.
-fn bounds_of(shape: Shape) -> Bounds {
-    let logs = |pairs: &[(f64, f64)]| Bounds {
+fn bounds_of(shape: CurveShape) -> ParameterBounds {
+    let logs = |pairs: &[(f64, f64)]| ParameterBounds {
         low: pairs.iter().map(|p| p.0.ln()).collect(),
         high: pairs.iter().map(|p| p.1.ln()).collect(),
     };
     match shape {
-        Shape::Hill => logs(&[(1e-4, 1e4), (0.05, 60.0)]),
-        Shape::Rising => logs(&[(1e-4, 1.0), (1e-4, 1e8), (1e-4, 200.0)]),
-        Shape::Falling => logs(&[(1e-4, 1.0), (1e-12, 1e2), (1e-4, 200.0)]),
+        CurveShape::Hill => logs(&[(1e-4, 1e4), (0.05, 60.0)]),
+        CurveShape::Rising => logs(&[(1e-4, 1.0), (1e-4, 1e8), (1e-4, 200.0)]),
+        CurveShape::Falling => logs(&[(1e-4, 1.0), (1e-12, 1e2), (1e-4, 200.0)]),
     }
 }
 
 /// Fits a shape to points.
-pub fn fit(points: &Points, shape: Shape, options: &Options) -> Result<Found, Refusal> {
+pub fn fit(points: &Points, shape: CurveShape, options: &FitOptions) -> Result<FittedCurve, FitRefusal> {
     let mut o: Vec<f64> = points.oversubscriptions().collect();
     o.sort_by(f64::total_cmp);
     check(&o, points.len(), shape.parameters().len())?;
     let bounds = match &options.bounds {
-        Some(b) => Bounds {
+        Some(b) => ParameterBounds {
             low: b.low.iter().map(|v| v.ln()).collect(),
             high: b.high.iter().map(|v| v.ln()).collect(),
         },
@@ -106,7 +106,7 @@ pub fn fit(points: &Points, shape: Shape, options: &Options) -> Result<Found, Re
 }
 
 /// From parameters that are near: for resampled points.
-pub(super) fn refit(points: &Points, options: &Options, near: &Found) -> Vec<f64> {
+pub(super) fn refit(points: &Points, options: &FitOptions, near: &FittedCurve) -> Vec<f64> {
     let shape = near.shape;
     let problem = Setting { points, shape, options, bounds: bounds_of(shape) };
     let logs: Vec<f64> = near.values.iter().map(|v| v.ln()).collect();
@@ -119,9 +119,9 @@ pub(super) fn refit(points: &Points, options: &Options, near: &Found) -> Vec<f64
 
 struct Setting<'a> {
     points: &'a Points,
-    shape: Shape,
-    options: &'a Options,
-    bounds: Bounds,
+    shape: CurveShape,
+    options: &'a FitOptions,
+    bounds: ParameterBounds,
 }
 
 /// Parameters as logarithms, with what was taken as the spread of the points.
@@ -255,27 +255,27 @@ impl Setting<'_> {
     }
 
     /// What is known of the best fit, unless it says nothing; `o` are the sorted oversubscriptions.
-    fn found(&self, best: &Fitted, o: &[f64]) -> Result<Found, Refusal> {
+    fn found(&self, best: &Fitted, o: &[f64]) -> Result<FittedCurve, FitRefusal> {
         let residuals = self.residuals(best);
         let values: Vec<f64> = best.logs.iter().map(|l| l.exp()).collect();
         let all = residuals.all(&best.logs);
         let cost = super::solver::LeastSquares::normal(&residuals, &best.logs).cost;
         let covariance = covariance(&residuals, &best.logs)
-            .ok_or(Refusal::Degenerate("some of its parameters change nothing"))?;
+            .ok_or(FitRefusal::Degenerate("some of its parameters change nothing"))?;
         let unsure = |i: usize| covariance.get(i).and_then(|r| r.get(i)).is_none_or(|v| *v > UNSURE * UNSURE);
         if (0..values.len()).any(unsure) {
-            return Err(Refusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
+            return Err(FitRefusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
         }
         let at = |share: f64| self.shape.rate(&values, quantile(o, share).unwrap_or(0.0));
         let (low, high) = (at(0.02), at(0.98));
         let rise = (high - low).abs();
         if rise < 0.02 * low.max(high).max(f64::MIN_POSITIVE) {
-            return Err(Refusal::Degenerate("it is flat where the points are"));
+            return Err(FitRefusal::Degenerate("it is flat where the points are"));
         }
         let free = self.points.len() as f64 - values.len() as f64;
         let intervals = intervals(&best.logs, &covariance, free);
         let far = 3.0 * best.deviation + self.exact();
-        Ok(Found {
+        Ok(FittedCurve {
             shape: self.shape,
             intervals,
             covariance,

@@ -5,7 +5,7 @@ use crate::curve::Curve;
 
 /// A shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum CurveShape {
     /// 1 / (1 + (o0 / O)^k): misses that rise from 0 to 1; o0, k.
     Hill,
     /// a exp(-b exp(-c O)): misses that rise to a, the paper's sigmoid (section 4.5); a, b, c.
@@ -17,27 +17,27 @@ pub enum Shape {
 /// Derivatives by the logarithms of the parameters; of a shape with two the third is 0.
 pub(super) type Slope = [f64; 3];
 
-impl Shape {
+impl CurveShape {
     /// How it is written.
     pub fn word(self) -> &'static str {
         match self {
-            Shape::Hill => "hill",
-            Shape::Rising => "sigmoid-miss",
-            Shape::Falling => "sigmoid-hit",
+            CurveShape::Hill => "hill",
+            CurveShape::Rising => "sigmoid-miss",
+            CurveShape::Falling => "sigmoid-hit",
         }
     }
 
     /// Names of its parameters.
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
-            Shape::Hill => &["o0", "k"],
-            Shape::Rising | Shape::Falling => &["a", "b", "c"],
+            CurveShape::Hill => &["o0", "k"],
+            CurveShape::Rising | CurveShape::Falling => &["a", "b", "c"],
         }
     }
 
     /// Whether it gives hits, not misses.
     pub fn is_hits(self) -> bool {
-        self == Shape::Falling
+        self == CurveShape::Falling
     }
 
     /// The rate at an oversubscription.
@@ -50,9 +50,9 @@ impl Shape {
     pub fn curve(self, values: &[f64], source: &str) -> Option<Curve> {
         let source = source.to_owned();
         match (self, values) {
-            (Shape::Hill, &[o0, k]) => Some(Curve::Hill { o0, k, source }),
-            (Shape::Rising, &[a, b, c]) => Some(Curve::SigmoidMiss { a, b, c, source }),
-            (Shape::Falling, &[a, b, c]) => Some(Curve::SigmoidHit { a, b, c, source }),
+            (CurveShape::Hill, &[o0, k]) => Some(Curve::Hill { o0, k, source }),
+            (CurveShape::Rising, &[a, b, c]) => Some(Curve::SigmoidMiss { a, b, c, source }),
+            (CurveShape::Falling, &[a, b, c]) => Some(Curve::SigmoidHit { a, b, c, source }),
             _ => None,
         }
     }
@@ -65,9 +65,9 @@ impl Shape {
     /// With these parameters: what does not depend on O is computed once.
     pub(super) fn at(self, logs: &[f64]) -> Placed {
         match (self, logs) {
-            (Shape::Hill, &[o0, k]) => Placed::Hill { log_o0: o0, k: k.exp() },
-            (Shape::Rising, &[a, b, c]) => Placed::Sigmoid { log_a: a, log_b: b, growth: -c.exp() },
-            (Shape::Falling, &[a, b, c]) => Placed::Sigmoid { log_a: a, log_b: b, growth: c.exp() },
+            (CurveShape::Hill, &[o0, k]) => Placed::Hill { log_o0: o0, k: k.exp() },
+            (CurveShape::Rising, &[a, b, c]) => Placed::Sigmoid { log_a: a, log_b: b, growth: -c.exp() },
+            (CurveShape::Falling, &[a, b, c]) => Placed::Sigmoid { log_a: a, log_b: b, growth: c.exp() },
             _ => Placed::Sigmoid { log_a: f64::NAN, log_b: 0.0, growth: 0.0 },
         }
     }
@@ -117,10 +117,10 @@ mod tests {
     #[test]
     fn slopes_are_those_of_the_rate() {
         for (shape, values) in [
-            (Shape::Hill, vec![2.66, 3.2]),
-            (Shape::Rising, vec![0.73, 4.6, 0.34]),
-            (Shape::Rising, vec![1.0, 37.1, 3.2]),
-            (Shape::Falling, vec![1.0, 0.0036, 3.97]),
+            (CurveShape::Hill, vec![2.66, 3.2]),
+            (CurveShape::Rising, vec![0.73, 4.6, 0.34]),
+            (CurveShape::Rising, vec![1.0, 37.1, 3.2]),
+            (CurveShape::Falling, vec![1.0, 0.0036, 3.97]),
         ] {
             let logs: Vec<f64> = values.iter().map(|v: &f64| v.ln()).collect();
             for o in [0.0, 0.3, 1.0, 2.5, 9.0] {
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn curves_are_the_shapes() {
         for (shape, values) in [
-            (Shape::Hill, vec![2.66, 3.2]),
-            (Shape::Rising, vec![0.73, 4.6, 0.34]),
-            (Shape::Falling, vec![0.9, 0.0036, 3.97]),
+            (CurveShape::Hill, vec![2.66, 3.2]),
+            (CurveShape::Rising, vec![0.73, 4.6, 0.34]),
+            (CurveShape::Falling, vec![0.9, 0.0036, 3.97]),
         ] {
             let curve = shape.curve(&values, "s").unwrap();
             for o in [0.0, 0.5, 1.5, 4.0] {
@@ -153,6 +153,6 @@ mod tests {
                 assert!((curve.miss(o) - miss).abs() < 1e-12, "{shape:?} {o}");
             }
         }
-        assert_eq!(Shape::Hill.curve(&[1.0], "s"), None);
+        assert_eq!(CurveShape::Hill.curve(&[1.0], "s"), None);
     }
 }

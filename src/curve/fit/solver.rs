@@ -44,14 +44,14 @@ impl Normal {
 
 /// The least and the largest value of each parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Bounds {
+pub struct ParameterBounds {
     /// Least.
     pub low: Vec<f64>,
     /// Largest.
     pub high: Vec<f64>,
 }
 
-impl Bounds {
+impl ParameterBounds {
     fn held(&self, at: &[f64]) -> Vec<f64> {
         at.iter().zip(&self.low).zip(&self.high).map(|((v, low), high)| v.max(*low).min(*high)).collect()
     }
@@ -74,7 +74,7 @@ const MOST_DAMPING: f64 = 1e14;
 pub fn minimise(
     problem: &impl LeastSquares,
     start: &[f64],
-    bounds: &Bounds,
+    bounds: &ParameterBounds,
     small: f64,
 ) -> (Vec<f64>, Normal) {
     let normal = Normal::default();
@@ -95,7 +95,7 @@ type Values = IterState<Vec<f64>, (), (), (), (), f64>;
 struct Borrowed<'a, P>(&'a P);
 
 struct Marquardt<'a> {
-    bounds: &'a Bounds,
+    bounds: &'a ParameterBounds,
     normal: Normal,
     damping: f64,
     step: f64,
@@ -234,11 +234,11 @@ mod tests {
 
     #[test]
     fn finds_the_lowest_place_within_bounds() {
-        let wide = Bounds { low: vec![-9.0; 2], high: vec![9.0; 2] };
+        let wide = ParameterBounds { low: vec![-9.0; 2], high: vec![9.0; 2] };
         let (best, normal) = minimise(&Valley, &[-1.2, 1.0], &wide, 1e-11);
         assert!((best[0] - 1.0).abs() < 1e-9 && (best[1] - 1.0).abs() < 1e-9 && normal.cost < 1e-18);
         // With x held at 0.5 the best y is 0.25.
-        let narrow = Bounds { low: vec![-9.0; 2], high: vec![0.5, 9.0] };
+        let narrow = ParameterBounds { low: vec![-9.0; 2], high: vec![0.5, 9.0] };
         let (best, _) = minimise(&Valley, &[-1.2, 1.0], &narrow, 1e-11);
         assert!((best[0] - 0.5).abs() < 1e-12 && (best[1] - 0.25).abs() < 1e-9, "{best:?}");
     }

@@ -1,11 +1,20 @@
 //! Fits of hit rates.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::parts::Parts;
-use crate::curve::fit::{Found, Interval, Noise, Options, Points, Refusal, Shape, bootstrap, fit};
+use crate::curve::fit::{
+    CurveShape, FitOptions, FitRefusal, FittedCurve, Interval, Noise, Points, bootstrap, fit,
+};
+use crate::launch::Candidate;
+use crate::measure::join::{Case, MeasuredGroup};
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Form {
+pub enum CurveForm {
     /// Hill's, or the sigmoid if it is clearly better.
     #[default]
     Auto,
@@ -23,16 +32,16 @@ pub struct CurveFit {
     /// What it says, for people.
     pub title: &'static str,
     /// What was fitted, or why nothing was.
-    pub outcome: Outcome,
+    pub outcome: CurveOutcome,
     /// The rates that it was fitted to.
-    pub seen: Vec<Seen>,
+    pub points: Vec<RatePoint>,
 }
 
 /// What came of a fit.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CurveOutcome {
     /// A curve with intervals by resampling.
-    Curve(Box<Found>, Vec<Interval>),
+    Curve(Box<FittedCurve>, Vec<Interval>),
     /// A number that is the same everywhere.
     Constant {
         /// The number.
@@ -45,22 +54,36 @@ pub enum Outcome {
 }
 
 /// A measured rate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
-    /// Position of its group.
-    pub group: usize,
-    /// Position of its launch in the group.
-    pub case: usize,
-    /// Oversubscription: where several parts can miss, their mean by bytes.
-    pub o: f64,
-    /// Measured share of misses in what could hit.
-    pub rate: f64,
-    /// What could hit over the measured volume.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RatePoint {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Parameters that the measurements set.
+    pub params: BTreeMap<String, i64>,
+    /// Block and fold.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// Bytes that compete for the cache over its capacity: where several parts can miss, their mean by bytes.
+    pub oversubscription: f64,
+    /// Measured misses in what could hit.
+    #[serde(rename = "measured")]
+    pub measured_rate: f64,
+    /// What the curve says.
+    #[serde(rename = "fitted")]
+    pub fitted_rate: Option<f64>,
+    /// Bytes that could hit over all that were measured.
     pub weight: f64,
 }
 
-/// Volumes of launches, by position of group and launch.
-pub(super) type Rows = Vec<(usize, usize, Parts)>;
+/// A launch with what its volume says of a rate.
+pub(super) struct PartedLaunch<'g> {
+    pub(super) group: &'g MeasuredGroup,
+    pub(super) case: &'g Case,
+    pub(super) parts: Parts,
+}
+
+/// Volumes of launches.
+pub(super) type Rows<'g> = [PartedLaunch<'g>];
 
 /// What could hit must be this share of a volume for a curve: otherwise its rate is mostly noise, and many
 /// residuals that nothing can change would make the others look like outliers.
@@ -74,28 +97,28 @@ const BETTER: f64 = 0.8;
 pub(super) fn curve(
     name: &'static str,
     title: &'static str,
-    rows: &Rows,
-    form: Form,
-    options: &Options,
+    rows: &Rows<'_>,
+    form: CurveForm,
+    options: &FitOptions,
     resamples: (usize, u64),
 ) -> CurveFit {
-    let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CURVE).collect();
+    let rows: Vec<&PartedLaunch<'_>> = rows.iter().filter(|r| possible(&r.parts) >= OF_CURVE).collect();
     let mut points = Points::new();
-    for (_, _, parts) in &rows {
+    for PartedLaunch { parts, .. } in &rows {
         // A residual is then an error of the volume, relative to what was measured.
         points.push(&parts.open, parts.measured - parts.base, 1.0 / parts.measured);
     }
     // The weights say already how volumes spread.
-    let options = &Options { noise: Noise::Absolute, ..options.clone() };
+    let options = &FitOptions { noise: Noise::Absolute, ..options.clone() };
     let outcome = match best(&points, form, options) {
         Ok(found) => {
             let (count, seed) = resamples;
             let intervals = bootstrap(&points, options, &found, count, seed);
-            Outcome::Curve(Box::new(found), intervals)
+            CurveOutcome::Curve(Box::new(found), intervals)
         }
-        Err(why) => Outcome::Kept(why.to_string()),
+        Err(why) => CurveOutcome::Kept(why.to_string()),
     };
-    CurveFit { name, title, outcome, seen: seen(&rows) }
+    CurveFit::new(name, title, outcome, seen(&rows))
 }
 
 /// Bytes that could hit over what was measured.
@@ -103,13 +126,13 @@ fn possible(parts: &Parts) -> f64 {
     if parts.measured > 0.0 { parts.open.iter().map(|p| p.1).sum::<f64>() / parts.measured } else { 0.0 }
 }
 
-fn best(points: &Points, form: Form, options: &Options) -> Result<Found, Refusal> {
+fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<FittedCurve, FitRefusal> {
     match form {
-        Form::Hill => fit(points, Shape::Hill, options),
-        Form::Sigmoid => fit(points, Shape::Rising, options),
-        Form::Auto => {
-            let hill = fit(points, Shape::Hill, options)?;
-            match fit(points, Shape::Rising, options) {
+        CurveForm::Hill => fit(points, CurveShape::Hill, options),
+        CurveForm::Sigmoid => fit(points, CurveShape::Rising, options),
+        CurveForm::Auto => {
+            let hill = fit(points, CurveShape::Hill, options)?;
+            match fit(points, CurveShape::Rising, options) {
                 Ok(sigmoid) if sigmoid.deviation < BETTER * hill.deviation => Ok(sigmoid),
                 _ => Ok(hill),
             }
@@ -117,13 +140,19 @@ fn best(points: &Points, form: Form, options: &Options) -> Result<Found, Refusal
     }
 }
 
-fn seen(rows: &[&(usize, usize, Parts)]) -> Vec<Seen> {
+fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
     rows.iter()
-        .map(|(group, case, parts)| {
+        .map(|PartedLaunch { group, case, parts }| {
             let all: f64 = parts.open.iter().map(|p| p.1).sum();
-            let o = parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all;
-            let rate = (parts.measured - parts.base) / all;
-            Seen { group: *group, case: *case, o, rate, weight: all / parts.measured }
+            RatePoint {
+                kernel: group.kernel.name.clone(),
+                params: group.subject.params.clone(),
+                candidate: case.candidate,
+                oversubscription: parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
+                measured_rate: (parts.measured - parts.base) / all,
+                fitted_rate: None,
+                weight: all / parts.measured,
+            }
         })
         .collect()
 }
@@ -132,37 +161,47 @@ fn seen(rows: &[&(usize, usize, Parts)]) -> Vec<Seen> {
 const FEW: usize = 4;
 
 /// The weighted median of rates: a number that is the same everywhere.
-pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows) -> CurveFit {
-    let rows: Vec<&(usize, usize, Parts)> = rows.iter().filter(|r| possible(&r.2) >= OF_CONSTANT).collect();
+pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>) -> CurveFit {
+    let rows: Vec<&PartedLaunch<'_>> = rows.iter().filter(|r| possible(&r.parts) >= OF_CONSTANT).collect();
     let mut seen = seen(&rows);
     let outcome = if seen.len() < FEW {
-        Outcome::Kept(format!("{} launches in which it matters are too few, {FEW} are needed", seen.len()))
+        CurveOutcome::Kept(format!(
+            "{} launches in which it matters are too few, {FEW} are needed",
+            seen.len()
+        ))
     } else {
-        seen.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        seen.sort_by(|a, b| a.measured_rate.total_cmp(&b.measured_rate));
         let at = |share| weighted(&seen, share).max(0.0);
-        Outcome::Constant { value: at(0.5), quartiles: Interval { low: at(0.25), high: at(0.75) } }
+        CurveOutcome::Constant { value: at(0.5), quartiles: Interval([at(0.25), at(0.75)]) }
     };
-    CurveFit { name, title, outcome, seen }
+    CurveFit::new(name, title, outcome, seen)
 }
 
 /// The rate below which a share of the weights lies.
-fn weighted(sorted: &[Seen], share: f64) -> f64 {
+fn weighted(sorted: &[RatePoint], share: f64) -> f64 {
     let all: f64 = sorted.iter().map(|s| s.weight).sum();
     let mut sum = 0.0;
     let found = sorted.iter().find(|s| {
         sum += s.weight;
         sum >= share * all
     });
-    found.or(sorted.last()).map_or(0.0, |s| s.rate)
+    found.or(sorted.last()).map_or(0.0, |s| s.measured_rate)
 }
 
 impl CurveFit {
+    fn new(name: &'static str, title: &'static str, outcome: CurveOutcome, points: Vec<RatePoint>) -> Self {
+        let mut fit = Self { name, title, outcome, points: Vec::new() };
+        let fitted = |p: RatePoint| RatePoint { fitted_rate: fit.rate(p.oversubscription), ..p };
+        fit.points = points.into_iter().map(fitted).collect();
+        fit
+    }
+
     /// The rate that the fit gives at an oversubscription.
     pub fn rate(&self, o: f64) -> Option<f64> {
         match &self.outcome {
-            Outcome::Curve(found, _) => Some(found.rate(o)),
-            Outcome::Constant { value, .. } => Some(*value),
-            Outcome::Kept(_) => None,
+            CurveOutcome::Curve(found, _) => Some(found.rate(o)),
+            CurveOutcome::Constant { value, .. } => Some(*value),
+            CurveOutcome::Kept(_) => None,
         }
     }
 }

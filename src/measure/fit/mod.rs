@@ -8,7 +8,7 @@ mod run;
 mod simulate;
 mod time;
 
-pub use curves::{CurveFit, Form, Outcome, Seen};
-pub use run::{Fitting, NoFit, Request, Scores, fit};
+pub use curves::{CurveFit, CurveForm, CurveOutcome, RatePoint};
+pub use run::{FitRequest, Fitting, NoFit, Scores, fit};
 pub use simulate::{Design, Simulated, design, simulate};
 pub use time::{TimeFitOutcome, time_coefficients};

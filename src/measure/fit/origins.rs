@@ -32,7 +32,7 @@ fn collect(value: &Json, used: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::{Origin, for_device};
+    use crate::curve::{CoefficientSource, for_device};
     use crate::device::find;
 
     #[test]
@@ -40,8 +40,8 @@ mod tests {
         let mut fit = for_device(&find("v100", &[]).unwrap()).fit.clone();
         fit.sources.retain(|name, _| !name.starts_with("times"));
         assert_eq!(free_name(&fit), "times");
-        fit.sources.insert("times".to_owned(), Origin::default());
-        fit.sources.insert("nobody".to_owned(), Origin::default());
+        fit.sources.insert("times".to_owned(), CoefficientSource::default());
+        fit.sources.insert("nobody".to_owned(), CoefficientSource::default());
         fit.time.l1_pipe.source = "times".to_owned();
         prune(&mut fit);
         assert_eq!(free_name(&fit), "times-2");

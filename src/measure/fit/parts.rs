@@ -3,8 +3,8 @@
 //! everything and caches that keep nothing.
 
 use crate::curve::{Curve, Fit};
-use crate::measure::join::{Case, Group};
-use crate::measure::measurements::Quantity;
+use crate::measure::join::{Case, MeasuredGroup};
+use crate::measure::measurements::MeasuredQuantity;
 use crate::predict::Estimator;
 use crate::traffic::{MemoryVolumes, Volumes};
 
@@ -34,7 +34,7 @@ pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volume
 
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
 pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
-    let measured = case.measured(Quantity::L2Load)?;
+    let measured = case.measured(MeasuredQuantity::L2Load)?;
     // What a loop loads again lies at several oversubscriptions, of which only one is known here.
     if case.prediction.footprints.fields.iter().any(|f| !f.passes.block.is_empty()) {
         return None;
@@ -51,10 +51,11 @@ pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Pa
 
 /// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
 /// order (section 4.4.2).
-pub(super) fn l2(estimator: &Estimator<'_>, group: &Group, case: &Case, fit: &Fit) -> Option<Parts> {
+pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, fit: &Fit) -> Option<Parts> {
     // A cache beyond the L2 hides what the L2 loads from memory.
     let beyond = group.device.llc.is_some();
-    let measured = case.measured(if beyond { Quantity::LlcLoad } else { Quantity::DramLoad })?;
+    let measured =
+        case.measured(if beyond { MeasuredQuantity::LlcLoad } else { MeasuredQuantity::DramLoad })?;
     let level = |v: &Volumes| -> Option<MemoryVolumes> { if beyond { v.llc } else { Some(v.dram) } };
     let with = |miss: f64| {
         let mut trial = fit.clone();
@@ -82,7 +83,7 @@ pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Optio
         estimator,
         case,
         fit,
-        Quantity::DramStore,
+        MeasuredQuantity::DramStore,
         |v| v.dram.store(),
         |trial, share| {
             trial.volumes.l2_store = None;
@@ -97,7 +98,7 @@ pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Op
         estimator,
         case,
         fit,
-        Quantity::L2Store,
+        MeasuredQuantity::L2Store,
         |v| v.l2.store,
         |trial, share| {
             trial.volumes.partial_store_l2.value = share;
@@ -109,7 +110,7 @@ fn share_of(
     estimator: &Estimator<'_>,
     case: &Case,
     fit: &Fit,
-    quantity: Quantity,
+    quantity: MeasuredQuantity,
     volume: impl Fn(&Volumes) -> f64,
     set: impl Fn(&mut Fit, f64),
 ) -> Option<Parts> {

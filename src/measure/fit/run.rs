@@ -2,24 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::curves::{CurveFit, Form, Outcome, Rows, constant, curve};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::curves::{CurveFit, CurveForm, CurveOutcome, PartedLaunch, Rows, constant, curve};
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{TimeFitOutcome, fit_time};
-use crate::curve::fit::{Interval, Options};
-use crate::curve::{Curve, Fit, Origin, coefficient, rounded};
-use crate::measure::join::{Case, Group, Library};
-use crate::measure::measurements::Quantity;
+use crate::curve::fit::{FitOptions, Interval};
+use crate::curve::{CoefficientSource, Curve, Fit, coefficient, rounded};
+use crate::measure::join::{Case, Library, MeasuredGroup};
+use crate::measure::measurements::MeasuredQuantity;
+use crate::measure::share::Share;
 use crate::measure::validate::{Score, validate};
 use crate::predict::Estimator;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct FitRequest {
     /// Form of the hit rates.
-    pub form: Form,
+    pub form: CurveForm,
     /// How they are fitted.
-    pub options: Options,
+    pub options: FitOptions,
     /// Fits to resampled launches for intervals, and their seed.
     pub resamples: (usize, u64),
     /// Whether overlaps in x, y and z get curves of their own.
@@ -45,15 +49,18 @@ pub struct Fitting {
     pub scores: Vec<Scores>,
 }
 
-/// Mean absolute relative error of a quantity before and after.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Mean absolute errors of a quantity in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
-    /// The quantity.
-    pub quantity: Quantity,
+    /// Its name in the measurement format.
+    #[schemars(with = "String")]
+    pub quantity: MeasuredQuantity,
     /// With the curves before.
-    pub before: f64,
+    #[serde(rename = "before_percent")]
+    pub before: Share,
     /// With the new ones, on the launches that they were fitted to.
-    pub after: f64,
+    #[serde(rename = "after_percent")]
+    pub after: Share,
 }
 
 /// Why there is no fit at all.
@@ -68,7 +75,12 @@ pub enum NoFit {
 }
 
 /// Fits the curves and coefficients that the measurements tell of; the others stay as in `base`.
-pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Request) -> Result<Fitting, NoFit> {
+pub fn fit(
+    groups: &[MeasuredGroup],
+    library: &dyn Library,
+    base: &Fit,
+    request: &FitRequest,
+) -> Result<Fitting, NoFit> {
     let mut devices: Vec<&str> = groups.iter().map(|g| g.device.id.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
@@ -97,22 +109,25 @@ pub fn fit(groups: &[Group], library: &dyn Library, base: &Fit, request: &Reques
 }
 
 struct All<'a> {
-    groups: &'a [Group],
+    groups: &'a [MeasuredGroup],
     estimators: &'a [Estimator<'a>],
-    request: &'a Request,
+    request: &'a FitRequest,
 }
 
 impl All<'_> {
-    fn rows(&self, of: impl Fn(&Estimator<'_>, &Group, &Case) -> Option<Parts>) -> Rows {
-        let mut rows = Rows::new();
-        for (g, (group, estimator)) in self.groups.iter().zip(self.estimators).enumerate() {
-            let parts = group.cases.iter().enumerate();
-            rows.extend(parts.filter_map(|(c, case)| Some((g, c, of(estimator, group, case)?))));
+    fn rows(
+        &self,
+        of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case) -> Option<Parts>,
+    ) -> Vec<PartedLaunch<'_>> {
+        let mut rows = Vec::new();
+        for (group, estimator) in self.groups.iter().zip(self.estimators) {
+            let parted = |case| Some(PartedLaunch { group, case, parts: of(estimator, group, case)? });
+            rows.extend(group.cases.iter().filter_map(parted));
         }
         rows
     }
 
-    fn curve(&self, name: &'static str, title: &'static str, rows: &Rows) -> CurveFit {
+    fn curve(&self, name: &'static str, title: &'static str, rows: &Rows<'_>) -> CurveFit {
         let r = self.request;
         curve(name, title, rows, r.form, &r.options, r.resamples)
     }
@@ -132,7 +147,7 @@ impl All<'_> {
         }
         all.push(one);
         let one = constant("partial_store", "L2, redundant stores, mean", &rows);
-        if let Outcome::Constant { value, .. } = one.outcome {
+        if let CurveOutcome::Constant { value, .. } = one.outcome {
             fit.volumes.partial_store.value = value.min(1.0);
         }
         all.push(one);
@@ -141,7 +156,7 @@ impl All<'_> {
             "L2, further stores of each",
             &self.rows(|e, _, c| stores_l2(e, c, fit)),
         );
-        if let Outcome::Constant { value, .. } = one.outcome {
+        if let CurveOutcome::Constant { value, .. } = one.outcome {
             fit.volumes.partial_store_l2.value = value;
         }
         all.push(one);
@@ -158,7 +173,7 @@ impl All<'_> {
     }
 
     /// Each overlap by itself, the others as the common curve says.
-    fn directions(&self, fit: &mut Fit, rows: &Rows) -> Vec<CurveFit> {
+    fn directions(&self, fit: &mut Fit, rows: &Rows<'_>) -> Vec<CurveFit> {
         let common = fit.volumes.l2_reuse.clone();
         let names = [
             ("l2_reuse_x", "L2, overlap x"),
@@ -167,7 +182,8 @@ impl All<'_> {
         ];
         let mut all = Vec::new();
         for (d, (name, title)) in (1..).zip(names) {
-            let alone: Rows = rows.iter().map(|(g, c, parts)| (*g, *c, only(parts, d, &common))).collect();
+            let alone: Vec<PartedLaunch<'_>> =
+                rows.iter().map(|l| PartedLaunch { parts: only(&l.parts, d, &common), ..*l }).collect();
             let one = self.curve(name, title, &alone);
             if self.request.directions
                 && let Some(curve) = curve_of(&one)
@@ -189,7 +205,7 @@ impl All<'_> {
             for (group, estimator) in groups.iter_mut().zip(self.estimators) {
                 group.cases.iter_mut().for_each(|c| estimator.refit(&mut c.prediction, fit));
             }
-            validate(&groups, 0).scores
+            validate(&groups, 0, 0).scores
         };
         let pairs = of(before).into_iter().zip(of(after));
         pairs.map(|(b, a)| Scores { quantity: b.quantity, before: b.error, after: a.error }).collect()
@@ -198,25 +214,26 @@ impl All<'_> {
     /// Says where each new coefficient comes from.
     fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
-        let origin = |rows: usize, error: Option<f64>, intervals: BTreeMap<String, [f64; 2]>| Origin {
-            text: text.clone(),
-            rows: u32::try_from(rows).ok(),
-            residual_percent: error.map(|e| rounded(100.0 * e)),
-            sha256: sha256.clone(),
-            intervals,
-            simulated: self.request.simulated,
-        };
+        let origin =
+            |rows: usize, error: Option<Share>, intervals: BTreeMap<String, [f64; 2]>| CoefficientSource {
+                text: text.clone(),
+                rows: u32::try_from(rows).ok(),
+                residual_percent: error.map(|e| rounded(e.percent())),
+                sha256: sha256.clone(),
+                intervals,
+                simulated: self.request.simulated,
+            };
         for curve in curves {
             let intervals = match &curve.outcome {
-                Outcome::Curve(found, _) => {
+                CurveOutcome::Curve(found, _) => {
                     let names = found.shape.parameters().iter();
                     names.zip(&found.intervals).map(|(n, i)| ((*n).to_owned(), ends(i))).collect()
                 }
-                Outcome::Constant { .. } => BTreeMap::new(),
-                Outcome::Kept(_) => continue,
+                CurveOutcome::Constant { .. } => BTreeMap::new(),
+                CurveOutcome::Kept(_) => continue,
             };
             let error = match &curve.outcome {
-                Outcome::Curve(found, _) => Some(found.deviation),
+                CurveOutcome::Curve(found, _) => Some(Share(found.deviation)),
                 _ => None,
             };
             let used = match curve.name {
@@ -224,7 +241,7 @@ impl All<'_> {
                 _ => true,
             };
             if used {
-                fit.sources.insert(curve.name.to_owned(), origin(curve.seen.len(), error, intervals));
+                fit.sources.insert(curve.name.to_owned(), origin(curve.points.len(), error, intervals));
                 if let Some(known) = coefficient(curve.name) {
                     known.name_source(fit, curve.name);
                 }
@@ -263,7 +280,7 @@ fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
 
 fn curve_of(fit: &CurveFit) -> Option<Curve> {
     match &fit.outcome {
-        Outcome::Curve(found, _) => {
+        CurveOutcome::Curve(found, _) => {
             let values: Vec<f64> = found.values.iter().map(|&v| rounded(v)).collect();
             found.shape.curve(&values, fit.name)
         }
@@ -272,5 +289,5 @@ fn curve_of(fit: &CurveFit) -> Option<Curve> {
 }
 
 fn ends(interval: &Interval) -> [f64; 2] {
-    [rounded(interval.low), rounded(interval.high)]
+    interval.0.map(rounded)
 }

@@ -4,18 +4,18 @@
 use crate::device::Device;
 use crate::kernel::{Kernel, Options, load};
 use crate::launch::Candidate;
-use crate::measure::join::{Case, Group, Library, Rejected};
-use crate::measure::measurements::{Quantity, Subject};
+use crate::measure::join::{Case, Library, MeasuredGroup, RejectedCase};
+use crate::measure::measurements::{MeasuredQuantity, MeasuredSubject};
 use crate::parallel;
 use crate::predict::Estimator;
 use crate::space::{Block, Fold};
 use crate::text::Fault;
 
 /// What a simulation says of a launch: bytes per work item; or why it cannot.
-pub type Simulated = Result<Vec<(Quantity, f64)>, String>;
+pub type Simulated = Result<Vec<(MeasuredQuantity, f64)>, String>;
 
 /// A kernel in a size, with the launches to simulate.
-pub type Design = (Subject, Kernel, Vec<Candidate>);
+pub type Design = (MeasuredSubject, Kernel, Vec<Candidate>);
 
 /// Kernels of the design: a far-reaching star, a near one, and one without reuse between planes.
 const KERNELS: [(&str, &str); 3] = [
@@ -42,7 +42,7 @@ pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
             let params = [("NX", side), ("NY", side), ("NZ", DEPTH)];
             let set = params.iter().map(|(n, v)| format!("{n}={v}")).collect();
             let kernels = load(name, text, &Options { set, ..Options::default() })?.kernels;
-            let subject = Subject {
+            let subject = MeasuredSubject {
                 kernel: name.to_owned(),
                 params: params.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
                 device: Some(device.id.clone()),
@@ -62,10 +62,10 @@ pub fn simulate(
     design: Vec<Design>,
     library: &dyn Library,
     run: &(dyn Fn(&Estimator<'_>, Candidate) -> Simulated + Sync),
-) -> Vec<Group> {
+) -> Vec<MeasuredGroup> {
     let one = |(subject, kernel, launches): Design| {
         let estimator = library.estimator(&kernel, device);
-        let outcomes: Vec<Result<Case, Rejected>> =
+        let outcomes: Vec<Result<Case, RejectedCase>> =
             parallel::map(&launches, |&candidate| case(&estimator, candidate, run));
         let (mut cases, mut rejected) = (Vec::new(), Vec::new());
         for outcome in outcomes {
@@ -74,7 +74,7 @@ pub fn simulate(
                 Err(why) => rejected.push(why),
             }
         }
-        Group { subject, device: device.clone(), cases, rejected, kernel: kernel.clone() }
+        MeasuredGroup { subject, device: device.clone(), cases, rejected, kernel: kernel.clone() }
     };
     design.into_iter().map(one).collect()
 }
@@ -83,9 +83,9 @@ fn case(
     estimator: &Estimator<'_>,
     candidate: Candidate,
     run: &(dyn Fn(&Estimator<'_>, Candidate) -> Simulated + Sync),
-) -> Result<Case, Rejected> {
+) -> Result<Case, RejectedCase> {
     let rejected =
-        |code: &'static str, reason: String| Rejected { candidate, lines: Vec::new(), code, reason };
+        |code: &'static str, reason: String| RejectedCase { candidate, lines: Vec::new(), code, reason };
     let prediction = estimator.predict(candidate).map_err(|why| rejected(why.code(), why.to_string()))?;
     let measured = run(estimator, candidate).map_err(|why| rejected("not-simulated", why))?;
     Ok(Case { candidate, lines: Vec::new(), measured, prediction })
@@ -96,16 +96,16 @@ mod tests {
     use super::*;
     use crate::curve::{Curve, Fit, for_device};
     use crate::device::find;
-    use crate::measure::fit::{Outcome, Request, fit};
+    use crate::measure::fit::{CurveOutcome, FitRequest, fit};
 
     /// Predictions with the curves that ship.
     struct Plain;
 
     impl Library for Plain {
-        fn kernel(&self, _: &Subject) -> Result<Kernel, Fault> {
+        fn kernel(&self, _: &MeasuredSubject) -> Result<Kernel, Fault> {
             unreachable!("the design has its kernels")
         }
-        fn device(&self, _: &Subject) -> Result<Device, Fault> {
+        fn device(&self, _: &MeasuredSubject) -> Result<Device, Fault> {
             unreachable!("the design has its device")
         }
         fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
@@ -126,14 +126,14 @@ mod tests {
             let mut p = estimator.predict(candidate).map_err(|e| e.to_string())?;
             estimator.refit(&mut p, &other);
             let v = &p.volumes;
-            Ok(vec![(Quantity::L2Load, v.l2.load()), (Quantity::DramLoad, v.dram.load())])
+            Ok(vec![(MeasuredQuantity::L2Load, v.l2.load()), (MeasuredQuantity::DramLoad, v.dram.load())])
         };
         let groups = simulate(&device, design(&device).unwrap(), &Plain, &run);
-        let request = Request { simulated: true, ..Request::default() };
+        let request = FitRequest { simulated: true, ..FitRequest::default() };
         let fitting = fit(&groups, &Plain, base, &request).unwrap();
         for (name, expected) in [("l1_redundant", [1.2, 5.0]), ("l2_reuse", [0.8, 3.0])] {
             let curve = fitting.curves.iter().find(|c| c.name == name).unwrap();
-            let Outcome::Curve(found, _) = &curve.outcome else { panic!("{name}: {:?}", curve.outcome) };
+            let CurveOutcome::Curve(found, _) = &curve.outcome else { panic!("{name}: {:?}", curve.outcome) };
             for (value, expected) in found.values.iter().zip(expected) {
                 assert!((value / expected - 1.0).abs() < 5e-3, "{name}: {:?}", found.values);
             }

@@ -1,24 +1,33 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
-use crate::curve::fit::{Bounds, Interval, LeastSquares, Normal, minimise};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use crate::curve::fit::{Interval, LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
-use crate::measure::join::{Case, Group};
+use crate::measure::join::{Case, MeasuredGroup};
 use crate::parallel;
 use crate::predict::Estimator;
 
 /// What came of one coefficient of the time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TimeFitOutcome {
-    /// Which one.
+    /// Its key in a curve file.
+    #[serde(rename = "name", serialize_with = "name")]
+    #[schemars(with = "String")]
     pub known: &'static Known,
     /// Its value before.
     pub before: f64,
-    /// Its value after; the same if it is kept.
+    /// Its value now.
     pub value: f64,
-    /// 95 % interval, if it was fitted.
+    /// 95 % interval.
     pub interval: Option<Interval>,
-    /// Why it is kept.
+    /// Why the value is kept.
     pub kept: Option<&'static str>,
+}
+
+fn name<S: Serializer>(known: &Known, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(known.name)
 }
 
 /// The coefficients that times can tell of.
@@ -51,7 +60,7 @@ const STEP: f64 = 1e-4;
 
 /// Fits what the times tell of; `only` names coefficients, all if it is empty.
 pub(super) fn fit_time(
-    groups: &[Group],
+    groups: &[MeasuredGroup],
     estimators: &[Estimator<'_>],
     fit: &Fit,
     only: &[String],
@@ -94,10 +103,7 @@ pub(super) fn fit_time(
     for ((place, &before), kept) in places.iter().zip(&base).zip(kept) {
         let found = if kept.is_none() { fitted.next() } else { None };
         let (value, interval) = match found {
-            Some((log, by)) => {
-                let ends = [-1.96, 1.96].map(|t| (log + t * by).exp());
-                (log.exp(), Some(Interval { low: ends[0], high: ends[1] }))
-            }
+            Some((log, by)) => (log.exp(), Some(Interval([-1.96, 1.96].map(|t| (log + t * by).exp())))),
             None => (before, None),
         };
         place.set(&mut after, value);
@@ -107,7 +113,7 @@ pub(super) fn fit_time(
 }
 
 /// A launch with a measured time.
-struct Row<'a> {
+struct TimedLaunch<'a> {
     group: usize,
     case: &'a Case,
     log_seconds: f64,
@@ -115,13 +121,14 @@ struct Row<'a> {
 }
 
 /// Kernels count alike, however many of their launches were measured.
-fn rows(groups: &[Group]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+fn rows(groups: &[MeasuredGroup]) -> Vec<TimedLaunch<'_>> {
+    let mut rows: Vec<TimedLaunch<'_>> = Vec::new();
     for (g, group) in groups.iter().enumerate() {
         let timed = group.cases.iter().filter_map(|c| Some((c, c.seconds(&group.device)?)));
-        rows.extend(timed.map(|(case, s)| Row { group: g, case, log_seconds: s.ln(), weight: 1.0 }));
+        rows.extend(timed.map(|(case, s)| TimedLaunch { group: g, case, log_seconds: s.ln(), weight: 1.0 }));
     }
-    let kernel = |row: &Row<'_>| groups.get(row.group).map(|g| g.kernel.name.as_str()).unwrap_or_default();
+    let kernel =
+        |row: &TimedLaunch<'_>| groups.get(row.group).map(|g| g.kernel.name.as_str()).unwrap_or_default();
     let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
     for row in &rows {
         *counts.entry(kernel(row)).or_default() += 1.0;
@@ -137,7 +144,7 @@ fn rows(groups: &[Group]) -> Vec<Row<'_>> {
 
 /// Logarithms of predicted over measured times, by some coefficients.
 struct Times<'a> {
-    rows: &'a [Row<'a>],
+    rows: &'a [TimedLaunch<'a>],
     estimators: &'a [Estimator<'a>],
     fit: &'a Fit,
     which: Vec<&'static Known>,
@@ -158,7 +165,7 @@ impl Times<'_> {
 
     fn residuals(&self, logs: &[f64]) -> Vec<f64> {
         let fit = self.with(logs);
-        let one = |row: &Row<'_>| {
+        let one = |row: &TimedLaunch<'_>| {
             let Some(estimator) = self.estimators.get(row.group) else { return 0.0 };
             let mut prediction = row.case.prediction.clone();
             estimator.refit(&mut prediction, &fit);
@@ -193,7 +200,7 @@ impl Times<'_> {
     fn settled(mut self) -> (Vec<f64>, Vec<f64>) {
         let n = self.which.len();
         let wide = (3.0_f64 * PRIOR, n);
-        let bounds = Bounds {
+        let bounds = ParameterBounds {
             low: self.prior.iter().map(|p| p - wide.0).collect(),
             high: self.prior.iter().map(|p| p + wide.0).collect(),
         };

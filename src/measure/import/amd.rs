@@ -69,7 +69,7 @@ impl Columns {
 }
 
 const DURATION: Meaning = Meaning {
-    counter: Counter::Direct(crate::measure::measurements::Quantity::Time, 0),
+    counter: Counter::Direct(crate::measure::measurements::MeasuredQuantity::Time, 0),
     factor: 1.0,
     is_channel: false,
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::device::Device;
-use crate::measure::measurements::{Measurements, Per, Quantity, Row};
+use crate::measure::measurements::{MeasuredQuantity, MeasuredRow, Measurements, Per};
 
 /// Loads over stores of a copy that are still taken for equal: a few bytes stay in caches.
 const EQUAL: f64 = 1.5;
@@ -30,9 +30,9 @@ pub(super) fn warnings(measurements: &Measurements, device: Option<&Device>) -> 
 
 type Strange = Option<(u8, String)>;
 
-fn of_row(row: &Row, kernel: &str, device: Option<&Device>) -> [Strange; 4] {
+fn of_row(row: &MeasuredRow, kernel: &str, device: Option<&Device>) -> [Strange; 4] {
     let of = |quantity| row.value(quantity).filter(|v| v.per == Per::Launch).map(|v| v.amount);
-    let (load, store) = (of(Quantity::DramLoad), of(Quantity::DramStore));
+    let (load, store) = (of(MeasuredQuantity::DramLoad), of(MeasuredQuantity::DramStore));
     let is_copy = kernel.to_lowercase().contains("copy");
     let uneven = |kind: u8, level: &str, load: Option<f64>, store: Option<f64>| -> Strange {
         let times = load? / store.filter(|s| *s > 0.0)?;
@@ -42,12 +42,12 @@ fn of_row(row: &Row, kernel: &str, device: Option<&Device>) -> [Strange; 4] {
         })
     };
     let more_than_l2 = || -> Strange {
-        let times = load? / of(Quantity::L2Load).filter(|l| *l > 0.0)?;
+        let times = load? / of(MeasuredQuantity::L2Load).filter(|l| *l > 0.0)?;
         let text = format!("{times:.2} times as much is loaded from memory as from L2");
         (times > FILLED).then_some((2, text))
     };
     let too_fast = || -> Strange {
-        let rate = (load? + store.unwrap_or(0.0)) / of(Quantity::Time)?;
+        let rate = (load? + store.unwrap_or(0.0)) / of(MeasuredQuantity::Time)?;
         let device = device?;
         let times = rate / device.dram.theoretical.value.0;
         let text = format!(
@@ -59,7 +59,7 @@ fn of_row(row: &Row, kernel: &str, device: Option<&Device>) -> [Strange; 4] {
     };
     [
         uneven(0, "memory", load, store),
-        uneven(1, "L2", of(Quantity::L2Load), of(Quantity::L2Store)),
+        uneven(1, "L2", of(MeasuredQuantity::L2Load), of(MeasuredQuantity::L2Store)),
         more_than_l2(),
         too_fast(),
     ]

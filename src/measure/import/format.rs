@@ -2,7 +2,7 @@
 
 /// What profilers and tuners write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum ProfileFormat {
     /// Nsight Compute `--csv`: one metric a line.
     NcuLong,
     /// Nsight Compute `--csv --page raw`: one launch a line.

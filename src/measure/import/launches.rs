@@ -8,7 +8,7 @@ use super::number::Decimal;
 use super::requests::{Count, Generation, quantities};
 use super::tally::{Metrics, Tally};
 use crate::device::{self, Device};
-use crate::measure::measurements::{Measurements, Quantity, Subject, Value};
+use crate::measure::measurements::{MeasuredQuantity, MeasuredSubject, MeasuredValue, Measurements};
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
@@ -23,7 +23,7 @@ pub struct Rename {
 
 /// What a profile does not tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// Names of kernels. If there are some, launches of other kernels are left out.
     pub kernels: Vec<Rename>,
     /// The device.
@@ -131,7 +131,7 @@ impl Launches {
     }
 
     /// Turns them into measurements.
-    pub(super) fn finish(self, options: &Options) -> Imported {
+    pub(super) fn finish(self, options: &ImportOptions) -> Imported {
         let mut imported = Imported::default();
         let device = options.device();
         let generation = imported.generation(&self.tally, device.as_ref());
@@ -198,17 +198,17 @@ impl Launch {
 }
 
 /// What launches of a kernel of the profile are of; none if they are left out.
-pub(super) fn subject(options: &Options, name: &str) -> Option<Subject> {
+pub(super) fn subject(options: &ImportOptions, name: &str) -> Option<MeasuredSubject> {
     let kernel = if options.kernels.is_empty() {
         name.to_owned()
     } else {
         options.kernels.iter().find(|r| name.contains(&r.part))?.name.clone()
     };
     let (device, params) = (options.device.clone(), options.params.clone());
-    Some(Subject { kernel, variant: None, device, params, caches: options.caches })
+    Some(MeasuredSubject { kernel, variant: None, device, params, caches: options.caches })
 }
 
-impl Options {
+impl ImportOptions {
     /// The device, if it is one that is known by its name.
     fn device(&self) -> Option<Device> {
         device::find(self.device.as_deref()?, &[]).ok()
@@ -232,7 +232,7 @@ impl Imported {
     }
 
     /// Adds what is strange about the measurements.
-    pub(super) fn check(&mut self, options: &Options) {
+    pub(super) fn check(&mut self, options: &ImportOptions) {
         self.warnings.extend(checks::warnings(&self.measurements, options.device().as_ref()));
     }
 
@@ -244,17 +244,21 @@ impl Imported {
         for name in all.filter(|name| !used(name)) {
             self.metrics.unread.insert(name.to_owned(), None);
         }
-        self.metrics.read.entry(Quantity::Time).or_default().insert("the times of configurations".to_owned());
+        self.metrics
+            .read
+            .entry(MeasuredQuantity::Time)
+            .or_default()
+            .insert("the times of configurations".to_owned());
     }
 
     /// Adds a launch, or counts why it is left out.
     pub(super) fn add(
         &mut self,
-        options: &Options,
+        options: &ImportOptions,
         line: usize,
         subject: Option<u32>,
         block: Option<Block>,
-        values: Vec<Value>,
+        values: Vec<MeasuredValue>,
     ) {
         let block = block.or(options.block);
         match (subject, block) {

@@ -3,11 +3,11 @@
 
 use std::io::BufRead;
 
-use super::launches::{Imported, Options, subject};
+use super::launches::{ImportOptions, Imported, subject};
 use super::ncu::is_missing;
 use super::number::{Decimal, Evidence, number};
 use super::problems::{Problem, Problems};
-use crate::measure::measurements::{Bad, Builder, Column, Refusal};
+use crate::measure::measurements::{Bad, Builder, Column};
 use crate::measure::records::{Record, Records, Unreadable};
 
 /// Columns of the measurement format with the names that they have elsewhere.
@@ -18,9 +18,9 @@ pub(super) struct Mapping {
 
 impl Mapping {
     /// Of the options; says which column is none.
-    pub(super) fn new(options: &Options) -> Result<Self, Refusal> {
+    pub(super) fn new(options: &ImportOptions) -> Result<Self, Bad> {
         let one = |(column, name): &(String, String)| Ok((Column::parse(column)?, name.clone()));
-        Ok(Self { columns: options.map.iter().map(one).collect::<Result<_, Refusal>>()? })
+        Ok(Self { columns: options.map.iter().map(one).collect::<Result<_, Bad>>()? })
     }
 
     /// Columns with the name that each has elsewhere.
@@ -30,7 +30,7 @@ impl Mapping {
 }
 
 /// Starts a row with what the options say.
-pub(super) fn start(builder: &mut Builder, options: &Options, kernel: &str) -> Result<bool, Bad> {
+pub(super) fn start(builder: &mut Builder, options: &ImportOptions, kernel: &str) -> Result<bool, Bad> {
     builder.clear();
     let Some(subject) = subject(options, kernel) else { return Ok(false) };
     builder.set(&Column::Kernel, &subject.kernel)?;
@@ -95,7 +95,7 @@ pub(super) fn table(
     head: &Record,
     mapping: &Mapping,
     records: &mut Records<impl BufRead>,
-    options: &Options,
+    options: &ImportOptions,
     decimal: Decimal,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {

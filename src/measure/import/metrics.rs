@@ -1,12 +1,12 @@
 //! Metrics of profilers by name, and what each counts.
 
-use crate::measure::measurements::Quantity;
+use crate::measure::measurements::MeasuredQuantity;
 
 /// A counter that something follows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Counter {
     /// A quantity of the whole launch by itself; a lower number is preferred where several are there.
-    Direct(Quantity, u8),
+    Direct(MeasuredQuantity, u8),
     /// Bytes between L2 and memory, loads and stores in one.
     DramTotal,
     /// Read requests of AMD's vector L1 to its L2.
@@ -39,7 +39,7 @@ pub(super) struct Meaning {
 
 impl Meaning {
     /// What it becomes by itself.
-    pub(super) fn quantity(&self) -> Option<Quantity> {
+    pub(super) fn quantity(&self) -> Option<MeasuredQuantity> {
         match self.counter {
             Counter::Direct(quantity, _) => Some(quantity),
             Counter::L1Read => Some(L2Load),
@@ -58,7 +58,7 @@ const SECTOR: f64 = 32.0;
 /// Bytes of a write request of AMD's vector L1 to its L2.
 const WRITE_REQUEST: f64 = 64.0;
 
-use Quantity::{Cycles, DramLoad, DramStore, L1TagWavefronts, L1Wavefronts, L2Load, L2Store, Time};
+use MeasuredQuantity::{Cycles, DramLoad, DramStore, L1TagWavefronts, L1Wavefronts, L2Load, L2Store, Time};
 
 /// Metrics by name, with what one of them is worth in base units.
 const KNOWN: [(&str, Counter, f64); 41] = [
@@ -163,7 +163,7 @@ pub(super) fn is_counter(name: &str) -> bool {
 }
 
 /// Every metric that is read, with the quantity that it becomes.
-pub fn known_metrics() -> impl Iterator<Item = (&'static str, Quantity)> {
+pub fn known_metrics() -> impl Iterator<Item = (&'static str, MeasuredQuantity)> {
     let quantity = |&(name, counter, factor): &(&'static str, Counter, f64)| {
         let meaning = Meaning { counter, factor, is_channel: false };
         Some((name, meaning.quantity()?))

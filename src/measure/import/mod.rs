@@ -19,8 +19,8 @@ mod source;
 mod tally;
 mod tuners;
 
-pub use format::Format;
-pub use launches::{Imported, Options, Rename};
+pub use format::ProfileFormat;
+pub use launches::{ImportOptions, Imported, Rename};
 pub use lookups::{Lookups, lookups};
 pub use metrics::known_metrics;
 pub use number::Decimal;

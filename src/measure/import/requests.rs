@@ -3,8 +3,8 @@
 
 use super::metrics::Counter;
 use crate::device::{Architecture, Device};
-use crate::measure::measurements::Quantity::{DramLoad, DramStore, L2Load, Time};
-use crate::measure::measurements::{Per, Quantity, Value};
+use crate::measure::measurements::MeasuredQuantity::{DramLoad, DramStore, L2Load, Time};
+use crate::measure::measurements::{MeasuredQuantity, MeasuredValue, Per};
 
 /// GPUs of AMD by the sizes of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +62,8 @@ pub(super) struct Count {
 
 /// What follows from the counters of a launch.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub values: Vec<Value>,
+pub(super) struct Followed {
+    pub values: Vec<MeasuredValue>,
     /// What does not follow, and why.
     pub missing: Vec<&'static str>,
     /// What was assumed.
@@ -71,10 +71,10 @@ pub(super) struct Found {
 }
 
 /// The quantities that follow from the counters of a launch.
-pub(super) fn quantities(counts: &mut [Count], generation: Option<Generation>) -> Found {
+pub(super) fn quantities(counts: &mut [Count], generation: Option<Generation>) -> Followed {
     let counters = totals(counts);
     let of = |counter: Counter| counters.iter().find(|c| c.0 == counter).map(|c| c.1);
-    let mut found = Found::default();
+    let mut found = Followed::default();
     // Sorted, so that of several the preferred one comes first.
     for (counter, amount) in &counters {
         if let Counter::Direct(quantity, _) = counter {
@@ -121,19 +121,19 @@ fn totals(counts: &mut [Count]) -> Vec<(Counter, f64)> {
     totals
 }
 
-impl Found {
-    fn has(&self, quantity: Quantity) -> bool {
+impl Followed {
+    fn has(&self, quantity: MeasuredQuantity) -> bool {
         self.values.iter().any(|v| v.quantity == quantity)
     }
 
-    fn total(&self, quantity: Quantity) -> Option<f64> {
+    fn total(&self, quantity: MeasuredQuantity) -> Option<f64> {
         self.values.iter().find(|v| v.quantity == quantity).map(|v| v.amount)
     }
 
-    fn add(&mut self, quantity: Quantity, amount: f64) {
+    fn add(&mut self, quantity: MeasuredQuantity, amount: f64) {
         let possible = amount.is_finite() && (amount > 0.0 || (amount >= 0.0 && !quantity.is_speed()));
         if possible && !self.has(quantity) {
-            self.values.push(Value { quantity, per: Per::Launch, amount });
+            self.values.push(MeasuredValue { quantity, per: Per::Launch, amount });
         }
     }
 
@@ -191,7 +191,11 @@ mod tests {
         all.iter().map(count).collect()
     }
 
-    fn total_of(all: &[(&str, f64)], generation: Option<Generation>, quantity: Quantity) -> Option<f64> {
+    fn total_of(
+        all: &[(&str, f64)],
+        generation: Option<Generation>,
+        quantity: MeasuredQuantity,
+    ) -> Option<f64> {
         quantities(&mut counts(all), generation).total(quantity)
     }
 

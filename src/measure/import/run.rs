@@ -4,14 +4,14 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::Value as Json;
 
-use super::format::Format;
-use super::launches::{Imported, Launches, Options};
+use super::format::ProfileFormat;
+use super::launches::{ImportOptions, Imported, Launches};
 use super::mapped::{self, Mapping};
 use super::number::{Decimal, Evidence};
 use super::problems::Problems;
 use super::source::{Source, text};
 use super::{amd, detect, ncu, repair, tuners};
-use crate::measure::measurements::Refusal;
+use crate::measure::measurements::Bad;
 use crate::measure::records::{Record, Records, Unreadable};
 use crate::text::Fault;
 use crate::traffic::Caches;
@@ -22,17 +22,21 @@ const MOST_JSON: u64 = 256 << 20;
 /// Imports a file; its format is found if none is named.
 ///
 /// ```
-/// use wavecast::measure::import::{Options, TextSource, import};
+/// use wavecast::measure::import::{ImportOptions, TextSource, import};
 /// let text = "\"ID\",\"Kernel Name\",\"Block Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n\
 ///             \"0\",\"copy\",\"(256, 1, 1)\",\"gpu__time_duration.sum\",\"usecond\",\"12.5\"\n";
-/// let found = import(&TextSource { name: "a.csv", bytes: text.as_bytes() }, None, &Options::default()).unwrap();
+/// let found = import(&TextSource { name: "a.csv", bytes: text.as_bytes() }, None, &ImportOptions::default()).unwrap();
 /// assert_eq!(found.measurements.rows[0].block, [256, 1, 1]);
 /// ```
-pub fn import(source: &dyn Source, format: Option<Format>, options: &Options) -> Result<Imported, Fault> {
+pub fn import(
+    source: &dyn Source,
+    format: Option<ProfileFormat>,
+    options: &ImportOptions,
+) -> Result<Imported, Fault> {
     let mut problems = Problems::new(source.name());
     let imported = match Mapping::new(options) {
         Ok(mapping) => read(source, format, options, &mapping, &mut problems),
-        Err(Refusal { code, message, help }) => {
+        Err(Bad { code, message, help }) => {
             let help = help.unwrap_or_default();
             problems.global(code, &message, &help);
             Ok(Imported::default())
@@ -49,13 +53,13 @@ pub fn import(source: &dyn Source, format: Option<Format>, options: &Options) ->
 
 fn read(
     source: &dyn Source,
-    format: Option<Format>,
-    options: &Options,
+    format: Option<ProfileFormat>,
+    options: &ImportOptions,
     mapping: &Mapping,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
     let is_json = match format {
-        Some(format) => matches!(format, Format::KernelTuner | Format::T4 | Format::Ktt),
+        Some(format) => matches!(format, ProfileFormat::KernelTuner | ProfileFormat::T4 | ProfileFormat::Ktt),
         None => starts_json(&mut text(source)?)?,
     };
     if is_json {
@@ -72,8 +76,8 @@ fn starts_json(reader: &mut impl BufRead) -> io::Result<bool> {
 
 fn json(
     source: &dyn Source,
-    format: Option<Format>,
-    options: &Options,
+    format: Option<ProfileFormat>,
+    options: &ImportOptions,
     mapping: &Mapping,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
@@ -93,8 +97,8 @@ fn json(
     let parsed = serde_json::from_str::<Json>(text);
     let parsed = parsed.or_else(|e| repair::closed(text).map_or(Err(e), |t| serde_json::from_str(&t)));
     Ok(match parsed {
-        Ok(document) if format == Format::T4 => tuners::t4(&document, options, mapping),
-        Ok(document) if format == Format::Ktt => tuners::ktt(&document, options, mapping),
+        Ok(document) if format == ProfileFormat::T4 => tuners::t4(&document, options, mapping),
+        Ok(document) if format == ProfileFormat::Ktt => tuners::ktt(&document, options, mapping),
         Ok(document) => tuners::cache(&document, options, mapping),
         Err(why) => {
             problems.global(
@@ -115,13 +119,13 @@ fn unknown(problems: &mut Problems) {
 /// Reads on up to the head of a table; the records stand behind it.
 fn head<R: BufRead>(
     records: &mut Records<R>,
-    format: Option<Format>,
-) -> Result<Option<(Format, Record)>, Unreadable> {
+    format: Option<ProfileFormat>,
+) -> Result<Option<(ProfileFormat, Record)>, Unreadable> {
     for _ in 0..detect::MOST_BEFORE {
         let Some(record) = records.read()? else { return Ok(None) };
         let found = match format {
-            Some(Format::Csv) if record.text().starts_with('#') => None,
-            Some(Format::Csv) => Some(Format::Csv),
+            Some(ProfileFormat::Csv) if record.text().starts_with('#') => None,
+            Some(ProfileFormat::Csv) => Some(ProfileFormat::Csv),
             wanted => detect::of_head(record).filter(|f| wanted.is_none_or(|w| w == *f)),
         };
         if let Some(found) = found {
@@ -133,19 +137,19 @@ fn head<R: BufRead>(
 
 fn table(
     source: &dyn Source,
-    format: Option<Format>,
-    options: &Options,
+    format: Option<ProfileFormat>,
+    options: &ImportOptions,
     mapping: &Mapping,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
     // A mapping is for tables of one's own.
-    let format = format.or((!options.map.is_empty()).then_some(Format::Csv));
+    let format = format.or((!options.map.is_empty()).then_some(ProfileFormat::Csv));
     let mut records = Records::new(text(source)?);
     let Some((format, first)) = head(&mut records, format)? else {
         unknown(problems);
         return Ok(Imported::default());
     };
-    if format == Format::Csv {
+    if format == ProfileFormat::Csv {
         for name in mapped::missing(&first, mapping) {
             problems.global(
                 "unknown-column",
@@ -156,9 +160,9 @@ fn table(
     }
     let evidence = |records: &mut Records<_>| -> Result<Evidence, Unreadable> {
         match format {
-            Format::NcuLong => ncu::evidence_long(&first, records),
-            Format::NcuRaw => ncu::evidence_raw(&first, records),
-            Format::Csv => mapped::evidence(&first, mapping, records),
+            ProfileFormat::NcuLong => ncu::evidence_long(&first, records),
+            ProfileFormat::NcuRaw => ncu::evidence_raw(&first, records),
+            ProfileFormat::Csv => mapped::evidence(&first, mapping, records),
             _ => Ok(Evidence::default()),
         }
     };
@@ -178,21 +182,21 @@ fn table(
 }
 
 fn launches(
-    format: Format,
+    format: ProfileFormat,
     first: &Record,
     records: &mut Records<impl BufRead>,
-    options: &Options,
+    options: &ImportOptions,
     mapping: &Mapping,
     decimal: Decimal,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
     let found: Launches = match format {
-        Format::NcuLong => ncu::long(first, records, decimal, problems)?,
-        Format::NcuRaw => ncu::raw(first, records, decimal, problems)?,
-        Format::Rocprof => amd::long(first, records, problems)?,
-        Format::RocprofCompute => amd::wide(first, records, problems)?,
+        ProfileFormat::NcuLong => ncu::long(first, records, decimal, problems)?,
+        ProfileFormat::NcuRaw => ncu::raw(first, records, decimal, problems)?,
+        ProfileFormat::Rocprof => amd::long(first, records, problems)?,
+        ProfileFormat::RocprofCompute => amd::wide(first, records, problems)?,
         _ => return mapped::table(first, mapping, records, options, decimal, problems),
     };
-    let emptied = matches!(format, Format::NcuLong | Format::NcuRaw).then_some(Caches::Cold);
-    Ok(found.finish(&Options { caches: options.caches.or(emptied), ..options.clone() }))
+    let emptied = matches!(format, ProfileFormat::NcuLong | ProfileFormat::NcuRaw).then_some(Caches::Cold);
+    Ok(found.finish(&ImportOptions { caches: options.caches.or(emptied), ..options.clone() }))
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::metrics::{Counter, Meaning, explanation, meaning};
 use super::requests::Generation;
-use crate::measure::measurements::Quantity;
+use crate::measure::measurements::MeasuredQuantity;
 
 /// What was made of the metrics, or tuning parameters, of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metrics {
     /// Quantities, each with the names of what it comes from.
-    pub read: BTreeMap<Quantity, BTreeSet<String>>,
+    pub read: BTreeMap<MeasuredQuantity, BTreeSet<String>>,
     /// What nothing was made of, with the reason if it looks as if something could be.
     pub unread: BTreeMap<String, Option<&'static str>>,
 }
@@ -54,13 +54,13 @@ impl Tally {
     }
 
     /// What was made of them: of several that say the same quantity the preferred one counts.
-    pub(super) fn metrics(&self, found: &BTreeSet<Quantity>) -> Metrics {
+    pub(super) fn metrics(&self, found: &BTreeSet<MeasuredQuantity>) -> Metrics {
         let mut metrics = Metrics::default();
         let rank = |m: &Meaning| match m.counter {
             Counter::Direct(_, rank) => rank,
             _ => u8::MAX,
         };
-        let mut best: BTreeMap<Quantity, u8> = BTreeMap::new();
+        let mut best: BTreeMap<MeasuredQuantity, u8> = BTreeMap::new();
         for meaning in self.met.values().flatten() {
             if let Some(quantity) = meaning.quantity() {
                 let least = best.entry(quantity).or_insert(u8::MAX);
@@ -78,8 +78,11 @@ impl Tally {
             let name = name.split('[').next().unwrap_or(name).to_owned();
             let quantity = meaning.as_ref().and_then(|m| Some((m.quantity()?, rank(m))));
             // Of loads and stores in one follows the part that nothing else tells.
-            let rest =
-                || [Quantity::DramLoad, Quantity::DramStore].into_iter().find(|q| !best.contains_key(q));
+            let rest = || {
+                [MeasuredQuantity::DramLoad, MeasuredQuantity::DramStore]
+                    .into_iter()
+                    .find(|q| !best.contains_key(q))
+            };
             let is_total = matches!(meaning, Some(Meaning { counter: Counter::DramTotal, .. }));
             let quantity = quantity.or_else(|| Some((rest().filter(|_| is_total)?, u8::MAX)));
             match quantity {
@@ -109,8 +112,8 @@ mod tests {
         for name in ["dram__bytes_read.sum", "dram__sectors_read.sum", "lts__t_bytes.sum", "sm__warps.sum"] {
             tally.meaning(name);
         }
-        let metrics = tally.metrics(&[Quantity::DramLoad].into());
-        assert_eq!(metrics.read[&Quantity::DramLoad], ["dram__bytes_read.sum".to_owned()].into());
+        let metrics = tally.metrics(&[MeasuredQuantity::DramLoad].into());
+        assert_eq!(metrics.read[&MeasuredQuantity::DramLoad], ["dram__bytes_read.sum".to_owned()].into());
         let unread: Vec<&str> = metrics.unread.keys().map(String::as_str).collect();
         assert_eq!(unread, ["lts__t_bytes.sum", "sm__warps.sum"]);
         assert!(metrics.unread["lts__t_bytes.sum"].is_some_and(|why| why.contains("in one")));

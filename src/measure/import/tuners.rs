@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json};
 
-use super::launches::{Imported, Options};
+use super::launches::{ImportOptions, Imported};
 use super::mapped::{Mapping, start};
 use crate::device;
 use crate::launch::whole;
-use crate::measure::measurements::{Bad, Builder, Column, Per, Quantity, Unit};
+use crate::measure::measurements::{Bad, Builder, Column, MeasuredQuantity, Per, Unit};
 
 /// How Kernel Tuner calls the extents of a block unless it is told otherwise.
 const BLOCK: [&str; 3] = ["block_size_x", "block_size_y", "block_size_z"];
@@ -18,7 +18,7 @@ const FOLD: [&str; 3] = ["tile_size_x", "tile_size_y", "tile_size_z"];
 const FAILURE: f64 = 1e19;
 
 /// Kernel Tuner's cache: `cache` holds a configuration each, with its time in milliseconds.
-pub(super) fn cache(document: &Json, options: &Options, mapping: &Mapping) -> Imported {
+pub(super) fn cache(document: &Json, options: &ImportOptions, mapping: &Mapping) -> Imported {
     let kernel = text(document, "kernel_name");
     let mut reading = Reading::new(options, mapping, document.get("device_name"));
     for entry in document.get("cache").and_then(Json::as_object).into_iter().flat_map(Map::values) {
@@ -32,7 +32,7 @@ pub(super) fn cache(document: &Json, options: &Options, mapping: &Mapping) -> Im
 }
 
 /// T4 results: a list of configurations with measurements that name their units.
-pub(super) fn t4(document: &Json, options: &Options, mapping: &Mapping) -> Imported {
+pub(super) fn t4(document: &Json, options: &ImportOptions, mapping: &Mapping) -> Imported {
     let kernel = document.get("kernel_name").or(document.pointer("/metadata/kernel_name"));
     let kernel = kernel.and_then(Json::as_str).unwrap_or_default();
     let mut reading = Reading::new(options, mapping, document.get("device_name"));
@@ -54,7 +54,7 @@ fn seconds(measurement: &Json) -> Option<f64> {
     let value = measurement.get("value")?.as_f64()?;
     let unit = measurement.get("unit").and_then(Json::as_str).filter(|u| !u.is_empty()).unwrap_or("ms");
     let known = ["time", "runtime", "kernel_time", "avg_time"];
-    let unit = known.contains(&name).then(|| Unit::parse(unit, Quantity::Time))??;
+    let unit = known.contains(&name).then(|| Unit::parse(unit, MeasuredQuantity::Time))??;
     Some(value * unit.factor).filter(|t| *t < FAILURE)
 }
 
@@ -66,7 +66,7 @@ fn runtimes(result: &Json) -> Option<f64> {
 }
 
 /// KTT: results with the durations and sizes of each kernel function.
-pub(super) fn ktt(document: &Json, options: &Options, mapping: &Mapping) -> Imported {
+pub(super) fn ktt(document: &Json, options: &ImportOptions, mapping: &Mapping) -> Imported {
     let unit = document.pointer("/Metadata/TimeUnit").and_then(Json::as_str).unwrap_or("Nanoseconds");
     let factor = match unit {
         "Seconds" => 1.0,
@@ -119,7 +119,7 @@ fn text<'a>(value: &'a Json, key: &str) -> &'a str {
 
 /// Configurations that become rows.
 struct Reading<'a> {
-    options: Options,
+    options: ImportOptions,
     mapping: &'a Mapping,
     builder: Builder,
     imported: Imported,
@@ -129,7 +129,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// A device that is known by the name in the file is taken from there.
-    fn new(options: &Options, mapping: &'a Mapping, device: Option<&Json>) -> Self {
+    fn new(options: &ImportOptions, mapping: &'a Mapping, device: Option<&Json>) -> Self {
         let mut options = options.clone();
         if options.device.is_none()
             && let Some(name) = device.and_then(Json::as_str)
@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
                 self.builder.set(column, &text)?;
             }
         }
-        self.builder.measured(&Column::Measured(Quantity::Time, SECONDS), seconds)?;
+        self.builder.measured(&Column::Measured(MeasuredQuantity::Time, SECONDS), seconds)?;
         self.builder.finish(self.count, &mut self.imported.measurements)?;
         Ok(None)
     }

@@ -1,7 +1,7 @@
 //! From cells to a row.
 
-use super::columns::Column;
-use super::row::{Measurements, Per, Subject, Value};
+use super::columns::{Bad, Column};
+use super::row::{MeasuredSubject, MeasuredValue, Measurements, Per};
 use crate::launch::{extents, whole};
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
@@ -12,10 +12,10 @@ const MOST_EXTENT: i64 = 1_048_576;
 /// A row that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
-    subject: Subject,
+    subject: MeasuredSubject,
     block: Given<Block>,
     fold: Given<Fold>,
-    values: Vec<Value>,
+    values: Vec<MeasuredValue>,
 }
 
 /// A block or a fold as the cells of a row give it: whole or by extents.
@@ -30,14 +30,6 @@ impl<T> Default for Given<T> {
     fn default() -> Self {
         Self { whole: None, each: [None; 3], default: None }
     }
-}
-
-/// What is wrong with a cell or a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bad {
-    pub(crate) code: &'static str,
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
 }
 
 fn bad(code: &'static str, message: String, help: &str) -> Bad {
@@ -122,7 +114,7 @@ impl Builder {
             let message = format!("{number} is no possible value of `{}`", quantity.name());
             return Err(bad("number", message, "leave the cell empty if it was not measured"));
         }
-        self.values.push(Value { quantity: *quantity, per: unit.per, amount });
+        self.values.push(MeasuredValue { quantity: *quantity, per: unit.per, amount });
         Ok(())
     }
 
@@ -188,6 +180,6 @@ fn extent(text: &str) -> Option<i64> {
 }
 
 /// Whether a value is of the launch although the quantity is about work items.
-pub(super) fn written_per(value: &Value) -> Per {
+pub(super) fn written_per(value: &MeasuredValue) -> Per {
     if value.quantity.is_speed() { Per::Launch } else { value.per }
 }

@@ -1,6 +1,6 @@
 //! What the columns of a file mean.
 
-use super::quantity::Quantity;
+use super::quantity::MeasuredQuantity;
 use super::unit::Unit;
 use crate::text::nearest;
 
@@ -18,16 +18,16 @@ pub(crate) enum Column {
     Block(Option<usize>),
     /// The whole fold, or one extent of it.
     Fold(Option<usize>),
-    Measured(Quantity, Unit),
+    Measured(MeasuredQuantity, Unit),
     /// What the caches held when the launch began.
     Caches,
     /// For people.
     Note,
 }
 
-/// Why a name is none of a column.
+/// What is wrong with the head of a column, a cell or a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Bad {
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
@@ -41,12 +41,12 @@ const PLAIN: [&str; 14] = [
 
 impl Column {
     /// Reads the head of a column: a name, with a unit in brackets if it is of something measured.
-    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Bad> {
         let (name, unit) = match text.split_once('[') {
             Some((name, rest)) => (name.trim(), rest.trim().strip_suffix(']').map(str::trim)),
             None => (text.trim(), None),
         };
-        if let Some(quantity) = Quantity::named(name) {
+        if let Some(quantity) = MeasuredQuantity::named(name) {
             return measured(quantity, unit);
         }
         plain(name).ok_or_else(|| unknown(text, name))
@@ -74,16 +74,16 @@ impl Column {
     }
 }
 
-fn measured(quantity: Quantity, unit: Option<&str>) -> Result<Column, Refusal> {
+fn measured(quantity: MeasuredQuantity, unit: Option<&str>) -> Result<Column, Bad> {
     let name = quantity.name();
     let Some(text) = unit else {
-        return Err(Refusal {
+        return Err(Bad {
             code: "missing-unit",
             message: format!("`{name}` has no unit"),
             help: Some(format!("write `{name} [UNIT]`: {}", Unit::known(quantity))),
         });
     };
-    let unit = Unit::parse(text, quantity).ok_or_else(|| Refusal {
+    let unit = Unit::parse(text, quantity).ok_or_else(|| Bad {
         code: "unknown-unit",
         message: format!("`{text}` is no unit of `{name}`"),
         help: Some(Unit::known(quantity).to_owned()),
@@ -112,13 +112,13 @@ fn plain(name: &str) -> Option<Column> {
     })
 }
 
-fn unknown(text: &str, name: &str) -> Refusal {
-    let names = PLAIN.into_iter().chain(Quantity::ALL.map(Quantity::name));
+fn unknown(text: &str, name: &str) -> Bad {
+    let names = PLAIN.into_iter().chain(MeasuredQuantity::ALL.map(MeasuredQuantity::name));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "a parameter of the kernel is `param.NAME`; a column for people is `note.NAME`".to_owned(),
     };
-    Refusal { code: "unknown-column", message: format!("unknown column `{text}`"), help: Some(help) }
+    Bad { code: "unknown-column", message: format!("unknown column `{text}`"), help: Some(help) }
 }
 
 #[cfg(test)]
@@ -132,7 +132,9 @@ mod tests {
         assert_eq!(Column::parse("block.y"), Ok(Column::Block(Some(1))));
         assert_eq!(Column::parse("note.who"), Ok(Column::Note));
         let time = Column::parse("time [ms]").unwrap();
-        assert!(matches!(time, Column::Measured(Quantity::Time, unit) if (unit.factor - 1e-3).abs() < 1e-12));
+        assert!(
+            matches!(time, Column::Measured(MeasuredQuantity::Time, unit) if (unit.factor - 1e-3).abs() < 1e-12)
+        );
     }
 
     #[test]

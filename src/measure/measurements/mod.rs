@@ -9,13 +9,13 @@ mod row;
 mod unit;
 mod write;
 
-pub use quantity::Quantity;
+pub use quantity::MeasuredQuantity;
 pub use read::read;
-pub use row::{Measurements, Per, Row, Subject, Value};
+pub use row::{MeasuredRow, MeasuredSubject, MeasuredValue, Measurements, Per};
 pub use write::{write_csv, write_json_lines};
 
-pub(crate) use builder::{Bad, Builder};
-pub(crate) use columns::{Column, Refusal};
+pub(crate) use builder::Builder;
+pub(crate) use columns::{Bad, Column};
 pub(crate) use unit::Unit;
 
 /// Reads a block such as `(256, 1, 1)`.

@@ -1,8 +1,11 @@
 //! What can be measured.
 
+use serde::Serialize;
+
 /// Something that is measured of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Quantity {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasuredQuantity {
     /// Bytes that registers load from L1.
     L1Load,
     /// Bytes that registers store to L1.
@@ -44,59 +47,59 @@ pub(super) enum Kind {
     Rate,
 }
 
-impl Quantity {
+impl MeasuredQuantity {
     /// All of them, in the order in which they are written.
-    pub const ALL: [Quantity; 13] = [
-        Quantity::L1Load,
-        Quantity::L1Store,
-        Quantity::L2Load,
-        Quantity::L2Store,
-        Quantity::LlcLoad,
-        Quantity::LlcStore,
-        Quantity::DramLoad,
-        Quantity::DramStore,
-        Quantity::L1Wavefronts,
-        Quantity::L1TagWavefronts,
-        Quantity::Time,
-        Quantity::Rate,
-        Quantity::Cycles,
+    pub const ALL: [Self; 13] = [
+        Self::L1Load,
+        Self::L1Store,
+        Self::L2Load,
+        Self::L2Store,
+        Self::LlcLoad,
+        Self::LlcStore,
+        Self::DramLoad,
+        Self::DramStore,
+        Self::L1Wavefronts,
+        Self::L1TagWavefronts,
+        Self::Time,
+        Self::Rate,
+        Self::Cycles,
     ];
 
     /// The name of its column.
     pub fn name(self) -> &'static str {
         match self {
-            Quantity::L1Load => "l1_load",
-            Quantity::L1Store => "l1_store",
-            Quantity::L2Load => "l2_load",
-            Quantity::L2Store => "l2_store",
-            Quantity::LlcLoad => "llc_load",
-            Quantity::LlcStore => "llc_store",
-            Quantity::DramLoad => "dram_load",
-            Quantity::DramStore => "dram_store",
-            Quantity::L1Wavefronts => "l1_wavefronts",
-            Quantity::L1TagWavefronts => "l1_tag_wavefronts",
-            Quantity::Time => "time",
-            Quantity::Rate => "rate",
-            Quantity::Cycles => "cycles",
+            Self::L1Load => "l1_load",
+            Self::L1Store => "l1_store",
+            Self::L2Load => "l2_load",
+            Self::L2Store => "l2_store",
+            Self::LlcLoad => "llc_load",
+            Self::LlcStore => "llc_store",
+            Self::DramLoad => "dram_load",
+            Self::DramStore => "dram_store",
+            Self::L1Wavefronts => "l1_wavefronts",
+            Self::L1TagWavefronts => "l1_tag_wavefronts",
+            Self::Time => "time",
+            Self::Rate => "rate",
+            Self::Cycles => "cycles",
         }
     }
 
     /// How a person calls it.
     pub fn title(self) -> &'static str {
         match self {
-            Quantity::L1Load => "L1 loads",
-            Quantity::L1Store => "L1 stores",
-            Quantity::L2Load => "L2 loads",
-            Quantity::L2Store => "L2 stores",
-            Quantity::LlcLoad => "LLC loads",
-            Quantity::LlcStore => "LLC stores",
-            Quantity::DramLoad => "DRAM loads",
-            Quantity::DramStore => "DRAM stores",
-            Quantity::L1Wavefronts => "L1 data wavefronts",
-            Quantity::L1TagWavefronts => "L1 tag wavefronts",
-            Quantity::Time => "time",
-            Quantity::Rate => "rate",
-            Quantity::Cycles => "cycles",
+            Self::L1Load => "L1 loads",
+            Self::L1Store => "L1 stores",
+            Self::L2Load => "L2 loads",
+            Self::L2Store => "L2 stores",
+            Self::LlcLoad => "LLC loads",
+            Self::LlcStore => "LLC stores",
+            Self::DramLoad => "DRAM loads",
+            Self::DramStore => "DRAM stores",
+            Self::L1Wavefronts => "L1 data wavefronts",
+            Self::L1TagWavefronts => "L1 tag wavefronts",
+            Self::Time => "time",
+            Self::Rate => "rate",
+            Self::Cycles => "cycles",
         }
     }
 
@@ -108,15 +111,27 @@ impl Quantity {
     /// What kind of unit it has.
     pub(super) fn kind(self) -> Kind {
         match self {
-            Quantity::L1Wavefronts | Quantity::L1TagWavefronts | Quantity::Cycles => Kind::Count,
-            Quantity::Time => Kind::Time,
-            Quantity::Rate => Kind::Rate,
+            Self::L1Wavefronts | Self::L1TagWavefronts | Self::Cycles => Kind::Count,
+            Self::Time => Kind::Time,
+            Self::Rate => Kind::Rate,
             _ => Kind::Bytes,
         }
     }
 
     /// Whether it says how fast a launch was.
     pub fn is_speed(self) -> bool {
-        matches!(self, Quantity::Time | Quantity::Rate | Quantity::Cycles)
+        matches!(self, Self::Time | Self::Rate | Self::Cycles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MeasuredQuantity;
+
+    #[test]
+    fn documents_use_the_names_of_columns() {
+        for quantity in MeasuredQuantity::ALL {
+            assert_eq!(serde_json::to_value(quantity).unwrap(), quantity.name());
+        }
     }
 }

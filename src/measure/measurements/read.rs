@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::builder::{Bad, Builder};
-use super::columns::{Column, Refusal};
+use super::builder::Builder;
+use super::columns::{Bad, Column};
 use super::row::Measurements;
 use crate::measure::records::{Record, Records, Unreadable};
 use crate::text::{Diagnostic, Fault, Sources, Span};
@@ -90,9 +90,7 @@ impl<'a> Reading<'a> {
                 }
                 // A comma at the end of the line.
                 Err(_) if record.cell(i).is_empty() && i + 1 == record.len() => {}
-                Err(Refusal { code, message, help }) => {
-                    self.error(code, message, help, record, record.range(i));
-                }
+                Err(bad) => self.bad(bad, record, record.range(i)),
             }
         }
         columns
@@ -172,8 +170,7 @@ fn starts_json(reader: &mut impl BufRead) -> Result<bool, std::io::Error> {
 }
 
 fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
-    let refused = |Refusal { code, message, help }| Bad { code, message, help };
-    let column = Column::parse(key).map_err(refused)?;
+    let column = Column::parse(key)?;
     match (&column, value) {
         (_, Json::Null) | (Column::Note, _) => Ok(()),
         (_, Json::String(text)) => builder.set(&column, text),
@@ -197,7 +194,7 @@ fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::measurements::{Per, Quantity};
+    use crate::measure::measurements::{MeasuredQuantity, Per};
 
     #[test]
     fn columns_come_in_any_order() {
@@ -206,9 +203,9 @@ mod tests {
         let found = read("t", text.as_bytes()).unwrap();
         assert_eq!(found.subjects.len(), 1);
         let [first, second] = &found.rows[..] else { panic!("{found:?}") };
-        assert!(first.line == 4 && first.block == [32, 4, 1] && first.fold == [1, 1, 2], "{first:?}");
-        assert!((first.value(Quantity::Time).unwrap().amount - 1.5e-6).abs() < 1e-18);
-        assert!(second.line == 5 && second.block == [32, 1, 1] && second.fold == [1; 3], "{second:?}");
+        assert_eq!((first.line, *first.block, *first.fold), (4, [32, 4, 1], [1, 1, 2]));
+        assert!((first.value(MeasuredQuantity::Time).unwrap().amount - 1.5e-6).abs() < 1e-18);
+        assert_eq!((second.line, *second.block, *second.fold), (5, [32, 1, 1], [1; 3]));
         assert_eq!(second.values.len(), 1);
         assert_eq!(second.values[0].per, Per::Item);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::quantity::Quantity;
+use super::quantity::MeasuredQuantity;
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
@@ -17,9 +17,9 @@ pub enum Per {
 
 /// One measured number in base units: bytes, seconds, work items per second, or a count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Value {
+pub struct MeasuredValue {
     /// What was measured.
-    pub quantity: Quantity,
+    pub quantity: MeasuredQuantity,
     /// Of a launch or of a work item; of the launch for what says how fast it was.
     pub per: Per,
     /// The number.
@@ -28,7 +28,7 @@ pub struct Value {
 
 /// One measured launch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// Its line in the file, from 1; 0 if it comes from none.
     pub line: usize,
     /// Position of its subject.
@@ -37,13 +37,13 @@ pub struct Row {
     pub block: Block,
     /// Work items of a thread.
     pub fold: Fold,
-    /// What was measured, at least one number, each quantity once, in the order of [`Quantity::ALL`].
-    pub values: Box<[Value]>,
+    /// What was measured, at least one number, each quantity once, in the order of [`MeasuredQuantity::ALL`].
+    pub values: Box<[MeasuredValue]>,
 }
 
 /// What launches are of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Subject {
+pub struct MeasuredSubject {
     /// The name of a kernel, or the path of its file.
     pub kernel: String,
     /// Its variant, if it has several.
@@ -60,10 +60,10 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurements {
     /// What they are of, each once, in the order in which they come.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<MeasuredSubject>,
     /// The launches in the order in which they come.
-    pub rows: Vec<Row>,
-    known: HashMap<Subject, u32>,
+    pub rows: Vec<MeasuredRow>,
+    known: HashMap<MeasuredSubject, u32>,
 }
 
 impl Measurements {
@@ -73,7 +73,7 @@ impl Measurements {
     }
 
     /// The position of a subject, which is added if it is new.
-    pub fn subject(&mut self, subject: &Subject) -> u32 {
+    pub fn subject(&mut self, subject: &MeasuredSubject) -> u32 {
         if let Some(&at) = self.known.get(subject) {
             return at;
         }
@@ -86,22 +86,29 @@ impl Measurements {
 
     /// Adds a launch with its numbers, which it puts in order. Of a quantity that comes twice the later
     /// number holds.
-    pub fn push(&mut self, line: usize, subject: u32, block: Block, fold: Fold, mut values: Vec<Value>) {
+    pub fn push(
+        &mut self,
+        line: usize,
+        subject: u32,
+        block: Block,
+        fold: Fold,
+        mut values: Vec<MeasuredValue>,
+    ) {
         values.reverse();
         values.sort_by_key(|v| v.quantity);
         values.dedup_by_key(|v| v.quantity);
-        self.rows.push(Row { line, subject, block, fold, values: values.into_boxed_slice() });
+        self.rows.push(MeasuredRow { line, subject, block, fold, values: values.into_boxed_slice() });
     }
 
     /// What a row is of.
-    pub fn subject_of(&self, row: &Row) -> Option<&Subject> {
+    pub fn subject_of(&self, row: &MeasuredRow) -> Option<&MeasuredSubject> {
         self.subjects.get(usize::try_from(row.subject).ok()?)
     }
 }
 
-impl Row {
+impl MeasuredRow {
     /// A number of the row.
-    pub fn value(&self, quantity: Quantity) -> Option<Value> {
+    pub fn value(&self, quantity: MeasuredQuantity) -> Option<MeasuredValue> {
         self.values.iter().copied().find(|v| v.quantity == quantity)
     }
 }

@@ -1,6 +1,6 @@
 //! Units, as column heads name them in brackets.
 
-use super::quantity::{Kind, Quantity};
+use super::quantity::{Kind, MeasuredQuantity};
 use super::row::Per;
 
 /// A unit: how many of the base unit it is, and of what.
@@ -22,7 +22,7 @@ const TIMES: [(&str, f64); 5] = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs",
 
 impl Unit {
     /// Reads a unit of a quantity.
-    pub(crate) fn parse(text: &str, quantity: Quantity) -> Option<Self> {
+    pub(crate) fn parse(text: &str, quantity: MeasuredQuantity) -> Option<Self> {
         let text = text.trim();
         let (base, of_item) = match text.split_once('/') {
             Some((base, per)) if ITEMS.contains(&per.trim()) => (base.trim(), true),
@@ -33,7 +33,7 @@ impl Unit {
         let unit = |factor: f64| Unit { factor, per };
         match quantity.kind() {
             Kind::Bytes => scaled(base, "B", DECIMAL.iter().chain(&BINARY)).map(unit),
-            Kind::Count if quantity == Quantity::Cycles && of_item => None,
+            Kind::Count if quantity == MeasuredQuantity::Cycles && of_item => None,
             Kind::Count => scaled(base, "1", &DECIMAL[..1]).map(unit),
             Kind::Time if !of_item => TIMES.iter().find(|t| t.0 == base).map(|t| unit(t.1)),
             Kind::Rate => {
@@ -45,10 +45,10 @@ impl Unit {
     }
 
     /// Units of a quantity as an error names them.
-    pub(crate) fn known(quantity: Quantity) -> &'static str {
+    pub(crate) fn known(quantity: MeasuredQuantity) -> &'static str {
         match quantity.kind() {
             Kind::Bytes => "B/item for bytes per work item; B, kB, MB, GB, KiB, MiB or GiB of the launch",
-            Kind::Count if quantity == Quantity::Cycles => "1",
+            Kind::Count if quantity == MeasuredQuantity::Cycles => "1",
             Kind::Count => "1/item, or 1 for the whole launch",
             Kind::Time => "s, ms, us or ns",
             Kind::Rate => "item/s, Mitem/s, Gitem/s or GLUP/s",
@@ -63,7 +63,7 @@ fn scaled<'a>(text: &str, unit: &str, prefixes: impl IntoIterator<Item = &'a (&'
 }
 
 /// How a quantity is written: in base units.
-pub(super) fn written(quantity: Quantity, per: Per) -> &'static str {
+pub(super) fn written(quantity: MeasuredQuantity, per: Per) -> &'static str {
     match (quantity.kind(), per) {
         (Kind::Bytes, Per::Item) => "B/item",
         (Kind::Bytes, Per::Launch) => "B",
@@ -82,28 +82,28 @@ mod tests {
     #[allow(clippy::float_cmp)] // Powers of ten and of two, written the same way.
     fn units_have_factors() {
         let of = |text, quantity| Unit::parse(text, quantity).map(|u| (u.factor, u.per));
-        assert_eq!(of("B/item", Quantity::L2Load), Some((1.0, Per::Item)));
-        assert_eq!(of("KiB / LUP", Quantity::L2Load), Some((1024.0, Per::Item)));
-        assert_eq!(of("GB", Quantity::DramLoad), Some((1e9, Per::Launch)));
-        assert_eq!(of("1", Quantity::Cycles), Some((1.0, Per::Launch)));
-        assert_eq!(of("1/item", Quantity::L1Wavefronts), Some((1.0, Per::Item)));
-        assert_eq!(of("us", Quantity::Time), Some((1e-6, Per::Launch)));
-        assert_eq!(of("GLUP/s", Quantity::Rate), Some((1e9, Per::Launch)));
+        assert_eq!(of("B/item", MeasuredQuantity::L2Load), Some((1.0, Per::Item)));
+        assert_eq!(of("KiB / LUP", MeasuredQuantity::L2Load), Some((1024.0, Per::Item)));
+        assert_eq!(of("GB", MeasuredQuantity::DramLoad), Some((1e9, Per::Launch)));
+        assert_eq!(of("1", MeasuredQuantity::Cycles), Some((1.0, Per::Launch)));
+        assert_eq!(of("1/item", MeasuredQuantity::L1Wavefronts), Some((1.0, Per::Item)));
+        assert_eq!(of("us", MeasuredQuantity::Time), Some((1e-6, Per::Launch)));
+        assert_eq!(of("GLUP/s", MeasuredQuantity::Rate), Some((1e9, Per::Launch)));
         for (text, quantity) in [
-            ("GB/s", Quantity::DramLoad),
-            ("b", Quantity::DramLoad),
-            ("1/item", Quantity::Cycles),
-            ("us/item", Quantity::Time),
-            ("s", Quantity::Rate),
-            ("item", Quantity::Rate),
-            ("", Quantity::Time),
+            ("GB/s", MeasuredQuantity::DramLoad),
+            ("b", MeasuredQuantity::DramLoad),
+            ("1/item", MeasuredQuantity::Cycles),
+            ("us/item", MeasuredQuantity::Time),
+            ("s", MeasuredQuantity::Rate),
+            ("item", MeasuredQuantity::Rate),
+            ("", MeasuredQuantity::Time),
         ] {
             assert_eq!(of(text, quantity), None, "{text}");
         }
-        for quantity in Quantity::ALL {
+        for quantity in MeasuredQuantity::ALL {
             for per in [Per::Item, Per::Launch] {
                 let unit = Unit::parse(written(quantity, per), quantity).map(|u| u.factor);
-                let none = per == Per::Item && quantity == Quantity::Cycles;
+                let none = per == Per::Item && quantity == MeasuredQuantity::Cycles;
                 assert_eq!(unit, (!none).then_some(1.0), "{quantity:?} {per:?}");
             }
         }

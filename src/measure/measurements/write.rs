@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde_json::{Map, Value as Json, json};
 
 use super::builder::written_per;
-use super::quantity::Quantity;
-use super::row::{Measurements, Per, Row, Subject};
+use super::quantity::MeasuredQuantity;
+use super::row::{MeasuredRow, MeasuredSubject, Measurements, Per};
 use super::unit::written;
 use crate::traffic::Caches;
 
@@ -58,7 +58,7 @@ struct Columns {
     device: bool,
     params: Vec<String>,
     caches: bool,
-    measured: Vec<(Quantity, Per)>,
+    measured: Vec<(MeasuredQuantity, Per)>,
 }
 
 impl Columns {
@@ -89,7 +89,7 @@ impl Columns {
         names.join(",")
     }
 
-    fn row(&self, subject: &Subject, row: &Row, to: &mut impl Write) -> io::Result<()> {
+    fn row(&self, subject: &MeasuredSubject, row: &MeasuredRow, to: &mut impl Write) -> io::Result<()> {
         write!(to, "{}", quoted(&subject.kernel))?;
         if self.variant {
             write!(to, ",{}", quoted(subject.variant.as_deref().unwrap_or_default()))?;

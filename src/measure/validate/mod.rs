@@ -3,5 +3,5 @@
 mod order;
 mod score;
 
-pub use order::{Order, order};
-pub use score::{Score, Scored, Validation, validate};
+pub use order::{OrderScore, order};
+pub use score::{Score, Validation, WorstLaunch, validate};

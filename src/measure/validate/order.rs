@@ -2,25 +2,33 @@
 
 use std::cmp::Ordering;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::measure::share::Share;
+
 /// How well the order of launches is predicted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Order {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "OrderDocument")]
+pub struct OrderScore {
     /// Launches with a measured time.
     pub launches: usize,
-    /// Spearman's rank correlation.
+    /// Spearman's rank correlation of predicted and measured times.
     pub spearman: f64,
     /// Kendall's rank correlation, tau-b.
     pub kendall: f64,
-    /// Rate of the first choice over the best one.
-    pub first: f64,
-    /// Best rate of the first five choices over the best one.
-    pub first_five: f64,
-    /// Place of what is best in the predicted order, from 1.
+    /// Rate of the first choice over the best one, in percent.
+    #[serde(rename = "first_percent")]
+    pub first: Share,
+    /// Best rate of the first five choices over the best one, in percent.
+    #[serde(rename = "first_five_percent")]
+    pub first_five: Share,
+    /// Place of the best one among the choices, from 1.
     pub best_at: usize,
 }
 
 /// The order of launches of one kernel, each as predicted and measured seconds; none of less than two.
-pub fn order(pairs: &[(f64, f64)]) -> Option<Order> {
+pub fn order(pairs: &[(f64, f64)]) -> Option<OrderScore> {
     if pairs.len() < 2 {
         return None;
     }
@@ -28,12 +36,12 @@ pub fn order(pairs: &[(f64, f64)]) -> Option<Order> {
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let least = |some: &[(f64, f64)]| some.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     let best = least(&sorted);
-    Some(Order {
+    Some(OrderScore {
         launches: pairs.len(),
         spearman: spearman(pairs),
         kendall: kendall(pairs),
-        first: best / sorted.first().map_or(best, |p| p.1),
-        first_five: best / least(sorted.get(..5).unwrap_or(&sorted)),
+        first: Share(best / sorted[0].1),
+        first_five: Share(best / least(&sorted[..sorted.len().min(5)])),
         best_at: 1 + sorted.iter().take_while(|p| p.1 > best).count(),
     })
 }
@@ -57,9 +65,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let mut from = 0;
     for equal in order.chunk_by(|a, b| a.1.total_cmp(&b.1).is_eq()) {
         for &(i, _) in equal {
-            if let Some(rank) = ranks.get_mut(i) {
-                *rank = from as f64 + (equal.len() as f64 - 1.0) / 2.0;
-            }
+            ranks[i] = from as f64 + (equal.len() as f64 - 1.0) / 2.0;
         }
         from += equal.len();
     }
@@ -152,12 +158,12 @@ mod tests {
     fn orders_have_their_figures() {
         let same = order(&[(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)]).unwrap();
         assert!((same.spearman - 1.0).abs() < 1e-12 && (same.kendall - 1.0).abs() < 1e-12);
-        assert!((same.first - 1.0).abs() < 1e-12 && same.best_at == 1);
+        assert!((same.first.0 - 1.0).abs() < 1e-12 && same.best_at == 1);
         let reverse: Vec<(f64, f64)> = (1..=10).map(|i| (f64::from(i), f64::from(20 - i))).collect();
         let reverse = order(&reverse).unwrap();
         assert!((reverse.spearman + 1.0).abs() < 1e-12 && (reverse.kendall + 1.0).abs() < 1e-12);
-        assert!((reverse.first - 10.0 / 19.0).abs() < 1e-12);
-        assert!((reverse.first_five - 10.0 / 15.0).abs() < 1e-12 && reverse.best_at == 10);
+        assert!((reverse.first.0 - 10.0 / 19.0).abs() < 1e-12);
+        assert!((reverse.first_five.0 - 10.0 / 15.0).abs() < 1e-12 && reverse.best_at == 10);
         let tied = order(&[(1.0, 1.0), (1.0, 2.0)]).unwrap();
         assert!(tied.spearman.abs() < 1e-12 && tied.kendall.abs() < 1e-12, "no order is predicted");
         assert_eq!(order(&[(1.0, 1.0)]), None);

@@ -1,8 +1,13 @@
 //! Errors of each quantity.
 
-use super::order::{Order, order};
-use crate::measure::join::Group;
-use crate::measure::measurements::Quantity;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::order::{OrderScore, order};
+use crate::launch::Candidate;
+use crate::measure::join::{MeasuredGroup, ValuePair};
+use crate::measure::measurements::MeasuredQuantity;
+use crate::measure::share::Share;
 
 /// How good the predictions of some groups are.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,68 +15,69 @@ pub struct Validation {
     /// Of every quantity that was measured.
     pub scores: Vec<Score>,
     /// Of each group, where times were measured of at least two launches.
-    pub orders: Vec<Option<Order>>,
+    pub orders: Vec<Option<OrderScore>>,
     /// Groups that the means of the orders are over.
     pub ordered: usize,
     /// Mean of the orders of groups with enough launches; of all groups if none has so many.
-    pub order: Option<Order>,
+    pub order: Option<OrderScore>,
 }
 
 /// How good the predictions of one quantity are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
-    /// What was measured.
-    pub quantity: Quantity,
-    /// Mean of |predicted / measured - 1|.
-    pub error: f64,
-    /// Mean of predicted / measured - 1.
-    pub bias: f64,
-    /// The value that half of the absolute errors are below.
-    pub median: f64,
+    /// Its name in the measurement format.
+    #[schemars(with = "String")]
+    pub quantity: MeasuredQuantity,
+    /// Launches with a measured value other than zero.
+    pub launches: usize,
     /// Measured zeros, of which there is no relative error.
     pub zeros: usize,
-    /// All launches with a measured value that is not zero, the largest error first.
-    pub launches: Vec<Scored>,
+    /// Mean of |predicted / measured - 1|, in percent.
+    #[serde(rename = "mean_absolute_error_percent")]
+    pub error: Share,
+    /// The value that half of these are below.
+    #[serde(rename = "median_absolute_error_percent")]
+    pub median: Share,
+    /// Mean of predicted / measured - 1, in percent: above zero where too much is predicted.
+    #[serde(rename = "bias_percent")]
+    pub bias: Share,
+    /// The launches with the largest errors.
+    pub worst: Vec<WorstLaunch>,
 }
 
-/// A launch with predicted and measured value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored {
-    /// Position of its group.
+/// A launch with a large error.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorstLaunch {
+    /// Position of its group, from 0.
     pub group: usize,
-    /// Position of the launch in the group.
-    pub case: usize,
-    /// What is predicted.
-    pub predicted: f64,
-    /// What was measured.
-    pub measured: f64,
-}
-
-impl Scored {
-    /// Predicted / measured - 1.
-    pub fn error(&self) -> f64 {
-        self.predicted / self.measured - 1.0
-    }
+    /// Block and fold.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// Predicted and measured.
+    #[serde(flatten)]
+    pub pair: ValuePair,
+    /// Lines of its measurements.
+    pub lines: Vec<usize>,
 }
 
 /// Holds predictions against measurements; groups with less than `least` launches do not count in the
-/// means over orders if others have more.
-pub fn validate(groups: &[Group], least: usize) -> Validation {
-    let orders: Vec<Option<Order>> = groups.iter().map(order_of).collect();
-    let known: Vec<Order> = orders.iter().flatten().copied().collect();
-    let mut enough: Vec<Order> = known.iter().copied().filter(|o| o.launches >= least).collect();
+/// means over orders if others have more. Of each quantity the `worst` launches are named.
+pub fn validate(groups: &[MeasuredGroup], least: usize, worst: usize) -> Validation {
+    let orders: Vec<Option<OrderScore>> = groups.iter().map(order_of).collect();
+    let known: Vec<OrderScore> = orders.iter().flatten().copied().collect();
+    let mut enough: Vec<OrderScore> = known.iter().copied().filter(|o| o.launches >= least).collect();
     if enough.is_empty() {
         enough = known;
     }
     Validation {
-        scores: Quantity::ALL.into_iter().filter_map(|q| score(groups, q)).collect(),
+        scores: MeasuredQuantity::ALL.into_iter().filter_map(|q| score(groups, q, worst)).collect(),
         orders,
         ordered: enough.len(),
         order: mean_order(&enough),
     }
 }
 
-fn order_of(group: &Group) -> Option<Order> {
+fn order_of(group: &MeasuredGroup) -> Option<OrderScore> {
     let pairs: Vec<(f64, f64)> = group
         .cases
         .iter()
@@ -80,32 +86,28 @@ fn order_of(group: &Group) -> Option<Order> {
     order(&pairs)
 }
 
-fn mean_order(orders: &[Order]) -> Option<Order> {
-    if orders.is_empty() {
-        return None;
-    }
-    let mean = |of: &dyn Fn(&Order) -> f64| orders.iter().map(of).sum::<f64>() / orders.len() as f64;
-    Some(Order {
+fn mean_order(orders: &[OrderScore]) -> Option<OrderScore> {
+    let best_at = orders.iter().map(|o| o.best_at).max()?;
+    let mean = |of: &dyn Fn(&OrderScore) -> f64| orders.iter().map(of).sum::<f64>() / orders.len() as f64;
+    Some(OrderScore {
         launches: orders.iter().map(|o| o.launches).sum(),
         spearman: mean(&|o| o.spearman),
         kendall: mean(&|o| o.kendall),
-        first: mean(&|o| o.first),
-        first_five: mean(&|o| o.first_five),
-        best_at: orders.iter().map(|o| o.best_at).max().unwrap_or(0),
+        first: Share(mean(&|o| o.first.0)),
+        first_five: Share(mean(&|o| o.first_five.0)),
+        best_at,
     })
 }
 
-fn score(groups: &[Group], quantity: Quantity) -> Option<Score> {
+fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> Option<Score> {
     let mut launches = Vec::new();
     let mut zeros = 0;
     for (g, group) in groups.iter().enumerate() {
-        for (c, case) in group.cases.iter().enumerate() {
-            let Some(measured) = case.measured(quantity) else { continue };
-            let Some(predicted) = case.predicted(quantity, &group.device) else { continue };
-            if measured > 0.0 {
-                launches.push(Scored { group: g, case: c, predicted, measured });
-            } else {
-                zeros += 1;
+        for case in &group.cases {
+            let Some(pair) = case.pair(quantity, &group.device) else { continue };
+            match pair.error() {
+                Some(Share(error)) => launches.push((error, g, case, pair)),
+                None => zeros += 1,
             }
         }
     }
@@ -113,9 +115,23 @@ fn score(groups: &[Group], quantity: Quantity) -> Option<Score> {
         return None;
     }
     let count = launches.len().max(1) as f64;
-    let error = launches.iter().map(|s| s.error().abs()).sum::<f64>() / count;
-    let bias = launches.iter().map(Scored::error).sum::<f64>() / count;
-    launches.sort_by(|a, b| b.error().abs().total_cmp(&a.error().abs()));
-    let median = launches.get(launches.len() / 2).map_or(0.0, |s| s.error().abs());
-    Some(Score { quantity, error, bias, median, zeros, launches })
+    let error = launches.iter().map(|l| l.0.abs()).sum::<f64>() / count;
+    let bias = launches.iter().map(|l| l.0).sum::<f64>() / count;
+    launches.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    let median = launches.get(launches.len() / 2).map_or(0.0, |l| l.0.abs());
+    let named = launches.iter().take(worst).map(|&(_, group, case, pair)| WorstLaunch {
+        group,
+        candidate: case.candidate,
+        pair,
+        lines: case.lines.clone(),
+    });
+    Some(Score {
+        quantity,
+        launches: launches.len(),
+        zeros,
+        error: Share(error),
+        median: Share(median),
+        bias: Share(bias),
+        worst: named.collect(),
+    })
 }

@@ -1,16 +1,13 @@
 //! `wavecast/fit/1`.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
 use crate::curve::Fit;
-use crate::curve::fit::{Found, Interval, Noise};
-use crate::measure::Group;
-use crate::measure::fit::{CurveFit, Fitting, Outcome};
-use crate::space::{Block, Fold};
+use crate::curve::fit::{FittedCurve, Interval, Noise};
+use crate::measure::MeasuredGroup;
+use crate::measure::fit::{CurveFit, CurveOutcome, Fitting, RatePoint, Scores, TimeFitOutcome};
 
 /// What came of a fit: `wavecast/fit/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -28,9 +25,9 @@ pub struct FitDocument {
     /// Hit rates and what else the volumes depend on.
     pub curves: Vec<CurveDocument>,
     /// Coefficients of the time; empty if no times were measured.
-    pub time: Vec<TimeDocument>,
+    pub time: Vec<TimeFitOutcome>,
     /// Errors before and after, on the launches that were fitted to.
-    pub errors: Vec<ErrorsDocument>,
+    pub errors: Vec<Scores>,
     /// The curve file.
     pub file: Fit,
     /// What deserves a look.
@@ -57,7 +54,7 @@ pub struct CurveDocument {
     /// Launches further than three standard deviations away.
     pub outliers: Option<usize>,
     /// The measured rates.
-    pub points: Vec<PointDocument>,
+    pub points: Vec<RatePoint>,
 }
 
 /// A parameter with 95 % intervals.
@@ -68,61 +65,14 @@ pub struct ParameterDocument {
     /// Its value.
     pub value: f64,
     /// From the covariance of the parameters.
-    pub interval: Option<[f64; 2]>,
+    pub interval: Option<Interval>,
     /// From fits to resampled launches.
-    pub bootstrap: Option<[f64; 2]>,
-}
-
-/// A measured rate.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PointDocument {
-    /// Name of the kernel.
-    pub kernel: String,
-    /// Parameters that the measurements set.
-    pub params: BTreeMap<String, i64>,
-    /// Threads of a block.
-    pub block: Block,
-    /// Work items of a thread.
-    pub fold: Fold,
-    /// Bytes that compete for the cache over its capacity.
-    pub oversubscription: f64,
-    /// Measured misses in what could hit.
-    pub measured: f64,
-    /// What the curve says.
-    pub fitted: Option<f64>,
-    /// Bytes that could hit over all that were measured.
-    pub weight: f64,
-}
-
-/// A coefficient of the time.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct TimeDocument {
-    /// Its key in a curve file.
-    pub name: &'static str,
-    /// Its value before.
-    pub before: f64,
-    /// Its value now.
-    pub value: f64,
-    /// 95 % interval.
-    pub interval: Option<[f64; 2]>,
-    /// Why the value is kept.
-    pub kept: Option<&'static str>,
-}
-
-/// Mean absolute errors of a quantity in percent.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct ErrorsDocument {
-    /// Its name in the measurement format.
-    pub quantity: &'static str,
-    /// With the curves before.
-    pub before_percent: f64,
-    /// With the new ones.
-    pub after_percent: f64,
+    pub bootstrap: Option<Interval>,
 }
 
 /// The document of a fit.
 pub fn fit_document(
-    groups: &[Group],
+    groups: &[MeasuredGroup],
     fitting: &Fitting,
     simulated: bool,
     warnings: Vec<Warning>,
@@ -134,37 +84,15 @@ pub fn fit_document(
         device: DeviceSummary { id: device.0, name: device.1 },
         launches: groups.iter().map(|g| g.cases.len()).sum(),
         simulated,
-        curves: fitting.curves.iter().map(|c| curve(groups, c)).collect(),
-        time: fitting
-            .time
-            .iter()
-            .map(|t| TimeDocument {
-                name: t.known.name,
-                before: t.before,
-                value: t.value,
-                interval: t.interval.as_ref().map(ends),
-                kept: t.kept,
-            })
-            .collect(),
-        errors: fitting
-            .scores
-            .iter()
-            .map(|s| ErrorsDocument {
-                quantity: s.quantity.name(),
-                before_percent: 100.0 * s.before,
-                after_percent: 100.0 * s.after,
-            })
-            .collect(),
+        curves: fitting.curves.iter().map(curve).collect(),
+        time: fitting.time.clone(),
+        errors: fitting.scores.clone(),
         file: fitting.fit.clone(),
         warnings,
     }
 }
 
-fn ends(interval: &Interval) -> [f64; 2] {
-    [interval.low, interval.high]
-}
-
-fn curve(groups: &[Group], curve: &CurveFit) -> CurveDocument {
+fn curve(curve: &CurveFit) -> CurveDocument {
     let mut document = CurveDocument {
         name: curve.name,
         title: curve.title,
@@ -174,26 +102,26 @@ fn curve(groups: &[Group], curve: &CurveFit) -> CurveDocument {
         deviation_percent: None,
         noise: None,
         outliers: None,
-        points: points(groups, curve),
+        points: curve.points.clone(),
     };
     match &curve.outcome {
-        Outcome::Curve(found, resampled) => of_curve(&mut document, found, resampled),
-        Outcome::Constant { value, quartiles } => {
+        CurveOutcome::Curve(found, resampled) => of_curve(&mut document, found, resampled),
+        CurveOutcome::Constant { value, quartiles } => {
             document.form = Some("constant");
             let quartiles = ParameterDocument {
                 name: "half of the rates within",
                 value: *value,
-                interval: Some(ends(quartiles)),
+                interval: Some(*quartiles),
                 bootstrap: None,
             };
             document.parameters = vec![quartiles];
         }
-        Outcome::Kept(why) => document.kept = Some(why.clone()),
+        CurveOutcome::Kept(why) => document.kept = Some(why.clone()),
     }
     document
 }
 
-fn of_curve(document: &mut CurveDocument, found: &Found, resampled: &[Interval]) {
+fn of_curve(document: &mut CurveDocument, found: &FittedCurve, resampled: &[Interval]) {
     document.form = Some(found.shape.word());
     document.deviation_percent = Some(100.0 * found.deviation);
     document.noise = Some(if found.noise == Noise::Relative { "relative" } else { "absolute" });
@@ -203,26 +131,8 @@ fn of_curve(document: &mut CurveDocument, found: &Found, resampled: &[Interval])
         .map(|(i, (&name, &value))| ParameterDocument {
             name,
             value,
-            interval: found.intervals.get(i).map(ends),
-            bootstrap: resampled.get(i).filter(|r| r.low.is_finite()).map(ends),
+            interval: found.intervals.get(i).copied(),
+            bootstrap: resampled.get(i).copied().filter(|r| r.0[0].is_finite()),
         })
         .collect();
-}
-
-fn points(groups: &[Group], curve: &CurveFit) -> Vec<PointDocument> {
-    let of = |seen: &crate::measure::fit::Seen| {
-        let group = groups.get(seen.group)?;
-        let case = group.cases.get(seen.case)?;
-        Some(PointDocument {
-            kernel: group.kernel.name.clone(),
-            params: group.subject.params.clone(),
-            block: case.candidate.block(),
-            fold: case.candidate.fold(),
-            oversubscription: seen.o,
-            measured: seen.rate,
-            fitted: curve.rate(seen.o),
-            weight: seen.weight,
-        })
-    };
-    curve.seen.iter().filter_map(of).collect()
 }

@@ -1,34 +1,33 @@
 //! Curve files as text.
 
-use serde_yaml::{Mapping, Value};
+use serde_json::{Error, Map, Value as Json};
 
 use crate::curve::Fit;
+use crate::report::yaml::yaml_text;
 
 /// A curve file; if it inherits, without what is the same in the other file and comes from there.
-pub fn curve_file(fit: &Fit, inherit: Option<&Fit>) -> Result<String, serde_yaml::Error> {
-    let mut value = serde_yaml::to_value(fit)?;
-    if let (Some(base), Value::Mapping(own)) = (inherit, &mut value) {
-        let below = serde_yaml::to_value(base.inherited_by(&fit.id))?;
+pub fn curve_file(fit: &Fit, inherit: Option<&Fit>) -> Result<String, Error> {
+    let mut value = serde_json::to_value(fit)?;
+    if let (Some(base), Json::Object(own)) = (inherit, &mut value) {
+        let below = serde_json::to_value(base.inherited_by(&fit.id))?;
         for part in ["sources", "volumes", "time"] {
-            if let (Some(Value::Mapping(mine)), Some(Value::Mapping(theirs))) =
-                (own.get_mut(part), below.get(part))
-            {
+            if let (Some(Json::Object(mine)), Some(theirs)) = (own.get_mut(part), below.get(part)) {
                 mine.retain(|key, value| theirs.get(key) != Some(value));
             }
         }
-        own.retain(|_, part| part.as_mapping().is_none_or(|m| !m.is_empty()));
-        let mut with_base = Mapping::new();
+        own.retain(|_, part| part.as_object().is_none_or(|m| !m.is_empty()));
+        let mut with_base = Map::new();
         for (key, part) in std::mem::take(own) {
             let is_id = key == "id";
             with_base.insert(key, part);
             if is_id {
-                with_base.insert("inherit".into(), base.id.clone().into());
+                with_base.insert("inherit".to_owned(), base.id.clone().into());
             }
         }
         *own = with_base;
     }
     let comment = "# Written by `wavecast fit`. docs/fits.md says what the coefficients mean.\n";
-    Ok(comment.to_owned() + &serde_yaml::to_string(&value)?)
+    Ok(comment.to_owned() + &yaml_text(&value))
 }
 
 #[cfg(test)]

@@ -4,6 +4,6 @@ mod document;
 mod file;
 mod text;
 
-pub(super) use document::{CurveDocument, PointDocument};
+pub(super) use document::CurveDocument;
 pub use document::{FitDocument, fit_document};
 pub use file::curve_file;

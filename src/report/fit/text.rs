@@ -6,7 +6,7 @@ use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
 use super::document::FitDocument;
-use crate::measure::measurements::Quantity;
+use crate::curve::fit::Interval;
 use crate::report::answer::{Answer, View};
 
 impl Answer for FitDocument {
@@ -64,8 +64,8 @@ fn short(value: f64) -> String {
     significant(format!("{value:.3e}").parse().unwrap_or(value))
 }
 
-fn between(interval: Option<[f64; 2]>) -> String {
-    interval.map_or_else(String::new, |[low, high]| format!("{} to {}", short(low), short(high)))
+fn between(interval: Option<Interval>) -> String {
+    interval.map_or_else(String::new, |Interval([low, high])| format!("{} to {}", short(low), short(high)))
 }
 
 fn curves(document: &FitDocument) -> Table {
@@ -115,7 +115,7 @@ fn times(document: &FitDocument) -> Table {
     let mut table = Table::new(columns);
     for t in &document.time {
         let kept = t.kept.map(|why| format!("kept: {why}")).unwrap_or_default();
-        table.row([t.name.to_owned(), short(t.before), short(t.value), between(t.interval), kept]);
+        table.row([t.known.name.to_owned(), short(t.before), short(t.value), between(t.interval), kept]);
     }
     table
 }
@@ -124,11 +124,10 @@ fn errors(document: &FitDocument) -> Table {
     let right = |name: &'static str| (name, Align::Right);
     let mut table = Table::new([("quantity", Align::Left), right("before"), right("after")]);
     for e in &document.errors {
-        let title = Quantity::named(e.quantity).map_or(e.quantity, Quantity::title);
         table.row([
-            title.to_owned(),
-            format!("{:.2} %", e.before_percent),
-            format!("{:.2} %", e.after_percent),
+            e.quantity.title().to_owned(),
+            format!("{:.2} %", e.before.percent()),
+            format!("{:.2} %", e.after.percent()),
         ]);
     }
     table
@@ -148,12 +147,12 @@ fn fit_table(document: &FitDocument) -> Table {
                 curve.name.to_owned(),
                 p.kernel.clone(),
                 params.join(" "),
-                shape(p.block),
-                shape(p.fold),
+                shape(p.candidate.block()),
+                shape(p.candidate.fold()),
                 significant(p.oversubscription),
-                significant(p.measured),
-                p.fitted.map(significant).unwrap_or_default(),
-                p.fitted.map(|f| significant(f - p.measured)).unwrap_or_default(),
+                significant(p.measured_rate),
+                p.fitted_rate.map(significant).unwrap_or_default(),
+                p.fitted_rate.map(|f| significant(f - p.measured_rate)).unwrap_or_default(),
                 significant(p.weight),
             ]);
         }

@@ -4,7 +4,8 @@
 use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, picture};
 use super::colour::{of_block, of_line};
-use crate::report::fit::{CurveDocument, FitDocument, PointDocument};
+use crate::measure::fit::RatePoint;
+use crate::report::fit::{CurveDocument, FitDocument};
 
 const COLUMNS: usize = 2;
 const PANEL: (f64, f64) = (360.0, 240.0);
@@ -69,8 +70,8 @@ fn panel(
     }
     canvas.line(&[(left, top), (left, top + PANEL.1), (left + PANEL.0, top + PANEL.1)], INK, 1);
     for point in &curve.points {
-        let at = (across.at(point.oversubscription), up.at(point.measured.clamp(0.0, MOST)));
-        canvas.marker(at, 0, if weak(point) { GRID } else { of_block(point.block) });
+        let at = (across.at(point.oversubscription), up.at(point.measured_rate.clamp(0.0, MOST)));
+        canvas.marker(at, 0, if weak(point) { GRID } else { of_block(point.candidate.block()) });
     }
     let places: Vec<(f64, f64)> = (0..=STEPS)
         .map(|i| across.high * f64::from(i) / f64::from(STEPS))
@@ -82,7 +83,7 @@ fn panel(
 }
 
 /// Whether so little could hit that the rate is mostly noise.
-fn weak(point: &PointDocument) -> bool {
+fn weak(point: &RatePoint) -> bool {
     point.weight < 0.1
 }
 

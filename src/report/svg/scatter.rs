@@ -5,8 +5,9 @@ use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, picture, width};
 use super::colour::of_block;
 use super::frame::shortened;
-use crate::measure::measurements::Quantity;
-use crate::report::validation::{ScoreDocument, ValidationDocument};
+use crate::measure::Score;
+use crate::measure::measurements::MeasuredQuantity;
+use crate::report::validation::ValidationDocument;
 use crate::space::Block;
 
 const COLUMNS: usize = 2;
@@ -20,8 +21,7 @@ const PANELS: usize = 8;
 
 /// A scatter plot as SVG.
 pub fn validation_picture(document: &ValidationDocument) -> String {
-    let shown: Vec<&ScoreDocument> =
-        document.quantities.iter().filter(|q| q.launches > 0).take(PANELS).collect();
+    let shown: Vec<&Score> = document.quantities.iter().filter(|q| q.launches > 0).take(PANELS).collect();
     let (columns, rows) = (shown.len().clamp(1, COLUMNS), shown.len().div_ceil(COLUMNS).max(1));
     let size = (
         (LEFT + columns as f64 * (PANEL + GAP.0)).max(620.0),
@@ -71,12 +71,13 @@ fn fitting(text: &str, across: f64, size: f64) -> String {
 }
 
 /// The points of one quantity.
-fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDocument, place: (f64, f64)) {
+fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &Score, place: (f64, f64)) {
     let points: Vec<(Block, f64, f64)> = document
         .groups
         .iter()
         .flat_map(|g| &g.launches)
-        .filter_map(|l| l.values.get(score.quantity).map(|p| (l.block, p.measured, p.predicted)))
+        .filter_map(|l| Some((l, l.values.get(score.quantity.name())?)))
+        .map(|(l, pair)| (l.candidate.block(), pair.measured(), pair.predicted()))
         .filter(|p| p.1 > 0.0 && p.2 > 0.0)
         .collect();
     let all = || points.iter().flat_map(|p| [p.1, p.2]);
@@ -85,10 +86,9 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDo
     let (left, top) = place;
     let across = scale.axis(left, left + PANEL);
     let up = scale.axis(top + PANEL, top);
-    let head = format!("{}, {}", title(score.quantity), scale.unit);
+    let head = format!("{}, {}", score.quantity.title(), scale.unit);
     canvas.text(&head, (left, top - 26.0), Style { bold: true, ..Style::new(Anchor::Left) });
-    let figures =
-        format!("error {:.1} %, bias {:+.1} %", score.mean_absolute_error_percent, score.bias_percent);
+    let figures = format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent());
     let faint = Style { colour: FAINT, ..Style::new(Anchor::Left) };
     canvas.text(&figures, (left, top - 10.0), faint);
     for tick in scale.ticks() {
@@ -110,10 +110,6 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &ScoreDo
     canvas.text("predicted", (left - 62.0, top + PANEL / 2.0), upright);
 }
 
-fn title(name: &'static str) -> &'static str {
-    Quantity::named(name).map_or(name, Quantity::title)
-}
-
 /// A range of values with a unit in which their numbers are short.
 struct Scale {
     low: f64,
@@ -125,12 +121,12 @@ struct Scale {
 
 impl Scale {
     /// For values between two that are above zero, if there are any.
-    fn new(quantity: &str, least: f64, most: f64) -> Self {
-        let (factor, unit) = match Quantity::named(quantity) {
-            Some(Quantity::Time) => (1e6, "us"),
-            Some(Quantity::Rate) => (1e-9, "10^9 items/s"),
-            Some(Quantity::Cycles) => (1e-3, "10^3"),
-            Some(Quantity::L1Wavefronts | Quantity::L1TagWavefronts) => (1.0, "per work item"),
+    fn new(quantity: MeasuredQuantity, least: f64, most: f64) -> Self {
+        let (factor, unit) = match quantity {
+            MeasuredQuantity::Time => (1e6, "us"),
+            MeasuredQuantity::Rate => (1e-9, "10^9 items/s"),
+            MeasuredQuantity::Cycles => (1e-3, "10^3"),
+            MeasuredQuantity::L1Wavefronts | MeasuredQuantity::L1TagWavefronts => (1.0, "per work item"),
             _ => (1.0, "bytes per work item"),
         };
         let (least, most) = if least <= most { (least * factor, most * factor) } else { (0.0, 1.0) };

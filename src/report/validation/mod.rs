@@ -3,5 +3,4 @@
 mod document;
 mod text;
 
-pub(super) use document::ScoreDocument;
 pub use document::{ModelDocument, ValidationDocument, validation_document};

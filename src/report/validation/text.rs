@@ -6,8 +6,9 @@ use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::counted;
 use super::super::units::{shape, significant};
-use super::document::{GroupDocument, OrderDocument, ScoreDocument, ValidationDocument};
-use crate::measure::measurements::Quantity;
+use super::document::{GroupDocument, ValidationDocument};
+use crate::measure::measurements::MeasuredQuantity;
+use crate::measure::{OrderScore, Share, ValuePair};
 use crate::report::answer::{Answer, View};
 
 impl Answer for ValidationDocument {
@@ -80,16 +81,12 @@ fn head(document: &ValidationDocument) -> String {
     )
 }
 
-fn percent(value: f64) -> String {
-    format!("{value:.2} %")
+fn percent(share: Share) -> String {
+    format!("{:.2} %", share.percent())
 }
 
-fn signed(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |v| format!("{v:+.1} %"))
-}
-
-fn title(name: &'static str) -> &'static str {
-    Quantity::named(name).map_or(name, Quantity::title)
+fn signed(share: Option<Share>) -> String {
+    share.map_or_else(String::new, |v| format!("{:+.1} %", v.percent()))
 }
 
 fn quantities(document: &ValidationDocument) -> Table {
@@ -97,11 +94,11 @@ fn quantities(document: &ValidationDocument) -> Table {
     let columns = ["launches", "mean error", "median", "bias", "worst"].map(right);
     let mut table = Table::new([("quantity", Align::Left)].into_iter().chain(columns));
     for q in &document.quantities {
-        let mut cells = vec![title(q.quantity).to_owned(), q.launches.to_string()];
+        let mut cells = vec![q.quantity.title().to_owned(), q.launches.to_string()];
         if q.launches > 0 {
-            cells.extend([percent(q.mean_absolute_error_percent), percent(q.median_absolute_error_percent)]);
-            cells.push(signed(Some(q.bias_percent)));
-            cells.push(signed(q.worst.first().and_then(|w| w.pair.error_percent)));
+            cells.extend([percent(q.error), percent(q.median)]);
+            cells.push(signed(Some(q.bias)));
+            cells.push(signed(q.worst.first().and_then(|w| w.pair.error())));
         }
         table.row(cells);
     }
@@ -112,14 +109,14 @@ fn orders(document: &ValidationDocument) -> Table {
     let right = |name: &'static str| (name, Align::Right);
     let columns = ["launches", "Spearman", "Kendall", "first choice", "best of 5", "best at"].map(right);
     let mut table = Table::new([("group", Align::Left)].into_iter().chain(columns));
-    let cells = |name: String, o: &OrderDocument| {
+    let cells = |name: String, o: &OrderScore| {
         [
             name,
             o.launches.to_string(),
             format!("{:.3}", o.spearman),
             format!("{:.3}", o.kendall),
-            format!("{:.1} %", o.first_percent),
-            format!("{:.1} %", o.first_five_percent),
+            format!("{:.1} %", o.first.percent()),
+            format!("{:.1} %", o.first_five.percent()),
             o.best_at.to_string(),
         ]
     };
@@ -148,17 +145,16 @@ fn worst(document: &ValidationDocument) -> Table {
     let right = |name: &'static str| (name, Align::Right);
     let columns = ["quantity", "group", "block", "fold"].map(left).into_iter();
     let mut table = Table::new(columns.chain(["predicted", "measured", "error", "line"].map(right)));
-    for ScoreDocument { quantity, worst, .. } in &document.quantities {
-        for w in worst {
-            let group = document.groups.get(w.group).map(name).unwrap_or_default();
+    for score in &document.quantities {
+        for w in &score.worst {
             table.row([
-                title(quantity).to_owned(),
-                group,
-                shape(w.block),
-                shape(w.fold),
-                short(w.pair.predicted),
-                short(w.pair.measured),
-                signed(w.pair.error_percent),
+                score.quantity.title().to_owned(),
+                name(&document.groups[w.group]),
+                shape(w.candidate.block()),
+                shape(w.candidate.fold()),
+                short(w.pair.predicted()),
+                short(w.pair.measured()),
+                signed(w.pair.error()),
                 w.lines.first().map(ToString::to_string).unwrap_or_default(),
             ]);
         }
@@ -181,14 +177,9 @@ fn rejected(document: &ValidationDocument) -> Vec<String> {
     }
     let mut lines = vec![format!("\n{count} measured launches cannot be predicted:")];
     lines.extend(all().take(SHOWN).map(|(group, r)| {
-        let line = r.lines.first().copied().unwrap_or(0);
-        format!(
-            "  line {line}: {}, block {}, fold {}: {}",
-            name(group),
-            shape(r.block),
-            shape(r.fold),
-            r.reason
-        )
+        let line = r.lines.first().map(|line| format!("line {line}: ")).unwrap_or_default();
+        let (block, fold) = (shape(r.candidate.block()), shape(r.candidate.fold()));
+        format!("  {line}{}, block {block}, fold {fold}: {}", name(group), r.reason)
     }));
     if count > SHOWN {
         lines.push("  ... --format json lists all".to_owned());
@@ -198,9 +189,9 @@ fn rejected(document: &ValidationDocument) -> Vec<String> {
 
 /// Every launch with what was measured and predicted of it; units stand in the names.
 fn validation_table(document: &ValidationDocument) -> Table {
-    let known: Vec<Quantity> = Quantity::ALL
+    let known: Vec<MeasuredQuantity> = MeasuredQuantity::ALL
         .into_iter()
-        .filter(|q| document.quantities.iter().any(|s| s.quantity == q.name()))
+        .filter(|q| document.quantities.iter().any(|s| s.quantity == *q))
         .collect();
     let names: Vec<String> = known
         .iter()
@@ -217,14 +208,14 @@ fn validation_table(document: &ValidationDocument) -> Table {
                 group.variant.clone().unwrap_or_default(),
                 params.join(" "),
                 group.device.id.clone(),
-                shape(launch.block),
-                shape(launch.fold),
+                shape(launch.candidate.block()),
+                shape(launch.candidate.fold()),
                 launch.limiter.to_owned(),
             ];
             for q in &known {
                 let pair = launch.values.get(q.name());
                 cells.extend(
-                    [pair.map(|p| p.measured), pair.map(|p| p.predicted)]
+                    [pair.map(ValuePair::measured), pair.map(ValuePair::predicted)]
                         .map(|v| v.map(significant).unwrap_or_default()),
                 );
             }
