@@ -1,11 +1,16 @@
 //! The launches a kernel could have.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::kernel::{BlockRule, Kernel};
 
 /// A block shape and a fold, none of whose extents is less than 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Candidate {
+    /// Threads of a block along x, y, z.
     block: [i64; 3],
+    /// Work items of a thread along x, y, z.
     fold: [i64; 3],
 }
 

@@ -137,11 +137,10 @@ fn cases(estimator: &Estimator<'_>, rows: &[&Row]) -> (Vec<Case>, Vec<Rejected>)
 fn case(estimator: &Estimator<'_>, candidate: Candidate, rows: &[&Row]) -> Result<Case, Rejected> {
     let lines = rows.iter().map(|r| r.line).collect();
     match estimator.predict(candidate) {
-        Ok(mut prediction) => {
-            // What single instructions do is not asked for, and takes the most room.
-            prediction.l1.instructions = Vec::new();
-            prediction.l1.blocks = Vec::new();
-            let measured = measured(rows, prediction.items);
+        Ok(prediction) => {
+            // What single instructions do is not asked for.
+            let prediction = prediction.without_instructions();
+            let measured = measured(rows, prediction.items.get());
             Ok(Case { candidate, lines, measured, prediction })
         }
         Err(why) => Err(Rejected { candidate, lines, code: why.code(), reason: why.to_string() }),
@@ -171,19 +170,19 @@ impl Case {
     pub fn predicted(&self, quantity: Quantity, device: &Device) -> Option<f64> {
         let (p, v) = (&self.prediction, &self.prediction.volumes);
         Some(match quantity {
-            Quantity::L1Load => v.l1.load,
-            Quantity::L1Store => v.l1.store,
-            Quantity::L2Load => v.l2.load(),
-            Quantity::L2Store => v.l2.store,
-            Quantity::LlcLoad => v.llc.as_ref()?.load(),
-            Quantity::LlcStore => v.llc.as_ref()?.store(),
-            Quantity::DramLoad => v.dram.load(),
-            Quantity::DramStore => v.dram.store(),
-            Quantity::L1Wavefronts => v.l1.data,
-            Quantity::L1TagWavefronts => v.l1.tag,
-            Quantity::Time => p.time.seconds,
-            Quantity::Rate => p.rate(),
-            Quantity::Cycles => p.time.seconds * device.clock.value.0,
+            Quantity::L1Load => v.l1.load_bytes.get(),
+            Quantity::L1Store => v.l1.store_bytes.get(),
+            Quantity::L2Load => v.l2.load.total.get(),
+            Quantity::L2Store => v.l2.store.total.get(),
+            Quantity::LlcLoad => v.llc.as_ref()?.load.total.get(),
+            Quantity::LlcStore => v.llc.as_ref()?.store.total.get(),
+            Quantity::DramLoad => v.dram.load.total.get(),
+            Quantity::DramStore => v.dram.store.total.get(),
+            Quantity::L1Wavefronts => v.l1.data_wavefronts.get(),
+            Quantity::L1TagWavefronts => v.l1.tag_wavefronts.get(),
+            Quantity::Time => p.time.seconds.get(),
+            Quantity::Rate => p.rate().get(),
+            Quantity::Cycles => p.time.seconds.get() * device.clock.value.0,
         })
     }
 
@@ -195,7 +194,7 @@ impl Case {
     /// Measured seconds, however they were written.
     pub fn seconds(&self, device: &Device) -> Option<f64> {
         self.measured(Quantity::Time)
-            .or_else(|| self.measured(Quantity::Rate).map(|rate| self.prediction.items / rate))
+            .or_else(|| self.measured(Quantity::Rate).map(|rate| self.prediction.items.get() / rate))
             .or_else(|| self.measured(Quantity::Cycles).map(|cycles| cycles / device.clock.value.0))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::footprint::Threads;
 use crate::launch::{BlockBox, Working, work_items};
+use crate::quantity::{ItemCount, PerBlock};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
 const MOST_DIFFERENT: i64 = 4;
@@ -17,7 +18,7 @@ pub(super) struct Representative {
     /// Share of the blocks of the grid.
     pub(super) share: f64,
     /// Work items of the block.
-    pub(super) items: f64,
+    pub(super) items: ItemCount<PerBlock>,
     /// Whether it is of the usual kind, which the domain does not cut if there is one.
     pub(super) whole: bool,
 }
@@ -52,7 +53,7 @@ pub(super) fn representatives(
     let even = working.is_even();
     let one = |block: [i64; 3], alike: BlockBox, share: f64, whole: bool| {
         let block = BlockBox::one(block);
-        let items = factor * work_items(kernel, launch, program, &[block]);
+        let items = ItemCount::new(factor * work_items(kernel, launch, program, &[block]));
         Representative { block, alike, share, items, whole }
     };
     let mut found = Vec::new();
