@@ -208,6 +208,12 @@ impl<U, P> fmt::Display for Amount<U, P> {
     }
 }
 
+impl<U, P> fmt::LowerExp for Amount<U, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerExp::fmt(&self.0, f)
+    }
+}
+
 impl<U, P> Add for Amount<U, P> {
     type Output = Self;
 
@@ -243,6 +249,14 @@ impl<U, P> Mul<f64> for Amount<U, P> {
 
     fn mul(self, times: f64) -> Self {
         Self::new(self.0 * times)
+    }
+}
+
+impl<U, P> Mul<Amount<U, P>> for f64 {
+    type Output = Amount<U, P>;
+
+    fn mul(self, amount: Amount<U, P>) -> Amount<U, P> {
+        amount * self
     }
 }
 

@@ -125,7 +125,7 @@ mod tests {
             let mut p = estimator.predict(candidate).map_err(|e| e.to_string())?;
             estimator.refit(&mut p, &other);
             let v = &p.volumes;
-            Ok(vec![(Quantity::L2Load, v.l2.load()), (Quantity::DramLoad, v.dram.load())])
+            Ok(vec![(Quantity::L2Load, v.l2.load.total.get()), (Quantity::DramLoad, v.dram.load.total.get())])
         };
         let groups = simulate(&device, design(&device).unwrap(), &Plain, &run);
         let request = Request { simulated: true, ..Request::default() };
