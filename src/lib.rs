@@ -77,6 +77,7 @@ pub mod parallel;
 pub mod predict;
 #[cfg(feature = "trace")]
 pub mod probe;
+pub mod quantity;
 mod random;
 mod readable;
 pub mod report;

@@ -24,7 +24,7 @@ fn loaded(kernel: &Kernel, device: &Device, candidate: Candidate) -> [f64; 2] {
         lines += Counter::cheapest().count(&touched.under(&at, sector).unwrap()).unwrap().lines as f64;
         items += work_items(kernel, &launch, &program, &at);
     }
-    [found.fields[0].mean_block_load, lines * sector as f64 / items]
+    [found.fields[0].mean_block_load.get(), lines * sector as f64 / items]
 }
 
 fn read(text: &str, set: &[&str]) -> Kernel {

@@ -7,6 +7,7 @@ use wavecast::device::{self, Device};
 use wavecast::kernel::{Kernel, load};
 use wavecast::launch::{Candidate, Chosen, candidates};
 use wavecast::predict::{Choice, Estimator, Explanation, explain};
+use wavecast::quantity::{Amount, Bytes, Cycles, ItemsPerSecond, Share};
 use wavecast::report::{ExplanationDocument, explanation_document};
 
 fn kernel(name: &str) -> Kernel {
@@ -32,7 +33,8 @@ fn document(estimator: &Estimator<'_>, candidate: Candidate) -> ExplanationDocum
     explanation_document(std::slice::from_ref(estimator), 0, &found, &chosen, Vec::new())
 }
 
-fn near(a: f64, b: f64) -> bool {
+fn near<Unit, Per>(a: Amount<Unit, Per>, b: Amount<Unit, Per>) -> bool {
+    let (a, b) = (a.get(), b.get());
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
 }
 
@@ -55,18 +57,21 @@ fn parts_add_up() {
         let (kernel, device) = (kernel(name), device(on));
         let found = explained(&Estimator::new(&kernel, &device), candidate);
         let volumes = &found.prediction.volumes;
-        let cycles: f64 = found.accesses.iter().map(|a| a.cycles).sum();
-        assert!(near(cycles, volumes.l1.cycles), "{name}: {cycles} cycles of {}", volumes.l1.cycles);
-        let levels = &found.levels;
-        for level in [Some(&levels.l2), levels.llc.as_ref(), Some(&levels.dram)].into_iter().flatten() {
-            let lost = level.lost.reuse.iter().sum::<f64>() + level.lost.within + level.lost.fill;
-            assert!(near(level.load, level.unavoidable + lost), "{name}: {level:?}");
+        let cycles: Cycles<_> = found.accesses.iter().map(|a| a.cost.cycles).sum();
+        let all = volumes.l1.wavefront_cycles;
+        assert!(near(cycles, all), "{name}: {cycles} cycles of {all}");
+        let [_, l2, .., dram] = found.levels.as_slice() else { panic!("{name}: {:?}", found.levels) };
+        assert_eq!(found.levels.len(), 3 + usize::from(device.llc().is_some()));
+        for level in &found.levels[1..] {
+            let of = level.loads.unwrap();
+            let sum = of.unavoidable + of.lost_x + of.lost_y + of.lost_z + of.lost_within + of.fill;
+            assert!(near(level.load_bytes, sum), "{name}: {level:?}");
         }
-        assert!(near(levels.dram.load, volumes.dram.load()) && near(levels.l2.load, volumes.l2.load()));
+        assert!(near(dram.load_bytes, volumes.dram.load.total) && near(l2.load_bytes, volumes.l2.load.total));
         // What is unavoidable is what the time model takes for first loads.
-        assert!(near(levels.dram.unavoidable, volumes.first_loads), "{name}: {:?}", levels.dram);
-        for layer in levels.layers {
-            assert!(layer.lost <= layer.reusable * (1.0 + 1e-9), "{name}: {layer:?}");
+        assert!(near(dram.loads.unwrap().unavoidable, volumes.first_loads), "{name}: {dram:?}");
+        for layer in found.layers {
+            assert!(layer.lost_bytes <= layer.reusable_bytes * (1.0 + 1e-9), "{name}: {layer:?}");
         }
     }
 }
@@ -77,16 +82,16 @@ fn no_access_needs_more_alone_than_all_do() {
         let (kernel, device) = (kernel(name), device(on));
         let found = explained(&Estimator::new(&kernel, &device), candidate);
         let v = &found.prediction.volumes;
-        let footprints = &found.prediction.footprints.fields;
-        let block: f64 = footprints.iter().map(|f| f.mean_block_load).sum();
-        let wave: f64 = footprints.iter().map(|f| f.wave_load).sum();
-        let mut sums = [0.0; 2];
+        let footprints = &found.prediction.footprints().fields;
+        let block: Bytes<_> = footprints.iter().map(|f| f.mean_block_load).sum();
+        let wave: Bytes<_> = footprints.iter().map(|f| f.wave_load).sum();
+        let mut sums = [Bytes::ZERO; 2];
         for a in &found.accesses {
-            let alone = a.alone.unwrap();
-            sums[0] += alone.block_load;
-            sums[1] += alone.wave_load;
-            assert!(alone.l2 <= v.l2.load() + v.l2.store + 1e-9, "{name}: {a:?}");
-            assert!(alone.dram <= v.dram.load() + v.dram.store() + 1e-9, "{name}: {a:?}");
+            let alone = a.cost.alone.unwrap();
+            sums[0] += alone.block_load_bytes;
+            sums[1] += alone.wave_load_bytes;
+            assert!(alone.l2_bytes <= v.l2.total() + Bytes::new(1e-9), "{name}: {a:?}");
+            assert!(alone.dram_bytes <= v.dram.total() + Bytes::new(1e-9), "{name}: {a:?}");
         }
         // What only one access touches is touched by one: these sets are disjoint.
         assert!(sums[0] <= block * (1.0 + 1e-9), "{name}: {} of {block}", sums[0]);
@@ -103,16 +108,19 @@ fn the_outermost_loads_of_a_star_own_a_plane_each() {
     let document = document(&estimator, Candidate::new([2, 128, 4], [1; 3]).unwrap());
     for at in ["src[x, y, z - 4]", "src[x, y, z + 4]"] {
         let access = document.accesses.iter().find(|a| a.at == at).unwrap();
-        let alone = access.alone.unwrap();
+        let alone = access.cost.alone.unwrap();
         // Of 2 cells of a row a block uses half a sector: twice as much.
-        assert!(near(alone.block_load_bytes, 4.0) && near(alone.wave_load_bytes, 2.0), "{alone:?}");
+        assert!(
+            near(alone.block_load_bytes, Bytes::new(4.0)) && near(alone.wave_load_bytes, Bytes::new(2.0)),
+            "{alone:?}"
+        );
     }
-    let center = document.accesses.iter().find(|a| a.at == "src[x, y, z]").unwrap().alone.unwrap();
-    assert!(center.block_load_bytes.abs() < 1e-12 && center.wave_load_bytes.abs() < 1e-12);
+    let center = document.accesses.iter().find(|a| a.at == "src[x, y, z]").unwrap().cost.alone.unwrap();
+    assert!(center.block_load_bytes.get().abs() < 1e-12 && center.wave_load_bytes.get().abs() < 1e-12);
     assert_eq!(document.halos[0].reach, [Some(8); 3]);
     assert_eq!(document.wave_extent, [320, 128, 4]);
     let unavoidable = document.levels.last().unwrap().loads.unwrap().unavoidable;
-    assert!((unavoidable - 8.0).abs() < 0.1, "{unavoidable}");
+    assert!((unavoidable.get() - 8.0).abs() < 0.1, "{unavoidable}");
 }
 
 #[test]
@@ -120,9 +128,9 @@ fn bytes_used_are_those_that_lanes_ask_for() {
     let (kernel, device) = (kernel("stream-copy"), device("v100"));
     let document = document(&Estimator::new(&kernel, &device), Candidate::new([256, 1, 1], [1; 3]).unwrap());
     for access in &document.accesses {
-        assert!(near(access.efficiency.unwrap(), 1.0), "{access:?}");
-        assert!(near(access.sectors_per_request.unwrap(), 8.0), "{access:?}");
-        assert!(near(access.issues, 1.0 / 32.0), "{access:?}");
+        assert!(near(access.cost.efficiency.unwrap(), Share::ALL), "{access:?}");
+        assert!(near(access.cost.sectors_per_request.unwrap(), Amount::new(8.0)), "{access:?}");
+        assert!(near(access.cost.issues, Amount::new(1.0 / 32.0)), "{access:?}");
     }
 }
 
@@ -133,7 +141,7 @@ fn neighbours_are_predicted_as_predict_does() {
         let estimator = Estimator::new(&kernel, &device);
         let found = explained(&estimator, candidate);
         assert_eq!(found.prediction, estimator.predict(candidate).unwrap());
-        let rates: Vec<f64> = found.neighbours.near.iter().map(|n| n.prediction.rate()).collect();
+        let rates: Vec<ItemsPerSecond> = found.neighbours.near.iter().map(|n| n.prediction.rate()).collect();
         assert!(rates.is_sorted_by(|a, b| a >= b));
         for n in found.neighbours.near.iter().chain(&found.neighbours.best) {
             assert_ne!(n.choice.candidate, candidate);

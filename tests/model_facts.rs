@@ -43,7 +43,7 @@ fn deep_waves_load_less() {
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let [gx, gy, _] = *launch.sizes().grid;
         let found = footprints(&kernel, &launch, &program, &device, gx * gy, &Counting::default()).unwrap();
-        let loads: f64 = found.fields.iter().map(|f| f.wave_load).sum();
+        let loads = found.fields.iter().map(|f| f.wave_load.get()).sum::<f64>();
         assert!((loads / bytes - 1.0).abs() < 0.02, "{depth} layers: {loads} B, {bytes} expected");
     }
 }

@@ -121,7 +121,7 @@ fn caches_of_the_last_recently_used_line_agree() {
             let loaded = kernel::load("passes", &text, &kernel::Options::default()).unwrap();
             let (prediction, [l2, dram]) = first(&loaded.kernels[0], &small);
             let volumes = &prediction.volumes;
-            let (of_l2, of_dram) = (volumes.l2.load(), volumes.dram.load());
+            let (of_l2, of_dram) = (volumes.l2.load.total.get(), volumes.dram.load.total.get());
             assert!((of_l2 / l2 - 1.0).abs() < 0.06, "{columns}: {of_l2} B from L2, {l2} simulated\n{text}");
             assert!(
                 (of_dram / dram - 1.0).abs() < 0.06,

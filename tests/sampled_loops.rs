@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use wavecast::kernel::{self, Kernel};
 use wavecast::launch::candidates;
-use wavecast::predict::{Estimator, Summary};
+use wavecast::predict::{Estimator, Prediction, Summary};
 use wavecast::{device, kernel::Options};
 
 fn load(text: &str) -> Vec<Kernel> {
@@ -16,7 +16,7 @@ fn predictions(kernels: &[Kernel], most: usize) -> Vec<Summary> {
     let of = |kernel| {
         let estimator = Estimator::new(kernel, &a100);
         let found = candidates(kernel).take(most).filter_map(move |c| estimator.predict(c).ok());
-        found.map(|p| p.summary).collect::<Vec<_>>()
+        found.map(Prediction::into_summary).collect::<Vec<_>>()
     };
     kernels.iter().flat_map(of).collect()
 }
@@ -72,9 +72,9 @@ fn accesses_outside_of_a_sampled_loop_count_once() {
                 body: ['load A[row, k]', 'load B[k, column]']\n  - store C[row, column]\nlaunch: {block: [[32, 8]], registers: 32}\n";
     let found = predictions(&load(&with_sample(text, Some(2))), 1);
     assert!(
-        (found[0].volumes.l2.store - 4.0).abs() < 1e-9,
+        (found[0].volumes.l2.store.total.get() - 4.0).abs() < 1e-9,
         "{} B stored per element",
-        found[0].volumes.l2.store
+        found[0].volumes.l2.store.total
     );
 }
 

@@ -91,8 +91,8 @@ fn volumes(kernel: &Kernel, device: &Device, candidate: Candidate) -> [[f64; 2];
     let all = [BlockBox::whole(launch.sizes().grid)];
     let items = work_items(kernel, launch, &program, &all);
     let dram = &prediction.volumes.dram;
-    let load = dram.load() - dram.load_capacity - dram.partial_store_fill;
-    [[load, dram.store_compulsory], sums.map(|s| s / items)]
+    let load = dram.load.total - dram.load.capacity - dram.load.partial_store_fill;
+    [[load.get(), dram.store.compulsory.get()], sums.map(|s| s / items)]
 }
 
 /// A star of some reach along each axis.
@@ -159,7 +159,7 @@ fn large_grids_have_one_kind_of_waves() {
     let kernel = star([1024, 1024, 512], [4; 3], "f64");
     let device = device::find("v100", &[]).unwrap();
     let predicted = Estimator::new(&kernel, &device).predict(Candidate::new([32, 4, 4], [1; 3]).unwrap());
-    assert!(predicted.unwrap().footprints.waves.is_empty());
+    assert!(predicted.unwrap().footprints().waves.is_empty());
 }
 
 #[test]

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::declare::{section, words};
-use super::quantity::{Bytes, Count, Cycles, Frequency, MostExtents, PerCycle, Rate, Seconds, Size, Steps};
+use super::quantity::{
+    ByteCount, Count, CycleCount, Duration, Frequency, MostExtents, PerCycle, Rate, Size, Steps,
+};
 use super::sourced::{DeviceNumber, Sourced, Visit, plain};
 use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
 
@@ -123,13 +125,13 @@ section! {
         /// Most registers of a thread.
         max_registers_per_thread: Sourced<Count>,
         /// Shared memory in all.
-        shared: Sourced<Bytes>,
+        shared: Sourced<ByteCount>,
         /// Most shared memory of a block.
-        shared_per_block: Sourced<Bytes>,
+        shared_per_block: Sourced<ByteCount>,
         /// Granularity of shared-memory allocation.
-        shared_allocation: Sourced<Bytes>,
+        shared_allocation: Sourced<ByteCount>,
         /// Shared memory of each block that the system takes.
-        shared_reserved: Sourced<Bytes>,
+        shared_reserved: Sourced<ByteCount>,
         /// Warp schedulers.
         schedulers: Sourced<Count>,
         [optional]
@@ -167,7 +169,7 @@ section! {
         /// Bytes per cycle and SM.
         bandwidth: Sourced<PerCycle>,
         /// Latency of a hit.
-        latency: Sourced<Cycles>,
+        latency: Sourced<CycleCount>,
         [optional]
         /// Associativity.
         ways: Sourced<Count>,
@@ -192,7 +194,7 @@ section! {
         /// Bandwidth of the device.
         bandwidth: Sourced<Rate>,
         /// Latency of a hit.
-        latency: Sourced<Cycles>,
+        latency: Sourced<CycleCount>,
         /// Number of separate second-level caches.
         instances: Sourced<Count>,
         [optional]
@@ -209,7 +211,7 @@ section! {
         /// Bandwidth.
         bandwidth: Sourced<Rate>,
         /// Latency of a hit.
-        latency: Sourced<Cycles>,
+        latency: Sourced<CycleCount>,
         [optional]
     }
 }
@@ -226,7 +228,7 @@ section! {
         /// Fetch granularity.
         fetch: Sourced<Size>,
         /// Latency.
-        latency: Sourced<Cycles>,
+        latency: Sourced<CycleCount>,
         [optional]
     }
 }
@@ -242,7 +244,7 @@ section! {
         /// Memory that the last level covers.
         l2_reach: Sourced<Size>,
         /// Additional latency of a miss.
-        miss_latency: Sourced<Cycles>,
+        miss_latency: Sourced<CycleCount>,
     }
 }
 
@@ -291,7 +293,7 @@ section! {
         /// How blocks are given to SMs.
         dispatch: Dispatch,
         /// Time a kernel launch takes by itself.
-        launch_overhead: Sourced<Seconds>,
+        launch_overhead: Sourced<Duration>,
         [optional]
         /// What compilers call it: `sm_80`, `gfx90a`.
         target: String,

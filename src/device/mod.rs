@@ -20,7 +20,7 @@ pub use document::{
 };
 pub use edit::{Change, edit};
 pub use quantity::{
-    Bytes, Count, Cycles, Frequency, MostExtents, PerCycle, Quantity, Rate, Seconds, Size, Steps,
+    ByteCount, Count, CycleCount, Duration, Frequency, MostExtents, PerCycle, Quantity, Rate, Size, Steps,
 };
 pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{DeviceNumber, Sourced};

@@ -69,9 +69,9 @@ const BYTE_UNITS: [(&str, f64); 7] = [
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Bytes(pub u64);
+pub struct ByteCount(pub u64);
 
-impl Quantity for Bytes {
+impl Quantity for ByteCount {
     const EXAMPLE: &'static str = "40 MiB";
 
     fn parse(text: &str) -> Option<Self> {
@@ -82,11 +82,11 @@ impl Quantity for Bytes {
             clippy::cast_sign_loss,
             reason = "integral, positive, below 2^63"
         )]
-        (bytes.fract() == 0.0 && bytes < 9.2e18).then_some(Bytes(bytes as u64))
+        (bytes.fract() == 0.0 && bytes < 9.2e18).then_some(ByteCount(bytes as u64))
     }
 }
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let binary = [BYTE_UNITS[0], BYTE_UNITS[2], BYTE_UNITS[4], BYTE_UNITS[6]];
         let decimal = [BYTE_UNITS[1], BYTE_UNITS[3], BYTE_UNITS[5]];
@@ -109,17 +109,17 @@ impl fmt::Display for Bytes {
 pub struct Size(pub u64);
 
 impl Quantity for Size {
-    const EXAMPLE: &'static str = Bytes::EXAMPLE;
+    const EXAMPLE: &'static str = ByteCount::EXAMPLE;
     const LEAST: Option<&'static str> = Some("at least 1 B");
 
     fn parse(text: &str) -> Option<Self> {
-        Bytes::parse(text).filter(|b| b.0 > 0).map(|b| Self(b.0))
+        ByteCount::parse(text).filter(|b| b.0 > 0).map(|b| Self(b.0))
     }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Bytes(self.0).fmt(f)
+        ByteCount(self.0).fmt(f)
     }
 }
 
@@ -168,7 +168,7 @@ real! {
 
 real! {
     /// Seconds.
-    Seconds, "2.5 us", TIME_UNITS, [("ns", 1e-9), ("us", 1e-6), ("s", 1.0)]
+    Duration, "2.5 us", TIME_UNITS, [("ns", 1e-9), ("us", 1e-6), ("s", 1.0)]
 }
 
 real! {
@@ -178,7 +178,7 @@ real! {
 
 real! {
     /// Clock cycles.
-    Cycles, "200 cycles", [("cycles", 1.0), ("cycle", 1.0)], [("cycles", 1.0)]
+    CycleCount, "200 cycles", [("cycles", 1.0), ("cycle", 1.0)], [("cycles", 1.0)]
 }
 
 /// A plain positive count.
@@ -225,20 +225,20 @@ impl fmt::Display for MostExtents {
 
 /// Several sizes in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Steps(pub Vec<Bytes>);
+pub struct Steps(pub Vec<ByteCount>);
 
 impl Quantity for Steps {
     const EXAMPLE: &'static str = "[0 KiB, 8 KiB, 16 KiB]";
 
     fn parse(text: &str) -> Option<Self> {
-        let steps: Vec<Bytes> = list(text).map(Bytes::parse).collect::<Option<_>>()?;
+        let steps: Vec<ByteCount> = list(text).map(ByteCount::parse).collect::<Option<_>>()?;
         (!steps.is_empty() && steps.is_sorted()).then_some(Steps(steps))
     }
 }
 
 impl fmt::Display for Steps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<String> = self.0.iter().map(Bytes::to_string).collect();
+        let steps: Vec<String> = self.0.iter().map(ByteCount::to_string).collect();
         write!(f, "[{}]", steps.join(", "))
     }
 }
@@ -253,16 +253,16 @@ mod tests {
 
     #[test]
     fn units_are_required_and_understood() {
-        assert_eq!(Bytes::parse("40 MiB"), Some(Bytes(40 << 20)));
-        assert_eq!(Bytes::parse("80MiB"), Some(Bytes(80 << 20)));
-        assert_eq!(Bytes::parse("141 GB"), Some(Bytes(141_000_000_000)));
-        assert_eq!(Bytes::parse("40"), None, "bytes of what unit?");
-        assert_eq!(Bytes::parse("0.3 B"), None);
-        assert_eq!(Bytes::parse("-1 B"), None);
+        assert_eq!(ByteCount::parse("40 MiB"), Some(ByteCount(40 << 20)));
+        assert_eq!(ByteCount::parse("80MiB"), Some(ByteCount(80 << 20)));
+        assert_eq!(ByteCount::parse("141 GB"), Some(ByteCount(141_000_000_000)));
+        assert_eq!(ByteCount::parse("40"), None, "bytes of what unit?");
+        assert_eq!(ByteCount::parse("0.3 B"), None);
+        assert_eq!(ByteCount::parse("-1 B"), None);
         assert_eq!(Frequency::parse("1.41 GHz"), Some(Frequency(1.41e9)));
         assert_eq!(Rate::parse("1e3 GB/s"), Some(Rate(1e12)));
         assert_eq!(Rate::parse("0 GB/s"), None);
-        assert_eq!(Cycles::parse("200"), None);
+        assert_eq!(CycleCount::parse("200"), None);
         assert_eq!(Count::parse("0"), None);
         assert_eq!((Size::parse("0 B"), Size::parse("1 B")), (None, Some(Size(1))));
         assert!(is_zero("0 B") && is_zero("0") && !is_zero("1 B") && !is_zero("B"));
@@ -273,11 +273,11 @@ mod tests {
     #[test]
     fn values_are_written_as_they_are_read() {
         for text in ["40 MiB", "141 GB", "192 KiB", "0 B", "163 KiB", "1 GiB", "100 B"] {
-            assert_eq!(Bytes::parse(text).unwrap().to_string(), text);
+            assert_eq!(ByteCount::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Frequency::parse("1410 MHz").unwrap().to_string(), "1.41 GHz");
         assert_eq!(Rate::parse("1555 GB/s").unwrap().to_string(), "1555 GB/s");
-        assert_eq!(Seconds::parse("2.6 us").unwrap().to_string(), "2.6 us");
+        assert_eq!(Duration::parse("2.6 us").unwrap().to_string(), "2.6 us");
         assert_eq!(Steps::parse("[0 B, 8 KiB]").unwrap().to_string(), "[0 B, 8 KiB]");
     }
 }

@@ -1,12 +1,16 @@
 //! How many blocks an SM runs at a time, and what keeps it from running more.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::geometry::Launch;
 use super::infeasible::Infeasible;
 use crate::device::Device;
 use crate::expr::Dim;
 
 /// What limits the number of resident blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// Resident threads (warps).
     Threads,
@@ -31,7 +35,7 @@ impl Limit {
 }
 
 /// The occupancy of an SM, and the waves that follow from it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Occupancy {
     /// Resident blocks of an SM.
@@ -41,6 +45,7 @@ pub struct Occupancy {
     /// Share of the warps that could be resident.
     pub fraction: f64,
     /// What keeps further blocks out.
+    #[schemars(with = "String")]
     pub limited_by: Limit,
     /// Resident blocks of the device.
     pub wave_blocks: i64,

@@ -150,8 +150,8 @@ pub fn compare(
     let launch = &prediction.launch;
     let l1_bytes = l1_capacity(device, launch, &prediction.occupancy);
     let count = |n: i64| u64::try_from(n).unwrap_or(0);
-    let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.footprints.working_blocks));
-    let config = hierarchy_of(device, per_sm, l1_bytes, options.ways).map_err(Uncompared::Cache)?;
+    let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.working_blocks));
+    let config = hierarchy_of(device, per_sm, l1_bytes.get(), options.ways).map_err(Uncompared::Cache)?;
     let synth = Synth::new(kernel, launch)?;
     let wave = count(prediction.occupancy.wave_blocks).clamp(1, synth.blocks());
     let reach = (count(launch.sizes.grid[0]) * count(launch.sizes.grid[1])).saturating_add(wave);
@@ -221,10 +221,10 @@ enum Earlier {
 fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u64) -> Earlier {
     let v = &prediction.volumes;
     let level = v.llc.as_ref().unwrap_or(&v.dram);
-    let kept = level.reuse_launch + level.store_kept;
-    let all = level.load_compulsory + level.store_compulsory + level.store_kept;
+    let kept = level.load.reuse_launch + level.store.kept;
+    let all = level.load.compulsory + level.store.compulsory + level.store.kept;
     match caches {
-        Caches::Warm if kept > LITTLE * all => {
+        Caches::Warm if kept > all * LITTLE => {
             let short = blocks <= wave.saturating_mul(MOST_EARLIER);
             if short { Earlier::Simulated } else { Earlier::TooLong }
         }
@@ -274,17 +274,18 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
     let per_item = |bytes: u64| bytes as f64 / simulated.items;
     let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
+    let (asked, l2, dram) = (v.l1.load_bytes.get(), v.l2.load.total.get(), v.dram.load.total.get());
     let bytes = "bytes per work item";
     let [l1_load, l2_load, dram_load] =
         [volumes.l1_load_bytes, volumes.l2_load_bytes, volumes.dram_load_bytes].map(per_item);
     let all = [
-        ("l1_load", bytes, v.l1.load, l1_load),
-        ("l2_load", bytes, v.l2.load(), l2_load),
-        ("l2_store", bytes, v.l2.store, per_item(volumes.l2_store_bytes)),
-        ("dram_load", bytes, v.dram.load(), dram_load),
-        ("dram_store", bytes, v.dram.store(), simulated.stored.max(0.0) / simulated.items),
-        ("l1_miss_rate", "percent", rate(v.l2.load(), v.l1.load), rate(l2_load, l1_load)),
-        ("l2_miss_rate", "percent", rate(v.dram.load(), v.l2.load()), rate(dram_load, l2_load)),
+        ("l1_load", bytes, asked, l1_load),
+        ("l2_load", bytes, l2, l2_load),
+        ("l2_store", bytes, v.l2.store.total.get(), per_item(volumes.l2_store_bytes)),
+        ("dram_load", bytes, dram, dram_load),
+        ("dram_store", bytes, v.dram.store.total.get(), simulated.stored.max(0.0) / simulated.items),
+        ("l1_miss_rate", "percent", rate(l2, asked), rate(l2_load, l1_load)),
+        ("l2_miss_rate", "percent", rate(dram, l2), rate(dram_load, l2_load)),
     ];
     let cut = simulated.cut;
     let parting =

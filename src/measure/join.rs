@@ -181,11 +181,10 @@ fn case(
 ) -> Result<Case, RejectedCase> {
     let lines = rows.iter().map(|r| r.line).collect();
     match estimator.predict(candidate) {
-        Ok(mut prediction) => {
-            // What single instructions do is not asked for, and takes the most room.
-            prediction.l1.instructions = Vec::new();
-            prediction.l1.blocks = Vec::new();
-            let measured = measured(rows, prediction.items);
+        Ok(prediction) => {
+            // What single instructions do is not asked for.
+            let prediction = prediction.without_instructions();
+            let measured = measured(rows, prediction.items.get());
             Ok(Case { candidate, lines, measured, prediction })
         }
         Err(why) => Err(RejectedCase { candidate, lines, code: why.code(), reason: why.to_string() }),
@@ -215,19 +214,19 @@ impl Case {
     pub fn predicted(&self, quantity: MeasuredQuantity, device: &Device) -> Option<f64> {
         let (p, v) = (&self.prediction, &self.prediction.volumes);
         Some(match quantity {
-            MeasuredQuantity::L1Load => v.l1.load,
-            MeasuredQuantity::L1Store => v.l1.store,
-            MeasuredQuantity::L2Load => v.l2.load(),
-            MeasuredQuantity::L2Store => v.l2.store,
-            MeasuredQuantity::LlcLoad => v.llc.as_ref()?.load(),
-            MeasuredQuantity::LlcStore => v.llc.as_ref()?.store(),
-            MeasuredQuantity::DramLoad => v.dram.load(),
-            MeasuredQuantity::DramStore => v.dram.store(),
-            MeasuredQuantity::L1Wavefronts => v.l1.data,
-            MeasuredQuantity::L1TagWavefronts => v.l1.tag,
-            MeasuredQuantity::Time => p.time.seconds,
-            MeasuredQuantity::Rate => p.rate(),
-            MeasuredQuantity::Cycles => p.time.seconds * device.clock.value.0,
+            MeasuredQuantity::L1Load => v.l1.load_bytes.get(),
+            MeasuredQuantity::L1Store => v.l1.store_bytes.get(),
+            MeasuredQuantity::L2Load => v.l2.load.total.get(),
+            MeasuredQuantity::L2Store => v.l2.store.total.get(),
+            MeasuredQuantity::LlcLoad => v.llc.as_ref()?.load.total.get(),
+            MeasuredQuantity::LlcStore => v.llc.as_ref()?.store.total.get(),
+            MeasuredQuantity::DramLoad => v.dram.load.total.get(),
+            MeasuredQuantity::DramStore => v.dram.store.total.get(),
+            MeasuredQuantity::L1Wavefronts => v.l1.data_wavefronts.get(),
+            MeasuredQuantity::L1TagWavefronts => v.l1.tag_wavefronts.get(),
+            MeasuredQuantity::Time => p.time.seconds.get(),
+            MeasuredQuantity::Rate => p.rate().get(),
+            MeasuredQuantity::Cycles => p.time.seconds.get() * device.clock.value.0,
         })
     }
 
@@ -245,7 +244,7 @@ impl Case {
     /// Measured seconds, however they were written.
     pub fn seconds(&self, device: &Device) -> Option<f64> {
         self.measured(MeasuredQuantity::Time)
-            .or_else(|| self.measured(MeasuredQuantity::Rate).map(|rate| self.prediction.items / rate))
+            .or_else(|| self.measured(MeasuredQuantity::Rate).map(|rate| self.prediction.items.get() / rate))
             .or_else(|| self.measured(MeasuredQuantity::Cycles).map(|cycles| cycles / device.clock.value.0))
     }
 }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
+use crate::quantity::{Bytes, PerItem};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A part of the difference of a quantity.
@@ -113,17 +114,18 @@ pub(super) struct Parting<'p> {
 impl Parting<'_> {
     /// The terms of a quantity, largest first; what they leave is a term, too.
     pub(super) fn terms(&self, name: &str, analytic: f64, simulated: f64) -> Vec<DifferenceTerm> {
+        let l2 = self.analytic.l2.load.total.get();
         let mut terms = match name {
             "l2_load" => self.l2_load(),
             "l2_store" => self.l2_store(simulated),
             "dram_load" => self.dram_load(),
             "dram_store" => self.dram_store(simulated),
             "l1_miss_rate" => {
-                rate("L2", self.analytic.l2.load(), self.l2_load, "L1", self.analytic.l1.load, self.l1_load)
+                rate("L2", l2, self.l2_load, "L1", self.analytic.l1.load_bytes.get(), self.l1_load)
             }
             "l2_miss_rate" => {
-                let dram = self.analytic.dram.load();
-                rate("memory", dram, self.dram_load, "L2", self.analytic.l2.load(), self.l2_load)
+                let dram = self.analytic.dram.load.total.get();
+                rate("memory", dram, self.dram_load, "L2", l2, self.l2_load)
             }
             _ => vec![term(
                 "sectors",
@@ -147,16 +149,16 @@ impl Parting<'_> {
     }
 
     fn l2_load(&self) -> Vec<DifferenceTerm> {
-        let (a, s, real) = (&self.analytic.l2, &self.steps, self.l2_load);
+        let (a, s, real) = (&self.analytic.l2.load, &self.steps, self.l2_load);
         let room = s.l2_without_sets - s.l2_endless;
         vec![
             term(
                 "compulsory",
-                a.load_compulsory - s.l2_alone,
+                a.compulsory.get() - s.l2_alone,
                 format!(
                     "what a block loads at least: {:.2} by the analytic count, {:.2} if each simulated block had an \
                      endless L1 for itself",
-                    a.load_compulsory, s.l2_alone
+                    a.compulsory, s.l2_alone
                 ),
             ),
             term(
@@ -177,11 +179,11 @@ impl Parting<'_> {
             ),
             term(
                 "room",
-                a.load_capacity - room,
+                a.capacity.get() - room,
                 format!(
                     "lost for want of room in L1: {:.2} by the fitted curve, {room:.2} where the least recently used \
                      of all lines gives way",
-                    a.load_capacity
+                    a.capacity
                 ),
             ),
             term(
@@ -196,7 +198,7 @@ impl Parting<'_> {
     }
 
     fn l2_store(&self, simulated: f64) -> Vec<DifferenceTerm> {
-        let (sectors, all) = (self.analytic.l1.store, self.analytic.l2.store);
+        let (sectors, all) = (self.analytic.l1.store_bytes.get(), self.analytic.l2.store.total.get());
         vec![
             term(
                 "sectors",
@@ -217,17 +219,18 @@ impl Parting<'_> {
     fn dram_load(&self) -> Vec<DifferenceTerm> {
         let (v, s, real) = (self.analytic, &self.steps, self.dram_load);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
-        let reuse: f64 = of_l2.reuse.iter().sum();
+        let load = &of_l2.load;
+        let reuse = load.reuse().iter().sum::<Bytes<_>>().get();
         let found = s.dram_cold - s.dram_endless;
         let room = s.dram_without_sets - s.dram_endless;
         let few = if self.cut { "; more blocks would have to run before it: raise --warm-waves" } else { "" };
         let mut terms = vec![
             term(
                 "compulsory",
-                of_l2.load_compulsory - s.dram_cold,
+                load.compulsory.get() - s.dram_cold,
                 format!(
                     "distinct sectors that a wave loads: {:.2} by the analytic count, {:.2} in the simulated wave",
-                    of_l2.load_compulsory, s.dram_cold
+                    load.compulsory, s.dram_cold
                 ),
             ),
             term(
@@ -240,11 +243,11 @@ impl Parting<'_> {
             ),
             term(
                 "room",
-                of_l2.load_capacity - room,
+                load.capacity.get() - room,
                 format!(
                     "lost for want of room in L2: {:.2} within a wave by the fitted curve, {room:.2} where the least \
                      recently used of all lines gives way",
-                    of_l2.load_capacity
+                    load.capacity
                 ),
             ),
             term(
@@ -257,30 +260,30 @@ impl Parting<'_> {
             ),
             term(
                 "earlier-launch",
-                -of_l2.reuse_launch,
+                -load.reuse_launch.get(),
                 format!(
                     "left in L2 by an earlier launch: {:.2}, in the analytic model only",
-                    of_l2.reuse_launch
+                    load.reuse_launch
                 ),
             ),
             term(
                 "partial-stores",
-                of_l2.partial_store_fill,
+                load.partial_store_fill.get(),
                 format!(
                     "sectors that were stored in part are completed: {:.2} by the fitted curve, in the analytic \
                      model only",
-                    of_l2.partial_store_fill
+                    load.partial_store_fill
                 ),
             ),
         ];
-        terms.extend(self.last_level(MemoryVolumes::load, "loads"));
+        terms.extend(self.last_level(|v| v.load.total, "loads"));
         terms
     }
 
     fn dram_store(&self, simulated: f64) -> Vec<DifferenceTerm> {
         let (v, s) = (self.analytic, &self.steps);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
-        let (once, redundant) = (of_l2.store_compulsory, of_l2.store_redundant);
+        let (once, redundant) = (of_l2.store.compulsory.get(), of_l2.store.redundant.get());
         let again = simulated - s.stored_endless;
         let mut terms = vec![
             term(
@@ -309,13 +312,13 @@ impl Parting<'_> {
                 ),
             ),
         ];
-        terms.extend(self.last_level(MemoryVolumes::store, "stores"));
+        terms.extend(self.last_level(|v| v.store.total, "stores"));
         terms
     }
 
     /// What a last-level cache keeps from memory, which is not simulated.
-    fn last_level(&self, of: fn(&MemoryVolumes) -> f64, what: &str) -> Option<DifferenceTerm> {
-        let kept = of(self.analytic.llc.as_ref()?) - of(&self.analytic.dram);
+    fn last_level(&self, of: fn(&MemoryVolumes) -> Bytes<PerItem>, what: &str) -> Option<DifferenceTerm> {
+        let kept = (of(self.analytic.llc.as_ref()?) - of(&self.analytic.dram)).get();
         let reason = format!(
             "the last-level cache, which is not simulated, keeps {kept:.2} of the {what} from memory"
         );

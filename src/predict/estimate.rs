@@ -1,5 +1,7 @@
 //! Everything known about one launch.
 
+use std::sync::Arc;
+
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
 use crate::curve::{Curves, Fit, for_device};
@@ -202,21 +204,44 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
         footprints: Footprints,
     ) -> Result<Prediction, Unpredicted> {
-        let (kernel, device) = (self.kernel, self.device);
-        let l1 = self.within(Work::L1, || l1::count(kernel, &launch, program, device))?;
-        let (items, counting) = (footprints.items, Counted::new(&footprints, &l1));
-        let (volumes, time) = (Volumes::default(), Time::default());
-        let working_blocks = footprints.working_blocks;
-        let summary = Summary { launch, occupancy, volumes, time, items, working_blocks, counting };
-        let mut prediction = Prediction { summary, l1, footprints };
-        self.refit(&mut prediction, self.curves.fit);
-        Ok(prediction)
+        let counted = self.counted(&launch, program, footprints)?;
+        Ok(Prediction { summary: self.summary(launch, occupancy, &counted), counted: Arc::new(counted) })
+    }
+
+    /// Counts what warps do.
+    pub(super) fn counted(
+        &self,
+        launch: &Launch,
+        program: &Program<i64>,
+        footprints: Footprints,
+    ) -> Result<Counted, Unpredicted> {
+        let l1 = self.within(Work::L1, || l1::count(self.kernel, launch, program, self.device))?;
+        Ok(Counted { l1, footprints })
+    }
+
+    /// What follows from what was counted.
+    pub(super) fn summary(&self, launch: Launch, occupancy: Occupancy, counted: &Counted) -> Summary {
+        let (volumes, time) = self.applied(self.curves.fit, &launch, &occupancy, counted);
+        let Footprints { items, working_blocks, .. } = counted.footprints;
+        Summary { launch, occupancy, volumes, time, items, working_blocks, counting: counted.how() }
     }
 
     /// Volumes and time of a prediction under other coefficients. What was counted stays, so that this
     /// takes a microsecond: for fitting.
     pub fn refit(&self, prediction: &mut Prediction, fit: &Fit) {
-        let Prediction { summary: Summary { launch, occupancy, .. }, l1, footprints } = &*prediction;
+        let Prediction { summary, counted } = prediction;
+        (summary.volumes, summary.time) = self.applied(fit, &summary.launch, &summary.occupancy, counted);
+    }
+
+    /// Volumes and time under some coefficients.
+    fn applied(
+        &self,
+        fit: &Fit,
+        launch: &Launch,
+        occupancy: &Occupancy,
+        counted: &Counted,
+    ) -> (Volumes, Time) {
+        let Counted { l1, footprints } = counted;
         let volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
         let inputs = Inputs {
             device: self.device,
@@ -224,13 +249,13 @@ impl<'a> Estimator<'a> {
             launch,
             occupancy,
             volumes: &volumes,
-            items: prediction.items,
+            items: footprints.items,
             working_blocks: footprints.working_blocks,
         };
         let time = match self.model {
             Model::Default => combined(&inputs, &fit.time),
             Model::Roofline => roofline(&inputs),
         };
-        (prediction.summary.volumes, prediction.summary.time) = (volumes, time);
+        (volumes, time)
     }
 }

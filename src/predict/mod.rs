@@ -9,8 +9,9 @@ mod time;
 
 pub use estimate::{Estimator, Model, Unpredicted};
 pub use explain::{
-    AccessShare, Alone, Explanation, Halo, Layer, Level, Levels, Lost, Neighbour, Neighbours, explain,
+    AccessCost, AccessShare, Alone, CachePressure, Explanation, Halo, Layer, LoadParts, MemoryLevel,
+    Neighbour, Neighbours, explain,
 };
-pub use prediction::{Counted, Prediction, Summary};
+pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::{Choice, Ranked, Ranking, rank};
-pub use time::{Limiter, Limits, Terms, Time};
+pub use time::{Limiter, RateLimits, Terms, Time};

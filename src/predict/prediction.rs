@@ -1,10 +1,15 @@
 //! What is predicted of one launch.
 
 use std::ops::Deref;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::time::Time;
 use crate::footprint::Engine;
 use crate::launch::{Launch, Occupancy};
+use crate::quantity::{ItemCount, ItemsPerSecond, PerLaunch};
 use crate::traffic::l1::L1Counts;
 use crate::traffic::{Footprints, Volumes};
 
@@ -29,40 +34,56 @@ pub struct Summary {
     /// Seconds and their parts.
     pub time: Time,
     /// Work items of the domain.
-    pub items: f64,
+    pub items: ItemCount<PerLaunch>,
     /// Blocks that have work: others end at once.
     pub working_blocks: i64,
     /// How volumes were counted.
-    pub counting: Counted,
+    pub counting: HowCounted,
 }
 
 impl Summary {
     /// Work items per second.
-    pub fn rate(&self) -> f64 {
+    pub fn rate(&self) -> ItemsPerSecond {
         self.items / self.time.seconds
     }
 }
 
-/// How volumes were counted.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Counted {
-    /// Engines that counted lines, each once.
+/// How distinct lines were counted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct HowCounted {
+    /// The engines that counted, each once.
+    #[serde(serialize_with = "words")]
+    #[schemars(with = "Vec<String>")]
     pub engines: Vec<Engine>,
-    /// Whether a count of lines is an estimate.
-    pub lines_sampled: bool,
-    /// How many counts of lines were made.
+    /// Whether all counts are exact; estimates come with a warning.
+    pub exact: bool,
+    /// Number of counts.
     pub counts: usize,
-    /// How many of them a second engine confirmed.
+    /// How many of them a second engine confirmed; 0 without `--verify`.
     pub verified: usize,
     /// Whether some warps, blocks or iterations stood for all of them.
+    #[serde(skip)]
     pub warps_sampled: bool,
 }
 
+fn words<S: Serializer>(engines: &[Engine], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(engines.iter().map(|e| e.word()))
+}
+
+/// What was counted of a launch, before any hit rate or coefficient is applied.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Counted {
+    pub(super) l1: L1Counts,
+    pub(super) footprints: Footprints,
+}
+
 impl Counted {
-    pub(super) fn new(footprints: &Footprints, l1: &L1Counts) -> Self {
-        Self {
+    pub(super) fn how(&self) -> HowCounted {
+        let Self { l1, footprints } = self;
+        HowCounted {
             engines: footprints.engines.clone(),
-            lines_sampled: footprints.sampled,
+            exact: !footprints.sampled,
             counts: footprints.counts,
             verified: footprints.verified,
             warps_sampled: l1.sampled,
@@ -71,19 +92,39 @@ impl Counted {
 }
 
 /// A summary with all that was counted for it, so that other coefficients can be applied
-/// ([`Estimator::refit`](super::Estimator::refit)) and single accesses looked at.
+/// ([`Estimator::refit`](super::Estimator::refit)) and single accesses looked at. Copies share what was counted.
+/// Reads as its summary, which only the estimator changes.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Prediction {
-    /// The result.
-    pub summary: Summary,
-    /// What was counted in L1.
-    pub l1: L1Counts,
-    /// What was counted of blocks and waves.
-    pub footprints: Footprints,
+    pub(super) summary: Summary,
+    pub(super) counted: Arc<Counted>,
 }
 
-/// A prediction can be read as its summary.
+impl Prediction {
+    /// The result alone.
+    pub fn into_summary(self) -> Summary {
+        self.summary
+    }
+
+    /// What was counted in L1.
+    pub fn l1(&self) -> &L1Counts {
+        &self.counted.l1
+    }
+
+    /// What was counted of blocks and waves.
+    pub fn footprints(&self) -> &Footprints {
+        &self.counted.footprints
+    }
+
+    /// Leaves out what single instructions do in L1, which takes the most room and is for explanations only.
+    #[must_use]
+    pub fn without_instructions(mut self) -> Self {
+        let l1 = &mut Arc::make_mut(&mut self.counted).l1;
+        (l1.instructions, l1.blocks) = (Vec::new(), Vec::new());
+        self
+    }
+}
+
 impl Deref for Prediction {
     type Target = Summary;
 

@@ -9,6 +9,7 @@ use super::shared::{Runnable, Shared, Slot};
 use crate::effort::{heeding, stop, stopped};
 use crate::launch::Candidate;
 use crate::parallel;
+use crate::quantity::{Ratio, Seconds};
 
 /// A candidate of one of several kernels: variants of a document are ranked together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,7 +43,7 @@ pub struct Ranked {
     /// From 1: candidates that the model cannot tell apart within its own error share one.
     pub tie_group: usize,
     /// The time of the best one over its own.
-    pub relative: f64,
+    pub relative: Ratio,
     /// Position of its kernel.
     pub kernel: usize,
     /// What is predicted of it.
@@ -226,12 +227,13 @@ fn one(
     let footprints = shared.footprints(&runnable, &program, slot)?;
     let Runnable { launch, occupancy } = runnable;
     // Of many candidates only what a ranking shows is kept.
-    Ok(estimator.of_counted(launch, occupancy, &program, footprints)?.summary)
+    let counted = estimator.counted(&launch, &program, footprints)?;
+    Ok(estimator.summary(launch, occupancy, &counted))
 }
 
 fn placed(found: Vec<(usize, usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
-    let best = found.first().map_or(0.0, |f| f.2.time.seconds);
-    let (mut tie_group, mut group_best) = (0, 0.0);
+    let best = found.first().map_or(Seconds::ZERO, |f| f.2.time.seconds);
+    let (mut tie_group, mut group_best) = (0, Seconds::ZERO);
     let mut results = Vec::with_capacity(found.len());
     for (i, (_, kernel, prediction)) in found.into_iter().enumerate() {
         let seconds = prediction.time.seconds;
@@ -239,7 +241,7 @@ fn placed(found: Vec<(usize, usize, Box<Summary>)>, error: f64) -> Vec<Ranked> {
             tie_group += 1;
             group_best = seconds;
         }
-        let relative = if seconds > 0.0 { best / seconds } else { 1.0 };
+        let relative = Ratio::new(if seconds > Seconds::ZERO { best / seconds } else { 1.0 });
         results.push(Ranked { rank: i + 1, tie_group, relative, kernel, prediction });
     }
     results

@@ -1,9 +1,13 @@
 //! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::curve::TimeFit;
 use crate::device::Device;
 use crate::kernel::{Precision, Work};
 use crate::launch::{Launch, Occupancy};
+use crate::quantity::{Bytes, Cycles, ItemCount, ItemsPerSecond, PerItem, PerLaunch, Seconds};
 use crate::traffic::Volumes;
 
 /// What keeps a kernel from being faster.
@@ -46,56 +50,56 @@ impl Limiter {
 }
 
 /// Work items per second that each resource allows by itself; `None` where it is not used.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct RateLimits {
     /// Floating-point units.
-    pub fp: Option<f64>,
+    pub fp: Option<ItemsPerSecond>,
     /// The pipe of the L1.
-    pub l1: Option<f64>,
+    pub l1: Option<ItemsPerSecond>,
     /// Bandwidth of the L2.
-    pub l2: Option<f64>,
+    pub l2: Option<ItemsPerSecond>,
     /// Bandwidth of the memory.
-    pub dram: Option<f64>,
+    pub dram: Option<ItemsPerSecond>,
 }
 
-/// Seconds that each part would take by itself, and how they add up: the total is the longest of the
-/// first six, plus tail, launch and combination.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
+/// latency, tlb and dispatch, plus tail, launch and combination.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Terms {
     /// Floating-point units.
-    pub fp: f64,
+    pub fp: Seconds,
     /// The pipe of the L1.
-    pub l1: f64,
+    pub l1: Seconds,
     /// Bandwidth of the L2.
-    pub l2: f64,
+    pub l2: Seconds,
     /// Bandwidth of the memory.
-    pub dram: f64,
+    pub dram: Seconds,
     /// Waves of threads that each take at least a trip to memory.
-    pub latency: f64,
-    /// Address translation.
-    pub tlb: f64,
-    /// Starting blocks.
-    pub dispatch: f64,
+    pub latency: Seconds,
     /// The last, partial wave, and few blocks on an SM.
-    pub tail: f64,
+    pub tail: Seconds,
     /// The launch itself.
-    pub launch: f64,
+    pub launch: Seconds,
+    /// Address translation.
+    pub tlb: Seconds,
+    /// Starting blocks.
+    pub dispatch: Seconds,
     /// What limiters that are close to each other cost beyond the longest.
-    pub combination: f64,
+    pub combination: Seconds,
 }
 
 /// The time of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Time {
-    /// Seconds in all.
-    pub seconds: f64,
+    /// All of it.
+    pub seconds: Seconds,
     /// What limits.
     pub limiter: Limiter,
     /// Rates that the resources allow.
-    pub limits: Limits,
+    pub limits: RateLimits,
     /// Parts of the time.
     pub terms: Terms,
 }
@@ -111,7 +115,7 @@ pub(super) struct Inputs<'a> {
     pub(super) occupancy: &'a Occupancy,
     pub(super) volumes: &'a Volumes,
     /// Work items of the grid.
-    pub(super) items: f64,
+    pub(super) items: ItemCount<PerLaunch>,
     /// Blocks that have work.
     pub(super) working_blocks: i64,
 }
@@ -131,59 +135,56 @@ impl Inputs<'_> {
         (blocks / sms).ceil() * sms / blocks
     }
 
-    /// Seconds of `cycles` per work item on all SMs.
-    fn on_sms(&self, cycles: f64) -> f64 {
-        self.items * cycles / (self.sms() * self.clock())
+    /// Cycles of work items on all SMs.
+    fn on_sms(&self, cycles: Cycles<PerItem>) -> Seconds {
+        Seconds::new(cycles.in_all(self.items).get() / (self.sms() * self.clock()))
     }
 
-    fn fp(&self) -> f64 {
-        let Some(flops) = self.work.flops else { return 0.0 };
+    fn fp(&self) -> Seconds {
+        let Some(flops) = self.work.flops else { return Seconds::ZERO };
         let rates = &self.device.rates;
         let rate = match self.work.precision {
             Precision::F64 => rates.fp64.value.0,
             Precision::F32 => rates.fp32.value.0,
             Precision::F16 => rates.fp16.value.0,
         };
-        self.on_sms(flops / (rate as f64).max(1.0))
+        self.on_sms(Cycles::new(flops / (rate as f64).max(1.0)))
     }
 
-    fn l2(&self) -> f64 {
-        let bytes = self.volumes.l2.load() + self.volumes.l2.store;
-        self.items * bytes / self.device.l2.bandwidth.value.0
-    }
-
-    fn dram_bytes(&self) -> f64 {
-        self.volumes.dram.load() + self.volumes.dram.store()
+    fn l2(&self) -> Seconds {
+        let bytes = self.volumes.l2.total().in_all(self.items);
+        Seconds::new(bytes.get() / self.device.l2.bandwidth.value.0)
     }
 
     /// Share of the bytes to and from memory that are stored.
     fn stored_share(&self) -> f64 {
-        let bytes = self.dram_bytes();
-        if bytes > 0.0 { self.volumes.dram.store() / bytes } else { 0.0 }
+        let (dram, bytes) = (&self.volumes.dram, self.volumes.dram.total());
+        if bytes > Bytes::ZERO { dram.store.total / bytes } else { 0.0 }
     }
 
-    fn limits(&self, terms: &Terms) -> Limits {
-        let rate = |seconds: f64| (seconds > 0.0).then(|| self.items / seconds);
+    fn limits(&self, terms: &Terms) -> RateLimits {
+        let rate = |time: Seconds| (time > Seconds::ZERO).then(|| self.items / time);
         let dram = if self.uses_memory() { rate(terms.dram) } else { None };
-        Limits { fp: rate(terms.fp), l1: rate(terms.l1), l2: rate(terms.l2), dram }
+        RateLimits { fp: rate(terms.fp), l1: rate(terms.l1), l2: rate(terms.l2), dram }
     }
 
     /// Whether any bytes to or from memory are left. Where all arrays stay in a cache, what is left of sums
     /// and of the tail of a fitted hit rate is no traffic.
     fn uses_memory(&self) -> bool {
-        let (dram, l2) = (self.dram_bytes(), self.volumes.l2.load() + self.volumes.l2.store);
+        let (dram, l2) = (self.volumes.dram.total(), self.volumes.l2.total());
         let sector = self.device.l2.sector.value.0 as f64;
-        dram > LEFT_OVER * l2 && dram * self.items >= sector
+        dram > l2 * LEFT_OVER && dram.in_all(self.items) >= Bytes::new(sector)
     }
 }
 
 /// The paper's model: the slowest of four limiters.
 pub(super) fn roofline(of: &Inputs<'_>) -> Time {
+    let bytes = of.volumes.dram.total().in_all(of.items);
     let terms = Terms {
         fp: of.fp(),
-        l1: of.on_sms(of.volumes.l1.cycles),
+        l1: of.on_sms(of.volumes.l1.wavefront_cycles),
         l2: of.l2(),
-        dram: of.items * of.dram_bytes() / of.device.dram.bandwidth.value.0,
+        dram: Seconds::new(bytes.get() / of.device.dram.bandwidth.value.0),
         ..Terms::default()
     };
     let (seconds, limiter) = longest(&terms);
@@ -194,13 +195,13 @@ pub(super) fn roofline(of: &Inputs<'_>) -> Time {
 pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let mut terms = Terms {
         fp: of.fp(),
-        l1: fit.l1_pipe.value * of.on_sms(of.volumes.l1.cycles),
+        l1: of.on_sms(of.volumes.l1.wavefront_cycles) * fit.l1_pipe.value,
         l2: of.l2(),
         dram: dram(of, fit),
         latency: latency(of, fit),
         tlb: translation(of, fit),
-        dispatch: of.launch.blocks() as f64 * fit.dispatch_cycles.value / of.clock(),
-        launch: fit.seconds_of_launch(of.device),
+        dispatch: Seconds::new(of.launch.blocks() as f64 * fit.dispatch_cycles.value / of.clock()),
+        launch: Seconds::new(fit.seconds_of_launch(of.device)),
         ..Terms::default()
     };
     let (most, limiter) = longest(&terms);
@@ -221,51 +222,53 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
 
 /// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing,
 /// scattered waves, data that comes again and short stores cost.
-fn dram(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
-    let bytes = of.dram_bytes();
+fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
+    let bytes = of.volumes.dram.total().get();
     if bytes <= 0.0 {
-        return 0.0;
+        return Seconds::ZERO;
     }
     let share = of.stored_share();
     let one_way = fit.one_way(of.device);
     let turns = 1.0 + fit.turnaround.value * share * (1.0 - share);
-    let scatter = fit.scatter_bytes.value * of.volumes.scatter;
+    let scatter = fit.scatter_bytes.value * of.volumes.scatter.get();
     let jumps = 1.0 + fit.scatter_loss.value * scatter / (1.0 + scatter / fit.scatter_half.value);
-    let again = (of.volumes.dram.load() - of.volumes.first_loads).max(0.0) / bytes;
+    let again = (of.volumes.dram.load.total - of.volumes.first_loads).or_none().get() / bytes;
     let refetch = 1.0 + fit.refetch_loss.value * again;
-    let runs = fit.run_bytes.value * of.volumes.further_runs;
-    of.items * (bytes * turns * jumps * refetch + runs) / one_way
+    let runs = fit.run_bytes.value * of.volumes.further_runs.get();
+    let bytes = Bytes::<PerItem>::new(bytes * turns * jumps * refetch + runs);
+    Seconds::new(bytes.in_all(of.items).get() / one_way)
 }
 
 /// Little's law: each wave of threads takes at least the way to memory and back.
-fn latency(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let cycles = fit.cycles_of_thread(of.device);
-    let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores;
+    let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
     let waves = of.working_blocks as f64 / of.occupancy.wave_blocks as f64;
-    waves.max(1.0) * cycles * stores / of.clock()
+    Seconds::new(waves.max(1.0) * cycles * stores / of.clock())
 }
 
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to
 /// end.
-fn translation(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
-    let pages = of.volumes.pages_at_a_time;
+fn translation(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
+    let pages = of.volumes.tlb.pages_at_a_time.get();
     if pages <= 0.0 || of.device.tlb.l1_reach.is_none() {
-        return 0.0;
+        return Seconds::ZERO;
     }
     let many = 1.0 / (1.0 + (fit.translation_pages.value / pages).powf(fit.translation_power.value));
     let blocks = of.working_blocks as f64;
-    blocks * fit.translation_cycles.value * of.volumes.pages_per_block * many / (of.sms() * of.clock())
+    let cycles = blocks * fit.translation_cycles.value * of.volumes.tlb.pages_per_block.get() * many;
+    Seconds::new(cycles / (of.sms() * of.clock()))
 }
 
-fn norm(parts: &[f64], p: f64) -> f64 {
-    let most = parts.iter().copied().fold(0.0, f64::max);
-    if most <= 0.0 {
-        return 0.0;
+fn norm(parts: &[Seconds], p: f64) -> Seconds {
+    let most = parts.iter().copied().fold(Seconds::ZERO, Seconds::max);
+    if most <= Seconds::ZERO {
+        return Seconds::ZERO;
     }
-    most * parts.iter().map(|t| (t / most).powf(p)).sum::<f64>().powf(1.0 / p)
+    most * parts.iter().map(|&t| (t / most).powf(p)).sum::<f64>().powf(1.0 / p)
 }
 
-fn longest(terms: &Terms) -> (f64, Limiter) {
+fn longest(terms: &Terms) -> (Seconds, Limiter) {
     let all = [
         (terms.fp, Limiter::Fp),
         (terms.l1, Limiter::L1),
@@ -277,5 +280,6 @@ fn longest(terms: &Terms) -> (f64, Limiter) {
     ];
     // Of equal ones the later: memory before caches.
     all.into_iter()
-        .fold((0.0, Limiter::Launch), |best, this| if this.0 >= best.0 && this.0 > 0.0 { this } else { best })
+        .filter(|this| this.0 > Seconds::ZERO)
+        .fold((Seconds::ZERO, Limiter::Launch), |best, this| if this.0 >= best.0 { this } else { best })
 }

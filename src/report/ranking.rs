@@ -5,11 +5,9 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::check::Warning;
-use super::prediction::{
-    DOMAINS_DIFFER, Head, MemoryLoad, ModelSummary, RankedResult, RankingDocument, ResultDocument,
-};
+use super::prediction::{DOMAINS_DIFFER, Head, ModelSummary, RankedResult, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
-use super::units::{counted, extents, giga, grouped, seconds, shape, significant};
+use super::units::{any_number, counted, extents, giga, grouped, number, seconds, shape, significant};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for RankingDocument {
@@ -223,20 +221,12 @@ fn compact_cells(r: &ResultDocument) -> Vec<String> {
     cells.push(format!(
         "({:.1} - {:.1} + {:.1})",
         dram.load.compulsory,
-        reused(&dram.load),
-        added(&dram.load)
+        dram.load.saved(),
+        dram.load.added()
     ));
     cells.push(format!("{:.1}", dram.store.total));
     cells.push(format!("{:.0}%", r.occupancy.fraction * 100.0));
     cells
-}
-
-pub(super) fn reused(load: &MemoryLoad) -> f64 {
-    load.reuse_x + load.reuse_y + load.reuse_z + load.reuse_launch
-}
-
-pub(super) fn added(load: &MemoryLoad) -> f64 {
-    load.capacity + load.partial_store_fill
 }
 
 /// The colour of a limiter.
@@ -315,36 +305,35 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
 pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
     let (limits, v) = (&r.limits_per_s, &r.volumes);
     let (load, store) = (&v.dram.load, &v.dram.store);
-    let all = [
-        Some(r.rate_per_s),
-        Some(r.time_s),
-        r.relative,
-        limits.fp,
-        limits.l1,
-        limits.l2,
-        limits.dram,
-        Some(v.l1.wavefront_cycles),
-        Some(v.l1.data_wavefronts),
-        Some(v.l1.tag_wavefronts),
-        Some(v.l1.load_bytes),
-        Some(v.l1.store_bytes),
-        Some(v.l2.load.compulsory),
-        Some(v.l2.load.capacity),
-        Some(v.l2.load.total),
-        Some(v.l2.store.total),
-        Some(load.compulsory),
-        Some(load.reuse_x),
-        Some(load.reuse_y),
-        Some(load.reuse_z),
-        Some(load.reuse_launch),
-        Some(load.capacity),
-        Some(load.partial_store_fill),
-        Some(load.total),
-        Some(store.total),
-        Some(v.tlb.pages_per_wave),
-        Some(r.occupancy.blocks_per_sm as f64),
-        Some(r.occupancy.fraction),
-        Some(r.occupancy.waves),
-    ];
-    all.into_iter().map(|n| n.map_or_else(String::new, significant)).collect()
+    vec![
+        number(r.rate_per_s),
+        number(r.time_s),
+        any_number(r.relative),
+        any_number(limits.fp),
+        any_number(limits.l1),
+        any_number(limits.l2),
+        any_number(limits.dram),
+        number(v.l1.wavefront_cycles),
+        number(v.l1.data_wavefronts),
+        number(v.l1.tag_wavefronts),
+        number(v.l1.load_bytes),
+        number(v.l1.store_bytes),
+        number(v.l2.load.compulsory),
+        number(v.l2.load.capacity),
+        number(v.l2.load.total),
+        number(v.l2.store.total),
+        number(load.compulsory),
+        number(load.reuse_x),
+        number(load.reuse_y),
+        number(load.reuse_z),
+        number(load.reuse_launch),
+        number(load.capacity),
+        number(load.partial_store_fill),
+        number(load.total),
+        number(store.total),
+        number(v.tlb.pages_per_wave),
+        significant(r.occupancy.blocks_per_sm as f64),
+        significant(r.occupancy.fraction),
+        significant(r.occupancy.waves),
+    ]
 }

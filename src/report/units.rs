@@ -1,5 +1,9 @@
 //! Numbers as a person reads them.
 
+use std::fmt::Display;
+
+use crate::quantity::{Amount, Bytes, ItemsPerSecond, Seconds, Share};
+
 /// An integer with its digits in groups of three.
 pub(super) fn grouped(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
@@ -50,8 +54,8 @@ pub(super) fn counted(n: usize, noun: &str) -> String {
 }
 
 /// A rate in 10^9 per second with four significant digits.
-pub(super) fn giga(rate: Option<f64>) -> String {
-    let Some(rate) = rate.map(|r| r / 1e9) else { return "-".to_owned() };
+pub(super) fn giga(rate: Option<ItemsPerSecond>) -> String {
+    let Some(rate) = rate.map(|r| r.get() / 1e9) else { return "-".to_owned() };
     let digits = if rate >= 1000.0 {
         0
     } else if rate >= 100.0 {
@@ -62,6 +66,32 @@ pub(super) fn giga(rate: Option<f64>) -> String {
         3
     };
     format!("{rate:.digits$}")
+}
+
+/// Two digits after the point.
+pub(super) fn two(n: impl Display) -> String {
+    format!("{n:.2}")
+}
+
+/// A share in whole percent.
+pub(super) fn percent(share: Share) -> String {
+    format!("{:.0}%", share.get() * 100.0)
+}
+
+/// Bytes in a binary unit, rounded to whole ones.
+#[allow(clippy::cast_possible_truncation)] // Rounded; what is too large for the type stays its largest.
+pub(super) fn size<Per>(n: Bytes<Per>) -> String {
+    bytes(n.get().round() as i64)
+}
+
+/// An amount in a cell of a table for programs.
+pub(super) fn number<Unit, Per>(n: Amount<Unit, Per>) -> String {
+    significant(n.get())
+}
+
+/// The same, empty where there is none.
+pub(super) fn any_number<Unit, Per>(n: Option<Amount<Unit, Per>>) -> String {
+    n.map_or_else(String::new, number)
 }
 
 /// Extents along x, y, z.
@@ -80,7 +110,8 @@ pub(super) fn significant(n: f64) -> String {
 }
 
 /// A time in a unit that suits it.
-pub(super) fn seconds(s: f64) -> String {
+pub(super) fn seconds(time: Seconds) -> String {
+    let s = time.get();
     if s >= 1.0 {
         format!("{s:.3} s")
     } else if s >= 1e-3 {

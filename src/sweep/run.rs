@@ -2,6 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::value::Value;
 use super::vary::{Subject, Vary};
 use crate::curve::{Curves, Fit, for_device};
@@ -63,7 +66,7 @@ pub struct Point<T> {
 }
 
 /// Why a point has no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Refused {
     /// A stable name of the reason.
     pub code: &'static str,

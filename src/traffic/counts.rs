@@ -6,6 +6,7 @@ use super::places::Representative;
 use super::waves::{Past, Wave};
 use crate::footprint::{Addressing, Counter, Engine, Touched, Uncounted};
 use crate::launch::BlockBox;
+use crate::quantity::{Bytes, ItemCount, Pages, PerBlock, PerItem, PerWave};
 
 /// How footprints are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,8 +24,8 @@ impl Default for Counting {
 }
 
 /// Footprints of sets that hold each other: one that adds nothing is as large as the nearer one.
-pub(super) fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
-    let mut nearer = 0.0;
+pub(super) fn nested(wave: &Wave, past: [Bytes<PerWave>; 3]) -> [Bytes<PerWave>; 3] {
+    let mut nearer = Bytes::ZERO;
     let mut out = past;
     for (bytes, set) in out.iter_mut().zip(&wave.before) {
         if set.blocks.is_empty() {
@@ -35,40 +36,30 @@ pub(super) fn nested(wave: &Wave, past: [f64; 3]) -> [f64; 3] {
     out
 }
 
-/// Bytes of one field that a block touches, on average over the representatives.
+/// What a block touches of one field, on average over the representatives.
 #[derive(Default)]
 pub(super) struct OfBlock {
-    pub(super) load: f64,
+    pub(super) load: Bytes<PerBlock>,
     /// With atomics.
-    pub(super) fetch: f64,
+    pub(super) fetch: Bytes<PerBlock>,
     /// Of atomics alone.
-    pub(super) atomic: f64,
-    /// Per work item, of blocks that the domain does not cut.
-    pub(super) whole_load: f64,
-    pub(super) alloc: f64,
-    pub(super) pages: f64,
+    pub(super) atomic: Bytes<PerBlock>,
+    /// Of blocks that the domain does not cut.
+    pub(super) whole_load: Bytes<PerItem>,
+    pub(super) alloc: Bytes<PerBlock>,
+    pub(super) pages: Pages<PerBlock>,
 }
 
-/// Bytes of one field that a wave touches.
+/// What a wave touches of one field.
 #[derive(Default)]
 pub(super) struct OfWave {
-    pub(super) load: f64,
-    pub(super) store: f64,
-    pub(super) atomic: f64,
-    pub(super) all: f64,
-    pub(super) past: [f64; 3],
-    pub(super) reuse: [f64; 3],
-    pub(super) store_reuse: [f64; 3],
-}
-
-impl OfWave {
-    /// Divides what is per work item.
-    pub(super) fn per_item(&mut self, items: f64) {
-        let volumes = [&mut self.load, &mut self.store, &mut self.atomic];
-        for bytes in volumes.into_iter().chain(&mut self.reuse).chain(&mut self.store_reuse) {
-            *bytes /= items;
-        }
-    }
+    pub(super) load: Bytes<PerWave>,
+    pub(super) store: Bytes<PerWave>,
+    pub(super) atomic: Bytes<PerWave>,
+    pub(super) all: Bytes<PerWave>,
+    pub(super) past: [Bytes<PerWave>; 3],
+    pub(super) reuse: [Bytes<PerWave>; 3],
+    pub(super) store_reuse: [Bytes<PerWave>; 3],
 }
 
 /// Counts, and remembers how.
@@ -144,28 +135,31 @@ impl Counts<'_> {
         sizes: &Sizes,
     ) -> Result<OfBlock, Uncounted> {
         let mut sum = OfBlock::default();
-        let of_whole =
-            |of: fn(&Representative) -> f64| blocks.iter().filter(|b| b.whole).map(of).sum::<f64>();
-        let (whole_share, whole_items) = (of_whole(|b| b.share), of_whole(|b| b.share * b.items));
+        let whole = || blocks.iter().filter(|b| b.whole);
+        let whole_share: f64 = whole().map(|b| b.share).sum();
+        let whole_items: ItemCount<PerBlock> = whole().map(|b| b.items * b.share).sum();
+        let mut whole_load = Bytes::ZERO;
         for one in blocks {
             let share = one.share * field.times();
-            let load = self.mean_bytes(&field.loads, one, sizes.sector)?;
-            sum.load += share * load;
+            let mut mean =
+                |touched: &Touched, line| self.mean_bytes(touched, one, line).map(|n| Bytes::new(share * n));
+            let load = mean(&field.loads, sizes.sector)?;
+            sum.load += load;
             if one.whole {
-                sum.whole_load += share * load;
-                sum.alloc += share * self.mean_bytes(&field.loads, one, sizes.line)? / whole_share;
+                whole_load += load;
+                sum.alloc += mean(&field.loads, sizes.line)? / whole_share;
             }
             if let Some(atomics) = &field.atomics {
-                sum.fetch += share * self.mean_bytes(&atomics.with_loads, one, sizes.sector)?;
-                sum.atomic += share * self.mean_bytes(&atomics.alone, one, sizes.sector)?;
+                sum.fetch += mean(&atomics.with_loads, sizes.sector)?;
+                sum.atomic += mean(&atomics.alone, sizes.sector)?;
             } else {
                 sum.fetch = sum.load;
             }
         }
-        sum.whole_load /= whole_items.max(1e-9);
+        sum.whole_load = whole_load.per_item(whole_items.max(ItemCount::new(1e-9)));
         if let Some(first) = blocks.first() {
             let pages = self.bytes(&field.all, &[first.block], sizes.page)? / sizes.page as f64;
-            sum.pages = pages * field.times();
+            sum.pages = Pages::new(pages * field.times());
         }
         Ok(sum)
     }
@@ -176,31 +170,29 @@ impl Counts<'_> {
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
-        let mut found = OfWave {
-            load: self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?,
-            store: self.bytes(&field.stores, &wave.blocks, sizes.fetch)?,
-            ..OfWave::default()
-        };
+        let mut of_wave = |touched: &Touched| self.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new);
+        let (load, store) = (of_wave(field.fetched())?, of_wave(&field.stores)?);
+        let mut found = OfWave { load, store, ..OfWave::default() };
         if let Some(atomics) = &field.atomics {
-            found.atomic = self.bytes(&atomics.alone, &wave.blocks, sizes.fetch)?;
+            found.atomic = of_wave(&atomics.alone)?;
         }
         found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
             (_, true) => found.load,
             (true, _) => found.store,
-            _ => self.bytes(&field.all, &wave.blocks, sizes.fetch)?,
+            _ => of_wave(&field.all)?,
         };
         for (i, past) in wave.before.iter().enumerate() {
             if past.blocks.is_empty() {
                 continue;
             }
-            found.past[i] = self.bytes(&field.all, &past.blocks, sizes.fetch)?;
+            found.past[i] = Bytes::new(self.bytes(&field.all, &past.blocks, sizes.fetch)?);
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
             let either = self.with_past(field.fetched(), field, wave, past, sizes)?;
-            let again = either.map_or(0.0, |n| found.load + found.past[i] - n);
-            found.reuse[i] = (again - found.reuse.iter().sum::<f64>()).max(0.0);
+            let again = either.map_or(Bytes::ZERO, |n| found.load + found.past[i] - Bytes::new(n));
+            found.reuse[i] = (again - found.reuse.iter().sum()).or_none();
             let either = self.with_past(&field.stores, field, wave, past, sizes)?;
-            let again = either.map_or(0.0, |n| found.store + found.past[i] - n);
-            found.store_reuse[i] = (again - found.store_reuse.iter().sum::<f64>()).max(0.0);
+            let again = either.map_or(Bytes::ZERO, |n| found.store + found.past[i] - Bytes::new(n));
+            found.store_reuse[i] = (again - found.store_reuse.iter().sum()).or_none();
         }
         let times = field.times();
         let volumes = [&mut found.load, &mut found.store, &mut found.atomic, &mut found.all];
@@ -219,14 +211,14 @@ impl Counts<'_> {
         field: &TouchedField<'_>,
         wave: &Wave,
         sizes: &Sizes,
-    ) -> Result<f64, Uncounted> {
+    ) -> Result<Pages<PerWave>, Uncounted> {
         let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
         let bytes = if here > sizes.page as f64 {
             here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
         } else {
             here
         };
-        Ok(bytes / sizes.page as f64)
+        Ok(Pages::new(bytes / sizes.page as f64))
     }
 
     /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
@@ -235,12 +227,12 @@ impl Counts<'_> {
         field: &TouchedField<'_>,
         block: BlockBox,
         sizes: &Sizes,
-    ) -> Result<f64, Uncounted> {
+    ) -> Result<Pages<PerBlock>, Uncounted> {
         let mut most = 0.0_f64;
         for iteration in field.all.innermost() {
             most = most.max(self.bytes(&iteration, &[block], sizes.page)? / sizes.page as f64);
         }
-        Ok(most * field.times())
+        Ok(Pages::new(most * field.times()))
     }
 
     /// Bytes that the wave touches through `some` or the blocks before it at all; `None` if `some` are

@@ -5,6 +5,7 @@ use super::l1::L1Counts;
 use super::passes::again::Passes;
 use crate::footprint::Engine;
 use crate::kernel::FieldId;
+use crate::quantity::{Bytes, ItemCount, Pages, PerBlock, PerItem, PerLaunch, PerWave, Ratio, Share};
 
 /// Distinct bytes of one launch, in whole sectors, lines or pages.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,38 +17,38 @@ pub struct Footprints {
     /// 1. Empty where the wave in the middle stands for all.
     pub waves: Vec<WaveKind>,
     /// Bytes of L1 lines that one block loads, all fields (`V_alloc` of section 4.3).
-    pub block_alloc: f64,
+    pub block_alloc: Bytes<PerBlock>,
     /// The same of single stretches of the program, in single iterations, on average over what is loaded:
     /// what competes for the L1 at a time. Without loops and barriers the same number.
-    pub stretch_alloc: f64,
+    pub stretch_alloc: Bytes<PerBlock>,
     /// Bytes that the wave in the middle loads or stores.
-    pub wave: f64,
+    pub wave: Bytes<PerWave>,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
-    pub past: [f64; 3],
+    pub past: [Bytes<PerWave>; 3],
     /// Distinct pages of a wave: of two neighbours the one that has fewer.
-    pub wave_pages: f64,
+    pub wave_pages: Pages<PerWave>,
     /// Pages that the wave would touch if what it loads and what it stores were contiguous.
-    pub contiguous_pages: f64,
+    pub contiguous_pages: Pages<PerWave>,
     /// Distinct pages of one block.
-    pub block_pages: f64,
+    pub block_pages: Pages<PerBlock>,
     /// Distinct pages of one block in one iteration of its innermost loops.
-    pub iteration_pages: f64,
+    pub iteration_pages: Pages<PerBlock>,
     /// Work items of the launch.
-    pub items: f64,
+    pub items: ItemCount<PerLaunch>,
     /// Blocks that have work: others end at once.
     pub working_blocks: i64,
     /// Work items of the wave. Here and below, those of blocks without work count for the blocks that have
     /// some.
-    pub wave_items: f64,
+    pub wave_items: ItemCount<PerWave>,
     /// Work items of a block on average.
-    pub block_items: f64,
+    pub block_items: ItemCount<PerBlock>,
     /// Work items of a block that the domain does not cut.
-    pub whole_items: f64,
+    pub whole_items: ItemCount<PerBlock>,
     /// Work items of the launch for each one that is looked at: those of blocks without work count too. `None`
     /// where the L1 does not count points of the domain: in grid-stride loops, and where threads of a grid of
     /// their own share the domain evenly.
-    pub stands_for: Option<f64>,
+    pub stands_for: Option<Ratio>,
     /// Engines that counted, each once.
     pub engines: Vec<Engine>,
     /// Whether a count is an estimate.
@@ -61,17 +62,16 @@ pub struct Footprints {
 impl Footprints {
     /// Work items of the block that was counted in L1: the mean of several, of which the domain may cut
     /// some.
-    pub fn items_in_l1(&self, l1: &L1Counts) -> f64 {
-        let counted = self.stands_for.map(|n| n * l1.work_items).filter(|&items| items > 0.0);
-        counted.unwrap_or(self.whole_items).max(1e-9)
+    pub fn items_in_l1(&self, l1: &L1Counts) -> ItemCount<PerBlock> {
+        let counted =
+            self.stands_for.map(|n| l1.work_items * n.get()).filter(|&items| items > ItemCount::ZERO);
+        counted.unwrap_or(self.whole_items).max(ItemCount::new(1e-9))
     }
 
     /// About what the whole launch loads or stores, each byte once.
-    pub fn launch_bytes(&self) -> f64 {
-        let once = |f: &FieldFootprint| {
-            (f.wave_load - f.reuse.iter().sum::<f64>()) + (f.wave_store - f.store_reuse.iter().sum::<f64>())
-        };
-        self.fields.iter().map(once).sum::<f64>() * self.items
+    pub fn launch_bytes(&self) -> Bytes<PerLaunch> {
+        let once = |f: &FieldFootprint| f.first_loads() + f.first_stores();
+        self.fields.iter().map(once).sum::<Bytes<_>>().in_all(self.items)
     }
 }
 
@@ -82,34 +82,44 @@ pub struct FieldFootprint {
     /// The field.
     pub field: FieldId,
     /// Sectors that a whole block loads (`V_comp` of section 4.3).
-    pub block_load: f64,
+    pub block_load: Bytes<PerItem>,
     /// `block_load` on average over all blocks, those that the domain cuts too.
-    pub mean_block_load: f64,
+    pub mean_block_load: Bytes<PerItem>,
     /// The same of what blocks ask of the L2: loads, and atomics, which read what they change there.
-    pub mean_block_fetch: f64,
+    pub mean_block_fetch: Bytes<PerItem>,
     /// Sectors that the wave loads (`V_comp` of section 4.4) or changes by atomics, but for those that it
     /// stores first.
-    pub wave_load: f64,
+    pub wave_load: Bytes<PerItem>,
     /// Sectors that the wave changes by atomics, and those that its blocks do, each by itself.
-    pub atomics: [f64; 2],
+    pub atomics: [Bytes<PerItem>; 2],
     /// Sectors that the wave stores.
-    pub wave_store: f64,
+    pub wave_store: Bytes<PerItem>,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one
     /// plane back; disjoint (`V_over` of section 4.4.2).
-    pub reuse: [f64; 3],
+    pub reuse: [Bytes<PerItem>; 3],
     /// Of `wave_store`, likewise.
-    pub store_reuse: [f64; 3],
+    pub store_reuse: [Bytes<PerItem>; 3],
     /// Bytes that the launch stores, each once; 0 where waves share none of the sectors that they store, or
     /// where it is not known.
-    pub stored: f64,
+    pub stored: Bytes<PerItem>,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
 }
 
 impl FieldFootprint {
+    /// What the wave loads and no blocks before it touched.
+    pub fn first_loads(&self) -> Bytes<PerItem> {
+        self.wave_load - self.reuse.iter().sum()
+    }
+
+    /// What it stores and they did not.
+    pub fn first_stores(&self) -> Bytes<PerItem> {
+        self.wave_store - self.store_reuse.iter().sum()
+    }
+
     /// Takes away what the wave stores before it loads it: the L2 has it already, or it is loaded again.
     pub(super) fn without_stored(&mut self) {
-        let share = (self.passes.stored_first / self.wave_load.max(1e-9)).clamp(0.0, 1.0);
+        let share = (self.passes.stored_first / self.wave_load.max(Bytes::new(1e-9))).clamp(0.0, 1.0);
         self.wave_load *= 1.0 - share;
         for reuse in &mut self.reuse {
             *reuse *= 1.0 - share;
@@ -122,11 +132,11 @@ impl FieldFootprint {
 #[non_exhaustive]
 pub struct WaveKind {
     /// Their share of the work items.
-    pub share: f64,
+    pub share: Share,
     /// Bytes that one of them loads or stores.
-    pub wave: f64,
+    pub wave: Bytes<PerWave>,
     /// Bytes that the blocks before it load or store; see [`Footprints::past`].
-    pub past: [f64; 3],
+    pub past: [Bytes<PerWave>; 3],
     /// What one of them touches of each field; what is of blocks is that of all blocks.
     pub fields: Vec<FieldFootprint>,
 }
@@ -138,9 +148,9 @@ impl Footprints {
             return;
         }
         for (number, field) in self.fields.iter_mut().enumerate() {
-            let mean = |of: &dyn Fn(&FieldFootprint) -> f64| {
-                let of_kind = |k: &WaveKind| k.share * of(&k.fields[number]);
-                self.waves.iter().map(of_kind).sum::<f64>()
+            let mean = |of: &dyn Fn(&FieldFootprint) -> Bytes<PerItem>| {
+                let of_kind = |k: &WaveKind| of(&k.fields[number]) * k.share;
+                self.waves.iter().map(of_kind).sum::<Bytes<_>>()
             };
             field.wave_load = mean(&|f| f.wave_load);
             field.wave_store = mean(&|f| f.wave_store);

@@ -1,110 +1,171 @@
 //! From footprints to what a cache asks of the memory below it: hits on earlier blocks while their
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::caches::Caches;
 use super::footprints::FieldFootprint;
 use super::passes::Again;
 use crate::curve::VolumeFit;
+use crate::quantity::{Bytes, PerCache, PerItem, PerLaunch, PerWave, Ratio, Share};
 
-/// Bytes between L2 and memory per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// A cache and the memory below it, bytes per work item.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct MemoryVolumes {
-    /// Loads that a wave alone cannot avoid.
-    pub load_compulsory: f64,
-    /// Saved by hits on earlier blocks: in the same row, a row back, a plane back.
-    pub reuse: [f64; 3],
+    /// Loads.
+    pub load: MemoryLoad,
+    /// Stores.
+    pub store: MemoryStore,
+}
+
+/// Loads from memory: total = compulsory - `reuse_x` - `reuse_y` - `reuse_z` - `reuse_launch` + capacity +
+/// `partial_store_fill`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct MemoryLoad {
+    /// That a wave alone cannot avoid.
+    pub compulsory: Bytes<PerItem>,
+    /// Saved by hits on blocks of the same row.
+    pub reuse_x: Bytes<PerItem>,
+    /// Saved by hits on the row of blocks before.
+    pub reuse_y: Bytes<PerItem>,
+    /// Saved by hits on the plane of blocks before.
+    pub reuse_z: Bytes<PerItem>,
     /// Saved by hits on what an earlier launch left, where arrays fit.
-    pub reuse_launch: f64,
+    pub reuse_launch: Bytes<PerItem>,
     /// Loaded again by blocks of one wave: by several of them, or by the same in another pass.
-    pub load_capacity: f64,
-    /// Loads that complete sectors which were written in part.
-    pub partial_store_fill: f64,
-    /// Stores that cannot be avoided.
-    pub store_compulsory: f64,
-    /// Stores of a sector that was written out before.
-    pub store_redundant: f64,
+    pub capacity: Bytes<PerItem>,
+    /// That complete sectors which were written in part.
+    pub partial_store_fill: Bytes<PerItem>,
+    /// All of it.
+    pub total: Bytes<PerItem>,
+}
+
+/// Stores to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct MemoryStore {
+    /// That cannot be avoided.
+    pub compulsory: Bytes<PerItem>,
+    /// Of sectors that were written out before.
+    pub redundant: Bytes<PerItem>,
+    /// Their sum.
+    pub total: Bytes<PerItem>,
     /// Stores that wait in the cache until the next launch stores there again, where arrays fit.
-    pub store_kept: f64,
+    #[serde(skip)]
+    pub kept: Bytes<PerItem>,
+}
+
+impl MemoryLoad {
+    /// Saved by hits on earlier blocks: in the same row, a row back, a plane back.
+    pub fn reuse(&self) -> [Bytes<PerItem>; 3] {
+        [self.reuse_x, self.reuse_y, self.reuse_z]
+    }
+
+    /// Saved by hits on earlier blocks and on an earlier launch.
+    pub fn saved(&self) -> Bytes<PerItem> {
+        self.reuse().iter().sum::<Bytes<_>>() + self.reuse_launch
+    }
+
+    /// Loaded again, and to complete sectors.
+    pub fn added(&self) -> Bytes<PerItem> {
+        self.capacity + self.partial_store_fill
+    }
+
+    fn with_total(self) -> Self {
+        let total = self.compulsory - self.saved() + self.capacity + self.partial_store_fill;
+        Self { total, ..self }
+    }
+}
+
+impl MemoryStore {
+    fn with_total(self) -> Self {
+        Self { total: self.compulsory + self.redundant, ..self }
+    }
 }
 
 impl MemoryVolumes {
-    /// All loads.
-    pub fn load(&self) -> f64 {
-        let saved = self.reuse.iter().sum::<f64>() + self.reuse_launch;
-        self.load_compulsory - saved + self.load_capacity + self.partial_store_fill
-    }
-
-    /// All stores.
-    pub fn store(&self) -> f64 {
-        self.store_compulsory + self.store_redundant
+    /// Loads and stores.
+    pub fn total(&self) -> Bytes<PerItem> {
+        self.load.total + self.store.total
     }
 
     /// Adds a share of others.
-    pub(super) fn add(&mut self, other: &Self, share: f64) {
-        self.load_compulsory += share * other.load_compulsory;
-        for (sum, part) in self.reuse.iter_mut().zip(other.reuse) {
-            *sum += share * part;
-        }
-        self.reuse_launch += share * other.reuse_launch;
-        self.load_capacity += share * other.load_capacity;
-        self.partial_store_fill += share * other.partial_store_fill;
-        self.store_compulsory += share * other.store_compulsory;
-        self.store_redundant += share * other.store_redundant;
-        self.store_kept += share * other.store_kept;
+    pub(super) fn add(&mut self, other: &Self, share: Share) {
+        let (load, store) = (&mut self.load, &mut self.store);
+        load.compulsory += other.load.compulsory * share;
+        load.reuse_x += other.load.reuse_x * share;
+        load.reuse_y += other.load.reuse_y * share;
+        load.reuse_z += other.load.reuse_z * share;
+        load.reuse_launch += other.load.reuse_launch * share;
+        load.capacity += other.load.capacity * share;
+        load.partial_store_fill += other.load.partial_store_fill * share;
+        store.compulsory += other.store.compulsory * share;
+        store.redundant += other.store.redundant * share;
+        store.kept += other.store.kept * share;
+        (*load, *store) = (load.with_total(), store.with_total());
     }
 }
 
 /// A cache shared by all SMs, with the miss rates that its pressure leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cache<'f> {
-    capacity: f64,
+    capacity: Bytes<PerCache>,
     fit: &'f VolumeFit,
     /// Bytes between two uses over the capacity: within a wave, and since the last blocks of the row,
     /// the last row and the last plane.
-    pub(super) oversubscription: [f64; 4],
+    pub(super) oversubscription: [Ratio; 4],
     /// Misses at each of them.
-    pub(super) miss: [f64; 4],
+    pub(super) miss: [Share; 4],
     /// Misses of what no earlier block of the launch touched: all of it unless an earlier launch left it.
-    pub(super) launch_miss: f64,
+    pub(super) launch_miss: Share,
     /// Which part of what the launch touches leaves the cache before the launch ends.
-    spilled: f64,
+    spilled: Share,
 }
 
 impl<'f> Cache<'f> {
     /// For a wave that touches so many bytes, as much as `past` says having been touched before it, in a
     /// launch that touches `launch` bytes.
     pub(super) fn new(
-        capacity: f64,
+        capacity: Bytes<PerCache>,
         fit: &'f VolumeFit,
         caches: Caches,
-        wave: f64,
-        past: [f64; 3],
-        launch: f64,
+        wave: Bytes<PerWave>,
+        past: [Bytes<PerWave>; 3],
+        launch: Bytes<PerLaunch>,
     ) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
-        let within = fit.wave_share.value * wave;
+        let within = wave * fit.wave_share.value;
+        let room = capacity.max(Bytes::new(1.0));
         let [_, row, plane] = past;
         // Blocks of the same row follow each other at once.
         let distances = [within, within, row.max(within), plane.max(within)];
-        let oversubscription = distances.map(|d| d / capacity.max(1.0));
-        let spilled = fit.l2_reuse.miss(launch / capacity.max(1.0));
+        let oversubscription = distances.map(|d| d.over(room));
+        let spilled = Share::new(fit.l2_reuse.miss(launch.over(room).get()));
         Self {
             capacity,
             fit,
             oversubscription,
-            miss: std::array::from_fn(|d| fit.reuse(d).miss(oversubscription[d])),
+            miss: std::array::from_fn(|d| Share::new(fit.reuse(d).miss(oversubscription[d].get()))),
             launch_miss: match caches {
                 Caches::Warm => spilled,
-                Caches::Cold => 1.0,
+                Caches::Cold => Share::ALL,
             },
             spilled,
         }
     }
 
     /// Bytes that miss of those that come again at some distances.
-    fn lost(&self, again: &[Again], share: f64, asked: &dyn Fn(&Again) -> f64) -> f64 {
-        let miss = |a: &Again| self.fit.reuse(0).miss(share * a.distance / self.capacity.max(1.0));
+    fn lost(
+        &self,
+        again: &[Again<PerWave>],
+        share: f64,
+        asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
+    ) -> Bytes<PerItem> {
+        let room = self.capacity.max(Bytes::new(1.0));
+        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss((a.distance * share).over(room).get());
         again.iter().map(|a| asked(a) * miss(a)).sum()
     }
 
@@ -114,34 +175,39 @@ impl<'f> Cache<'f> {
         &self,
         f: &FieldFootprint,
         stored: Stored,
-        asked: &dyn Fn(&Again) -> f64,
+        asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> MemoryVolumes {
-        let hit = |d: usize| 1.0 - self.miss[d + 1];
-        let reuse: [f64; 3] = std::array::from_fn(|d| f.reuse[d] * hit(d));
-        let unavoidable = f.wave_load - f.reuse.iter().sum::<f64>();
-        let again: f64 = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
+        let hit = |d: usize| self.miss[d + 1].rest();
+        let [reuse_x, reuse_y, reuse_z] = std::array::from_fn(|d| f.reuse[d] * hit(d));
+        let again: Bytes<PerItem> = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
         // A sector that stays until all of it is written needs no completing, whatever was there before.
-        let fill = self.spilled * stored.fill;
+        let fill = stored.fill * self.spilled;
         // What is stored leaves once at least, however the sectors at the ends of this wave lie.
         let first_stores = (f.wave_store - again).max(f.stored);
         // What was changed by atomics and is loaded again was written in between.
         let [of_wave, of_blocks] = f.atomics;
-        let changed_again = self.miss[0] * (of_blocks - of_wave).max(0.0);
-        let all = |a: &Again| a.bytes;
+        let changed_again = (of_blocks - of_wave).or_none() * self.miss[0];
+        let all = |a: &Again<PerWave>| a.bytes;
         // Two blocks of the wave use a line at independent times.
         let shared = self.lost(&f.passes.shared, self.fit.wave_share.value, &all);
-        let load_capacity = shared + self.lost(&f.passes.wave, 1.0, asked);
         let stored_again = self.lost(&f.passes.stores, 1.0, &all);
-        MemoryVolumes {
-            load_compulsory: f.wave_load,
-            reuse,
-            reuse_launch: unavoidable.max(0.0) * (1.0 - self.launch_miss),
-            load_capacity,
+        let load = MemoryLoad {
+            compulsory: f.wave_load,
+            reuse_x,
+            reuse_y,
+            reuse_z,
+            reuse_launch: f.first_loads().or_none() * self.launch_miss.rest(),
+            capacity: shared + self.lost(&f.passes.wave, 1.0, asked),
             partial_store_fill: fill,
-            store_compulsory: first_stores * self.launch_miss,
-            store_redundant: fill + changed_again + stored_again,
-            store_kept: first_stores * (1.0 - self.launch_miss),
-        }
+            ..MemoryLoad::default()
+        };
+        let store = MemoryStore {
+            compulsory: first_stores * self.launch_miss,
+            redundant: fill + changed_again + stored_again,
+            kept: first_stores * self.launch_miss.rest(),
+            ..MemoryStore::default()
+        };
+        MemoryVolumes { load: load.with_total(), store: store.with_total() }
     }
 }
 
@@ -149,14 +215,18 @@ impl<'f> Cache<'f> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stored {
     /// Bytes of sectors that are written out before the rest of them comes, per work item.
-    pub(super) fill: f64,
+    pub(super) fill: Bytes<PerItem>,
 }
 
 impl Stored {
     /// Of the sectors that each warp stores, those that several of them store to are incomplete in
     /// between.
-    pub(super) fn new(fit: &VolumeFit, f: &FieldFootprint, by_warps: f64, oversubscription: f64) -> Self {
-        let once = f.wave_store - f.store_reuse.iter().sum::<f64>();
-        Self { fill: fit.partial(oversubscription) * (by_warps - once).max(0.0) }
+    pub(super) fn new(
+        fit: &VolumeFit,
+        f: &FieldFootprint,
+        by_warps: Bytes<PerItem>,
+        oversubscription: Ratio,
+    ) -> Self {
+        Self { fill: (by_warps - f.first_stores()).or_none() * fit.partial(oversubscription.get()) }
     }
 }

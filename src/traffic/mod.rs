@@ -18,8 +18,10 @@ mod waves;
 pub use caches::Caches;
 pub use counts::Counting;
 pub use footprints::{FieldFootprint, Footprints, WaveKind};
-pub use memory::MemoryVolumes;
+pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
 pub use regions::{Region, WorkItems};
-pub use volumes::{FieldVolumes, L1Volumes, L2Volumes, Pressure, Volumes, l1_capacity, volumes};
+pub use volumes::{
+    FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,
+};

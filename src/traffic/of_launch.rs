@@ -12,6 +12,7 @@ use crate::effort::within;
 use crate::footprint::{Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
+use crate::quantity::{Bytes, ItemCount, Pages, Ratio};
 
 /// Counts the footprints of a launch with `resident` blocks at a time.
 pub fn footprints(
@@ -46,27 +47,29 @@ pub(super) fn of_fields(
     let factor = items / items_of(&[working.blocks]).max(1e-9);
     let waves = Waves::new(&working, resident);
     let wave = waves.middle();
-    let wave_items = (factor * items_of(&wave.blocks)).max(1e-9);
+    let items_of_wave = |wave: &Wave| ItemCount::new((factor * items_of(&wave.blocks)).max(1e-9));
+    let wave_items = items_of_wave(&wave);
     let blocks = representatives(threads, &working, factor / working.share);
     let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
-    let block_items = blocks.iter().map(|b| b.share * b.items).sum::<f64>().max(1e-9);
+    let least = ItemCount::new(1e-9);
+    let block_items = blocks.iter().map(|b| b.items * b.share).sum::<ItemCount<_>>().max(least);
     let mut found = Footprints {
         fields: Vec::with_capacity(fields.len()),
         waves: Vec::new(),
-        block_alloc: 0.0,
-        stretch_alloc: 0.0,
-        wave: 0.0,
-        past: [0.0; 3],
-        wave_pages: 0.0,
-        contiguous_pages: 0.0,
-        block_pages: 0.0,
-        iteration_pages: 0.0,
-        items,
+        block_alloc: Bytes::ZERO,
+        stretch_alloc: Bytes::ZERO,
+        wave: Bytes::ZERO,
+        past: [Bytes::ZERO; 3],
+        wave_pages: Pages::ZERO,
+        contiguous_pages: Pages::ZERO,
+        block_pages: Pages::ZERO,
+        iteration_pages: Pages::ZERO,
+        items: ItemCount::new(items),
         working_blocks: working.count(),
         wave_items,
         block_items,
-        whole_items: blocks.first().map_or(0.0, |b| b.items),
-        stands_for: by_points.then_some(factor / working.share),
+        whole_items: blocks.first().map_or(ItemCount::ZERO, |b| b.items),
+        stands_for: by_points.then(|| Ratio::new(factor / working.share)),
         engines: Vec::new(),
         sampled: false,
         counts: 0,
@@ -78,36 +81,35 @@ pub(super) fn of_fields(
             (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
             _ => of_block.pages,
         };
-        let mut of_wave = counts.wave(field, &wave, &sizes)?;
+        let of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
         found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
-        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > 0.0);
-        found.contiguous_pages += used.map(|b| b / sizes.page as f64 + field.times()).sum::<f64>();
+        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > Bytes::ZERO);
+        let pages = used.map(|b| b.get() / sizes.page as f64 + field.times());
+        found.contiguous_pages += Pages::new(pages.sum());
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
         }
-        let shares_stores = of_wave.store_reuse.iter().any(|&bytes| bytes > 0.0);
+        let shares_stores = of_wave.store_reuse.iter().any(|&bytes| bytes > Bytes::ZERO);
         let stored_once = if shares_stores { stored(field, &working.blocks) / items.max(1e-9) } else { 0.0 };
-        of_wave.per_item(wave_items);
         found.fields.push(FieldFootprint {
             field: field.id,
             block_load: of_block.whole_load,
-            mean_block_load: of_block.load / block_items,
-            mean_block_fetch: of_block.fetch / block_items,
-            wave_load: of_wave.load,
-            atomics: [of_wave.atomic, of_block.atomic / block_items],
-            wave_store: of_wave.store,
-            reuse: of_wave.reuse,
-            store_reuse: of_wave.store_reuse,
-            stored: stored_once,
+            mean_block_load: of_block.load.per_item(block_items),
+            mean_block_fetch: of_block.fetch.per_item(block_items),
+            wave_load: of_wave.load.per_item(wave_items),
+            atomics: [of_wave.atomic.per_item(wave_items), of_block.atomic.per_item(block_items)],
+            wave_store: of_wave.store.per_item(wave_items),
+            reuse: of_wave.reuse.map(|bytes| bytes.per_item(wave_items)),
+            store_reuse: of_wave.store_reuse.map(|bytes| bytes.per_item(wave_items)),
+            stored: Bytes::new(stored_once),
             passes: Passes::default(),
         });
     }
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
-    let items_of_wave = |wave: &Wave| (factor * items_of(&wave.blocks)).max(1e-9);
     for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
         let items = items_of_wave(&wave);
         let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
@@ -140,16 +142,16 @@ fn passes(
         }
         return Ok(());
     };
-    let (block, block_items) = (first.block, first.items.max(1e-9));
+    let (block, block_items) = (first.block, first.items.max(ItemCount::new(1e-9)));
     let scene = Scene { fields, sizes, block, block_items, wave: &wave.blocks, wave_items: found.wave_items };
-    let (mut alloc, mut loads) = (0.0, 0.0);
+    let (mut alloc, mut loads) = (Bytes::ZERO, 0.0);
     for (field, passes) in found.fields.iter_mut().zip(counts.passes(&scene, &parts)?) {
-        alloc += passes.in_stretches * passes.stretch_alloc;
-        loads += passes.in_stretches;
+        alloc += passes.stretch_alloc * passes.in_stretches.get();
+        loads += passes.in_stretches.get();
         field.passes = passes;
         field.without_stored();
     }
-    found.stretch_alloc = if loads > 0.0 { alloc / loads } else { 0.0 };
+    found.stretch_alloc = if loads > 0.0 { alloc / loads } else { Bytes::ZERO };
     Ok(())
 }
 

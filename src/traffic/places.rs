@@ -2,6 +2,7 @@
 
 use crate::footprint::Threads;
 use crate::launch::{BlockBox, Working, work_items};
+use crate::quantity::{ItemCount, PerBlock};
 use crate::space::{BlockIndex, Extents};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
@@ -18,7 +19,7 @@ pub(super) struct Representative {
     /// Share of the blocks of the grid.
     pub(super) share: f64,
     /// Work items of the block.
-    pub(super) items: f64,
+    pub(super) items: ItemCount<PerBlock>,
     /// Whether it is of the usual kind, which the domain does not cut if there is one.
     pub(super) whole: bool,
 }
@@ -53,7 +54,7 @@ pub(super) fn representatives(
     let even = working.is_even();
     let one = |block: BlockIndex, alike: BlockBox, share: f64, whole: bool| {
         let block = BlockBox::one(block);
-        let items = factor * work_items(kernel, launch, program, &[block]);
+        let items = ItemCount::new(factor * work_items(kernel, launch, program, &[block]));
         Representative { block, alike, share, items, whole }
     };
     let mut found = Vec::new();

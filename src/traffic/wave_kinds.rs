@@ -8,6 +8,7 @@ use super::passes::passes_of_one_stretch;
 use super::waves::{Wave, Waves};
 use crate::device::Device;
 use crate::footprint::Uncounted;
+use crate::quantity::{Bytes, ItemCount, PerItem, PerWave, Share};
 
 /// A kind of waves with a smaller effect on what is loaded or stored is left to the others.
 const LITTLE: f64 = 0.01;
@@ -21,31 +22,31 @@ pub(super) fn unlike(
     waves: &Waves,
     found: &Footprints,
     device: &Device,
-    items_of: &dyn Fn(&Wave) -> f64,
-) -> Vec<(Wave, f64)> {
-    let sum = |of: &dyn Fn(&FieldFootprint) -> f64| found.fields.iter().map(of).sum::<f64>();
+    items_of: &dyn Fn(&Wave) -> ItemCount<PerWave>,
+) -> Vec<(Wave, Share)> {
+    let sum = |of: &dyn Fn(&FieldFootprint) -> Bytes<PerItem>| found.fields.iter().map(of).sum::<Bytes<_>>();
     let again = [0, 1, 2].map(|d| sum(&|f| f.reuse[d] + f.store_reuse[d]));
-    let once = sum(&|f| f.wave_load + f.wave_store) - again.iter().sum::<f64>();
-    if again.iter().sum::<f64>() <= LITTLE * once {
+    let once = sum(&|f| f.wave_load + f.wave_store) - again.iter().sum();
+    if again.iter().sum::<Bytes<_>>() <= once * LITTLE {
         return Vec::new();
     }
     if let Some(few) = waves.few() {
-        let items: Vec<f64> = few.iter().map(items_of).collect();
-        let all = items.iter().sum::<f64>();
-        return few.into_iter().zip(items).map(|(wave, items)| (wave, items / all)).collect();
+        let items: Vec<ItemCount<PerWave>> = few.iter().map(items_of).collect();
+        let all = items.iter().sum::<ItemCount<_>>();
+        return few.into_iter().zip(items).map(|(wave, items)| (wave, Share::new(items / all))).collect();
     }
     let capacity = device.llc.as_ref().map_or(device.l2.effective.value.0, |c| c.capacity.value.0) as f64;
-    let matters = |(_, share): &(Wave, f64), d: usize| {
-        share * again[d] > LITTLE * once && found.past[d] <= FAR * capacity
+    let matters = |(_, share): &(Wave, Share), d: usize| {
+        again[d] * *share > once * LITTLE && found.past[d] <= Bytes::new(FAR * capacity)
     };
-    let mut kinds: Vec<(Wave, f64)> = Vec::new();
+    let mut kinds: Vec<(Wave, Share)> = Vec::new();
     kinds.extend(waves.in_first_plane().filter(|kind| matters(kind, 2)));
     kinds.extend(waves.in_first_row().filter(|kind| matters(kind, 1)));
     if !kinds.is_empty() {
-        let left = kinds.iter().fold(1.0, |left, kind| left * (1.0 - kind.1));
-        let others = kinds.iter().map(|kind| kind.1).sum::<f64>();
+        let left = kinds.iter().fold(Share::ALL, |left, kind| left * kind.1.rest());
+        let others = kinds.iter().map(|kind| kind.1).sum::<Share>();
         for kind in &mut kinds {
-            kind.1 *= (1.0 - left) / others;
+            kind.1 *= left.rest() / others;
         }
         kinds.push((waves.middle(), left));
     }
@@ -59,23 +60,22 @@ impl Counts<'_> {
         fields: &[TouchedField<'_>],
         like: &[FieldFootprint],
         wave: &Wave,
-        share: f64,
-        items: f64,
+        share: Share,
+        items: ItemCount<PerWave>,
         sizes: &Sizes,
     ) -> Result<WaveKind, Uncounted> {
-        let (mut all, mut past) = (0.0, [0.0; 3]);
+        let (mut all, mut past) = (Bytes::ZERO, [Bytes::ZERO; 3]);
         let mut found = Vec::with_capacity(fields.len());
         for (field, like) in fields.iter().zip(like) {
-            let mut of = self.wave(field, wave, sizes)?;
+            let of = self.wave(field, wave, sizes)?;
             all += of.all;
             past = std::array::from_fn(|d| past[d] + of.past[d]);
-            of.per_item(items);
             found.push(FieldFootprint {
-                wave_load: of.load,
-                atomics: [of.atomic, like.atomics[1]],
-                wave_store: of.store,
-                reuse: of.reuse,
-                store_reuse: of.store_reuse,
+                wave_load: of.load.per_item(items),
+                atomics: [of.atomic.per_item(items), like.atomics[1]],
+                wave_store: of.store.per_item(items),
+                reuse: of.reuse.map(|bytes| bytes.per_item(items)),
+                store_reuse: of.store_reuse.map(|bytes| bytes.per_item(items)),
                 ..like.clone()
             });
         }

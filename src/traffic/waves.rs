@@ -1,6 +1,7 @@
 //! Which waves stand for all of them.
 
 use crate::launch::{BlockBox, Working, blocks_of_wave};
+use crate::quantity::Share;
 use crate::space::{BlockIndex, Grid};
 
 /// Most waves before a wave, in its row of blocks, that are looked at for what it uses again.
@@ -74,8 +75,8 @@ impl Waves {
     }
 
     /// A wave in the first plane of blocks, with the share of such waves; `None` if there is one plane.
-    pub(super) fn in_first_plane(&self) -> Option<(Wave, f64)> {
-        let share = self.plane().max(self.size) as f64 / self.all() as f64;
+    pub(super) fn in_first_plane(&self) -> Option<(Wave, Share)> {
+        let share = Share::new(self.plane().max(self.size) as f64 / self.all() as f64);
         // Only the first wave is there if it holds a plane.
         let y = if self.size < self.plane() { self.grid[1] / 2 } else { 0 };
         (self.grid[2] > 1).then(|| (self.at(y, 0), share))
@@ -84,8 +85,8 @@ impl Waves {
     /// A wave that starts with a plane in the middle, with the share of waves that have one start of a plane
     /// more than the wave in the middle has; `None` if planes have one row, or if all waves start with a
     /// plane.
-    pub(super) fn in_first_row(&self) -> Option<(Wave, f64)> {
-        let share = self.beyond_planes().max(self.grid[0]) as f64 / self.plane() as f64;
+    pub(super) fn in_first_row(&self) -> Option<(Wave, Share)> {
+        let share = Share::new(self.beyond_planes().max(self.grid[0]) as f64 / self.plane() as f64);
         (self.grid[1] > 1 && self.beyond_planes() > 0).then(|| (self.at(0, self.grid[2] / 2), share))
     }
 

@@ -7,6 +7,7 @@ use wavecast::device::{self, Device};
 use wavecast::kernel::{Kernel, Limits, Options, load};
 use wavecast::launch::{Candidate, Launch, Program, Touch, visit_thread};
 use wavecast::predict::{Choice, Estimator, Time, rank};
+use wavecast::quantity::Sectors;
 use wavecast::traffic::l1::{self, FieldCounts, InstructionCounts, L1Counts};
 use wavecast::traffic::{FieldVolumes, MemoryVolumes, Volumes};
 
@@ -87,19 +88,23 @@ pub fn between_roads(case: &Case) -> Option<String> {
     // The tags of some warps stand for those of all.
     let exact = !quick.sampled;
     let one = |c: &InstructionCounts, field: bool| {
-        let tags = if exact { [c.tag, c.cycles] } else { [0.0; 2] };
-        let lines = if field { [c.sectors, c.runs, c.lines] } else { [0.0; 3] };
-        [&[c.issues, c.lanes, c.data][..], &tags, &lines].concat()
+        let tags = if exact { [c.tag.get(), c.cycles.get()] } else { [0.0; 2] };
+        let lines = if field { [c.sectors.get(), c.runs.get(), c.lines.get()] } else { [0.0; 3] };
+        [&[c.issues.get(), c.lanes.get(), c.data.get()][..], &tags, &lines].concat()
     };
     let of_field = |f: &FieldCounts| {
-        let unions = if exact { [f.warp_load_sectors, f.warp_store_sectors] } else { [0.0; 2] };
-        [&[f.load_sectors, f.store_sectors, f.atomic_sectors, f.atomic_bytes, f.load_lines][..], &unions]
-            .concat()
+        let unions = if exact { [f.warp_load_sectors.get(), f.warp_store_sectors.get()] } else { [0.0; 2] };
+        let sectors = [f.load_sectors, f.store_sectors, f.atomic_sectors].map(Sectors::get);
+        [&sectors[..], &[f.atomic_bytes.get(), f.load_lines.get()], &unions].concat()
     };
     let all = |counts: &L1Counts| -> Vec<f64> {
         let of_instructions = counts.instructions.iter().flat_map(|c| one(c, true));
         let of_fields = counts.fields.iter().flat_map(of_field);
-        [counts.work_items, counts.warps].into_iter().chain(of_instructions).chain(of_fields).collect()
+        [counts.work_items.get(), counts.warps.get()]
+            .into_iter()
+            .chain(of_instructions)
+            .chain(of_fields)
+            .collect()
     };
     let (a, b) = (all(&quick), all(&slow));
     let far = a.iter().zip(&b).position(|(a, b)| (a - b).abs() > NEAR * a.abs().max(b.abs()).max(1.0));
@@ -179,7 +184,7 @@ impl Asked {
     fn predict(&self) -> Result<Found, String> {
         let found = Estimator::new(&self.kernel, self.device).predict(self.candidate);
         found
-            .map(|p| Found { volumes: p.volumes.clone(), time: p.time, items: p.items })
+            .map(|p| Found { volumes: p.volumes.clone(), time: p.time, items: p.items.get() })
             .map_err(|e| e.to_string())
     }
 
@@ -199,7 +204,7 @@ impl Asked {
         match (found, rejected) {
             (Some(found), _) => {
                 let p = found.prediction;
-                Ok(Found { volumes: p.volumes, time: p.time, items: p.items })
+                Ok(Found { volumes: p.volumes, time: p.time, items: p.items.get() })
             }
             (None, Some((_, why))) => Err(why.to_string()),
             (None, None) => Err("it is in neither list".to_owned()),
@@ -212,31 +217,31 @@ fn numbers(p: &Found, fields: &[usize]) -> Vec<(String, f64)> {
     let (v, t) = (&p.volumes, &p.time);
     let mut all = vec![
         ("items".to_owned(), p.items),
-        ("seconds".to_owned(), t.seconds),
-        ("fp seconds".to_owned(), t.terms.fp),
-        ("l1 seconds".to_owned(), t.terms.l1),
-        ("l2 seconds".to_owned(), t.terms.l2),
-        ("dram seconds".to_owned(), t.terms.dram),
-        ("latency seconds".to_owned(), t.terms.latency),
-        ("tlb seconds".to_owned(), t.terms.tlb),
-        ("dispatch seconds".to_owned(), t.terms.dispatch),
-        ("l1 cycles".to_owned(), v.l1.cycles),
-        ("l1 data".to_owned(), v.l1.data),
-        ("l1 tag".to_owned(), v.l1.tag),
-        ("l1 load".to_owned(), v.l1.load),
-        ("l1 store".to_owned(), v.l1.store),
-        ("l2 load compulsory".to_owned(), v.l2.load_compulsory),
-        ("l2 load capacity".to_owned(), v.l2.load_capacity),
-        ("l2 store".to_owned(), v.l2.store),
-        ("pages per wave".to_owned(), v.pages_per_wave),
-        ("pages per block".to_owned(), v.pages_per_block),
-        ("pages at a time".to_owned(), v.pages_at_a_time),
-        ("scatter".to_owned(), v.scatter),
-        ("first loads".to_owned(), v.first_loads),
-        ("further runs".to_owned(), v.further_runs),
-        ("thread stores".to_owned(), v.thread_stores),
-        ("atomics per address".to_owned(), v.atomics_per_address),
-        ("l1 pressure".to_owned(), v.pressure.l1),
+        ("seconds".to_owned(), t.seconds.get()),
+        ("fp seconds".to_owned(), t.terms.fp.get()),
+        ("l1 seconds".to_owned(), t.terms.l1.get()),
+        ("l2 seconds".to_owned(), t.terms.l2.get()),
+        ("dram seconds".to_owned(), t.terms.dram.get()),
+        ("latency seconds".to_owned(), t.terms.latency.get()),
+        ("tlb seconds".to_owned(), t.terms.tlb.get()),
+        ("dispatch seconds".to_owned(), t.terms.dispatch.get()),
+        ("l1 cycles".to_owned(), v.l1.wavefront_cycles.get()),
+        ("l1 data".to_owned(), v.l1.data_wavefronts.get()),
+        ("l1 tag".to_owned(), v.l1.tag_wavefronts.get()),
+        ("l1 load".to_owned(), v.l1.load_bytes.get()),
+        ("l1 store".to_owned(), v.l1.store_bytes.get()),
+        ("l2 load compulsory".to_owned(), v.l2.load.compulsory.get()),
+        ("l2 load capacity".to_owned(), v.l2.load.capacity.get()),
+        ("l2 store".to_owned(), v.l2.store.total.get()),
+        ("pages per wave".to_owned(), v.tlb.pages_per_wave.get()),
+        ("pages per block".to_owned(), v.tlb.pages_per_block.get()),
+        ("pages at a time".to_owned(), v.tlb.pages_at_a_time.get()),
+        ("scatter".to_owned(), v.scatter.get()),
+        ("first loads".to_owned(), v.first_loads.get()),
+        ("further runs".to_owned(), v.further_runs.get()),
+        ("thread stores".to_owned(), v.thread_stores.get()),
+        ("atomics per address".to_owned(), v.atomics_per_address.get()),
+        ("l1 pressure".to_owned(), v.pressure.l1.get()),
     ];
     memory("dram", &v.dram, &mut all);
     if let Some(llc) = &v.llc {
@@ -244,30 +249,29 @@ fn numbers(p: &Found, fields: &[usize]) -> Vec<(String, f64)> {
     }
     for field in 0..fields.iter().max().map_or(0, |m| m + 1) {
         let of = |f: &&FieldVolumes| fields[usize::from(f.field.0)] == field;
-        let mut sum = MemoryVolumes::default();
-        let (mut load, mut store) = (0.0, 0.0);
+        let (mut dram_load, mut dram_store, mut load, mut store) = (0.0, 0.0, 0.0, 0.0);
         for f in v.fields.iter().filter(of) {
-            sum.load_compulsory += f.dram.load();
-            sum.store_compulsory += f.dram.store();
-            load += f.l2.load();
-            store += f.l2.store;
+            dram_load += f.dram.load.total.get();
+            dram_store += f.dram.store.total.get();
+            load += f.l2.load.total.get();
+            store += f.l2.store.total.get();
         }
         all.push((format!("l2 load of field {field}"), load));
         all.push((format!("l2 store of field {field}"), store));
-        all.push((format!("dram load of field {field}"), sum.load_compulsory));
-        all.push((format!("dram store of field {field}"), sum.store_compulsory));
+        all.push((format!("dram load of field {field}"), dram_load));
+        all.push((format!("dram store of field {field}"), dram_store));
     }
     all
 }
 
 fn memory(level: &str, m: &MemoryVolumes, all: &mut Vec<(String, f64)>) {
-    all.push((format!("{level} load compulsory"), m.load_compulsory));
-    for (name, reuse) in ["row", "rows", "planes"].iter().zip(m.reuse) {
-        all.push((format!("{level} reuse of {name}"), reuse));
+    all.push((format!("{level} load compulsory"), m.load.compulsory.get()));
+    for (name, reuse) in ["row", "rows", "planes"].iter().zip(m.load.reuse()) {
+        all.push((format!("{level} reuse of {name}"), reuse.get()));
     }
-    all.push((format!("{level} reuse of an earlier launch"), m.reuse_launch));
-    all.push((format!("{level} load capacity"), m.load_capacity));
-    all.push((format!("{level} fill"), m.partial_store_fill));
-    all.push((format!("{level} store compulsory"), m.store_compulsory));
-    all.push((format!("{level} store redundant"), m.store_redundant));
+    all.push((format!("{level} reuse of an earlier launch"), m.load.reuse_launch.get()));
+    all.push((format!("{level} load capacity"), m.load.capacity.get()));
+    all.push((format!("{level} fill"), m.load.partial_store_fill.get()));
+    all.push((format!("{level} store compulsory"), m.store.compulsory.get()));
+    all.push((format!("{level} store redundant"), m.store.redundant.get()));
 }

@@ -165,7 +165,8 @@ fn fit_volumes(fit: &Fit, star: &Half<'_>) -> Fit {
 
 /// The star counts as much as all sizes of laplap.
 fn fit_time(fit: &Fit, halves: &[Half<'_>]) -> Fit {
-    let of = |cases: &[Case]| mean(cases.iter().map(|c| (c.prediction.time.seconds / c.seconds).ln().abs()));
+    let of =
+        |cases: &[Case]| mean(cases.iter().map(|c| (c.prediction.time.seconds.get() / c.seconds).ln().abs()));
     fitted(fit, TIME, TIME_TRIES, |trial| {
         let mut losses = halves.iter().map(|half| half.under(trial, of));
         losses.next().unwrap_or(0.0) + mean(losses)

@@ -12,6 +12,7 @@ use wavecast::device::{Device, find};
 use wavecast::kernel::{Kernel, Options, load};
 use wavecast::launch::Candidate;
 use wavecast::predict::{Estimator, Prediction};
+use wavecast::quantity::Bytes;
 
 /// The device of both files.
 pub static V100: LazyLock<Device> = LazyLock::new(|| find("v100", &[]).expect("the V100 ships"));
@@ -47,12 +48,12 @@ impl Case {
     /// Predicted bytes per work item in the order of [`VOLUMES`].
     pub fn predicted(&self) -> [f64; 4] {
         let v = &self.prediction.volumes;
-        [v.l2.load(), v.l2.store, v.dram.load(), v.dram.store()]
+        [v.l2.load.total, v.l2.store.total, v.dram.load.total, v.dram.store.total].map(Bytes::get)
     }
 
     /// Times.
     pub fn pair(&self) -> Pair {
-        Pair { predicted: self.prediction.time.seconds, measured: self.seconds }
+        Pair { predicted: self.prediction.time.seconds.get(), measured: self.seconds }
     }
 }
 

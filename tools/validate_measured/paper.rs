@@ -22,7 +22,7 @@ pub fn print(star: &Group) -> Result<(), String> {
     let estimator = Estimator::new(&star.kernel, &device);
     for (block, measured, what) in RATES {
         let candidate = Candidate::new(block, [1, 1, 2]).unwrap();
-        let rate = estimator.predict(candidate).map_err(|e| e.to_string())?.rate() / 1e9;
+        let rate = estimator.predict(candidate).map_err(|e| e.to_string())?.rate().get() / 1e9;
         let ([x, y, z], error) = (block, 100.0 * (rate / measured - 1.0));
         println!("| ({x},{y},{z}) | {what} | {measured} | {rate:.1} | {error:+.1} % |");
     }

@@ -23,7 +23,7 @@ pub fn print(star: &Group, rows: bool, bars: &mut Bars) -> Result<(), Box<dyn Er
         let mean = line(star, name, |c| (c.predicted()[i], c.volumes[i]));
         bars.at_most(&format!("star: {name}, mean error, %"), mean, bar);
     }
-    let rate = line(star, "rate", |c| (c.seconds, c.prediction.time.seconds));
+    let rate = line(star, "rate", |c| (c.seconds, c.prediction.time.seconds.get()));
     bars.at_most("star: performance, mean error, %", rate, 15.0);
     let pairs: Vec<_> = star.cases.iter().map(super::measured::Case::pair).collect();
     let order = order(&pairs);
@@ -78,8 +78,8 @@ fn shapes(star: &Group) {
     for c in &star.cases {
         let pairs = c.predicted().into_iter().zip(c.volumes).map(|(p, m)| format!("{p:.2}, {m:.2}"));
         let volumes = pairs.collect::<Vec<_>>().join(" | ");
-        let rate = c.prediction.rate() / 1e9;
-        let measured = c.prediction.items / c.seconds / 1e9;
+        let rate = c.prediction.rate().get() / 1e9;
+        let measured = c.prediction.items.get() / c.seconds / 1e9;
         let limiter = c.prediction.time.limiter.word();
         println!("| {} | {volumes} | {rate:.2}, {measured:.2} | {limiter} |", shape(c.block));
     }

@@ -91,7 +91,7 @@ fn of_kernel(device: &str, number: usize, kernel: &Kernel, rows: &[[f64; 6]]) ->
     for row in rows.iter().filter(|r| r[1] >= FROM) {
         let candidate = Candidate::new([whole(row[0]), 1, 1], [1; 3]).unwrap();
         let p = estimator.predict(candidate).map_err(|e| e.to_string())?;
-        errors.push((100.0 * (bytes * p.rate() / 1e9 / row[2 + number] - 1.0), row[1]));
+        errors.push((100.0 * (bytes * p.rate().get() / 1e9 / row[2 + number] - 1.0), row[1]));
     }
     let worst = errors.iter().copied().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).ok_or("no rows")?;
     Ok(Errors { mean: mean(errors.iter().map(|e| e.0.abs())), worst: worst.0, at: worst.1 })

@@ -6,6 +6,7 @@ use crate::curve::{Curve, Fit};
 use crate::measure::join::{Case, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::predict::Estimator;
+use crate::quantity::{Bytes, PerItem};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A volume as a sum: `base`, and shares of what misses at an oversubscription.
@@ -29,14 +30,14 @@ fn constant(miss: f64) -> Curve {
 pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volumes {
     let mut prediction = case.prediction.clone();
     estimator.refit(&mut prediction, fit);
-    prediction.summary.volumes
+    prediction.into_summary().volumes
 }
 
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
 pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
     let measured = case.measured(MeasuredQuantity::L2Load)?;
     // What a loop loads again lies at several oversubscriptions, of which only one is known here.
-    if case.prediction.footprints.fields.iter().any(|f| !f.passes.block.is_empty()) {
+    if case.prediction.footprints().fields.iter().any(|f| !f.passes.block.is_empty()) {
         return None;
     }
     let with = |miss: f64| {
@@ -45,8 +46,8 @@ pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Pa
         under(estimator, case, &trial)
     };
     let (least, most) = (with(0.0), with(1.0));
-    let base = least.l2.load();
-    Some(Parts { base, open: vec![(least.pressure.l1, most.l2.load() - base)], measured })
+    let base = least.l2.load.total.get();
+    Some(Parts { base, open: vec![(least.pressure.l1.get(), most.l2.load.total.get() - base)], measured })
 }
 
 /// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
@@ -66,14 +67,14 @@ pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, 
         level(&volumes).map(|level| (level, volumes.pressure.l2))
     };
     let now = level(&under(estimator, case, fit))?;
-    let unavoidable = now.load_compulsory - now.reuse.iter().sum::<f64>();
-    if now.reuse_launch > (1.0 - COLD) * unavoidable.max(f64::MIN_POSITIVE) {
+    let unavoidable = now.load.compulsory - now.load.reuse().iter().sum();
+    if now.load.reuse_launch.get() > (1.0 - COLD) * unavoidable.get().max(f64::MIN_POSITIVE) {
         return None;
     }
     let ((kept, o), (lost, _)) = (with(0.0)?, with(1.0)?);
-    let mut open = vec![(o[0], lost.load_capacity)];
-    open.extend(o.into_iter().skip(1).zip(kept.reuse));
-    let base = lost.load() - open.iter().map(|p| p.1).sum::<f64>();
+    let mut open = vec![(o[0].get(), lost.load.capacity.get())];
+    open.extend(o[1..].iter().zip(kept.load.reuse()).map(|(o, bytes)| (o.get(), bytes.get())));
+    let base = lost.load.total.get() - open.iter().map(|p| p.1).sum::<f64>();
     Some(Parts { base, open, measured })
 }
 
@@ -84,7 +85,7 @@ pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Optio
         case,
         fit,
         MeasuredQuantity::DramStore,
-        |v| v.dram.store(),
+        |v| v.dram.store.total,
         |trial, share| {
             trial.volumes.l2_store = None;
             trial.volumes.partial_store.value = share;
@@ -99,7 +100,7 @@ pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Op
         case,
         fit,
         MeasuredQuantity::L2Store,
-        |v| v.l2.store,
+        |v| v.l2.store.total,
         |trial, share| {
             trial.volumes.partial_store_l2.value = share;
         },
@@ -111,7 +112,7 @@ fn share_of(
     case: &Case,
     fit: &Fit,
     quantity: MeasuredQuantity,
-    volume: impl Fn(&Volumes) -> f64,
+    volume: impl Fn(&Volumes) -> Bytes<PerItem>,
     set: impl Fn(&mut Fit, f64),
 ) -> Option<Parts> {
     let measured = case.measured(quantity)?;
@@ -121,6 +122,6 @@ fn share_of(
         under(estimator, case, &trial)
     };
     let (none, all) = (with(0.0), with(1.0));
-    let base = volume(&none);
-    Some(Parts { base, open: vec![(none.pressure.l2[0], volume(&all) - base)], measured })
+    let (base, most) = (volume(&none).get(), volume(&all).get());
+    Some(Parts { base, open: vec![(none.pressure.l2[0].get(), most - base)], measured })
 }

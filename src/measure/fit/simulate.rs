@@ -126,7 +126,10 @@ mod tests {
             let mut p = estimator.predict(candidate).map_err(|e| e.to_string())?;
             estimator.refit(&mut p, &other);
             let v = &p.volumes;
-            Ok(vec![(MeasuredQuantity::L2Load, v.l2.load()), (MeasuredQuantity::DramLoad, v.dram.load())])
+            Ok(vec![
+                (MeasuredQuantity::L2Load, v.l2.load.total.get()),
+                (MeasuredQuantity::DramLoad, v.dram.load.total.get()),
+            ])
         };
         let groups = simulate(&device, design(&device).unwrap(), &Plain, &run);
         let request = FitRequest { simulated: true, ..FitRequest::default() };

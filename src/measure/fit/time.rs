@@ -169,7 +169,7 @@ impl Times<'_> {
             let Some(estimator) = self.estimators.get(row.group) else { return 0.0 };
             let mut prediction = row.case.prediction.clone();
             estimator.refit(&mut prediction, &fit);
-            row.weight * (prediction.time.seconds.ln() - row.log_seconds)
+            row.weight * (prediction.time.seconds.get().ln() - row.log_seconds)
         };
         parallel::map(self.rows, one)
     }

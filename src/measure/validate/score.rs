@@ -81,7 +81,7 @@ fn order_of(group: &MeasuredGroup) -> Option<OrderScore> {
     let pairs: Vec<(f64, f64)> = group
         .cases
         .iter()
-        .filter_map(|c| Some((c.prediction.time.seconds, c.seconds(&group.device)?)))
+        .filter_map(|c| Some((c.prediction.time.seconds.get(), c.seconds(&group.device)?)))
         .collect();
     order(&pairs)
 }

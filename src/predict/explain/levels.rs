@@ -1,157 +1,204 @@
 //! What moves at each level, what it is made of, and which reuse the caches lose.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::device::Device;
 use crate::predict::prediction::Prediction;
+use crate::quantity::{Bytes, ItemsPerSecond, PerCache, PerItem, PerWave, Ratio, Seconds, Share};
 use crate::traffic::{Again, FieldFootprint, MemoryVolumes};
 
-/// All levels, from registers to memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Levels {
-    /// Between L1 and L2.
-    pub l2: Level,
-    /// Between L2 and the last-level cache, where there is one.
-    pub llc: Option<Level>,
-    /// Between the last cache and memory.
-    pub dram: Level,
-    /// Reuse between blocks that run at different times: within a wave, along x, along y, along z.
-    pub layers: [Layer; 4],
-}
-
 /// A boundary of the memory hierarchy, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct MemoryLevel {
+    /// `l1` (registers to L1), `l2` (L1 to L2), `llc` (L2 to last-level cache) or `dram`.
+    pub level: &'static str,
     /// Loads.
-    pub load: f64,
+    pub load_bytes: Bytes<PerItem>,
     /// Stores.
-    pub store: f64,
-    /// Loads that no cache above could avoid: first touches of a block or of the launch.
-    pub unavoidable: f64,
-    /// Loads of what the cache above had and lost.
-    pub lost: Lost,
-    /// Bytes of the cache above.
-    pub capacity: f64,
-    /// Bytes that compete for it over its capacity (equation 4 of the paper): for the L1 the lines of
-    /// all resident blocks (with loops, of an innermost iteration), for the L2 what lies between two uses within a wave.
-    pub oversubscription: f64,
-    /// The share of repeated loads that misses there.
-    pub miss: f64,
+    pub store_bytes: Bytes<PerItem>,
+    /// Seconds that it would take by itself; null where it is no limiter.
+    pub time_s: Option<Seconds>,
+    /// Work items per second that it allows by itself.
+    pub limit_per_s: Option<ItemsPerSecond>,
+    /// What the loads are made of; null for L1.
+    pub loads: Option<LoadParts>,
+    /// The cache above it; null for L1.
+    pub cache: Option<CachePressure>,
 }
 
-/// Loads that a larger cache would save, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Lost {
-    /// Loaded before by blocks of the same row, the row before and the plane before.
-    pub reuse: [f64; 3],
-    /// Loaded again by warps of a block, or by blocks of a wave.
-    pub within: f64,
-    /// Loaded to complete sectors that were written in part.
-    pub fill: f64,
+/// What loads are made of, bytes per work item; their sum is all loads.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LoadParts {
+    /// First touches of a block (`l2`) or by any block that ran so far: no cache above avoids them.
+    pub unavoidable: Bytes<PerItem>,
+    /// Touched before by blocks of the same row of blocks, but lost.
+    pub lost_x: Bytes<PerItem>,
+    /// Touched before by the row of blocks before, but lost.
+    pub lost_y: Bytes<PerItem>,
+    /// Touched before by the plane of blocks before, but lost.
+    pub lost_z: Bytes<PerItem>,
+    /// Touched before by the same block (`l2`) or wave, but lost.
+    pub lost_within: Bytes<PerItem>,
+    /// That complete sectors which were written in part.
+    pub fill: Bytes<PerItem>,
 }
 
-/// Reuse at one distance: a layer condition (section 4.4.2 of the paper).
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A cache and what competes for it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CachePressure {
+    /// Bytes that count.
+    pub capacity_bytes: Bytes<PerCache>,
+    /// Bytes that compete for it over its capacity (equation 4 of the paper): for the L1 the lines of all resident
+    /// blocks (with loops, of an innermost iteration), for the L2 what lies between two uses within a wave.
+    pub oversubscription: Ratio,
+    /// Share of repeated loads that miss.
+    pub miss: Share,
+}
+
+/// Reuse in L2 at one distance: a layer condition (section 4.4.2 of the paper).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Layer {
+    /// `wave`, `x`, `y` or `z`.
+    pub along: &'static str,
     /// Bytes touched between two uses.
-    pub distance: f64,
-    /// Bytes of the L2.
-    pub capacity: f64,
-    /// Share of the loads that misses.
-    pub miss: f64,
-    /// Bytes per work item that could hit.
-    pub reusable: f64,
-    /// Bytes per work item of those that miss.
-    pub lost: f64,
-}
-
-impl Layer {
+    pub distance_bytes: Bytes<PerWave>,
+    /// Bytes of the L2 that count.
+    pub capacity_bytes: Bytes<PerCache>,
     /// Distance over capacity.
-    pub fn oversubscription(&self) -> f64 {
-        self.distance / self.capacity.max(1.0)
-    }
+    pub oversubscription: Ratio,
+    /// Share of the loads that misses.
+    pub miss: Share,
+    /// Bytes per work item that could hit.
+    pub reusable_bytes: Bytes<PerItem>,
+    /// Bytes per work item of them that miss.
+    pub lost_bytes: Bytes<PerItem>,
 }
 
-/// The levels of a prediction.
-pub(super) fn levels(device: &Device, prediction: &Prediction) -> Levels {
+/// The levels of a prediction, from registers to memory.
+pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLevel> {
     let (volumes, pressure) = (&prediction.volumes, &prediction.volumes.pressure);
-    let fields = &prediction.footprints.fields;
+    let (terms, limits) = (&prediction.time.terms, &prediction.time.limits);
+    let fields = &prediction.footprints().fields;
+    let (l1, l2) = (&volumes.l1, &volumes.l2);
+    let above_l2 = CachePressure {
+        capacity_bytes: pressure.l1_capacity,
+        oversubscription: pressure.l1,
+        miss: pressure.l1_miss,
+    };
+    let of_l2 = LoadParts { unavoidable: l2.load.compulsory, lost_within: l2.load.capacity, ..NO_LOADS };
+    let registers = MemoryLevel {
+        level: "l1",
+        load_bytes: l1.load_bytes,
+        store_bytes: l1.store_bytes,
+        time_s: Some(terms.l1),
+        limit_per_s: limits.l1,
+        loads: None,
+        cache: None,
+    };
+    let block = MemoryLevel {
+        level: "l2",
+        load_bytes: l2.load.total,
+        store_bytes: l2.store.total,
+        time_s: Some(terms.l2),
+        limit_per_s: limits.l2,
+        loads: Some(of_l2),
+        cache: Some(above_l2),
+    };
     let capacity = device.l2.effective.value.0 as f64;
-    let [within, ..] = pressure.l2;
-    let [within_miss, ..] = pressure.l2_miss;
-    let below_l2 = |of: &MemoryVolumes| {
-        memory(fields, of, Level { capacity, oversubscription: within, miss: within_miss, ..EMPTY })
+    let of_l2 = CachePressure {
+        capacity_bytes: Bytes::new(capacity),
+        oversubscription: pressure.l2[0],
+        miss: pressure.l2_miss[0],
     };
-    // Below a last-level cache its own pressure counts, which is not kept: what it lost is.
-    let below_llc = |of: &MemoryVolumes, bytes: u64| {
-        let level = Level {
-            capacity: bytes as f64,
-            oversubscription: within * capacity / (bytes as f64).max(1.0),
-            ..EMPTY
-        };
+    let below = |level, of: &MemoryVolumes, cache| MemoryLevel {
+        level,
+        load_bytes: of.load.total,
+        store_bytes: of.store.total,
+        time_s: None,
+        limit_per_s: None,
+        loads: Some(load_parts(fields, of)),
+        cache: Some(cache),
+    };
+    let mut all = vec![registers, block];
+    let last = if let (Some(of_llc), Some(cache)) = (&volumes.llc, &device.llc) {
+        all.push(below("llc", of_llc, of_l2));
+        // Its own pressure is not kept: what it lost is.
         let again = again(fields);
-        let miss = if again > 0.0 { of.load_capacity / again } else { 0.0 };
-        memory(fields, of, Level { miss, ..level })
-    };
-    let (llc, dram) = match (&volumes.llc, &device.llc) {
-        (Some(of_llc), Some(cache)) => {
-            (Some(below_l2(of_llc)), below_llc(&volumes.dram, cache.capacity.value.0))
+        let lost = volumes.dram.load.capacity;
+        let bytes = cache.capacity.value.0 as f64;
+        CachePressure {
+            capacity_bytes: Bytes::new(bytes),
+            oversubscription: pressure.l2[0] * capacity / bytes.max(1.0),
+            miss: Share::new(if again > Bytes::ZERO { lost / again } else { 0.0 }),
         }
-        _ => (None, below_l2(&volumes.dram)),
+    } else {
+        of_l2
     };
-    Levels {
-        l2: Level {
-            load: volumes.l2.load(),
-            store: volumes.l2.store,
-            unavoidable: volumes.l2.load_compulsory,
-            lost: Lost { within: volumes.l2.load_capacity, ..Lost::default() },
-            capacity: pressure.l1_capacity,
-            oversubscription: pressure.l1,
-            miss: pressure.l1_miss,
-        },
-        layers: layers(prediction, capacity, volumes.llc.as_ref().unwrap_or(&volumes.dram)),
-        llc,
-        dram,
-    }
+    let dram = below("dram", &volumes.dram, last);
+    all.push(MemoryLevel { time_s: Some(terms.dram), limit_per_s: limits.dram, ..dram });
+    all
 }
 
-const EMPTY: Level = Level {
-    load: 0.0,
-    store: 0.0,
-    unavoidable: 0.0,
-    lost: Lost { reuse: [0.0; 3], within: 0.0, fill: 0.0 },
-    capacity: 0.0,
-    oversubscription: 0.0,
-    miss: 0.0,
+const NO_LOADS: LoadParts = LoadParts {
+    unavoidable: Bytes::ZERO,
+    lost_x: Bytes::ZERO,
+    lost_y: Bytes::ZERO,
+    lost_z: Bytes::ZERO,
+    lost_within: Bytes::ZERO,
+    fill: Bytes::ZERO,
 };
 
-/// What blocks of a wave load again, bytes per work item.
-fn again(fields: &[FieldFootprint]) -> f64 {
-    let bytes = |list: &[Again]| list.iter().map(|a| a.bytes).sum::<f64>();
+/// What blocks of a wave load again.
+fn again(fields: &[FieldFootprint]) -> Bytes<PerItem> {
+    let bytes = |list: &[Again<PerWave>]| list.iter().map(|a| a.bytes).sum::<Bytes<_>>();
     fields.iter().map(|f| bytes(&f.passes.shared) + bytes(&f.passes.wave)).sum()
 }
 
-/// What blocks that ran before touched of what the wave loads.
-fn reusable(fields: &[FieldFootprint], d: usize) -> f64 {
+/// What blocks that ran before touched of what the wave loads, along an axis.
+fn reusable(fields: &[FieldFootprint], d: usize) -> Bytes<PerItem> {
     fields.iter().map(|f| f.reuse[d]).sum()
 }
 
-fn memory(fields: &[FieldFootprint], of: &MemoryVolumes, level: Level) -> Level {
-    let lost = Lost {
-        reuse: std::array::from_fn(|d| (reusable(fields, d) - of.reuse[d]).max(0.0)),
-        within: of.load_capacity,
-        fill: of.partial_store_fill,
-    };
-    let load = of.load();
-    let unavoidable = (load - lost.reuse.iter().sum::<f64>() - lost.within - lost.fill).max(0.0);
-    Level { load, store: of.store(), unavoidable, lost, ..level }
+/// Of that, what is lost along each axis.
+fn lost(fields: &[FieldFootprint], of: &MemoryVolumes) -> [Bytes<PerItem>; 3] {
+    let found = of.load.reuse();
+    std::array::from_fn(|d| (reusable(fields, d) - found[d]).or_none())
 }
 
-fn layers(prediction: &Prediction, capacity: f64, below: &MemoryVolumes) -> [Layer; 4] {
-    let (fields, pressure) = (&prediction.footprints.fields, &prediction.volumes.pressure);
+fn load_parts(fields: &[FieldFootprint], of: &MemoryVolumes) -> LoadParts {
+    let lost = lost(fields, of);
+    let (lost_within, fill) = (of.load.capacity, of.load.partial_store_fill);
+    let unavoidable = (of.load.total - lost.iter().sum() - lost_within - fill).or_none();
+    let [lost_x, lost_y, lost_z] = lost;
+    LoadParts { unavoidable, lost_x, lost_y, lost_z, lost_within, fill }
+}
+
+/// Reuse in L2 within a wave, along x, along y, along z.
+pub(super) fn layers(device: &Device, prediction: &Prediction) -> [Layer; 4] {
+    let (fields, volumes) = (&prediction.footprints().fields, &prediction.volumes);
+    let (pressure, below) = (&volumes.pressure, volumes.llc.as_ref().unwrap_or(&volumes.dram));
+    let capacity = device.l2.effective.value.0 as f64;
+    let lost = lost(fields, below);
+    let along = ["wave", "x", "y", "z"];
     std::array::from_fn(|i| {
-        let (reusable, lost) = match i.checked_sub(1) {
-            None => (again(fields), below.load_capacity),
-            Some(d) => (reusable(fields, d), (reusable(fields, d) - below.reuse[d]).max(0.0)),
+        let (reusable_bytes, lost_bytes) = match i.checked_sub(1) {
+            None => (again(fields), below.load.capacity),
+            Some(d) => (reusable(fields, d), lost[d]),
         };
-        Layer { distance: pressure.l2[i] * capacity, capacity, miss: pressure.l2_miss[i], reusable, lost }
+        let distance = pressure.l2[i].get() * capacity;
+        Layer {
+            along: along[i],
+            distance_bytes: Bytes::new(distance),
+            capacity_bytes: Bytes::new(capacity),
+            oversubscription: Ratio::new(distance / capacity.max(1.0)),
+            miss: pressure.l2_miss[i],
+            reusable_bytes,
+            lost_bytes,
+        }
     })
 }

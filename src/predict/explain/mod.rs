@@ -7,9 +7,9 @@ mod halos;
 mod levels;
 mod neighbours;
 
-pub use accesses::{AccessShare, Alone};
+pub use accesses::{AccessCost, AccessShare, Alone};
 pub use halos::Halo;
-pub use levels::{Layer, Level, Levels, Lost};
+pub use levels::{CachePressure, Layer, LoadParts, MemoryLevel};
 pub use neighbours::{Neighbour, Neighbours};
 
 use std::sync::atomic::AtomicUsize;
@@ -22,6 +22,7 @@ use crate::space::Domain;
 
 /// A prediction and what it rests on.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Explanation {
     /// What is explained.
     pub prediction: Prediction,
@@ -29,8 +30,10 @@ pub struct Explanation {
     pub program: Program<i64>,
     /// What each instruction of the program costs, in its order.
     pub accesses: Vec<AccessShare>,
-    /// What moves at each level.
-    pub levels: Levels,
+    /// What moves at each boundary of the memory hierarchy, from registers to memory.
+    pub levels: Vec<MemoryLevel>,
+    /// Reuse in L2 between blocks: within a wave, and from earlier blocks along x, y and z.
+    pub layers: [Layer; 4],
     /// How far the loads of each field reach beyond a work item.
     pub halos: Vec<Halo>,
     /// Work items of a wave along x, y, z: of the box around it.
@@ -56,6 +59,7 @@ pub fn explain(
     Ok(Explanation {
         accesses: accesses::shares(estimator, &prediction, &program),
         levels: levels::levels(estimator.device, &prediction),
+        layers: levels::layers(estimator.device, &prediction),
         halos: halos::halos(estimator.kernel),
         wave: wave_extents(&prediction),
         neighbours: neighbours::neighbours(estimators, choice, others, done),

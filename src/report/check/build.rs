@@ -1,9 +1,8 @@
 //! From a kernel to the document of what was understood of it.
 
 use super::document::{
-    AccessSummary, CandidateSummary, Check, ConfigSummary, DeviceSummary, FieldSummary, FoldSummary,
-    InfeasibleSummary, KernelSummary, LaunchSummary, LoopSummary, OccupancySummary, SetsSummary,
-    StatementSummary, Tool, Warning,
+    AccessSummary, Check, ConfigSummary, DeviceSummary, FieldSummary, FoldSummary, InfeasibleSummary,
+    KernelSummary, LaunchSummary, LoopSummary, SetsSummary, StatementSummary, Tool, Warning,
 };
 use crate::device::Device;
 use crate::expr::{Coefficient, Excess, Form, Names, Scale, Show};
@@ -41,11 +40,7 @@ pub fn check_sets(kernel: &Kernel, candidate: Candidate) -> Result<SetsSummary, 
         .accesses
         .into_iter()
         .map(|(kind, map)| super::document::SetsAccess { kind: kind.to_owned(), map });
-    Ok(SetsSummary {
-        config: CandidateSummary { block: candidate.block(), fold: candidate.fold() },
-        threads: shown.threads,
-        accesses: accesses.collect(),
-    })
+    Ok(SetsSummary { config: candidate, threads: shown.threads, accesses: accesses.collect() })
 }
 
 /// The sets and maps of a candidate, or why there are none.
@@ -192,7 +187,7 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
                     }
                 }
                 Err(reason) => summary.infeasible.push(InfeasibleSummary {
-                    config: CandidateSummary { block: candidate.block(), fold: candidate.fold() },
+                    config: candidate,
                     code: reason.code(),
                     reason: reason.to_string(),
                 }),
@@ -224,21 +219,7 @@ fn config_summary(launch: &Launch, occupancy: Option<Occupancy>) -> ConfigSummar
         grid: launch.sizes.grid,
         registers: launch.registers,
         shared_bytes: launch.shared_bytes,
-        occupancy: occupancy.map(|o| OccupancySummary::new(&o)),
-    }
-}
-
-impl OccupancySummary {
-    /// What is shown of an occupancy.
-    pub fn new(o: &Occupancy) -> Self {
-        Self {
-            blocks_per_sm: o.blocks_per_sm,
-            warps_per_sm: o.warps_per_sm,
-            fraction: o.fraction,
-            limited_by: o.limited_by.word(),
-            wave_blocks: o.wave_blocks,
-            waves: o.waves,
-        }
+        occupancy,
     }
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::{Precision, Space};
+use crate::launch::{Candidate, Occupancy};
 use crate::space::{Block, Fold, Grid};
 
 /// What was understood of a kernel: `wavecast/check/1`.
@@ -40,7 +41,7 @@ pub struct Check {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SetsSummary {
     /// The candidate.
-    pub config: CandidateSummary,
+    pub config: Candidate,
     /// Threads that work (bx, by, bz the block, tx, ty, tz the thread in it), with their iterations.
     pub threads: String,
     /// Maps from threads to byte addresses of a field whose base lies at 0.
@@ -219,44 +220,18 @@ pub struct ConfigSummary {
     /// Shared memory of a block.
     pub shared_bytes: i64,
     /// The occupancy on the device; null without one.
-    pub occupancy: Option<OccupancySummary>,
-}
-
-/// The occupancy of an SM.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct OccupancySummary {
-    /// Resident blocks of an SM.
-    pub blocks_per_sm: i64,
-    /// Resident warps of an SM.
-    pub warps_per_sm: i64,
-    /// Share of the warps that could be resident.
-    pub fraction: f64,
-    /// What keeps further blocks out.
-    pub limited_by: &'static str,
-    /// Resident blocks of the device.
-    pub wave_blocks: i64,
-    /// Blocks of the grid over resident blocks.
-    pub waves: f64,
+    pub occupancy: Option<Occupancy>,
 }
 
 /// A candidate that cannot run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct InfeasibleSummary {
     /// Block and fold.
-    pub config: CandidateSummary,
+    pub config: Candidate,
     /// Why it cannot run.
     pub reason: String,
     /// A stable name of the reason.
     pub code: &'static str,
-}
-
-/// Block and fold.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CandidateSummary {
-    /// Threads of a block along x, y, z.
-    pub block: Block,
-    /// Work items of a thread along x, y, z.
-    pub fold: Fold,
 }
 
 /// A device.

@@ -5,4 +5,4 @@ mod document;
 mod text;
 
 pub use build::{check, check_sets, kernels_warnings};
-pub use document::{Check, DeviceSummary, OccupancySummary, SetsSummary, Tool, Warning};
+pub use document::{Check, DeviceSummary, SetsSummary, Tool, Warning};

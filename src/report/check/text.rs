@@ -60,7 +60,7 @@ fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
     }
     out.push_str(&launch_text(check, all, width));
     if let Some(sets) = &check.sets {
-        let (block, fold) = (extents(&*sets.config.block), extents(&*sets.config.fold));
+        let (block, fold) = (extents(&*sets.config.block()), extents(&*sets.config.fold()));
         let _ = writeln!(
             out,
             "\nsets    block {block} fold {fold}; bx by bz is the block, tx ty tz the thread in it"
@@ -174,8 +174,8 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
         let _ = writeln!(
             out,
             "        block {} fold {}: {}",
-            extents(&*i.config.block),
-            extents(&*i.config.fold),
+            extents(&*i.config.block()),
+            extents(&*i.config.fold()),
             i.reason
         );
     }
@@ -229,7 +229,7 @@ fn config_cells(c: &ConfigSummary) -> [String; 11] {
         text(o.map(|o| o.blocks_per_sm.to_string())),
         text(o.map(|o| o.warps_per_sm.to_string())),
         text(o.map(|o| format!("{:.3}", o.fraction))),
-        text(o.map(|o| o.limited_by.to_owned())),
+        text(o.map(|o| o.limited_by.word().to_owned())),
         text(o.map(|o| format!("{:.2}", o.waves))),
     ]
 }

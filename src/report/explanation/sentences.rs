@@ -5,8 +5,9 @@ mod help;
 mod limits;
 mod volumes;
 
-use super::document::{ExplanationDocument, LevelDocument, Sentence};
-use crate::report::units::bytes;
+use super::document::{ExplanationDocument, Sentence};
+use crate::predict::MemoryLevel;
+use crate::quantity::{Seconds, Share};
 
 /// A rule: what it is about, and what it makes of the numbers.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<String>);
@@ -49,12 +50,12 @@ impl Facts<'_> {
         &self.document.head.kernel.unit
     }
 
-    fn level(&self, name: &str) -> Option<&LevelDocument> {
+    fn level(&self, name: &str) -> Option<&MemoryLevel> {
         self.document.levels.iter().find(|l| l.level == name)
     }
 
     /// What would each take a time by itself, the longest first.
-    fn terms(&self) -> Vec<(&'static str, f64)> {
+    fn terms(&self) -> Vec<(&'static str, Seconds)> {
         let t = &self.document.result.time_terms_s;
         let mut terms = vec![
             ("fp", t.fp),
@@ -75,8 +76,8 @@ impl Facts<'_> {
     /// Whether a resource limits, or nearly.
     fn matters(&self, name: &str) -> bool {
         let terms = self.terms();
-        let longest = terms.first().map_or(0.0, |t| t.1);
-        terms.iter().any(|t| t.0 == name && t.1 > 0.0 && t.1 >= CLOSE * longest)
+        let longest = terms.first().map_or(Seconds::ZERO, |t| t.1);
+        terms.iter().any(|t| t.0 == name && t.1 > Seconds::ZERO && t.1 >= longest * CLOSE)
     }
 
     fn limits(&self, name: &str) -> bool {
@@ -98,19 +99,8 @@ fn called(limiter: &str) -> &'static str {
     }
 }
 
-/// Two digits after the point, no more than are worth something.
-fn two(n: f64) -> String {
-    format!("{n:.2}")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-/// A number of bytes that need not be whole.
-#[allow(clippy::cast_possible_truncation)] // Rounded; what is too large for the type stays its largest.
-fn size(n: f64) -> String {
-    bytes(n.round() as i64)
+fn percent(share: Share) -> String {
+    format!("{:.0} %", share.get() * 100.0)
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::document::{AccessDocument, ExplanationDocument, LevelDocument, NeighbourDocument};
+use super::document::{AccessDocument, ExplanationDocument, NeighbourDocument};
+use crate::predict::{AccessCost, Alone, MemoryLevel};
+use crate::quantity::{Bytes, Cycles, PerItem};
 use crate::report::answer::{Answer, View};
 use crate::report::ranking::{head_text, limiter_style, warnings};
 use crate::report::table::{Align, Table};
-use crate::report::units::{bytes, grouped};
-use crate::report::units::{giga, seconds, shape, significant};
+use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two};
 
 impl Answer for ExplanationDocument {
     fn text(&self, view: View) -> String {
@@ -74,7 +75,7 @@ fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: 
     let mut shown: Vec<&AccessDocument> = document.accesses.iter().collect();
     let more = if all { 0 } else { shown.len().saturating_sub(ACCESSES) };
     if more > 0 {
-        shown.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+        shown.sort_by(|a, b| b.cost.cycles.total_cmp(&a.cost.cycles));
         shown.truncate(ACCESSES);
     }
     out.push_str(&access_table(document, &shown).text(1, width));
@@ -94,22 +95,23 @@ fn access_table(document: &ExplanationDocument, accesses: &[&AccessDocument]) ->
     let right =
         ["issues", "data", "tag", "cycles", "share", "sectors", "used", "only L2", "only DRAM", "without"];
     let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
-    let total = document.result.volumes.l1.wavefront_cycles.max(1e-9);
+    let total = document.result.volumes.l1.wavefront_cycles.max(Cycles::new(1e-9));
     for a in accesses {
+        let cost = &a.cost;
         let or_dash = |n: Option<String>| n.unwrap_or_else(|| "-".to_owned());
         table.row([
             a.kind.to_owned(),
             a.at.clone(),
-            format!("{:.4}", a.issues),
-            format!("{:.3}", a.data_wavefronts),
-            format!("{:.3}", a.tag_wavefronts),
-            format!("{:.3}", a.cycles),
-            format!("{:.1}%", a.cycles / total * 100.0),
-            or_dash(a.sectors_per_request.map(|s| format!("{s:.2}"))),
-            or_dash(a.efficiency.map(|e| format!("{:.0}%", e * 100.0))),
-            or_dash(a.alone.map(|n| format!("{:.2}", n.block_load_bytes))),
-            or_dash(a.alone.map(|n| format!("{:.2}", n.wave_load_bytes + n.wave_store_bytes))),
-            or_dash(a.alone.map(|n| format!("{:.3}", n.rate_per_s / document.result.rate_per_s))),
+            format!("{:.4}", cost.issues),
+            format!("{:.3}", cost.data_wavefronts),
+            format!("{:.3}", cost.tag_wavefronts),
+            format!("{:.3}", cost.cycles),
+            format!("{:.1}%", cost.cycles / total * 100.0),
+            or_dash(cost.sectors_per_request.map(|s| format!("{s:.2}"))),
+            or_dash(cost.efficiency.map(percent)),
+            or_dash(cost.alone.map(|n| format!("{:.2}", n.block_load_bytes))),
+            or_dash(cost.alone.map(|n| format!("{:.2}", n.wave_load_bytes + n.wave_store_bytes))),
+            or_dash(cost.alone.map(|n| format!("{:.3}", n.rate_per_s / document.result.rate_per_s))),
         ]);
     }
     table
@@ -139,8 +141,7 @@ fn level_table(document: &ExplanationDocument) -> Table {
     table
 }
 
-fn level_cells(level: &LevelDocument, llc: bool) -> Vec<String> {
-    let two = |n: f64| format!("{n:.2}");
+fn level_cells(level: &MemoryLevel, llc: bool) -> Vec<String> {
     let name = match level.level {
         "l1" => "registers - L1",
         "l2" => "L1 - L2",
@@ -188,7 +189,7 @@ fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width
     let near: Vec<&NeighbourDocument> = neighbours
         .near
         .iter()
-        .filter(|n| all || n.relative > 1.0)
+        .filter(|n| all || n.relative.get() > 1.0)
         .take(if all { usize::MAX } else { NEIGHBOURS })
         .collect();
     let same = |a: &NeighbourDocument, b: &NeighbourDocument| {
@@ -234,9 +235,9 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
         "1.000".to_owned(),
         r.limiter.to_owned(),
     ];
-    let volumes =
-        [v.l1.wavefront_cycles, v.l2.load.total, v.l2.store.total, v.dram.load.total, v.dram.store.total];
-    cells.extend(volumes.map(|n| format!("{n:.2}")));
+    let volumes = [v.l2.load.total, v.l2.store.total, v.dram.load.total, v.dram.store.total];
+    cells.push(two(v.l1.wavefront_cycles));
+    cells.extend(volumes.map(two));
     with_variant(cells, r.config.variant.as_ref())
 }
 
@@ -250,9 +251,11 @@ fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
         n.limiter.to_owned(),
     ];
     let c = &n.change;
-    let changes = [c.l1_cycles, c.l2_load_bytes, c.l2_store_bytes, c.dram_load_bytes, c.dram_store_bytes];
+    let changes = [c.l2_load_bytes, c.l2_store_bytes, c.dram_load_bytes, c.dram_store_bytes];
     // Nothing is neither more nor less.
-    cells.extend(changes.map(|n| if n.abs() < 0.005 { "0".to_owned() } else { format!("{n:+.2}") }));
+    let signed = |n: f64| if n.abs() < 0.005 { "0".to_owned() } else { format!("{n:+.2}") };
+    cells.push(signed(c.l1_cycles.get()));
+    cells.extend(changes.map(|n| signed(n.get())));
     with_variant(cells, n.variant.as_ref())
 }
 
@@ -262,15 +265,6 @@ fn with_variant(mut cells: Vec<String>, variant: Option<&String>) -> Vec<String>
         cells.insert(1, variant.clone());
     }
     cells
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
-}
-
-#[allow(clippy::cast_possible_truncation)] // Rounded; what is too large for the type stays its largest.
-fn size(n: f64) -> String {
-    bytes(n.round() as i64)
 }
 
 /// The accesses of explanations, one row each; units stand in the names.
@@ -314,20 +308,20 @@ fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
 }
 
 fn numbers(a: &AccessDocument) -> Vec<String> {
-    let alone = a.alone;
-    let all = [
-        Some(a.issues),
-        Some(a.data_wavefronts),
-        Some(a.tag_wavefronts),
-        Some(a.cycles),
-        a.sectors_per_request,
-        a.efficiency,
-        alone.map(|n| n.block_load_bytes),
-        alone.map(|n| n.wave_load_bytes),
-        alone.map(|n| n.wave_store_bytes),
-        alone.map(|n| n.l2_bytes),
-        alone.map(|n| n.dram_bytes),
-        alone.map(|n| n.rate_per_s),
-    ];
-    all.into_iter().map(|n| n.map_or_else(String::new, significant)).collect()
+    let AccessCost { alone, .. } = a.cost;
+    let bytes = |of: fn(&Alone) -> Bytes<PerItem>| any_number(alone.as_ref().map(of));
+    vec![
+        number(a.cost.issues),
+        number(a.cost.data_wavefronts),
+        number(a.cost.tag_wavefronts),
+        number(a.cost.cycles),
+        any_number(a.cost.sectors_per_request),
+        any_number(a.cost.efficiency),
+        bytes(|n| n.block_load_bytes),
+        bytes(|n| n.wave_load_bytes),
+        bytes(|n| n.wave_store_bytes),
+        bytes(|n| n.l2_bytes),
+        bytes(|n| n.dram_bytes),
+        any_number(alone.map(|n| n.rate_per_s)),
+    ]
 }

@@ -1,24 +1,15 @@
 //! Documents of rankings and predictions.
 
-use std::collections::BTreeMap;
-
 use super::choice::ChoiceDocument;
 use super::document::{
-    Config, CountingDocument, Head, KernelHead, LimitsDocument, ModelSummary, PredictionDocument,
-    RankedResult, RankingDocument, RankingSummary, Rejected, RejectedConfig, ResultDocument, TermsDocument,
-    Why,
-};
-use super::volumes::{
-    FieldDocument, L1Document, L2Document, L2Load, MemoryDocument, MemoryLoad, MemoryStore, TlbDocument,
-    Total, VolumesDocument,
+    Head, KernelHead, LaunchConfig, ModelSummary, PredictionDocument, RankedResult, RankingDocument,
+    RankingSummary, RejectedConfig, RejectedLaunch, ResultDocument, Why,
 };
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
-use crate::kernel::Kernel;
 use crate::launch::Chosen;
 use crate::predict::{Choice, Estimator, Ranking, Summary, Unpredicted};
-use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
-use crate::traffic::MemoryVolumes;
+use crate::report::check::{DeviceSummary, Tool, Warning};
 
 /// What a result of these estimators is about; they differ in their variant only.
 pub fn head(estimator: &Estimator<'_>) -> Head {
@@ -71,7 +62,7 @@ pub fn ranking_document(
     let rejected = |(choice, why): (Choice, Unpredicted)| {
         let variant = estimators[choice.kernel].kernel.variant.clone();
         let (block, fold) = (choice.candidate.block(), choice.candidate.fold());
-        Rejected { config: RejectedConfig { variant, block, fold }, code: why.code(), reason: Why(why) }
+        RejectedLaunch { config: RejectedConfig { variant, block, fold }, code: why.code(), reason: Why(why) }
     };
     Some(RankingDocument {
         schema: "wavecast/ranking/1",
@@ -103,9 +94,9 @@ pub fn prediction_document(
 /// A prediction without what it is about.
 pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument {
     let (kernel, launch) = (estimator.kernel, &p.launch);
-    let (limits, t) = (&p.time.limits, &p.time.terms);
+    let fields = p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), f.into()));
     ResultDocument {
-        config: Config {
+        config: LaunchConfig {
             variant: kernel.variant.clone(),
             block: launch.candidate.block(),
             fold: launch.candidate.fold(),
@@ -117,74 +108,12 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument
         time_s: p.time.seconds,
         relative: None,
         limiter: p.time.limiter.word(),
-        limits_per_s: LimitsDocument { fp: limits.fp, l1: limits.l1, l2: limits.l2, dram: limits.dram },
-        time_terms_s: TermsDocument {
-            fp: t.fp,
-            l1: t.l1,
-            l2: t.l2,
-            dram: t.dram,
-            latency: t.latency,
-            tail: t.tail,
-            launch: t.launch,
-            tlb: t.tlb,
-            dispatch: t.dispatch,
-            combination: t.combination,
-        },
-        occupancy: OccupancySummary::new(&p.occupancy),
-        volumes: volumes_document(p),
-        fields: fields(kernel, p),
-        counting: CountingDocument::new(p),
+        limits_per_s: p.time.limits,
+        time_terms_s: p.time.terms,
+        occupancy: p.occupancy,
+        volumes: p.volumes.clone(),
+        fields: fields.collect(),
+        counting: p.counting.clone(),
         warnings: warnings(estimator, p),
     }
-}
-
-fn volumes_document(p: &Summary) -> VolumesDocument {
-    let v = &p.volumes;
-    VolumesDocument {
-        l1: L1Document {
-            wavefront_cycles: v.l1.cycles,
-            data_wavefronts: v.l1.data,
-            tag_wavefronts: v.l1.tag,
-            load_bytes: v.l1.load,
-            store_bytes: v.l1.store,
-        },
-        l2: L2Document {
-            load: L2Load {
-                compulsory: v.l2.load_compulsory,
-                capacity: v.l2.load_capacity,
-                total: v.l2.load(),
-            },
-            store: Total { total: v.l2.store },
-        },
-        llc: v.llc.as_ref().map(memory),
-        dram: memory(&v.dram),
-        tlb: TlbDocument { pages_per_wave: v.pages_per_wave, pages_per_block: v.pages_per_block },
-    }
-}
-
-fn memory(v: &MemoryVolumes) -> MemoryDocument {
-    let [reuse_x, reuse_y, reuse_z] = v.reuse;
-    MemoryDocument {
-        load: MemoryLoad {
-            compulsory: v.load_compulsory,
-            reuse_x,
-            reuse_y,
-            reuse_z,
-            reuse_launch: v.reuse_launch,
-            capacity: v.load_capacity,
-            partial_store_fill: v.partial_store_fill,
-            total: v.load(),
-        },
-        store: MemoryStore { compulsory: v.store_compulsory, redundant: v.store_redundant, total: v.store() },
-    }
-}
-
-fn fields(kernel: &Kernel, p: &Summary) -> BTreeMap<String, FieldDocument> {
-    let one = |f: &crate::traffic::FieldVolumes| FieldDocument {
-        l2_load: f.l2.load(),
-        l2_store: f.l2.store,
-        dram_load: f.dram.load(),
-        dram_store: f.dram.store(),
-    };
-    p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), one(f))).collect()
 }

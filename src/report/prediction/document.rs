@@ -6,10 +6,12 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::choice::ChoiceDocument;
-use super::volumes::{FieldDocument, VolumesDocument};
-use crate::predict::{Summary, Unpredicted};
-use crate::report::check::{DeviceSummary, OccupancySummary, Tool, Warning};
+use crate::launch::Occupancy;
+use crate::predict::{HowCounted, RateLimits, Terms, Unpredicted};
+use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds};
+use crate::report::check::{DeviceSummary, Tool, Warning};
 use crate::space::{Block, Fold, Grid};
+use crate::traffic::{FieldVolumes, Volumes};
 
 /// Candidates, best first: `wavecast/ranking/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -24,7 +26,7 @@ pub struct RankingDocument {
     /// Candidates that can run, best first.
     pub results: Vec<RankedResult>,
     /// Candidates that cannot run or not be predicted, with the reason.
-    pub infeasible: Vec<Rejected>,
+    pub infeasible: Vec<RejectedLaunch>,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
     /// Seconds that it took; only if asked for.
@@ -146,7 +148,7 @@ pub struct RankedResult {
 
 /// A candidate without a result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Rejected {
+pub struct RejectedLaunch {
     /// Variant, block and fold.
     pub config: RejectedConfig,
     /// Why.
@@ -188,35 +190,35 @@ pub struct RejectedConfig {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ResultDocument {
     /// The launch.
-    pub config: Config,
+    pub config: LaunchConfig,
     /// Work items per second.
-    pub rate_per_s: f64,
+    pub rate_per_s: ItemsPerSecond,
     /// Seconds of one launch.
-    pub time_s: f64,
+    pub time_s: Seconds,
     /// Time of the best of the ranking over this one; null for a single prediction.
-    pub relative: Option<f64>,
+    pub relative: Option<Ratio>,
     /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency`, `dispatch` or `launch`.
     pub limiter: &'static str,
     /// Work items per second that each resource allows by itself; null where it is not used.
-    pub limits_per_s: LimitsDocument,
+    pub limits_per_s: RateLimits,
     /// Seconds: the longest of fp, l1, l2, dram, latency, tlb and dispatch, plus tail, launch and
     /// combination, is the time.
-    pub time_terms_s: TermsDocument,
+    pub time_terms_s: Terms,
     /// Resident blocks and waves.
-    pub occupancy: OccupancySummary,
+    pub occupancy: Occupancy,
     /// Bytes per work item at each boundary.
-    pub volumes: VolumesDocument,
+    pub volumes: Volumes,
     /// Bytes per work item by field.
     pub fields: BTreeMap<String, FieldDocument>,
     /// How distinct lines were counted.
-    pub counting: CountingDocument,
+    pub counting: HowCounted,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
 }
 
 /// A launch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Config {
+pub struct LaunchConfig {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
     /// Threads of a block along x, y, z.
@@ -231,71 +233,26 @@ pub struct Config {
     pub shared_bytes: i64,
 }
 
-/// Work items per second.
+/// One field, bytes per work item.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct LimitsDocument {
-    /// Floating-point units.
-    pub fp: Option<f64>,
-    /// The pipe of the L1.
-    pub l1: Option<f64>,
-    /// Bandwidth of the L2.
-    pub l2: Option<f64>,
-    /// Bandwidth of the memory.
-    pub dram: Option<f64>,
+pub struct FieldDocument {
+    /// Loads from L2.
+    pub l2_load: Bytes<PerItem>,
+    /// Stores to L2.
+    pub l2_store: Bytes<PerItem>,
+    /// Loads from memory.
+    pub dram_load: Bytes<PerItem>,
+    /// Stores to memory.
+    pub dram_store: Bytes<PerItem>,
 }
 
-/// Seconds.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct TermsDocument {
-    /// Floating-point units.
-    pub fp: f64,
-    /// The pipe of the L1.
-    pub l1: f64,
-    /// Bandwidth of the L2.
-    pub l2: f64,
-    /// Bandwidth of the memory.
-    pub dram: f64,
-    /// Waves of threads that each take at least a trip to memory.
-    pub latency: f64,
-    /// The last, partial wave, and few blocks on an SM.
-    pub tail: f64,
-    /// The launch itself.
-    pub launch: f64,
-    /// Address translation.
-    pub tlb: f64,
-    /// Starting blocks.
-    pub dispatch: f64,
-    /// What limiters that are close to each other cost beyond the longest.
-    pub combination: f64,
-}
-
-/// How distinct lines were counted.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CountingDocument {
-    /// The engines that counted.
-    pub engines: Vec<&'static str>,
-    /// Whether all counts are exact; estimates come with a warning.
-    pub exact: bool,
-    /// Number of counts.
-    pub counts: usize,
-    /// How many of them a second engine confirmed; 0 without `--verify`.
-    pub verified: usize,
-}
-
-impl CountingDocument {
-    pub(super) fn new(p: &Summary) -> Self {
-        let f = &p.counting;
-        let engines = f.engines.iter().map(|e| e.word()).collect();
-        Self { engines, exact: !f.lines_sampled, counts: f.counts, verified: f.verified }
-    }
-
-    /// In words.
-    pub(in crate::report) fn text(&self) -> String {
-        let how = if self.exact { "exactly" } else { "in part from samples" };
-        let confirmed = match self.verified {
-            0 => String::new(),
-            n => format!("; a second engine confirmed {n} of {} counts", self.counts),
-        };
-        format!("lines counted {how} by {}{confirmed}", self.engines.join(", "))
+impl From<&FieldVolumes> for FieldDocument {
+    fn from(of: &FieldVolumes) -> Self {
+        Self {
+            l2_load: of.l2.load.total,
+            l2_store: of.l2.store.total,
+            dram_load: of.dram.load.total,
+            dram_store: of.dram.store.total,
+        }
     }
 }

@@ -4,7 +4,6 @@ mod build;
 mod choice;
 mod document;
 mod text;
-mod volumes;
 mod warnings;
 
 pub use build::{head, prediction_document, ranking_document, result_document};
@@ -13,5 +12,4 @@ pub use document::{
     Head, KernelHead, ModelSummary, PredictionDocument, RankedResult, RankingDocument, RejectedConfig,
     ResultDocument,
 };
-pub use volumes::MemoryLoad;
 pub(super) use warnings::DOMAINS_DIFFER;

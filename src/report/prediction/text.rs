@@ -3,12 +3,15 @@
 use std::fmt::Write;
 
 use super::document::RankingDocument;
-use super::{MemoryLoad, PredictionDocument, ResultDocument};
+use super::{PredictionDocument, ResultDocument};
+use crate::predict::HowCounted;
+use crate::quantity::Bytes;
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::ranking::{head_text, join_warnings, limiter_style, warnings};
 use crate::report::table::{Align, Table};
-use crate::report::units::{giga, seconds, shape};
+use crate::report::units::{giga, seconds, shape, two};
+use crate::traffic::MemoryLoad;
 
 impl Answer for PredictionDocument {
     fn text(&self, view: View) -> String {
@@ -45,7 +48,7 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
         o.blocks_per_sm,
         o.warps_per_sm,
         o.fraction * 100.0,
-        o.limited_by,
+        o.limited_by.word(),
         o.wave_blocks,
         o.waves
     );
@@ -62,7 +65,7 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
     out.push_str(&volume_table(r, unit).text(1, width));
     out.push('\n');
     out.push_str(&field_table(r).text(1, width));
-    let _ = writeln!(out, "\n {}", r.counting.text());
+    let _ = writeln!(out, "\n {}", counted(&r.counting));
     let mut all: Vec<&Warning> = document.warnings.iter().collect();
     join_warnings(&mut all, r.warnings.iter());
     warnings(&mut out, all);
@@ -85,7 +88,7 @@ fn time_table(r: &ResultDocument) -> Table {
         ("+ combination", t.combination, None),
     ];
     // Less than what two digits of a microsecond show is left out.
-    for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs() >= 5e-9) {
+    for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs().get() >= 5e-9) {
         let rate = limit.map_or_else(String::new, |l| format!("{} G/s", giga(Some(l))));
         table.row([name.to_owned(), seconds(time), rate]);
     }
@@ -101,7 +104,6 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
         ("made of", Align::Left),
     ]);
     let v = &r.volumes;
-    let two = |n: f64| format!("{n:.2}");
     table.row([
         "registers - L1".to_owned(),
         two(v.l1.load_bytes),
@@ -127,6 +129,17 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
     table
 }
 
+/// How distinct lines were counted, in words.
+fn counted(of: &HowCounted) -> String {
+    let how = if of.exact { "exactly" } else { "in part from samples" };
+    let confirmed = match of.verified {
+        0 => String::new(),
+        n => format!("; a second engine confirmed {n} of {} counts", of.counts),
+    };
+    let engines: Vec<&str> = of.engines.iter().map(|e| e.word()).collect();
+    format!("lines counted {how} by {}{confirmed}", engines.join(", "))
+}
+
 fn made_of(load: &MemoryLoad) -> String {
     let mut text = format!("{:.2} compulsory", load.compulsory);
     let parts = [
@@ -137,7 +150,7 @@ fn made_of(load: &MemoryLoad) -> String {
         (" + ", load.capacity, "capacity"),
         (" + ", load.partial_store_fill, "fill"),
     ];
-    for (sign, bytes, what) in parts.into_iter().filter(|p| p.1.abs() >= 0.005) {
+    for (sign, bytes, what) in parts.into_iter().filter(|p| p.1.abs() >= Bytes::new(0.005)) {
         let _ = write!(text, "{sign}{bytes:.2} {what}");
     }
     text
@@ -148,7 +161,6 @@ fn field_table(r: &ResultDocument) -> Table {
     let align = |name| if name == "field" { Align::Left } else { Align::Right };
     let mut table = Table::new(names.map(|n| (n, align(n))));
     for (name, f) in &r.fields {
-        let two = |n: f64| format!("{n:.2}");
         table.row([name.clone(), two(f.l2_load), two(f.l2_store), two(f.dram_load), two(f.dram_store)]);
     }
     table

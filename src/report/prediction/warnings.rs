@@ -4,6 +4,7 @@ use crate::expr::Coefficient;
 use crate::kernel::Field;
 use crate::launch::ASSUMED_REGISTERS;
 use crate::predict::{Estimator, Summary};
+use crate::quantity::{PerAddress, Times};
 use crate::report::check::Warning;
 use crate::report::units::bytes;
 
@@ -30,7 +31,7 @@ pub(super) fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<
 }
 
 /// More atomics on one address than one warp can have: warps wait for each other.
-const MANY_ATOMICS: f64 = 64.0;
+const MANY_ATOMICS: Times<PerAddress> = Times::new(64.0);
 
 pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
     let mut out = Vec::new();
@@ -41,7 +42,7 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
         let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
         add("registers-assumed", message, "launch.registers");
     }
-    if p.counting.lines_sampled {
+    if !p.counting.exact {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
     }
     let (counts, verified) = (p.counting.counts, p.counting.verified);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::document::{DeviceKey, ProbeDocument};
-use crate::device::Bytes;
+use crate::device::ByteCount;
 use crate::probe::Confidence;
 
 /// Which cache the chases went through.
@@ -54,14 +54,14 @@ fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<Dev
     let sure = |confidence: Confidence| confidence >= Confidence::Medium;
     let line = if section == "tlb" { "tlb.page".to_owned() } else { format!("{section}.line") };
     if let Some(bytes) = s.line_bytes.value.filter(|_| sure(s.line_bytes.confidence)) {
-        keys.push(key(&line, Bytes(bytes).to_string(), s.line_bytes.evidence.join("; ")));
+        keys.push(key(&line, ByteCount(bytes).to_string(), s.line_bytes.evidence.join("; ")));
     }
     // Of a TLB the part of a page that has an entry of its own is nothing that the device format knows.
     if let (ProbedLevel::L1 | ProbedLevel::L2, Some(bytes)) =
         (place, s.sector_bytes.value.filter(|_| sure(s.sector_bytes.confidence)))
     {
         let note = s.sector_bytes.evidence.join("; ");
-        keys.push(key(&format!("{section}.sector"), Bytes(bytes).to_string(), note));
+        keys.push(key(&format!("{section}.sector"), ByteCount(bytes).to_string(), note));
     }
     let capacity = match place {
         ProbedLevel::L1 => "l1.capacity",
@@ -70,7 +70,7 @@ fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<Dev
         ProbedLevel::TlbL2 => "tlb.l2_reach",
     };
     if let Some(bytes) = s.capacity_bytes.value.filter(|_| sure(s.capacity_bytes.confidence)) {
-        keys.push(key(capacity, Bytes(bytes).to_string(), s.capacity_bytes.evidence.join("; ")));
+        keys.push(key(capacity, ByteCount(bytes).to_string(), s.capacity_bytes.evidence.join("; ")));
     }
     if place == ProbedLevel::L1
         && let Some([first, others @ ..]) = s.ways.value.as_deref().filter(|_| sure(s.ways.confidence))

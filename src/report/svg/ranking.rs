@@ -6,8 +6,8 @@ use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, TEXT, picture, width};
 use super::colour::of_block;
 use super::frame::{head, shortened};
+use crate::quantity::{Bytes, PerItem};
 use crate::report::prediction::{RankedResult, RankingDocument, ResultDocument};
-use crate::report::ranking::{added, reused};
 use crate::report::units::extents;
 use crate::report::units::{giga, shape};
 
@@ -95,14 +95,19 @@ fn name(row: &RankedResult) -> String {
     format!("{}. {variant}{}{fold}", row.rank, shape(config.block))
 }
 
-fn l2_parts(r: &ResultDocument) -> [f64; 3] {
+fn l2_parts(r: &ResultDocument) -> [Bytes<PerItem>; 3] {
     let v = &r.volumes.l2;
     [v.load.compulsory, v.load.capacity, v.store.total]
 }
 
-fn dram_parts(r: &ResultDocument) -> [f64; 3] {
+fn dram_parts(r: &ResultDocument) -> [Bytes<PerItem>; 3] {
     let v = &r.volumes.dram;
-    [v.load.compulsory - reused(&v.load), added(&v.load), v.store.total]
+    [v.load.compulsory - v.load.saved(), v.load.added(), v.store.total]
+}
+
+/// The rate in 10^9 work items per second, as axes show it.
+pub(super) fn giga_per_second(r: &ResultDocument) -> f64 {
+    r.rate_per_s.get() / 1e9
 }
 
 /// One column of bars.
@@ -136,10 +141,10 @@ impl Panel {
         canvas: &mut Canvas<'_>,
         rows: &[&RankedResult],
         parts: &[(&str, RGBColor); 3],
-        of: fn(&ResultDocument) -> [f64; 3],
+        of: fn(&ResultDocument) -> [Bytes<PerItem>; 3],
         unit: &str,
     ) {
-        let most = rows.iter().map(|r| of(&r.result).iter().sum::<f64>()).fold(0.0, f64::max);
+        let most = rows.iter().map(|r| of(&r.result).iter().sum::<Bytes<_>>().get()).fold(0.0, f64::max);
         let axis = self.axis(canvas, most, unit);
         for (i, (name, colour)) in parts.iter().enumerate() {
             // Two entries in the first line, the third below.
@@ -152,7 +157,7 @@ impl Panel {
             let y = TOP + ROW * i as f64 + (ROW - BAR) / 2.0;
             let mut sum = 0.0;
             for (part, (_, colour)) in of(&row.result).into_iter().zip(parts) {
-                let next = sum + part.max(0.0);
+                let next = sum + part.or_none().get();
                 canvas.bar((axis.at(sum), y), (axis.at(next), y + BAR), *colour);
                 sum = next;
             }
@@ -160,11 +165,11 @@ impl Panel {
     }
 
     fn rates(&self, canvas: &mut Canvas<'_>, rows: &[&RankedResult], unit: &str) {
-        let most = rows.iter().map(|r| r.result.rate_per_s / 1e9).fold(0.0, f64::max);
+        let most = rows.iter().map(|r| giga_per_second(&r.result)).fold(0.0, f64::max);
         let axis = self.axis(canvas, most, unit);
         for (i, row) in rows.iter().enumerate() {
             let (r, y) = (&row.result, TOP + ROW * i as f64 + (ROW - BAR) / 2.0);
-            canvas.bar((self.left, y), (axis.at(r.rate_per_s / 1e9), y + BAR), of_limiter(r.limiter));
+            canvas.bar((self.left, y), (axis.at(giga_per_second(r)), y + BAR), of_limiter(r.limiter));
             let beside = format!("{} {}", giga(Some(r.rate_per_s)), r.limiter);
             canvas.text(&beside, (self.left + PANEL + 10.0, y + BAR / 2.0), Style::new(Anchor::Left));
         }
@@ -186,10 +191,10 @@ fn of_limiter(limiter: &str) -> RGBColor {
 fn scatter(canvas: &mut Canvas<'_>, ranking: &RankingDocument, (left, top): (f64, f64)) {
     let unit = &ranking.head.kernel.unit;
     let results = || ranking.results.iter().take(POINTS).map(|r| &r.result);
-    let volume = |r: &ResultDocument| r.volumes.dram.load.total + r.volumes.dram.store.total;
+    let volume = |r: &ResultDocument| r.volumes.dram.total().get();
     let most = |of: &dyn Fn(&ResultDocument) -> f64| results().map(of).fold(0.0, f64::max);
     let across = Axis::from_zero(most(&volume), left, left + 2.0 * PANEL + GAP);
-    let up = Axis::from_zero(most(&|r| r.rate_per_s / 1e9), top + SCATTER, top);
+    let up = Axis::from_zero(most(&giga_per_second), top + SCATTER, top);
     canvas.text("all launches", (left, top - 16.0), Style { bold: true, ..Style::new(Anchor::Left) });
     for tick in across.ticks(8) {
         let x = across.at(tick);
@@ -209,7 +214,7 @@ fn scatter(canvas: &mut Canvas<'_>, ranking: &RankingDocument, (left, top): (f64
     let points: Vec<&ResultDocument> = results().collect();
     // The best last, so that nothing hides it.
     for r in points.into_iter().rev() {
-        let place = (across.at(volume(r)), up.at(r.rate_per_s / 1e9));
+        let place = (across.at(volume(r)), up.at(giga_per_second(r)));
         canvas.marker(place, 0, of_block(r.config.block));
     }
     colours(canvas, (across.end + GAP, top));

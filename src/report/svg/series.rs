@@ -6,6 +6,7 @@ use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, TEXT, picture, width};
 use super::colour::of_line;
 use super::frame::{head, shortened};
+use super::ranking::giga_per_second;
 use crate::report::prediction::ResultDocument;
 use crate::report::sweep::{Line, SweepDocument, VaryDocument, launch_text, lines};
 use crate::report::units::extents;
@@ -33,15 +34,15 @@ fn panels(unit: &str) -> [Panel; 3] {
     [
         Panel {
             title: format!("DRAM, bytes per {unit}"),
-            solid: |r| r.volumes.dram.load.total,
-            dashed: Some(|r| r.volumes.dram.store.total),
+            solid: |r| r.volumes.dram.load.total.get(),
+            dashed: Some(|r| r.volumes.dram.store.total.get()),
         },
         Panel {
             title: format!("L2, bytes per {unit}"),
-            solid: |r| r.volumes.l2.load.total,
-            dashed: Some(|r| r.volumes.l2.store.total),
+            solid: |r| r.volumes.l2.load.total.get(),
+            dashed: Some(|r| r.volumes.l2.store.total.get()),
         },
-        Panel { title: format!("rate, 10^9 {unit}/s"), solid: |r| r.rate_per_s / 1e9, dashed: None },
+        Panel { title: format!("rate, 10^9 {unit}/s"), solid: giga_per_second, dashed: None },
     ]
 }
 

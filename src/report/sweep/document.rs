@@ -10,7 +10,8 @@ use super::super::prediction::{
     Head, KernelHead, ModelSummary, RejectedConfig, ResultDocument, head, result_document,
 };
 use crate::predict::{Estimator, Summary};
-use crate::sweep::{Point, Value, Vary};
+use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio};
+use crate::sweep::{Point, Refused, Value, Vary};
 
 /// A series: `wavecast/sweep/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -28,7 +29,7 @@ pub struct SweepDocument {
     pub summary: SweepSummary,
     /// Series by series: for each value of the second thing, each variant and each launch, all values of
     /// the first.
-    pub points: Vec<PointDocument>,
+    pub points: Vec<SweepPoint>,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
 }
@@ -87,7 +88,7 @@ pub struct SweepSummary {
 
 /// One point.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PointDocument {
+pub struct SweepPoint {
     /// What varies, by name.
     pub values: BTreeMap<String, ValueDocument>,
     /// The launch; null if the best was asked for and there is none.
@@ -104,29 +105,20 @@ pub struct PointDocument {
     pub result: Option<ResultDocument>,
     /// Why nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<PointError>,
+    pub error: Option<Refused>,
 }
 
 /// Bytes between two uses over the capacity of a cache: the further above 1, the fewer hits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Oversubscription {
     /// L1: lines of all resident blocks of an SM.
-    pub l1: f64,
+    pub l1: Ratio,
     /// L2: within a wave.
-    pub l2_wave: f64,
+    pub l2_wave: Ratio,
     /// L2: since the last row of blocks.
-    pub l2_row: f64,
+    pub l2_row: Ratio,
     /// L2: since the last plane of blocks.
-    pub l2_plane: f64,
-}
-
-/// Why a point has no result.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PointError {
-    /// A stable name of the reason.
-    pub code: &'static str,
-    /// The reason.
-    pub reason: String,
+    pub l2_plane: Ratio,
 }
 
 /// What is kept of the prediction of a point.
@@ -176,16 +168,16 @@ fn vary_document(vary: &Vary) -> VaryDocument {
     }
 }
 
-fn point_document(vary: &[Vary], point: Point<PointKept>) -> PointDocument {
+fn point_document(vary: &[Vary], point: Point<PointKept>) -> SweepPoint {
     let values = vary.iter().zip(&point.values).map(|(v, value)| (v.name.clone(), value.into()));
     let variant = point.variant;
     let config = point.candidate.map(|c| RejectedConfig { variant, block: c.block(), fold: c.fold() });
     let (kept, error) = match point.outcome {
         Ok(kept) => (Some(kept), None),
-        Err(why) => (None, Some(PointError { code: why.code, reason: why.reason })),
+        Err(why) => (None, Some(why)),
     };
     let (result, oversubscription) = kept.unzip();
-    PointDocument {
+    SweepPoint {
         values: values.collect(),
         config,
         domain: point.domain,
@@ -205,7 +197,7 @@ fn without_effect(document: &SweepDocument) -> Vec<Warning> {
     for (i, vary) in document.vary.iter().enumerate() {
         // The point with the first value of this thing and all else equal.
         let twin = |at: usize| if i == 0 { at - at % axis } else { at % group.max(1) };
-        let outcome = |p: &PointDocument| p.result.as_ref().map(totals);
+        let outcome = |p: &SweepPoint| p.result.as_ref().map(totals);
         let mut all = document.points.iter().enumerate();
         let same = all.all(|(at, p)| document.points.get(twin(at)).map(outcome) == Some(outcome(p)));
         if same && vary.values.len() > 1 && document.summary.feasible > 0 {
@@ -217,9 +209,9 @@ fn without_effect(document: &SweepDocument) -> Vec<Warning> {
     warnings
 }
 
-fn totals(r: &ResultDocument) -> [f64; 5] {
+fn totals(r: &ResultDocument) -> (ItemsPerSecond, [Bytes<PerItem>; 4]) {
     let (l2, dram) = (&r.volumes.l2, &r.volumes.dram);
-    [r.rate_per_s, l2.load.total, l2.store.total, dram.load.total, dram.store.total]
+    (r.rate_per_s, [l2.load.total, l2.store.total, dram.load.total, dram.store.total])
 }
 
 /// A point on a line of its own.
@@ -230,7 +222,7 @@ pub struct SweepLine<'a> {
     device: &'a DeviceSummary,
     model: &'a ModelSummary,
     #[serde(flatten)]
-    point: &'a PointDocument,
+    point: &'a SweepPoint,
 }
 
 impl SweepDocument {

@@ -1,6 +1,6 @@
 //! The lines of a series: what a picture connects and a table shows together.
 
-use super::document::{PointDocument, SweepDocument};
+use super::document::{SweepDocument, SweepPoint};
 
 /// Points that differ in the first thing that varies only.
 #[derive(Debug, Clone)]
@@ -8,7 +8,7 @@ pub(in crate::report) struct Line<'a> {
     /// What sets it apart from the other lines, name and value.
     pub(in crate::report) labels: Vec<(String, String)>,
     /// Its points, in the order of the values.
-    pub(in crate::report) points: &'a [PointDocument],
+    pub(in crate::report) points: &'a [SweepPoint],
 }
 
 impl Line<'_> {
@@ -42,7 +42,7 @@ pub(in crate::report) fn lines(document: &SweepDocument) -> Vec<Line<'_>> {
     all
 }
 
-fn labels(document: &SweepDocument, point: &PointDocument) -> Vec<(String, String)> {
+fn labels(document: &SweepDocument, point: &SweepPoint) -> Vec<(String, String)> {
     let mut out = Vec::new();
     if let Some(second) = document.vary.get(1)
         && let Some(value) = point.values.get(&second.name)

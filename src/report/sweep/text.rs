@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{NUMBERS, added, limiter_style, model_text, numbers, reused, warnings};
+use super::super::ranking::{NUMBERS, limiter_style, model_text, numbers, warnings};
 use super::super::table::{Align, Table};
-use super::super::units::{counted, extents};
-use super::super::units::{giga, shape, significant};
-use super::document::{PointDocument, SweepDocument};
+use super::super::units::{counted, extents, giga, number, shape};
+use super::document::{SweepDocument, SweepPoint};
 use super::lines::{Line, fixed, lines};
 use crate::report::answer::{Answer, View, write_line};
 
@@ -135,7 +134,7 @@ impl Shown {
         table
     }
 
-    fn cells(&self, point: &PointDocument) -> Vec<String> {
+    fn cells(&self, point: &SweepPoint) -> Vec<String> {
         let mut cells = Vec::new();
         if self.domain {
             cells.push(extents(&point.domain).replace(' ', ""));
@@ -167,7 +166,7 @@ fn volumes(r: &ResultDocument) -> Vec<String> {
         format!("{:.1}", l2.total),
         format!("({:.1} + {:.1})", l2.compulsory, l2.capacity),
         format!("{:.1}", load.total),
-        format!("({:.1} - {:.1} + {:.1})", load.compulsory, reused(load), added(load)),
+        format!("({:.1} - {:.1} + {:.1})", load.compulsory, load.saved(), load.added()),
         format!("{:.1}", dram.store.total),
     ]
 }
@@ -231,7 +230,7 @@ fn sweep_table(documents: &[&SweepDocument]) -> Table {
     table
 }
 
-fn row(document: &SweepDocument, point: &PointDocument, names: &[&str]) -> Vec<String> {
+fn row(document: &SweepDocument, point: &SweepPoint, names: &[&str]) -> Vec<String> {
     let mut cells = vec![document.head.kernel.name.clone(), document.head.device.id.clone()];
     cells.extend(names.iter().map(|&n| point.values.get(n).map(ToString::to_string).unwrap_or_default()));
     let config = point.config.as_ref();
@@ -242,7 +241,7 @@ fn row(document: &SweepDocument, point: &PointDocument, names: &[&str]) -> Vec<S
     if let (Some(r), Some(o)) = (&point.result, &point.oversubscription) {
         cells.extend([shape(r.config.grid), r.limiter.to_owned()]);
         cells.extend(numbers(r));
-        cells.extend([o.l1, o.l2_wave, o.l2_row, o.l2_plane].map(significant));
+        cells.extend([o.l1, o.l2_wave, o.l2_row, o.l2_plane].map(number));
     } else {
         cells.extend(std::iter::repeat_n(String::new(), 2 + NUMBERS.len() + 4));
     }

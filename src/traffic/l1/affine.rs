@@ -2,9 +2,9 @@
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::pipe::{Pipe, low_half};
-use super::plan::{Access, Plan, Stream};
-use super::shapes::{Passes, Shapes};
-use super::starts::{Groups, Starts};
+use super::plan::{Plan, PlannedAccess, Stream};
+use super::shapes::{AccessShapes, TagPasses};
+use super::starts::{Starts, WarpGroups};
 use super::unions;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
@@ -32,7 +32,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
     let mut shapes = Vec::with_capacity(plan.streams.len());
     for stream in &plan.streams {
         let starts = Starts::new(plan, stream.pattern)?;
-        let mut of_stream = Shapes::new(plan, stream.pattern, pipe)?;
+        let mut of_stream = AccessShapes::new(plan, stream.pattern, pipe)?;
         let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
@@ -51,9 +51,15 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
 
 /// Warps whose tags can be looked up within the budget. Several arrays of one field count as several fields
 /// would.
-fn affordable(plan: &Plan, stream: &Stream, starts: &Starts, shapes: &mut Shapes) -> Result<usize, Spent> {
-    let copies = |a: &Access| plan.kernel.field(a.instruction.field).multiplicity;
-    let of_access = |a: &Access| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
+fn affordable(
+    plan: &Plan,
+    stream: &Stream,
+    starts: &Starts,
+    shapes: &mut AccessShapes,
+) -> Result<usize, Spent> {
+    let copies = |a: &PlannedAccess| plan.kernel.field(a.instruction.field).multiplicity;
+    let of_access =
+        |a: &PlannedAccess| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = match starts.all.first() {
         Some(&(class, address)) => {
@@ -67,22 +73,22 @@ fn affordable(plan: &Plan, stream: &Stream, starts: &Starts, shapes: &mut Shapes
 
 /// What instructions of a stream do in all blocks.
 struct Sums<'s, 'a> {
-    groups: &'s Groups,
-    shapes: &'s mut Shapes<'a>,
+    groups: &'s WarpGroups,
+    shapes: &'s mut AccessShapes<'a>,
     /// What follows from alignments alone, by the remainder of the address by the step of the groups.
     known: Vec<(i64, InstructionCounts)>,
 }
 
 impl Sums<'_, '_> {
     /// Adds up what an instruction does in all blocks.
-    fn counts(&mut self, access: &Access) -> Result<InstructionCounts, Spent> {
+    fn counts(&mut self, access: &PlannedAccess) -> Result<InstructionCounts, Spent> {
         let mut sum = InstructionCounts::default();
         for iteration in &access.iterations {
             sum.add(&self.aligned(iteration.address)?, iteration.weight);
             if self.shapes.by_set() {
                 let passes = self.passes(iteration.address)?;
-                sum.tag += iteration.weight * passes.tag;
-                sum.cycles += iteration.weight * passes.cycles;
+                sum.tag += passes.tag * iteration.weight;
+                sum.cycles += passes.cycles * iteration.weight;
             }
         }
         Ok(sum)
@@ -106,9 +112,9 @@ impl Sums<'_, '_> {
     }
 
     /// What follows from lines.
-    fn passes(&mut self, address: i64) -> Result<Passes, Spent> {
+    fn passes(&mut self, address: i64) -> Result<TagPasses, Spent> {
         spend_on(self.groups.all.len(), STEPS_OF_GROUP)?;
-        let mut sum = Passes::default();
+        let mut sum = TagPasses::default();
         for group in &self.groups.all {
             let lines = self.groups.lines(group);
             if lines.is_empty() {
@@ -119,8 +125,8 @@ impl Sums<'_, '_> {
             let shape = self.shapes.at(group.class, address)?;
             spend_on(lines.len(), STEPS_OF_GROUP)?;
             let passes = self.shapes.passes(shape, from, lines);
-            sum.tag += group.each * passes.tag;
-            sum.cycles += group.each * passes.cycles;
+            sum.tag += passes.tag * group.each;
+            sum.cycles += passes.cycles * group.each;
         }
         Ok(sum)
     }

@@ -2,6 +2,7 @@
 
 use crate::kernel::{AccessKind, Kernel};
 use crate::launch::Program;
+use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
 
 /// What one instruction of a program does in a block, as a mean over the blocks that were looked at.
@@ -9,33 +10,33 @@ use crate::space::BlockIndex;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct InstructionCounts {
     /// Times that a warp issues it with at least one active lane.
-    pub issues: f64,
+    pub issues: Times<PerBlock>,
     /// Active lanes per issue, added up.
-    pub lanes: f64,
+    pub lanes: Times<PerBlock>,
     /// Wavefronts of the data stage.
-    pub data: f64,
+    pub data: Wavefronts<PerBlock>,
     /// Wavefronts of the tag stage; none for shared memory.
-    pub tag: f64,
+    pub tag: Wavefronts<PerBlock>,
     /// Cycles of the pipe: per issue the larger of both and of the time the bytes need.
-    pub cycles: f64,
+    pub cycles: Cycles<PerBlock>,
     /// Distinct sectors per issue, added up; none for shared memory.
-    pub sectors: f64,
+    pub sectors: Sectors<PerBlock>,
     /// Runs of adjacent sectors per issue, added up; none for shared memory.
-    pub runs: f64,
+    pub runs: Times<PerBlock>,
     /// Distinct lines per issue, added up; none for shared memory.
-    pub lines: f64,
+    pub lines: Times<PerBlock>,
 }
 
 impl InstructionCounts {
     pub(super) fn add(&mut self, other: &Self, weight: f64) {
-        self.issues += weight * other.issues;
-        self.lanes += weight * other.lanes;
-        self.data += weight * other.data;
-        self.tag += weight * other.tag;
-        self.cycles += weight * other.cycles;
-        self.sectors += weight * other.sectors;
-        self.runs += weight * other.runs;
-        self.lines += weight * other.lines;
+        self.issues += other.issues * weight;
+        self.lanes += other.lanes * weight;
+        self.data += other.data * weight;
+        self.tag += other.tag * weight;
+        self.cycles += other.cycles * weight;
+        self.sectors += other.sectors * weight;
+        self.runs += other.runs * weight;
+        self.lines += other.lines * weight;
     }
 }
 
@@ -44,33 +45,33 @@ impl InstructionCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FieldCounts {
     /// Sectors per warp-wide load, added up: `V_up`, what the registers request.
-    pub load_sectors: f64,
+    pub load_sectors: Sectors<PerBlock>,
     /// Distinct sectors per warp over all its loads, added up over warps: `V_warp`.
-    pub warp_load_sectors: f64,
+    pub warp_load_sectors: Sectors<PerBlock>,
     /// The same of the loads of one stretch of the program in one iteration of the loops around it, added
     /// up: what has to hit if nothing stays from one to the next. Of a single stretch the same number.
-    pub iteration_load_sectors: f64,
+    pub iteration_load_sectors: Sectors<PerBlock>,
     /// Distinct lines per warp-wide load, added up.
-    pub load_lines: f64,
+    pub load_lines: Times<PerBlock>,
     /// Warp-wide loads.
-    pub load_issues: f64,
+    pub load_issues: Times<PerBlock>,
     /// Sectors per warp-wide store, added up: what is written through.
-    pub store_sectors: f64,
+    pub store_sectors: Sectors<PerBlock>,
     /// Distinct sectors per warp over all its stores, added up over warps: stores that complete each
     /// other's sectors, or repeat each other, do so at once.
-    pub warp_store_sectors: f64,
+    pub warp_store_sectors: Sectors<PerBlock>,
     /// Runs of adjacent sectors of warp-wide stores, beyond the one that each store has.
-    pub further_store_runs: f64,
+    pub further_store_runs: Times<PerBlock>,
     /// Sectors per warp-wide atomic, added up.
-    pub atomic_sectors: f64,
+    pub atomic_sectors: Sectors<PerBlock>,
     /// Bytes that lanes change by atomics, each by itself.
-    pub atomic_bytes: f64,
+    pub atomic_bytes: Bytes<PerBlock>,
 }
 
 impl FieldCounts {
     /// Further runs of stores, without those that repeat what the same warp stores anyway.
-    pub fn distinct_store_runs(&self) -> f64 {
-        let distinct = self.warp_store_sectors / self.store_sectors.max(1e-9);
+    pub fn distinct_store_runs(&self) -> Times<PerBlock> {
+        let distinct = self.warp_store_sectors / self.store_sectors.max(Sectors::new(1e-9));
         self.further_store_runs * distinct.min(1.0)
     }
 }
@@ -86,13 +87,13 @@ pub struct L1Counts {
     pub total: InstructionCounts,
     /// Cycles of the pipe: of loads those of the slower stage, of stores those of the data stage, as
     /// they are written through without looking for their line.
-    pub pipe_cycles: f64,
+    pub pipe_cycles: Cycles<PerBlock>,
     /// Warp-wide stores.
-    pub store_issues: f64,
+    pub store_issues: Times<PerBlock>,
     /// Work items that a block does.
-    pub work_items: f64,
+    pub work_items: ItemCount<PerBlock>,
     /// Warps of a block that do anything.
-    pub warps: f64,
+    pub warps: Times<PerBlock>,
     /// The blocks that were looked at, by their place in the grid.
     pub blocks: Vec<BlockIndex>,
     /// Whether a part of the warps, blocks or iterations stood for all of them.
@@ -106,27 +107,31 @@ impl L1Counts {
             let copies = kernel.field(instruction.field).multiplicity as f64;
             self.total.add(of, copies);
             let is_store = instruction.kind == AccessKind::Store;
-            self.pipe_cycles += copies * if is_store { of.data } else { of.cycles };
-            self.store_issues += if is_store { copies * of.issues } else { 0.0 };
+            // A wavefront takes a cycle.
+            let cycles = if is_store { Cycles::new(of.data.get()) } else { of.cycles };
+            self.pipe_cycles += cycles * copies;
+            if is_store {
+                self.store_issues += of.issues * copies;
+            }
             let field = &mut self.fields[usize::from(instruction.field.0)];
             match instruction.kind {
                 AccessKind::Load => {
-                    field.load_sectors += copies * of.sectors;
+                    field.load_sectors += of.sectors * copies;
                     // Shared memory has no lines.
-                    if of.lines > 0.0 {
-                        field.load_lines += copies * of.lines;
-                        field.load_issues += copies * of.issues;
+                    if of.lines > Times::ZERO {
+                        field.load_lines += of.lines * copies;
+                        field.load_issues += of.issues * copies;
                     }
                 }
                 AccessKind::Store => {
-                    field.store_sectors += copies * of.sectors;
-                    field.further_store_runs += copies * (of.runs - of.issues).max(0.0);
+                    field.store_sectors += of.sectors * copies;
+                    field.further_store_runs += (of.runs - of.issues).or_none() * copies;
                 }
                 AccessKind::Atomic => {
-                    field.atomic_sectors += copies * of.sectors;
+                    field.atomic_sectors += of.sectors * copies;
                     // Those of shared memory never meet those of other blocks.
-                    if of.sectors > 0.0 {
-                        field.atomic_bytes += copies * of.lanes * instruction.width as f64;
+                    if of.sectors > Sectors::ZERO {
+                        field.atomic_bytes += Bytes::new(copies * of.lanes.get() * instruction.width as f64);
                     }
                 }
             }
@@ -134,14 +139,15 @@ impl L1Counts {
     }
 
     /// Cycles of the pipe per work item; `None` for a block without work items.
-    pub fn cycles_per_item(&self) -> Option<f64> {
-        (self.work_items > 0.0).then(|| self.total.cycles / self.work_items)
+    pub fn cycles_per_item(&self) -> Option<Cycles<PerItem>> {
+        (self.work_items > ItemCount::ZERO).then(|| self.total.cycles.per_item(self.work_items))
     }
 
     /// Distinct lines per warp-wide load of global memory, on average; `None` without loads.
     pub fn lines_per_load(&self) -> Option<f64> {
+        let none = (Times::ZERO, Times::ZERO);
         let (lines, issues) =
-            self.fields.iter().fold((0.0, 0.0), |(l, i), f| (l + f.load_lines, i + f.load_issues));
-        (issues > 0.0).then(|| lines / issues)
+            self.fields.iter().fold(none, |(l, i), f| (l + f.load_lines, i + f.load_issues));
+        (issues > Times::ZERO).then(|| lines / issues)
     }
 }

@@ -24,7 +24,7 @@ mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
 pub use lanes::Lanes;
-pub use pipe::{Pipe, Wavefronts};
+pub use pipe::{Pipe, StageWavefronts};
 
 use crate::device::Device;
 use crate::kernel::Kernel;

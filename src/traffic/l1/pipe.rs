@@ -1,9 +1,10 @@
 //! The rules for one warp-wide instruction.
 
 use super::lanes::{Lanes, MOST_LANES};
-use super::sets::{self, Lines};
+use super::sets::{self, LineChunks};
 use super::spans;
 use crate::device::{Device, Rules};
+use crate::quantity::{Bytes, Cycle};
 
 /// Bytes of a bank.
 const BANK: i64 = 4;
@@ -16,7 +17,7 @@ const CDNA_ROW: i64 = 64;
 
 /// Passes that a warp-wide instruction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wavefronts {
+pub struct StageWavefronts {
     /// Through the data stage: bank conflicts.
     pub data: u32,
     /// Through the tag stage: distinct lines.
@@ -35,7 +36,7 @@ pub struct Pipe {
     /// Lanes of a warp; at most 64.
     pub warp: usize,
     /// Bytes per cycle.
-    pub bandwidth: f64,
+    pub bandwidth: Bytes<Cycle>,
 }
 
 impl Pipe {
@@ -48,32 +49,33 @@ impl Pipe {
             line: bytes(device.l1.line.value.0),
             sector: bytes(device.l1.sector.value.0),
             warp: warp.clamp(1, MOST_LANES),
-            bandwidth: device.l1.bandwidth.value.0,
+            bandwidth: Bytes::new(device.l1.bandwidth.value.0),
         }
     }
 
     /// Wavefronts of a load or store of global memory, `width` bytes per lane.
-    pub fn global(&self, lanes: Lanes, width: i64) -> Wavefronts {
-        pieces(lanes, width, |lanes, width| Wavefronts {
+    pub fn global(&self, lanes: Lanes, width: i64) -> StageWavefronts {
+        pieces(lanes, width, |lanes, width| StageWavefronts {
             data: self.data(lanes, width),
             tag: self.tag(lanes, width),
         })
     }
 
     /// Wavefronts of a load or store of shared memory: bank conflicts alone.
-    pub fn shared(lanes: Lanes, width: i64) -> Wavefronts {
-        pieces(lanes, width, |lanes, width| Wavefronts { data: bank_conflicts(lanes, width), tag: 0 })
+    pub fn shared(lanes: Lanes, width: i64) -> StageWavefronts {
+        pieces(lanes, width, |lanes, width| StageWavefronts { data: bank_conflicts(lanes, width), tag: 0 })
     }
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
     /// least the time that the bytes of a full warp take.
-    pub fn cycles(&self, wavefronts: Wavefronts, width: i64) -> f64 {
+    pub fn cycles(&self, wavefronts: StageWavefronts, width: i64) -> f64 {
         f64::from(wavefronts.data.max(wavefronts.tag)).max(self.floor(width))
     }
 
     /// Cycles in which the bytes of a full warp pass.
     pub fn floor(&self, width: i64) -> f64 {
-        if self.bandwidth > 0.0 { self.warp as f64 * width as f64 / self.bandwidth } else { 0.0 }
+        let bytes = self.warp as f64 * width as f64;
+        if self.bandwidth > Bytes::ZERO { bytes / self.bandwidth.get() } else { 0.0 }
     }
 
     /// Whether the tag stage looks at nothing but which lines an instruction touches.
@@ -109,7 +111,7 @@ impl Pipe {
                     sets::put(low_half(line), place, &mut chunks);
                     place += 1;
                 });
-                sets::conflicts(0, Lines { chunks: &chunks, number })
+                sets::conflicts(0, LineChunks { chunks: &chunks, number })
             }
             Rules::Fermi | Rules::Rdna => lines_by_group(lanes, width, lanes_together(width), self.line),
             // Addresses are processed by quarter waves; one tag per cycle is assumed.
@@ -124,11 +126,11 @@ pub fn low_half(line: i64) -> u32 {
 }
 
 /// An access wider than an instruction is several, one after the other.
-fn pieces(lanes: Lanes, width: i64, one: impl Fn(Lanes, i64) -> Wavefronts) -> Wavefronts {
+fn pieces(lanes: Lanes, width: i64, one: impl Fn(Lanes, i64) -> StageWavefronts) -> StageWavefronts {
     if width <= WIDEST {
         return one(lanes, width.max(1));
     }
-    let mut total = Wavefronts::default();
+    let mut total = StageWavefronts::default();
     let mut from = 0;
     while from < width {
         let addresses: Vec<i64> = lanes.addresses.iter().map(|a| a.saturating_add(from)).collect();

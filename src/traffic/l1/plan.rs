@@ -10,6 +10,7 @@ use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Instruction, Launch, Program, Step, stretches};
+use crate::quantity::{ItemCount, PerBlock, Times};
 use crate::space::{Extents, ItemOffset, Strides};
 
 /// Most iterations of a loop nest that are looked at.
@@ -30,7 +31,7 @@ pub struct Iteration {
 
 /// An instruction of a stream.
 #[derive(Debug, Clone)]
-pub struct Access<'a> {
+pub struct PlannedAccess<'a> {
     /// Position in the program.
     pub position: usize,
     /// The instruction.
@@ -47,7 +48,7 @@ pub struct Access<'a> {
 
 /// What instructions that touch memory in the same pattern have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pattern {
+pub struct AddressPattern {
     /// Whether it is shared memory.
     pub shared: bool,
     /// Bytes per lane.
@@ -64,9 +65,9 @@ pub struct Pattern {
 #[derive(Debug, Clone)]
 pub struct Stream<'a> {
     /// The pattern.
-    pub pattern: Pattern,
+    pub pattern: AddressPattern,
     /// The instructions.
-    pub accesses: Vec<Access<'a>>,
+    pub accesses: Vec<PlannedAccess<'a>>,
 }
 
 /// A block whose lanes are all active and whose addresses are affine.
@@ -91,9 +92,9 @@ pub struct Plan<'a> {
     /// Alignments repeat after so many bytes.
     pub period: i64,
     /// Work items of a block.
-    pub work_items: f64,
+    pub work_items: ItemCount<PerBlock>,
     /// Warps of a block with an active lane.
-    pub warps: f64,
+    pub warps: Times<PerBlock>,
 }
 
 /// First value, distance and number of iterations of a loop.
@@ -106,8 +107,8 @@ struct Range {
 
 /// An access that is not yet known to be done.
 struct Found<'a> {
-    pattern: Pattern,
-    access: Access<'a>,
+    pattern: AddressPattern,
+    access: PlannedAccess<'a>,
 }
 
 impl<'a> Plan<'a> {
@@ -157,14 +158,14 @@ impl<'a> Plan<'a> {
         }
         // Work items for which the guard does not hold are work items of the launch, too.
         let items = limits_of_items.iter().map(|limit| limit.iter().map(|&n| n as f64).product::<f64>());
-        let work_items = items.sum();
+        let work_items = ItemCount::new(items.sum());
         let classes = warps::classes(launch.candidate.block(), pipe.warp, &limits);
         if streams.is_empty() {
             // These blocks have no work, or nothing is to be done at all.
             return None;
         }
         let any_active = |c: &&Class| c.active.iter().any(|&lanes| lanes != 0);
-        let warps = classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum();
+        let warps = Times::new(classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum());
         let stretches = stretches(&program.parts(kernel), program.instructions.len());
         Some(Self {
             kernel,
@@ -253,7 +254,7 @@ impl Reader<'_> {
         let field = self.kernel.field(instruction.field);
         let size = field.dtype.bytes;
         self.fits(&instruction.element, size)?;
-        let mut pattern = Pattern {
+        let mut pattern = AddressPattern {
             shared: field.space == Space::Shared,
             width: instruction.width,
             thread: Strides::ZERO,
@@ -279,7 +280,7 @@ impl Reader<'_> {
         let (iterations, cut) = self.iterations(address, loops, &strides)?;
         let around = |(&id, &stride)| Some((id, self.range(id)?.count, stride));
         let loops = loops.iter().zip(&strides).map(around).collect::<Option<_>>()?;
-        let access = Access { position, instruction, loops, first: address, iterations, cut };
+        let access = PlannedAccess { position, instruction, loops, first: address, iterations, cut };
         self.found.push(Found { pattern, access });
         Some(())
     }

@@ -27,7 +27,7 @@ pub const TOGETHER: usize = 8;
 
 /// The distinct lines of a warp.
 #[derive(Debug, Clone, Copy)]
-pub struct Lines<'a> {
+pub struct LineChunks<'a> {
     /// The lines, and zeros up to a whole chunk.
     pub chunks: &'a [[u32; TOGETHER]],
     /// How many there are.
@@ -48,7 +48,7 @@ pub fn put(line: u32, number: usize, chunks: &mut Vec<[u32; TOGETHER]>) {
 }
 
 /// Lines in the fullest set for a warp that touches `lines` from line `first` on; at most 1023 lines.
-pub fn conflicts(first: u32, lines: Lines) -> u32 {
+pub fn conflicts(first: u32, lines: LineChunks) -> u32 {
     // Sums of bits instead of tables of counters, so that there are no branches: lines in an odd set, in
     // an upper set, and in the last one, ten bits each.
     let mut sums = [0_u32; TOGETHER];
@@ -82,7 +82,7 @@ mod tests {
     fn passes(first: u32, lines: &[u32]) -> u32 {
         let mut chunks = Vec::new();
         lines.iter().enumerate().for_each(|(i, &line)| put(line, i, &mut chunks));
-        conflicts(first, Lines { chunks: &chunks, number: u32::try_from(lines.len()).unwrap() })
+        conflicts(first, LineChunks { chunks: &chunks, number: u32::try_from(lines.len()).unwrap() })
     }
 
     #[test]

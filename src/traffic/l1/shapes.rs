@@ -6,17 +6,18 @@ use std::ops::Range;
 use super::counts::InstructionCounts;
 use super::lanes::Lanes;
 use super::pipe::{Pipe, low_half};
-use super::plan::{Pattern, Plan};
-use super::sets::{self, Lines, TOGETHER};
-use super::spans::{self, Span};
+use super::plan::{AddressPattern, Plan};
+use super::sets::{self, LineChunks, TOGETHER};
+use super::spans::{self, UnitRun};
 use super::warps::Class;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
+use crate::quantity::{Cycles, PerBlock, Sectors, Times, Wavefronts};
 use crate::space::Strides;
 
 /// A warp's access at one alignment.
 #[derive(Debug, Clone, Default)]
-pub struct Shape {
+pub struct AccessShape {
     issues: f64,
     active: u32,
     data: u32,
@@ -32,26 +33,27 @@ pub struct Shape {
 
 /// Tag wavefronts and cycles, added up over warps.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Passes {
-    /// Tag wavefronts.
-    pub tag: f64,
-    /// Cycles.
-    pub cycles: f64,
+pub struct TagPasses {
+    /// Wavefronts of the tag stage.
+    pub tag: Wavefronts<PerBlock>,
+    /// Cycles of the pipe.
+    pub cycles: Cycles<PerBlock>,
 }
 
-impl Shape {
+impl AccessShape {
     /// What one warp does, without tags and cycles where they depend on more than the shape.
     fn counts(&self, floor: f64) -> InstructionCounts {
         let (tag, cycles) = self.tag.map_or((0.0, 0.0), |tag| (f64::from(tag), self.cycles(tag, floor)));
+        let times = |n: u32| Times::new(f64::from(n));
         InstructionCounts {
-            issues: self.issues,
-            lanes: f64::from(self.active),
-            data: f64::from(self.data),
-            sectors: f64::from(self.sectors),
-            runs: f64::from(self.runs),
-            lines: f64::from(self.lines),
-            tag,
-            cycles,
+            issues: Times::new(self.issues),
+            lanes: times(self.active),
+            data: Wavefronts::new(f64::from(self.data)),
+            sectors: Sectors::new(f64::from(self.sectors)),
+            runs: times(self.runs),
+            lines: times(self.lines),
+            tag: Wavefronts::new(tag),
+            cycles: Cycles::new(cycles),
         }
     }
 
@@ -63,17 +65,17 @@ impl Shape {
 }
 
 /// The shapes of a pattern by class of warps and alignment, made when first needed.
-pub struct Shapes<'a> {
+pub struct AccessShapes<'a> {
     /// The rules.
     pub pipe: &'a Pipe,
     /// The pattern.
-    pub pattern: Pattern,
+    pub pattern: AddressPattern,
     /// Alignments repeat after so many bytes.
     pub period: i64,
     classes: Vec<OfClass>,
     /// Number of the shape by class and alignment; `NONE` where there is none yet.
     numbers: Vec<u32>,
-    made: Vec<Shape>,
+    made: Vec<AccessShape>,
     /// Lines of shapes, relative to the one in which the first lane begins.
     lines: Vec<[u32; TOGETHER]>,
 }
@@ -88,14 +90,14 @@ struct OfClass {
     lanes: Vec<i64>,
     active: u64,
     /// Bytes of the active lanes; none of shared memory, which has no sectors.
-    bytes: Vec<Span>,
+    bytes: Vec<UnitRun>,
     /// Data wavefronts by alignment to a bank, where they depend on no more than that.
     data: [Option<u32>; 4],
 }
 
-impl<'a> Shapes<'a> {
+impl<'a> AccessShapes<'a> {
     /// No shapes yet.
-    pub fn new(plan: &Plan, pattern: Pattern, pipe: &'a Pipe) -> Result<Self, Spent> {
+    pub fn new(plan: &Plan, pattern: AddressPattern, pipe: &'a Pipe) -> Result<Self, Spent> {
         // Lanes of each class, and a number for each alignment.
         let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
         spend_on(plan.classes.len(), of_class)?;
@@ -148,7 +150,7 @@ impl<'a> Shapes<'a> {
     }
 
     /// The bytes that a class of warps touches, relative to its first lane, as far as whole sectors go.
-    pub fn bytes(&self, class: usize) -> &[Span] {
+    pub fn bytes(&self, class: usize) -> &[UnitRun] {
         self.classes.get(class).map_or(&[], |c| &c.bytes)
     }
 
@@ -159,15 +161,15 @@ impl<'a> Shapes<'a> {
 
     /// Tags and cycles of warps with this shape whose first lanes begin in lines `from + l` for each `l`
     /// of `lines`, where they are [`by_set`](Self::by_set).
-    pub fn passes(&self, number: usize, from: u32, lines: &[u32]) -> Passes {
+    pub fn passes(&self, number: usize, from: u32, lines: &[u32]) -> TagPasses {
         let shape = &self.made[number];
         let floor = self.floor();
-        let touched = Lines { chunks: &self.lines[shape.line_chunks.clone()], number: shape.lines };
-        let mut sum = Passes::default();
+        let touched = LineChunks { chunks: &self.lines[shape.line_chunks.clone()], number: shape.lines };
+        let mut sum = TagPasses::default();
         for line in lines {
             let tag = sets::conflicts(line.wrapping_add(from), touched);
-            sum.tag += f64::from(tag);
-            sum.cycles += shape.cycles(tag, floor);
+            sum.tag += Wavefronts::new(f64::from(tag));
+            sum.cycles += Cycles::new(shape.cycles(tag, floor));
         }
         sum
     }
@@ -184,14 +186,14 @@ impl<'a> Shapes<'a> {
     }
 
     /// The shape of a class whose first lane begins at `first`.
-    fn new_shape(&mut self, class: usize, first: i64) -> Option<Shape> {
+    fn new_shape(&mut self, class: usize, first: i64) -> Option<AccessShape> {
         let (pattern, pipe) = (self.pattern, self.pipe);
         let of_class = self.classes.get_mut(class)?;
         let data = of_class.data(first, pattern, pipe);
         let active = Lanes { addresses: &of_class.lanes, active: of_class.active }.count();
         let issues = if active == 0 { 0.0 } else { 1.0 };
         if pattern.shared {
-            return Some(Shape { issues, active, data, tag: Some(0), ..Default::default() });
+            return Some(AccessShape { issues, active, data, tag: Some(0), ..Default::default() });
         }
         let by_set = pipe.tags_by_set(pattern.width);
         let tag = (!by_set).then(|| {
@@ -209,7 +211,7 @@ impl<'a> Shapes<'a> {
             }
         });
         let line_chunks = from..self.lines.len();
-        Some(Shape { issues, active, data, tag, sectors, runs, lines, line_chunks })
+        Some(AccessShape { issues, active, data, tag, sectors, runs, lines, line_chunks })
     }
 }
 
@@ -219,7 +221,7 @@ impl OfClass {
     }
 
     /// Data wavefronts of an access whose first lane begins at `first`.
-    fn data(&mut self, first: i64, pattern: Pattern, pipe: &Pipe) -> u32 {
+    fn data(&mut self, first: i64, pattern: AddressPattern, pipe: &Pipe) -> u32 {
         let count = || {
             let addresses = self.addresses(first);
             let lanes = Lanes { addresses: &addresses, active: self.active };

@@ -5,14 +5,14 @@ use crate::footprint::quotient;
 
 /// Adjacent units of memory, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct UnitRun {
     /// The first.
     pub first: i64,
     /// The last.
     pub last: i64,
 }
 
-impl Span {
+impl UnitRun {
     /// All of them elsewhere.
     pub fn moved(self, by: i64) -> Self {
         Self { first: self.first.wrapping_add(by), last: self.last.wrapping_add(by) }
@@ -21,11 +21,11 @@ impl Span {
 
 /// The bytes of active lanes, `width` each, ascending. Gaps in which no `unit` has room are part of a
 /// span, so that the spans touch the same units as the lanes do, and units that are larger.
-pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> Vec<Span> {
+pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> Vec<UnitRun> {
     let active =
         lanes.addresses.iter().take(MOST_LANES).enumerate().filter(|(i, _)| lanes.active >> i & 1 == 1);
-    let mut all: Vec<Span> =
-        active.map(|(_, &first)| Span { first, last: first.saturating_add(width - 1) }).collect();
+    let mut all: Vec<UnitRun> =
+        active.map(|(_, &first)| UnitRun { first, last: first.saturating_add(width - 1) }).collect();
     if !all.is_sorted() {
         all.sort_unstable();
     }
@@ -42,7 +42,7 @@ pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> Vec<Span> {
 
 /// How many units of `unit` bytes spans of bytes touch, and in how many runs of adjacent ones. Calls `each`
 /// with all of them, ascending.
-pub fn units(bytes: impl Iterator<Item = Span>, unit: i64, mut each: impl FnMut(i64)) -> (u32, u32) {
+pub fn units(bytes: impl Iterator<Item = UnitRun>, unit: i64, mut each: impl FnMut(i64)) -> (u32, u32) {
     let (mut units, mut runs) = (0, 0);
     let mut end = i64::MIN;
     for span in bytes {
@@ -60,13 +60,13 @@ pub fn units(bytes: impl Iterator<Item = Span>, unit: i64, mut each: impl FnMut(
 
 /// Adds further spans to a union; both ascend, and the spans of the union do not touch each other.
 /// `scratch` is for the next time.
-pub fn unite(union: &mut Vec<Span>, further: impl Iterator<Item = Span>, scratch: &mut Vec<Span>) {
+pub fn unite(union: &mut Vec<UnitRun>, further: impl Iterator<Item = UnitRun>, scratch: &mut Vec<UnitRun>) {
     std::mem::swap(union, scratch);
     union.clear();
     let mut known = scratch.iter().copied();
     let mut next = known.next();
-    let mut last: Option<Span> = None;
-    let mut append = |span: Span| match &mut last {
+    let mut last: Option<UnitRun> = None;
+    let mut append = |span: UnitRun| match &mut last {
         Some(last) if span.first <= last.last.saturating_add(1) => last.last = last.last.max(span.last),
         _ => union.extend(last.replace(span)),
     };
@@ -84,7 +84,7 @@ pub fn unite(union: &mut Vec<Span>, further: impl Iterator<Item = Span>, scratch
 }
 
 /// How many units spans contain that do not touch each other.
-pub fn sum(union: &[Span]) -> i64 {
+pub fn sum(union: &[UnitRun]) -> i64 {
     union.iter().map(|span| span.last - span.first + 1).sum()
 }
 
@@ -133,7 +133,7 @@ mod tests {
             let chosen = [i % 6, i / 6 % 6, i / 36].map(|list| lists[list]);
             let (mut union, mut scratch) = (Vec::new(), Vec::new());
             for list in chosen {
-                let spans = list.iter().map(|&(first, last)| Span { first, last });
+                let spans = list.iter().map(|&(first, last)| UnitRun { first, last });
                 unite(&mut union, spans, &mut scratch);
             }
             let all = chosen.iter().flat_map(|list| list.iter());

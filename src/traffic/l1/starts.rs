@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::pipe::low_half;
-use super::plan::{Pattern, Plan};
+use super::plan::{AddressPattern, Plan};
 use super::shapes::{dot, index};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{gcd, quotient, remainder};
@@ -22,7 +22,7 @@ const STEPS_OF_START: u64 = 4;
 
 impl Starts {
     /// The starts of a pattern.
-    pub fn new(plan: &Plan, pattern: Pattern) -> Result<Self, Spent> {
+    pub fn new(plan: &Plan, pattern: AddressPattern) -> Result<Self, Spent> {
         let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(&b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
         spend_on(warps * blocks.len(), STEPS_OF_START)?;
@@ -38,15 +38,15 @@ impl Starts {
 
     /// The starts by class and alignment. About `most` of them, and of each class at least one, stand for
     /// all where lines matter.
-    pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> Groups {
+    pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> WarpGroups {
         let width = index(-1, period) + 1;
         let mut numbers = vec![NONE; classes * width];
-        let mut all: Vec<Group> = Vec::new();
+        let mut all: Vec<WarpGroup> = Vec::new();
         for &(class, address) in &self.all {
             let number = &mut numbers[class * width + index(address, period)];
             if *number == NONE {
                 *number = u32::try_from(all.len()).expect("there are fewer warps than that");
-                all.push(Group {
+                all.push(WarpGroup {
                     class,
                     alignment: remainder(address, period),
                     warps: 0.0,
@@ -77,7 +77,7 @@ impl Starts {
             group.lines.end += 1;
         }
         let step = step(&all, period);
-        Groups { all, lines, step }
+        WarpGroups { all, lines, step }
     }
 
     /// One of how many starts to look at. No common divisor with the number of blocks, so that all blocks
@@ -101,9 +101,9 @@ fn some_of(class: &[(usize, i64)], share: usize) -> impl Iterator<Item = (&(usiz
 }
 
 /// Warps by class and alignment.
-pub struct Groups {
+pub struct WarpGroups {
     /// Class after class.
-    pub all: Vec<Group>,
+    pub all: Vec<WarpGroup>,
     lines: Vec<u32>,
     /// If all warps begin a multiple of so many bytes further on, as many of each class are aligned in
     /// each way as before.
@@ -111,7 +111,7 @@ pub struct Groups {
 }
 
 /// Warps of one class that begin at one alignment.
-pub struct Group {
+pub struct WarpGroup {
     /// The class.
     pub class: usize,
     /// The alignment.
@@ -123,22 +123,22 @@ pub struct Group {
     lines: Range<usize>,
 }
 
-impl Groups {
+impl WarpGroups {
     /// Lines in which those warps of a group begin that are looked at; relative to the line of the
     /// alignment.
-    pub fn lines(&self, group: &Group) -> &[u32] {
+    pub fn lines(&self, group: &WarpGroup) -> &[u32] {
         self.lines.get(group.lines.clone()).unwrap_or_default()
     }
 }
 
 /// The step of groups: the whole period unless the warps of every class take all alignments of a coset
 /// equally often.
-fn step(groups: &[Group], period: i64) -> i64 {
+fn step(groups: &[WarpGroup], period: i64) -> i64 {
     let mut step = 1;
     for of_class in groups.chunk_by(|a, b| a.class == b.class) {
         let apart =
             i64::try_from(of_class.len()).ok().filter(|n| period % n == 0).map_or(period, |n| period / n);
-        let alike = |pair: &[Group]| {
+        let alike = |pair: &[WarpGroup]| {
             (pair[1].alignment - pair[0].alignment) % apart == 0
                 && (pair[1].warps - pair[0].warps).abs() < f64::EPSILON
         };
@@ -155,7 +155,7 @@ fn step(groups: &[Group], period: i64) -> i64 {
 mod tests {
     use super::*;
 
-    fn groups(all: &[(usize, i64)], most: usize) -> Groups {
+    fn groups(all: &[(usize, i64)], most: usize) -> WarpGroups {
         Starts { all: all.to_vec(), blocks: 1 }.groups(2, 128, 128, most)
     }
 

@@ -7,6 +7,7 @@ use super::lanes::Lanes;
 use super::pipe::Pipe;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
+use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
 
 /// What was counted so far, over all warps.
@@ -78,22 +79,22 @@ impl<'a> Tally<'a> {
         let field = self.kernel.field(instruction.field);
         let (pipe, width) = (self.pipe, instruction.width);
         let mut one = InstructionCounts {
-            issues: 1.0,
-            lanes: f64::from(lanes.active.count_ones()),
+            issues: Times::new(1.0),
+            lanes: Times::new(f64::from(lanes.active.count_ones())),
             ..Default::default()
         };
         if field.space == Space::Shared {
-            one.data = f64::from(Pipe::shared(lanes, width).data);
-            one.cycles = one.data;
+            one.data = Wavefronts::new(f64::from(Pipe::shared(lanes, width).data));
+            one.cycles = Cycles::new(one.data.get());
         } else {
             let wavefronts = pipe.global(lanes, width);
             let sectors = lanes.touched(width, pipe.sector);
-            one.data = f64::from(wavefronts.data);
-            one.tag = f64::from(wavefronts.tag);
-            one.cycles = pipe.cycles(wavefronts, width);
-            one.sectors = sectors.len() as f64;
-            one.runs = runs(&sectors);
-            one.lines = lanes.touched(width, pipe.line).len() as f64;
+            one.data = Wavefronts::new(f64::from(wavefronts.data));
+            one.tag = Wavefronts::new(f64::from(wavefronts.tag));
+            one.cycles = Cycles::new(pipe.cycles(wavefronts, width));
+            one.sectors = Sectors::new(sectors.len() as f64);
+            one.runs = Times::new(runs(&sectors));
+            one.lines = Times::new(lanes.touched(width, pipe.line).len() as f64);
             let of_field = self.unions.get_mut(usize::from(instruction.field.0));
             let union = match (instruction.kind, of_field) {
                 (AccessKind::Load, Some([loads, _])) => Some(loads),
@@ -121,9 +122,9 @@ impl<'a> Tally<'a> {
         self.end_of_iteration();
         for (unions, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
             let [loads, stores] = std::mem::take(unions);
-            field.warp_load_sectors += loads.sectors();
-            field.iteration_load_sectors += loads.of_iterations;
-            field.warp_store_sectors += stores.sectors();
+            field.warp_load_sectors += Sectors::new(loads.sectors());
+            field.iteration_load_sectors += Sectors::new(loads.of_iterations);
+            field.warp_store_sectors += Sectors::new(stores.sectors());
         }
     }
 

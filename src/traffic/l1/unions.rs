@@ -2,15 +2,16 @@
 
 use super::counts::L1Counts;
 use super::pipe::Pipe;
-use super::plan::{Access, Iteration, Plan, Stream};
-use super::shapes::Shapes;
-use super::spans::{self, Span};
+use super::plan::{Iteration, Plan, PlannedAccess, Stream};
+use super::shapes::AccessShapes;
+use super::spans::{self, UnitRun};
 use super::starts::Starts;
 use crate::effort::{Spent, spend, spend_on};
 use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{Counter, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::{NotRun, blocks_of_wave};
+use crate::quantity::Sectors;
 use crate::space::{Grid, Thread};
 
 /// Most spans of sectors that are laid side by side for one warp.
@@ -27,14 +28,14 @@ const STEPS_OF_PIECES: u64 = 200;
 /// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
     stream: usize,
-    loads: Vec<&'p Access<'a>>,
+    loads: Vec<&'p PlannedAccess<'a>>,
 }
 
 /// Counts them for every field of global memory, as a mean over blocks.
 pub fn count(
     plan: &Plan,
     pipe: &Pipe,
-    shapes: &[(Shapes, Starts)],
+    shapes: &[(AccessShapes, Starts)],
     counts: &mut L1Counts,
 ) -> Result<(), NotRun> {
     for number in 0..plan.kernel.fields.len() {
@@ -58,10 +59,10 @@ pub fn count(
             let copies = plan.kernel.field(FieldId(id)).multiplicity as f64;
             let field = &mut counts.fields[number];
             if kind == AccessKind::Load {
-                field.warp_load_sectors = copies * sectors;
-                field.iteration_load_sectors = copies * of_iterations;
+                field.warp_load_sectors = Sectors::new(copies * sectors);
+                field.iteration_load_sectors = Sectors::new(copies * of_iterations);
             } else {
-                field.warp_store_sectors = copies * sectors;
+                field.warp_store_sectors = Sectors::new(copies * sectors);
             }
         }
     }
@@ -69,8 +70,8 @@ pub fn count(
 }
 
 fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Part<'p, 'a>> {
-    let loads = |s: &'p Stream<'a>| -> Vec<&'p Access<'a>> {
-        let wanted = |a: &&Access| a.instruction.field == field && a.instruction.kind == kind;
+    let loads = |s: &'p Stream<'a>| -> Vec<&'p PlannedAccess<'a>> {
+        let wanted = |a: &&PlannedAccess| a.instruction.field == field && a.instruction.kind == kind;
         if s.pattern.shared { Vec::new() } else { s.accesses.iter().filter(wanted).collect() }
     };
     let parts = plan.streams.iter().enumerate().map(|(stream, s)| Part { stream, loads: loads(s) });
@@ -79,7 +80,7 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
 
 /// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
 /// already, as a mean over blocks.
-fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Counts) -> Option<f64> {
+fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(AccessShapes, Starts)], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
     let far = shapes[part.stream].0.span().checked_add(pipe.sector)?;
     let mut addresses = Vec::with_capacity(part.loads.len());
@@ -91,7 +92,7 @@ fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(Shapes, Starts)], counts: &L1Co
             return None;
         }
         addresses.extend(access.iterations.iter().map(|i| i.address));
-        sum += counts.instructions[access.position].sectors / weight;
+        sum += counts.instructions[access.position].sectors.get() / weight;
     }
     addresses.sort_unstable();
     addresses.windows(2).all(|pair| pair[1].abs_diff(pair[0]) >= far.unsigned_abs()).then_some(sum)
@@ -103,11 +104,11 @@ fn by_iteration(
     plan: &Plan,
     pipe: &Pipe,
     parts: &[Part],
-    shapes: &[(Shapes, Starts)],
+    shapes: &[(AccessShapes, Starts)],
     counts: &L1Counts,
 ) -> Result<Option<f64>, NotRun> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
-    let stretch = |load: &Access| plan.stretches[load.position];
+    let stretch = |load: &PlannedAccess| plan.stretches[load.position];
     let mut stretches: Vec<u32> = Vec::new();
     for (_, load) in all() {
         spend_on(1 + stretches.len(), STEPS_OF_NEST)?;
@@ -122,14 +123,15 @@ fn by_iteration(
     let mut sum = 0.0;
     for of_stretch in stretches {
         spend_on(all().count(), STEPS_OF_NEST)?;
-        let loads: Vec<(usize, &Access)> = all().filter(|(_, load)| stretch(load) == of_stretch).collect();
+        let loads: Vec<(usize, &PlannedAccess)> =
+            all().filter(|(_, load)| stretch(load) == of_stretch).collect();
         if let [(_, load)] = loads.as_slice() {
             // Each iteration has been counted.
-            sum += counts.instructions[load.position].sectors;
+            sum += counts.instructions[load.position].sectors.get();
             continue;
         }
         let times: f64 = loads.first().map_or(1.0, |(_, l)| l.loops.iter().map(|l| l.1 as f64).product());
-        let middles: Vec<(usize, Access)> = loads.iter().map(|(s, l)| (*s, middle(l))).collect();
+        let middles: Vec<(usize, PlannedAccess)> = loads.iter().map(|(s, l)| (*s, middle(l))).collect();
         let mut streams: Vec<usize> = middles.iter().map(|m| m.0).collect();
         streams.dedup();
         let of_stream = |&stream: &usize| Part {
@@ -144,10 +146,10 @@ fn by_iteration(
 }
 
 /// The access in the middle iteration of its loops only.
-fn middle<'a>(access: &Access<'a>) -> Access<'a> {
+fn middle<'a>(access: &PlannedAccess<'a>) -> PlannedAccess<'a> {
     let moved = access.loops.iter().map(|&(_, count, stride)| stride.wrapping_mul(count / 2));
     let first = moved.fold(access.first, i64::wrapping_add);
-    Access {
+    PlannedAccess {
         loops: Vec::new(),
         first,
         iterations: vec![Iteration { address: first, weight: 1.0 }],
@@ -174,7 +176,7 @@ struct Union<'u, 'p, 'a> {
 
 impl Union<'_, '_, '_> {
     /// The sum over all warps of all blocks, and whether some warps stand for others.
-    fn mean(&self, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), NotRun> {
+    fn mean(&self, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
         let groups = self.groups(shapes)?;
         let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
         let mut buffers = [Vec::new(), Vec::new()];
@@ -207,7 +209,7 @@ impl Union<'_, '_, '_> {
     }
 
     /// The accesses of a part, where those that lie close together are one.
-    fn chains(&self, part: &Part, shapes: &[(Shapes, Starts)]) -> Vec<Chain> {
+    fn chains(&self, part: &Part, shapes: &[(AccessShapes, Starts)]) -> Vec<Chain> {
         let mut addresses: Vec<i64> =
             part.loads.iter().flat_map(|l| l.iterations.iter().map(|i| i.address)).collect();
         addresses.sort_unstable();
@@ -226,7 +228,7 @@ impl Union<'_, '_, '_> {
     }
 
     /// Groups of like warps: how many, and one of them as its place among the starts.
-    fn groups(&self, shapes: &[(Shapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
+    fn groups(&self, shapes: &[(AccessShapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
         let starts: Vec<&Starts> = self.parts.iter().map(|p| &shapes[p.stream].1).collect();
         let Some((first, others)) = starts.split_first() else { return Ok(Vec::new()) };
         let mut groups: Vec<(Key, usize, usize)> = Vec::new();
@@ -253,8 +255,8 @@ impl Union<'_, '_, '_> {
         &self,
         warp: usize,
         chains: &[Vec<Chain>],
-        shapes: &[(Shapes, Starts)],
-        [union, scratch]: &mut [Vec<Span>; 2],
+        shapes: &[(AccessShapes, Starts)],
+        [union, scratch]: &mut [Vec<UnitRun>; 2],
     ) -> Result<Option<(f64, usize)>, Spent> {
         let sector = self.pipe.sector;
         union.clear();
@@ -269,7 +271,7 @@ impl Union<'_, '_, '_> {
             }
             for chain in chains {
                 let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
-                let sectors = bytes.iter().map(|span| Span {
+                let sectors = bytes.iter().map(|span| UnitRun {
                     first: quotient(span.first.wrapping_add(first), sector),
                     last: quotient(span.last.wrapping_add(last), sector),
                 });
@@ -281,7 +283,7 @@ impl Union<'_, '_, '_> {
     }
 
     /// Counts with the footprint engines. Also says whether the number is an estimate.
-    fn by_engine(&self, warp: usize, shapes: &[(Shapes, Starts)]) -> Result<(f64, bool), NotRun> {
+    fn by_engine(&self, warp: usize, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
         let mut pieces = Vec::new();
         for part in self.parts {
             let (_, start) = shapes[part.stream].1.all[warp];
@@ -302,7 +304,7 @@ impl Union<'_, '_, '_> {
     fn pieces(
         &self,
         stream: usize,
-        load: &Access,
+        load: &PlannedAccess,
         warp: usize,
         start: i64,
         out: &mut Vec<Piece>,

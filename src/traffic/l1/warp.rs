@@ -6,6 +6,7 @@ use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program, Step};
+use crate::quantity::{ItemCount, Times};
 use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// Most iterations of one loop that are run.
@@ -58,14 +59,14 @@ impl<'a> Warp<'a> {
 
     pub(super) fn run(mut self, tally: &mut Tally) -> Result<(), NotRun> {
         self.find_working_items()?;
-        tally.counts.work_items += f64::from(self.work_items);
+        tally.counts.work_items += ItemCount::new(f64::from(self.work_items));
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
         let active = self.guarded.iter().fold(0, |any, m| any | m);
         tally.issued = false;
         if active != 0 {
             self.steps(&self.program.steps, active, 1.0, tally)?;
         }
-        tally.counts.warps += if tally.issued { 1.0 } else { 0.0 };
+        tally.counts.warps += Times::new(if tally.issued { 1.0 } else { 0.0 });
         tally.end_of_warp();
         Ok(())
     }

@@ -1,40 +1,45 @@
 //! Data that a program touches again.
 
-/// Data of a field that is touched again.
+use crate::quantity::{Bytes, PerBlock, PerItem, PerWave};
+
+/// Data of a field that is touched again, by a block or by a wave.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Again {
-    /// Bytes per work item.
-    pub bytes: f64,
+pub struct Again<By> {
+    /// How much.
+    pub bytes: Bytes<PerItem>,
     /// Bytes that all fields touch in between: for a block in L1 lines that it loads, for a wave in what it
     /// loads or stores.
-    pub distance: f64,
+    pub distance: Bytes<By>,
     /// For a wave, the distance in the L1 of one block, which may keep the L2 from being asked; `None` where
     /// the L1 does not hold what was written in between.
-    pub in_block: Option<f64>,
+    pub in_block: Option<Bytes<PerBlock>>,
 }
 
 /// What is touched again of one field.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Passes {
     /// Sectors that a block loads in stretches, each iteration by itself; per work item.
-    pub in_stretches: f64,
+    pub in_stretches: Bytes<PerItem>,
     /// Bytes of L1 lines that all fields load in such a stretch, on average over what this field loads.
-    pub stretch_alloc: f64,
+    pub stretch_alloc: Bytes<PerBlock>,
     /// Sectors that a block loads and has loaded in an earlier part or iteration.
-    pub block: Vec<Again>,
+    pub block: Vec<Again<PerBlock>>,
     /// Sectors that the wave loads, or changes by atomics, and has touched in an earlier part or iteration.
-    pub wave: Vec<Again>,
+    pub wave: Vec<Again<PerWave>>,
     /// Sectors that several blocks of the wave ask for in one stretch, with all that the stretch touches.
-    pub shared: Vec<Again>,
+    pub shared: Vec<Again<PerWave>>,
     /// Sectors that the wave stores and has stored in an earlier part or iteration.
-    pub stores: Vec<Again>,
+    pub stores: Vec<Again<PerWave>>,
     /// Of the sectors that the wave loads, those that it stores first.
-    pub stored_first: f64,
+    pub stored_first: Bytes<PerItem>,
 }
 
 impl Passes {
     /// Whether nothing comes again but what blocks of a wave share.
     pub(in crate::traffic) fn is_of_one_stretch(&self) -> bool {
-        self.block.is_empty() && self.wave.is_empty() && self.stores.is_empty() && self.stored_first <= 0.0
+        self.block.is_empty()
+            && self.wave.is_empty()
+            && self.stores.is_empty()
+            && self.stored_first <= Bytes::ZERO
     }
 }

@@ -17,17 +17,22 @@ use super::counts::Counts;
 use super::footprints::FieldFootprint;
 use crate::footprint::Uncounted;
 use crate::launch::Part;
+use crate::quantity::{Bytes, PerBlock, PerItem, PerWave};
 pub use again::{Again, Passes};
 pub(super) use sizes::Scene;
 
-use sizes::{Kind, Place, Span, Walk, Which};
+use sizes::{Kind, Place, Section, Walk, Which};
 
 /// Most parts back that are looked at one by one; what was touched last before them is taken to lie as far
 /// back as the first part of the sequence.
 const MOST_BACK: usize = 4;
 
 /// Of a program that is a single stretch, in which all that blocks and the wave touch competes.
-pub(super) fn passes_of_one_stretch(field: &FieldFootprint, block_alloc: f64, wave: f64) -> Passes {
+pub(super) fn passes_of_one_stretch(
+    field: &FieldFootprint,
+    block_alloc: Bytes<PerBlock>,
+    wave: Bytes<PerWave>,
+) -> Passes {
     let mut passes =
         Passes { in_stretches: field.block_load, stretch_alloc: block_alloc, ..Passes::default() };
     add(&mut passes.shared, field.mean_block_fetch - field.wave_load, wave, None);
@@ -41,8 +46,8 @@ impl Counts<'_> {
         let mut walk = Walk { counts: self, scene, known: Default::default(), found };
         walk.sequence(parts, 0)?;
         for passes in &mut walk.found {
-            if passes.in_stretches > 0.0 {
-                passes.stretch_alloc /= passes.in_stretches;
+            if passes.in_stretches > Bytes::ZERO {
+                passes.stretch_alloc = passes.stretch_alloc / passes.in_stretches.get();
             }
         }
         Ok(walk.found)
@@ -56,7 +61,7 @@ impl Walk<'_, '_, '_, '_> {
             match part {
                 Part::Stretch(range) => self.stretch(range, depth)?,
                 Part::Loop(range, inner) => {
-                    let before: Vec<f64> = self.found.iter().map(|p| p.stored_first).collect();
+                    let before: Vec<Bytes<PerItem>> = self.found.iter().map(|p| p.stored_first).collect();
                     self.sequence(inner, depth + 1)?;
                     self.iterations(range, depth + 1, &before)?;
                 }
@@ -72,27 +77,32 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Warps of a block and blocks of a wave that run side by side.
     fn stretch(&mut self, range: &Range<usize>, depth: usize) -> Result<(), Uncounted> {
-        let one = [Span { range: range.clone(), depth, is_loop: false }];
+        let one = [Section { range: range.clone(), depth, is_loop: false }];
         let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &one)?;
         let touched = self.of_all_fields(Which::All, Place::Wave, &one)?;
         for field in 0..self.scene.fields.len() {
             let loads = self.each(field, Which::Loads, Place::BlockSectors, range, depth)?;
             let fetched = self.each(field, Which::Fetched, Place::BlockSectors, range, depth)?;
             let of_wave = self.each(field, Which::Fetched, Place::Wave, range, depth)?;
-            let shared = fetched / self.scene.block_items - of_wave / self.scene.wave_items;
-            let loads = loads / self.scene.block_items;
+            let shared = self.scene.per_item_of_block(fetched) - self.scene.per_item_of_wave(of_wave);
+            let loads = self.scene.per_item_of_block(loads);
             let passes = &mut self.found[field];
             passes.in_stretches += loads;
-            passes.stretch_alloc += loads * alloc;
-            add(&mut passes.shared, shared, touched, None);
+            passes.stretch_alloc += Bytes::new(loads.get() * alloc);
+            add(&mut passes.shared, shared, Bytes::new(touched), None);
         }
         Ok(())
     }
 
     /// Iterations of a loop that is the innermost of `depth` loops. `before` says by field what had been
     /// found to be stored first before the loop.
-    fn iterations(&mut self, range: &Range<usize>, depth: usize, before: &[f64]) -> Result<(), Uncounted> {
-        let one = [Span { range: range.clone(), depth, is_loop: false }];
+    fn iterations(
+        &mut self,
+        range: &Range<usize>,
+        depth: usize,
+        before: &[Bytes<PerItem>],
+    ) -> Result<(), Uncounted> {
+        let one = [Section { range: range.clone(), depth, is_loop: false }];
         let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &one)?;
         let touched = self.of_all_fields(Which::All, Place::Wave, &one)?;
         for (field, before) in before.iter().enumerate() {
@@ -103,12 +113,14 @@ impl Walk<'_, '_, '_, '_> {
             let in_block = again(Which::Loads, Place::BlockSectors)?;
             let in_wave = again(Which::Fetched, Place::Wave)?;
             let stored = again(Which::Stores, Place::Wave)?;
-            let in_block = in_block / self.scene.block_items;
+            let in_block = self.scene.per_item_of_block(in_block);
             // What an iteration stores and then loads comes from that iteration, not from an earlier one.
-            let loaded = self.each(field, Which::Fetched, Place::Wave, range, depth)? / self.scene.wave_items;
-            let stored_first = (self.found[field].stored_first - before) / loaded.max(1e-9);
-            let in_wave = in_wave / self.scene.wave_items * (1.0 - stored_first).max(0.0);
-            let stored = stored / self.scene.wave_items;
+            let loaded = self.each(field, Which::Fetched, Place::Wave, range, depth)?;
+            let loaded = self.scene.per_item_of_wave(loaded).max(Bytes::new(1e-9));
+            let stored_first = (self.found[field].stored_first - *before) / loaded;
+            let in_wave = self.scene.per_item_of_wave(in_wave) * (1.0 - stored_first).max(0.0);
+            let stored = self.scene.per_item_of_wave(stored);
+            let (alloc, touched) = (Bytes::new(alloc), Bytes::new(touched));
             let held = self.only_loads(field).then_some(alloc);
             let passes = &mut self.found[field];
             add(&mut passes.block, in_block, alloc, None);
@@ -122,7 +134,7 @@ impl Walk<'_, '_, '_, '_> {
     fn between(&mut self, field: usize, parts: &[Part], depth: usize) -> Result<(), Uncounted> {
         let mut using = Vec::with_capacity(parts.len());
         for part in parts {
-            let span = Span::of_part(part, depth);
+            let span = Section::of_part(part, depth);
             if self.once(field, Which::All, Place::Wave, &span.range, depth)? > 0.0 {
                 using.push(span);
             }
@@ -134,7 +146,7 @@ impl Walk<'_, '_, '_, '_> {
             for i in (nearest..number).rev() {
                 // What is left after the last step back was touched at some time before.
                 let last = &using[if i == nearest { 0 } else { i }];
-                let earlier = Span { range: last.range.start..using[number - 1].range.end, ..*last };
+                let earlier = Section { range: last.range.start..using[number - 1].range.end, ..*last };
                 for (kind, hits) in Kind::ALL.into_iter().zip(&mut hits) {
                     let found = self.both(field, kind, &[this.whole()], &[earlier.whole()])?;
                     let again = (found - *hits) * times;
@@ -155,13 +167,13 @@ impl Walk<'_, '_, '_, '_> {
         field: usize,
         kind: Kind,
         bytes: f64,
-        [this, last]: [&Span; 2],
-        earlier: &Span,
+        [this, last]: [&Section; 2],
+        earlier: &Section,
     ) -> Result<(), Uncounted> {
         let of_this = self.in_each_iteration(field, kind, [this, &earlier.whole()], this)?;
         let of_last = self.in_each_iteration(field, kind, [this, last], last)?;
         // What lies between the two parts.
-        let between = Span { range: last.range.end..this.range.start, ..earlier.whole() };
+        let between = Section { range: last.range.end..this.range.start, ..earlier.whole() };
         for (share_of_this, this) in [(of_this, this.iteration()), (1.0 - of_this, this.whole())] {
             for (share_of_last, last) in [(of_last, last.iteration()), (1.0 - of_last, last.whole())] {
                 let bytes = bytes * share_of_this * share_of_last;
@@ -171,13 +183,15 @@ impl Walk<'_, '_, '_, '_> {
                 let passed = [last, between.clone(), this.clone()];
                 let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &passed)?;
                 let touched = self.of_all_fields(Which::All, Place::Wave, &passed)?;
+                let (alloc, touched) = (Bytes::new(alloc), Bytes::new(touched));
                 let held = self.only_loads(field).then_some(alloc);
-                let (block_items, wave_items) = (self.scene.block_items, self.scene.wave_items);
+                let (of_block, of_wave) =
+                    (self.scene.per_item_of_block(bytes), self.scene.per_item_of_wave(bytes));
                 let passes = &mut self.found[field];
                 match kind {
-                    Kind::Block => add(&mut passes.block, bytes / block_items, alloc, None),
-                    Kind::Wave => add(&mut passes.wave, bytes / wave_items, touched, held),
-                    Kind::Stores => add(&mut passes.stores, bytes / wave_items, touched, None),
+                    Kind::Block => add(&mut passes.block, of_block, alloc, None),
+                    Kind::Wave => add(&mut passes.wave, of_wave, touched, held),
+                    Kind::Stores => add(&mut passes.stores, of_wave, touched, None),
                 }
             }
         }
@@ -189,8 +203,8 @@ impl Walk<'_, '_, '_, '_> {
         &mut self,
         field: usize,
         kind: Kind,
-        [this, other]: [&Span; 2],
-        looping: &Span,
+        [this, other]: [&Section; 2],
+        looping: &Section,
     ) -> Result<f64, Uncounted> {
         if !looping.is_loop {
             return Ok(0.0);
@@ -205,7 +219,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// What parts load that earlier ones stored and no earlier one had loaded.
-    fn stored_first(&mut self, field: usize, using: &[Span], depth: usize) -> Result<(), Uncounted> {
+    fn stored_first(&mut self, field: usize, using: &[Section], depth: usize) -> Result<(), Uncounted> {
         if self.scene.fields[field].stores.is_empty() {
             return Ok(());
         }
@@ -213,21 +227,26 @@ impl Walk<'_, '_, '_, '_> {
         let mut fresh = self.size(field, Which::Fetched, Place::Wave, &[first.whole()])?;
         let mut end = first.range.end;
         for this in others {
-            let earlier = Span { range: first.range.start..end, ..first.whole() };
+            let earlier = Section { range: first.range.start..end, ..first.whole() };
             let loads = self.size(field, Which::Fetched, Place::Wave, &[this.whole()])?;
             fresh += loads - self.both(field, Kind::Wave, &[this.whole()], &[earlier])?;
             end = this.range.end;
         }
-        let all = Span { range: first.range.start..end, ..first.whole() };
+        let all = Section { range: first.range.start..end, ..first.whole() };
         let loaded = self.size(field, Which::Fetched, Place::Wave, &[all])?;
         let times = self.times(field, &first.range, depth)?;
-        self.found[field].stored_first += (loaded - fresh).max(0.0) * times / self.scene.wave_items;
+        self.found[field].stored_first += self.scene.per_item_of_wave((loaded - fresh).max(0.0) * times);
         Ok(())
     }
 }
 
-fn add(list: &mut Vec<Again>, bytes: f64, distance: f64, in_block: Option<f64>) {
-    if bytes > 0.0 {
+fn add<By>(
+    list: &mut Vec<Again<By>>,
+    bytes: Bytes<PerItem>,
+    distance: Bytes<By>,
+    in_block: Option<Bytes<PerBlock>>,
+) {
+    if bytes > Bytes::ZERO {
         list.push(Again { bytes, distance, in_block });
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::again::Passes;
 use crate::footprint::{Touched, Uncounted};
 use crate::launch::{BlockBox, Part};
+use crate::quantity::{Bytes, ItemCount, PerBlock, PerItem, PerWave};
 use crate::traffic::counts::Counts;
 use crate::traffic::fields::{Sizes, TouchedField};
 
@@ -29,18 +30,18 @@ pub(super) enum Place {
 }
 
 /// A count that may be needed several times: of a field, and of some parts.
-pub(super) type Key = (usize, Which, Place, Vec<Span>);
+pub(super) type Key = (usize, Which, Place, Vec<Section>);
 
 /// Instructions in a range of positions, in one iteration of so many loops around them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Span {
+pub(super) struct Section {
     pub(super) range: Range<usize>,
     pub(super) depth: usize,
     /// Whether it is a loop with all its iterations.
     pub(super) is_loop: bool,
 }
 
-impl Span {
+impl Section {
     /// A part of a sequence that stands in `depth` loops.
     pub(super) fn of_part(part: &Part, depth: usize) -> Self {
         Self { range: part.instructions(), depth, is_loop: matches!(part, Part::Loop(..)) }
@@ -87,10 +88,20 @@ pub(in crate::traffic) struct Scene<'s, 'k> {
     pub(in crate::traffic) sizes: &'s Sizes,
     /// The block that stands for all, and its work items.
     pub(in crate::traffic) block: BlockBox,
-    pub(in crate::traffic) block_items: f64,
+    pub(in crate::traffic) block_items: ItemCount<PerBlock>,
     /// The wave and its work items.
     pub(in crate::traffic) wave: &'s [BlockBox],
-    pub(in crate::traffic) wave_items: f64,
+    pub(in crate::traffic) wave_items: ItemCount<PerWave>,
+}
+
+impl Scene<'_, '_> {
+    pub(super) fn per_item_of_block(&self, bytes: f64) -> Bytes<PerItem> {
+        Bytes::new(bytes).per_item(self.block_items)
+    }
+
+    pub(super) fn per_item_of_wave(&self, bytes: f64) -> Bytes<PerItem> {
+        Bytes::new(bytes).per_item(self.wave_items)
+    }
 }
 
 /// A walk through the parts of a program, and what it has counted so far.
@@ -124,7 +135,7 @@ impl Walk<'_, '_, '_, '_> {
         &mut self,
         which: Which,
         place: Place,
-        spans: &[Span],
+        spans: &[Section],
     ) -> Result<f64, Uncounted> {
         let fields = self.scene.fields;
         let mut sum = 0.0;
@@ -139,8 +150,8 @@ impl Walk<'_, '_, '_, '_> {
         &mut self,
         field: usize,
         kind: Kind,
-        these: &[Span],
-        those: &[Span],
+        these: &[Section],
+        those: &[Section],
     ) -> Result<f64, Uncounted> {
         let ([of_these, of_those], place) = kind.looks_at();
         let a = self.size(field, of_these, place, these)?;
@@ -149,7 +160,7 @@ impl Walk<'_, '_, '_, '_> {
             return Ok(0.0);
         }
         let fields = &self.scene.fields[field];
-        let parts = |which, spans: &[Span]| -> Vec<Touched> {
+        let parts = |which, spans: &[Section]| -> Vec<Touched> {
             spans.iter().map(|s| touched(fields, which).part(&s.range, s.depth)).collect()
         };
         let (these, those) = (parts(of_these, these), parts(of_those, those));
@@ -169,7 +180,7 @@ impl Walk<'_, '_, '_, '_> {
         range: &Range<usize>,
         depth: usize,
     ) -> Result<f64, Uncounted> {
-        self.size(field, which, place, &[Span { range: range.clone(), depth, is_loop: false }])
+        self.size(field, which, place, &[Section { range: range.clone(), depth, is_loop: false }])
     }
 
     /// Bytes that some parts touch together.
@@ -178,10 +189,10 @@ impl Walk<'_, '_, '_, '_> {
         field: usize,
         which: Which,
         place: Place,
-        spans: &[Span],
+        spans: &[Section],
     ) -> Result<f64, Uncounted> {
         let of = touched(&self.scene.fields[field], which);
-        let spans: Vec<Span> = spans.iter().filter(|s| !s.range.is_empty()).cloned().collect();
+        let spans: Vec<Section> = spans.iter().filter(|s| !s.range.is_empty()).cloned().collect();
         if of.is_empty() || spans.is_empty() {
             return Ok(0.0);
         }
@@ -215,7 +226,7 @@ impl Walk<'_, '_, '_, '_> {
         if let Some(iterations) = touched.iterations(range, depth) {
             return Ok(one * iterations);
         }
-        let span = Span { range: range.clone(), depth, is_loop: false };
+        let span = Section { range: range.clone(), depth, is_loop: false };
         let key = self.key(field, which, place, vec![span]);
         if let Some(&bytes) = self.known[1].get(&key) {
             return Ok(bytes);
@@ -230,7 +241,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Accesses of a field that has no others of other kinds go by one name.
-    fn key(&self, field: usize, which: Which, place: Place, spans: Vec<Span>) -> Key {
+    fn key(&self, field: usize, which: Which, place: Place, spans: Vec<Section>) -> Key {
         let of = &self.scene.fields[field];
         let which = match which {
             Which::Fetched if of.atomics.is_none() => Which::Loads,

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Facts, called, listed, percent, two};
+use super::{Facts, called, listed, percent};
+use crate::quantity::{Ratio, Share};
 use crate::report::explanation::document::NeighbourDocument;
-use crate::report::units::shape;
+use crate::report::units::{shape, two};
 
 /// Gains below this are no help: the model is no better than a few percent.
-const WORTH: f64 = 1.02;
+const WORTH: Ratio = Ratio::new(1.02);
 /// Better neighbours that are named.
 const NAMED: usize = 3;
 
@@ -36,18 +37,20 @@ fn change(facts: &Facts<'_>, other: &NeighbourDocument) -> Option<String> {
     let (v, unit) = (&facts.document.result.volumes, facts.unit());
     let c = &other.change;
     let (what, unit, here, more) = match facts.document.result.limiter {
-        "l1" => ("the L1 pipe's work", format!("cycles/{unit}"), v.l1.wavefront_cycles, c.l1_cycles),
+        "l1" => {
+            ("the L1 pipe's work", format!("cycles/{unit}"), v.l1.wavefront_cycles.get(), c.l1_cycles.get())
+        }
         "l2" => (
             "L2 traffic",
             format!("B/{unit}"),
-            v.l2.load.total + v.l2.store.total,
-            c.l2_load_bytes + c.l2_store_bytes,
+            v.l2.total().get(),
+            (c.l2_load_bytes + c.l2_store_bytes).get(),
         ),
         "dram" => (
             "DRAM traffic",
             format!("B/{unit}"),
-            v.dram.load.total + v.dram.store.total,
-            c.dram_load_bytes + c.dram_store_bytes,
+            v.dram.total().get(),
+            (c.dram_load_bytes + c.dram_store_bytes).get(),
         ),
         _ => return None,
     };
@@ -68,7 +71,7 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
     };
     let mut text =
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
-    let occupancy = facts.document.result.occupancy.fraction;
+    let occupancy = Share::new(facts.document.result.occupancy.fraction);
     if let Some(change) = change(facts, first) {
         let _ = write!(text, ", as {change}");
     } else if first.occupancy > occupancy {
@@ -97,7 +100,7 @@ pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let neighbours = &facts.document.neighbours;
     let best = neighbours.best.as_ref()?;
     let compared = neighbours.compared - neighbours.rejected;
-    Some(if best.relative <= 1.0 {
+    Some(if best.relative.get() <= 1.0 {
         format!("It is the fastest of {} launches.", compared + 1)
     } else if best.relative < WORTH {
         format!("None of {compared} others is 2 % faster.")

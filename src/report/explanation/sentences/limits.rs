@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Facts, called, percent};
+use crate::quantity::{Seconds, Share};
 use crate::report::units::{giga, seconds, shape};
 
 /// A part of the time below this share is not mentioned.
@@ -34,7 +35,7 @@ pub(super) fn limiter(facts: &Facts<'_>) -> Option<String> {
     let terms = facts.terms();
     let (first, second) = (terms.first()?, terms.get(1)?);
     let mut text = format!("It is limited by {}, which alone takes {}", called(first.0), seconds(first.1));
-    if second.1 > 0.0 {
+    if second.1 > Seconds::ZERO {
         let next = format!("{}, takes {}", called(second.0), seconds(second.1));
         let times = first.1 / second.1;
         let _ = if times < 1.005 {
@@ -55,11 +56,11 @@ pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
     let parts = [
         ("because others are close to it", t.combination),
         ("in the tail of the launch", t.tail),
-        ("to start the launch", if facts.limits("launch") { 0.0 } else { t.launch }),
+        ("to start the launch", if facts.limits("launch") { Seconds::ZERO } else { t.launch }),
     ];
     let parts: Vec<String> = parts
         .into_iter()
-        .filter(|p| p.1 >= SMALL * total)
+        .filter(|p| p.1 >= total * SMALL)
         .map(|(what, time)| format!("{} {what}", seconds(time)))
         .collect();
     (!parts.is_empty()).then(|| format!("On top come {}.", super::listed(&parts)))
@@ -74,11 +75,11 @@ pub(super) fn occupancy(facts: &Facts<'_>) -> Option<String> {
     let mut text = format!(
         "{} warps are resident per SM, {} of what is possible, limited by {}",
         o.warps_per_sm,
-        percent(o.fraction),
-        o.limited_by
+        percent(Share::new(o.fraction)),
+        o.limited_by.word()
     );
     if o.waves < 1.0 {
-        let _ = write!(text, "; the grid fills {} of a wave", percent(o.waves));
+        let _ = write!(text, "; the grid fills {} of a wave", percent(Share::new(o.waves)));
     }
     Some(text + ".")
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{Facts, listed, percent, size, two};
-use crate::report::explanation::document::{AccessDocument, LayerDocument};
-use crate::report::units::counted;
+use super::{Facts, listed, percent};
+use crate::predict::Layer;
+use crate::quantity::{Bytes, Cycles, PerItem, Share};
+use crate::report::explanation::document::{AccessDocument, HaloDocument};
+use crate::report::units::{counted, size, two};
 
 /// A part of a volume below this share is not mentioned.
 const SMALL: f64 = 0.05;
@@ -16,7 +18,7 @@ pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
         return None;
     }
     let accesses = &facts.document.accesses;
-    let costliest = accesses.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
+    let costliest = accesses.iter().max_by(|a, b| a.cost.cycles.total_cmp(&b.cost.cycles))?;
     let text = format!(
         "The L1 pipe is busy for {} cycles per {} with {} data and {} tag wavefronts",
         two(l1.wavefront_cycles),
@@ -24,11 +26,12 @@ pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
         two(l1.data_wavefronts),
         two(l1.tag_wavefronts)
     );
-    let share = costliest.cycles / l1.wavefront_cycles.max(1e-9);
+    let share = costliest.cost.cycles / l1.wavefront_cycles.max(Cycles::new(1e-9));
+    let percent = percent(Share::new(share));
     Some(if share > 2.0 / accesses.len() as f64 {
-        format!("{text}; the {} {} alone takes {} of it.", costliest.kind, costliest.at, percent(share))
+        format!("{text}; the {} {} alone takes {} of it.", costliest.kind, costliest.at, percent)
     } else {
-        format!("{text}; no access takes more than {} of it.", percent(share))
+        format!("{text}; no access takes more than {percent} of it.")
     })
 }
 
@@ -36,17 +39,19 @@ pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn l1_sectors(facts: &Facts<'_>) -> Option<String> {
     /// Below this it is worth a sentence.
     const POOR: f64 = 0.6;
-    let sectors = |a: &AccessDocument| a.sectors_per_request.unwrap_or(0.0) * a.issues;
+    let sectors =
+        |a: &AccessDocument| a.cost.sectors_per_request.map_or(0.0, |n| n.get() * a.cost.issues.get());
     let accesses = &facts.document.accesses;
     let all: f64 = accesses.iter().map(sectors).sum();
-    let used: f64 = accesses.iter().map(|a| sectors(a) * a.efficiency.unwrap_or(0.0)).sum();
-    let issues: f64 = accesses.iter().filter(|a| a.sectors_per_request.is_some()).map(|a| a.issues).sum();
+    let used: f64 = accesses.iter().map(|a| sectors(a) * a.cost.efficiency.map_or(0.0, Share::get)).sum();
+    let asking = accesses.iter().filter(|a| a.cost.sectors_per_request.is_some());
+    let issues: f64 = asking.map(|a| a.cost.issues.get()).sum();
     let applies = all > 0.0 && used / all < POOR && (facts.matters("l1") || facts.matters("l2"));
     applies.then(|| {
         format!(
             "Warps ask for {:.1} sectors per access and use {} of their bytes.",
             all / issues,
-            percent(used / all)
+            percent(Share::new(used / all))
         )
     })
 }
@@ -55,7 +60,7 @@ pub(super) fn l1_sectors(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
     let level = facts.level("l2")?;
     let (parts, cache) = (level.loads?, level.cache?);
-    if !facts.matters("l2") || level.load_bytes <= 0.0 {
+    if !facts.matters("l2") || level.load_bytes <= Bytes::ZERO {
         return None;
     }
     let mut text = format!(
@@ -64,7 +69,7 @@ pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
         facts.unit(),
         two(parts.unavoidable)
     );
-    if parts.lost_within > SMALL * level.load_bytes {
+    if parts.lost_within > level.load_bytes * SMALL {
         let _ = write!(
             text,
             "; {} are loaded again, as the resident blocks need {:.2} times the {} of the L1 and {} of repeated loads miss",
@@ -81,7 +86,7 @@ pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn dram_load(facts: &Facts<'_>) -> Option<String> {
     let level = facts.level("dram")?;
     let parts = level.loads?;
-    if !facts.matters("dram") || level.load_bytes <= 0.0 {
+    if !facts.matters("dram") || level.load_bytes <= Bytes::ZERO {
         return None;
     }
     let lost = [
@@ -93,7 +98,7 @@ pub(super) fn dram_load(facts: &Facts<'_>) -> Option<String> {
     ];
     let lost: Vec<String> = lost
         .into_iter()
-        .filter(|l| l.0 > SMALL * level.load_bytes)
+        .filter(|l| l.0 > level.load_bytes * SMALL)
         .map(|(bytes, why)| format!("{} {why}", two(bytes)))
         .collect();
     let text = format!(
@@ -106,13 +111,13 @@ pub(super) fn dram_load(facts: &Facts<'_>) -> Option<String> {
 }
 
 /// The layer at which most is lost.
-fn worst(facts: &Facts<'_>) -> Option<LayerDocument> {
+fn worst(facts: &Facts<'_>) -> Option<Layer> {
     // Where there is a further cache, what the L2 loses need not come from memory.
     if facts.level("llc").is_some() {
         return None;
     }
     let level = facts.level("dram")?;
-    let layers = facts.document.layers.iter().filter(|l| l.lost_bytes > SMALL * level.load_bytes);
+    let layers = facts.document.layers.iter().filter(|l| l.lost_bytes > level.load_bytes * SMALL);
     layers.copied().max_by(|a, b| a.lost_bytes.total_cmp(&b.lost_bytes))
 }
 
@@ -137,7 +142,7 @@ pub(super) fn layer(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn halo(facts: &Facts<'_>) -> Option<String> {
     let worst = worst(facts).filter(|_| facts.matters("dram"))?;
     let d = ["x", "y", "z"].iter().position(|axis| *axis == worst.along)?;
-    let reach = |h: &super::super::document::HaloDocument| h.reach[d].filter(|r| *r > 0);
+    let reach = |h: &HaloDocument| h.reach[d].filter(|r| *r > 0);
     let halo = facts.document.halos.iter().filter(|h| reach(h).is_some()).max_by_key(|h| reach(h))?;
     let (reach, own) = (reach(halo)?, facts.document.wave_extent[d]);
     Some(format!(
@@ -151,7 +156,7 @@ pub(super) fn halo(facts: &Facts<'_>) -> Option<String> {
 /// That warps write sectors in part.
 pub(super) fn partial_stores(facts: &Facts<'_>) -> Option<String> {
     let store = &facts.document.result.volumes.dram.store;
-    let applies = facts.matters("dram") && store.redundant > SMALL * store.total;
+    let applies = facts.matters("dram") && store.redundant > store.total * SMALL;
     applies.then(|| {
         format!(
             "Sectors are written in part and written again: {} of {} B/{} stored to DRAM.",
@@ -164,19 +169,19 @@ pub(super) fn partial_stores(facts: &Facts<'_>) -> Option<String> {
 
 /// The load on which most depends at the level that limits.
 pub(super) fn alone(facts: &Facts<'_>) -> Option<String> {
-    let (bytes, level): (fn(&AccessDocument) -> f64, _) = match facts.document.result.limiter {
-        "dram" => (|a| a.alone.map_or(0.0, |n| n.dram_bytes), "DRAM"),
-        "l2" => (|a| a.alone.map_or(0.0, |n| n.l2_bytes), "L2"),
+    let (bytes, level): (fn(&AccessDocument) -> Bytes<PerItem>, _) = match facts.document.result.limiter {
+        "dram" => (|a| a.cost.alone.map_or(Bytes::ZERO, |n| n.dram_bytes), "DRAM"),
+        "l2" => (|a| a.cost.alone.map_or(Bytes::ZERO, |n| n.l2_bytes), "L2"),
         _ => return None,
     };
     let of_level = facts.level(facts.document.result.limiter)?;
     let loads: Vec<&AccessDocument> = facts.document.accesses.iter().filter(|a| a.kind == "load").collect();
     let most = loads.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
     // A lone load is all there is.
-    if loads.len() < 2 || bytes(most) <= SMALL * (of_level.load_bytes + of_level.store_bytes) {
+    if loads.len() < 2 || bytes(most) <= (of_level.load_bytes + of_level.store_bytes) * SMALL {
         return None;
     }
-    let alike = loads.iter().filter(|a| bytes(a) >= 0.99 * bytes(most)).count();
+    let alike = loads.iter().filter(|a| bytes(a) >= bytes(most) * 0.99).count();
     let which = if alike > 1 {
         format!("any one of {} such as {}", counted(alike, "load"), most.at)
     } else {
