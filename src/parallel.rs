@@ -49,7 +49,7 @@ impl<'i, I> Parts<'i, I> {
     }
 
     /// The next part, if anything is left.
-    pub fn next(&mut self) -> Option<&'i [I]> {
+    pub fn take(&mut self) -> Option<&'i [I]> {
         let (part, rest) = self.rest.split_at(self.size.min(self.rest.len()));
         self.rest = rest;
         (!part.is_empty()).then_some(part)

@@ -70,7 +70,7 @@ pub struct Predictor<'c> {
     pub(super) model: ModelOptions<'c>,
 }
 
-impl<'c> Predictor<'c> {
+impl Predictor<'_> {
     /// With the default model.
     pub fn new(source: DeviceSource) -> Result<Self, Fault> {
         let device = Arc::new(source.read(&[])?);
@@ -84,7 +84,7 @@ impl<'c> Predictor<'c> {
 
     /// The same with other options of the model.
     #[must_use]
-    pub fn with<'o>(self, model: ModelOptions<'o>) -> Predictor<'o> {
+    pub fn with(self, model: ModelOptions<'_>) -> Predictor<'_> {
         Predictor { model, asker: self.asker, source: self.source, device: self.device }
     }
 

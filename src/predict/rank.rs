@@ -77,7 +77,7 @@ pub fn rank(
     admitted.sort_unstable();
     let mut parts = Parts::new(&admitted);
     let mut slots = Slots::default();
-    while let Some(part) = parts.next()
+    while let Some(part) = parts.take()
         && !stopped()
     {
         let started = Instant::now();

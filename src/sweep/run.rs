@@ -96,7 +96,7 @@ pub fn run<T: Send>(
     let stop = stop();
     let mut rows = Vec::with_capacity(settings.len());
     let mut parts = Parts::new(&settings);
-    while let Some(part) = parts.next()
+    while let Some(part) = parts.take()
         && !stopped()
     {
         let started = Instant::now();

@@ -103,6 +103,7 @@ pub enum Operation {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Options")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RequestOptions {
     /// Parameters to override: a mapping, or a list of `NAME=VALUE`.
     pub set: Assignments,

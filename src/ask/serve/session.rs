@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::super::asker::Asker;
 use super::super::predictor::{ModelOptions, Predictor};
 use super::super::source::{DeviceSource, KernelSource, KernelsRead};
 use super::answer::{AnswerLine, Documents};
@@ -197,21 +196,20 @@ impl Session {
             (None, None) => DeviceSource::default(),
         };
         let source = source.with(job.device_set.clone());
-        let known = || self.devices.read()?.get(&source).map(Arc::clone);
-        let device = match known() {
-            Some(device) => device,
-            None => {
-                let device = Arc::new(source.read(&[])?);
-                if let Some(mut devices) = self.devices.write() {
-                    if devices.len() >= DEVICES {
-                        devices.clear();
-                    }
-                    devices.insert(source.clone(), Arc::clone(&device));
+        let known = self.devices.read().and_then(|devices| devices.get(&source).map(Arc::clone));
+        let device = if let Some(device) = known {
+            device
+        } else {
+            let device = Arc::new(source.read(&[])?);
+            if let Some(mut devices) = self.devices.write() {
+                if devices.len() >= DEVICES {
+                    devices.clear();
                 }
-                device
+                devices.insert(source.clone(), Arc::clone(&device));
             }
+            device
         };
-        Ok(Predictor::known(source, device).asked_by(Asker::Program).with(job.model))
+        Ok(Predictor::known(source, device).with(job.model))
     }
 }
 
