@@ -41,6 +41,15 @@ int main(void) {
     EXPECT(strncmp(text, "{\"schema\":\"wavecast/ranking/1\"", 30) == 0);
     EXPECT(strstr(text, "\"feasible\":2") != NULL);
     wavecast_free(text);
+    EXPECT(wavecast_explain(kernel, "a100", "{\"near\": true}", &text) == WAVECAST_OK);
+    EXPECT(strncmp(text, "{\"schema\":\"wavecast/explanation/1\"", 34) == 0);
+    wavecast_free(text);
+    EXPECT(wavecast_sweep(kernel, "a100", "{\"vary\": {\"block\": \"64,128\"}}", &text) == WAVECAST_OK);
+    EXPECT(strstr(text, "\"summary\":{\"points\":2,\"feasible\":2}") != NULL);
+    wavecast_free(text);
+    EXPECT(wavecast_sweep(kernel, "a100", NULL, &text) == WAVECAST_ERROR);
+    EXPECT(strstr(text, "options.vary") != NULL);
+    wavecast_free(text);
     EXPECT(wavecast_check(kernel, NULL, NULL, &text) == WAVECAST_OK);
     EXPECT(strstr(text, "wavecast/check/1") != NULL);
     wavecast_free(text);

@@ -42,6 +42,14 @@ int wavecast_rank(const wavecast_kernel *kernel, const char *device, const char 
  * document if none is given. *result is a prediction (`wavecast schema prediction`) or an error document. */
 int wavecast_predict(const wavecast_kernel *kernel, const char *device, const char *options, char **result);
 
+/* Why one launch is as fast as it is: options as for wavecast_predict, and {"near": true} to compare it with
+ * launches that are one step away only. *result is as `wavecast schema explanation` says. */
+int wavecast_explain(const wavecast_kernel *kernel, const char *device, const char *options, char **result);
+
+/* A series over something that varies: options {"vary": {"NX": "256..1024 step 64"}}. *result is as
+ * `wavecast schema sweep` says. */
+int wavecast_sweep(const wavecast_kernel *kernel, const char *device, const char *options, char **result);
+
 /* What was understood of a kernel. `device` may be null. *result is as `wavecast schema check` says. */
 int wavecast_check(const wavecast_kernel *kernel, const char *device, const char *options, char **result);
 

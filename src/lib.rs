@@ -51,13 +51,14 @@
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
-//! The feature `cli` (a default) adds the command line and series, `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the
+//! The feature `cli` (a default) adds the command line, `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the
 //! models that read traces ([`trace`], [`cache`], [`probe`]), `isl` (a default) the polyhedral engine. Without any of
 //! them the model is complete and builds in seconds: `default-features = false`.
 
 // What rooms share may have its only caller in a room that is left out.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
+pub mod ask;
 #[cfg(feature = "trace")]
 pub mod cache;
 #[cfg(feature = "cli")]
@@ -81,9 +82,7 @@ pub mod quantity;
 mod random;
 mod readable;
 pub mod report;
-pub mod service;
 pub mod space;
-#[cfg(feature = "cli")]
 pub mod sweep;
 pub mod text;
 #[cfg(feature = "trace")]

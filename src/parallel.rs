@@ -5,6 +5,7 @@
 
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rayon::prelude::*;
 
@@ -26,6 +27,44 @@ pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + S
         items.into_par_iter().map(one).collect()
     } else {
         items.into_iter().map(one).collect()
+    }
+}
+
+/// How long a part takes, about.
+const PART: Duration = Duration::from_millis(50);
+/// Most items of a part, whatever threads there are.
+const AT_A_TIME: usize = 1 << 12;
+
+/// Items in parts, each of which takes about as long. Whoever does much work on the threads that all share does it
+/// part by part: several of them take turns, so that none waits until another is done.
+pub struct Parts<'i, I> {
+    rest: &'i [I],
+    size: usize,
+}
+
+impl<'i, I> Parts<'i, I> {
+    /// Of these items.
+    pub fn new(all: &'i [I]) -> Self {
+        Self { rest: all, size: 2 * rayon::current_num_threads() }
+    }
+
+    /// The next part, if anything is left.
+    pub fn take(&mut self) -> Option<&'i [I]> {
+        let (part, rest) = self.rest.split_at(self.size.min(self.rest.len()));
+        self.rest = rest;
+        (!part.is_empty()).then_some(part)
+    }
+
+    /// The item that comes after the last part.
+    pub fn upcoming(&self) -> Option<&'i I> {
+        self.rest.first()
+    }
+
+    /// Makes the next one as large as it should be, after what the last one took.
+    pub fn adapt(&mut self, took: Duration) {
+        let least = rayon::current_num_threads();
+        let larger = if took < PART / 2 { self.size * 2 } else { self.size };
+        self.size = if took > PART * 2 { self.size / 2 } else { larger }.clamp(least, AT_A_TIME.max(least));
     }
 }
 

@@ -4,7 +4,7 @@ mod program;
 
 use program::{answer, json, number, results, stderr, stdout, wavecast};
 use serde_json::{Value, json};
-use wavecast::service::Session;
+use wavecast::ask::Session;
 
 const TILED: &str = "kernels/transpose-tiled.yaml";
 

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use wavecast::kernel::load;
-use wavecast::{report, service};
+use wavecast::{ask, report};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,7 +16,7 @@ fn root() -> &'static Path {
 
 /// All kinds that have a schema.
 fn kinds() -> Vec<&'static str> {
-    report::SCHEMAS.iter().chain(&service::SCHEMAS).map(|s| s.0).collect()
+    report::SCHEMAS.iter().chain(&ask::SCHEMAS).map(|s| s.0).collect()
 }
 
 /// Names of the files in a folder that end in `ending`, without it.
@@ -234,7 +234,7 @@ fn answers_of_the_server_are_as_described() {
     let schema: Value = serde_json::from_str(&printed("answer")).unwrap();
     let kernel = r#"{"wavecast": 1, "kernel": "k", "fields": {"a": {"dtype": "f64", "size": 64}}, "domain": {"x": 64},
         "loads": ["a[x]"]}"#;
-    let session = service::Session::new(None);
+    let session = ask::Session::new(None);
     for op in ["define", "predict", "rank", "no-op"] {
         for kernel in [kernel.to_owned(), format!("[{kernel}, {kernel}]")] {
             let request = format!(r#"{{"id": 1, "op": "{op}", "kernel": {kernel}}}"#);

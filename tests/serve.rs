@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use wavecast::service::{Session, serve};
+use wavecast::ask::{Session, serve};
 
 fn copy(n: u64) -> Value {
     json!({"wavecast": 1, "kernel": "copy", "params": {"N": n},
@@ -43,16 +43,27 @@ fn error(answer: &Value) -> (&str, &str) {
 #[test]
 fn answers_are_those_of_the_commands() {
     let text = copy(4096).to_string();
-    for (op, arguments) in
-        [("rank", &["rank", "-"][..]), ("predict", &["predict", "-"]), ("check", &["check", "-"])]
-    {
-        let mut arguments = arguments.to_vec();
-        arguments.extend(["-d", "v100", "--set", "N=10000", "--format", "json"]);
+    let series = json!({"vary": {"dram.bandwidth": "800..900 step 50 GB/s", "block": "64,256"}});
+    let varied = ["--vary", "dram.bandwidth=800..900 step 50 GB/s", "--vary", "block=64,256"];
+    let best = json!({"vary": ["clock=1GHz,1.5GHz"], "best": true, "threads": [64, 128]});
+    let of_best = ["--vary", "clock=1GHz,1.5GHz", "--best", "--threads", "64", "--threads", "128"];
+    for (op, options, more) in [
+        ("rank", json!({}), &[][..]),
+        ("predict", json!({"block": 128}), &["--block", "128"]),
+        ("check", json!({"candidates": true}), &["--candidates"]),
+        ("explain", json!({"block": 128}), &["--block", "128"]),
+        ("explain", json!({"near": true}), &["--near"]),
+        ("sweep", series, &varied),
+        ("sweep", best, &of_best),
+    ] {
+        let mut arguments = vec![op, "-", "-d", "v100", "--set", "N=10000", "--format", "json"];
+        arguments.extend(more);
         let printed = program::json(&program::wavecast(&arguments, &text));
         for key in ["kernel", "kernel_text"] {
             let kernel = if key == "kernel" { copy(4096) } else { json!(text) };
-            let request =
-                json!({"id": 1, "op": op, key: kernel, "device": "v100", "options": {"set": {"N": 10_000}}});
+            let mut options = options.clone();
+            options["set"] = json!({"N": 10_000});
+            let request = json!({"id": 1, "op": op, key: kernel, "device": "v100", "options": options});
             let answered = answer(&request);
             assert_eq!((&answered["ok"], &answered["id"]), (&json!(true), &json!(1)));
             let (mut answered, mut printed) = (answered["result"].clone(), printed.clone());
@@ -64,6 +75,33 @@ fn answers_are_those_of_the_commands() {
             assert_eq!(answered, printed, "{op}");
         }
     }
+}
+
+#[test]
+fn series_and_explanations_refuse_as_the_commands_do() {
+    let defined = json!({"id": 0, "op": "define", "kernel": copy(512)});
+    for (op, options, code, says) in [
+        ("sweep", json!({}), "request", "`options.vary` is missing"),
+        ("sweep", json!({"vary": {"NN": "1..2"}}), "unknown-param", "neither the kernel nor the device"),
+        ("sweep", json!({"vary": {"N": "1..2"}, "set": {"N": 3}}), "request", "`N` varies and is set"),
+        ("sweep", json!({"vary": {"block": 64}, "best": true}), "request", "options.best is given"),
+        ("sweep", json!({"vary": {"block": 64}, "block": 32}), "request", "`block` varies and is given"),
+        ("sweep", json!({"vary": {"clock": "1 parsec"}}), "quantity", "parsec"),
+        ("explain", json!({"block": [[64], [32]]}), "request", "explain takes one"),
+        ("explain", json!({"block": 2048}), "threads-per-block", "2048 > 1024"),
+        ("rank", json!({"tie": 101}), "request", "`options.tie` cannot be `101`"),
+        ("rank", json!({"limit": {"acesses": 5}}), "request", "`options.limit: acesses=5` is not a limit"),
+    ] {
+        let request = json!({"id": 1, "op": op, "kernel_ref": "copy", "device": "a100", "options": options});
+        let answered = answers(format!("{defined}\n{request}").as_bytes(), 1);
+        let (found, message) = error(&answered[1]);
+        assert!(message.contains(says), "{options}: {message}");
+        assert_eq!(found, code, "{options}: {message}");
+    }
+    let wrong = json!({"id": 1, "op": "sweep", "kernel": copy(512), "options": {"vary": ["N"]}});
+    let answered = answer(&wrong);
+    assert_eq!(answered["error"]["errors"][0]["file"], "options.vary");
+    assert!(answered["error"]["errors"][0]["help"].as_str().unwrap().contains("options.vary NAME=VALUES"));
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wavecast::service::{Serving, Session, serve};
+use wavecast::ask::{Serving, Session, serve};
 
 fn copy() -> Value {
     json!({"wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 4096}},
@@ -84,21 +84,28 @@ fn code(answer: &Value) -> &str {
 
 #[test]
 fn a_request_has_so_much_time() {
-    let input = [endless(1), predict(2)].map(|r| format!("{r}\n")).concat();
-    let mut output = Vec::new();
-    let jobs = NonZeroUsize::MIN;
-    let serving = Serving { time_limit: Some(Duration::from_millis(200)), ..Serving::new(jobs) };
-    serve(&Session::new(None), input.as_bytes(), &mut output, serving).unwrap();
-    let lines = String::from_utf8(output).unwrap();
-    let mut answers: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-    answers.sort_by_key(|a| a["id"].as_u64());
-    assert_eq!(code(&answers[0]), "time-limit");
-    assert!(
-        answers[0]["error"]["errors"][0]["message"].as_str().unwrap().contains("0.2 s"),
-        "{}",
-        answers[0]
-    );
-    assert_eq!(answers[1]["ok"], true, "{}", answers[1]);
+    for (op, options) in [
+        ("rank", json!({})),
+        ("explain", json!({})),
+        ("sweep", json!({"vary": {"block.x": "1..1024"}})),
+        ("sweep", json!({"vary": {"clock": "1..2 step 0.1 GHz"}, "best": true})),
+    ] {
+        let mut long = endless(1);
+        (long["op"], long["options"]) = (json!(op), options);
+        let input = [long, predict(2)].map(|r| format!("{r}\n")).concat();
+        let (mut output, started) = (Vec::new(), Instant::now());
+        let jobs = NonZeroUsize::MIN;
+        let serving = Serving { time_limit: Some(Duration::from_millis(200)), ..Serving::new(jobs) };
+        serve(&Session::new(None), input.as_bytes(), &mut output, serving).unwrap();
+        assert!(started.elapsed() < Duration::from_secs(30), "{op} goes on after its time is over");
+        let lines = String::from_utf8(output).unwrap();
+        let mut answers: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        answers.sort_by_key(|a| a["id"].as_u64());
+        assert_eq!(code(&answers[0]), "time-limit", "{op}");
+        let message = answers[0]["error"]["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains("0.2 s"), "{op}: {message}");
+        assert_eq!(answers[1]["ok"], true, "{}", answers[1]);
+    }
 }
 
 #[test]

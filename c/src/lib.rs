@@ -1,6 +1,6 @@
 //! The C interface of Wavecast: `include/wavecast.h` says what each function does.
 //!
-//! Nothing here decides anything: texts are handed to [`wavecast::service`], whose answers are handed
+//! Nothing here decides anything: texts are handed to [`wavecast::ask`], whose answers are handed
 //! back. All `unsafe` of the project is in this file; each has its reason beside it. No panic crosses
 //! the border: a function that panicked answers with an error document.
 
@@ -8,8 +8,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use wavecast::ask::{Documents, Operation, RequestLine, RequestOptions, Session};
 use wavecast::report::ErrorDocument;
-use wavecast::service::{Documents, Op, Options, Request, Session};
 
 /// `WAVECAST_OK` of the header.
 const OK: c_int = 0;
@@ -48,8 +48,9 @@ pub unsafe extern "C" fn wavecast_parse(
     let text = unsafe { text_of("text", text) };
     let read = guarded(|| {
         let session = Session::new(None);
-        let request = Request::of_text(Op::Define, text?, Options::default());
-        session.answer(Request { name: Some(NAME.to_owned()), ..request })?;
+        let (name, kernel_text) = (Some(NAME.to_owned()), Some(text?));
+        let request = RequestLine::new(Operation::Define, RequestOptions::default());
+        session.answer(RequestLine { name, kernel_text, ..request })?;
         Ok(Box::new(Kernel { session }))
     });
     let (handle, message, code) = match read {
@@ -68,54 +69,48 @@ pub unsafe extern "C" fn wavecast_parse(
     code
 }
 
-/// Ranks the launches of a kernel.
-///
-/// # Safety
-///
-/// `kernel` is null or a handle of `wavecast_parse` that was not freed; `device` and `options` are null
-/// or texts with an end; `result` is null or can be written to.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavecast_rank(
-    kernel: *const Kernel,
-    device: *const c_char,
-    options: *const c_char,
-    result: *mut *mut c_char,
-) -> c_int {
-    // SAFETY: the caller promises what `about` needs.
-    unsafe { about(Op::Rank, kernel, device, options, result) }
+/// A function that answers a question about a kernel.
+macro_rules! question {
+    ($(#[$about:meta])* $name:ident, $operation:ident) => {
+        $(#[$about])*
+        ///
+        /// # Safety
+        ///
+        /// `kernel` is null or a handle of [`wavecast_parse`] that was not freed; `device` and `options` are null
+        /// or texts with an end; `result` is null or can be written to.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            kernel: *const Kernel,
+            device: *const c_char,
+            options: *const c_char,
+            result: *mut *mut c_char,
+        ) -> c_int {
+            // SAFETY: the caller promises what `about` needs.
+            unsafe { about(Operation::$operation, kernel, device, options, result) }
+        }
+    };
 }
 
-/// Predicts one launch of a kernel.
-///
-/// # Safety
-///
-/// As for [`wavecast_rank`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavecast_predict(
-    kernel: *const Kernel,
-    device: *const c_char,
-    options: *const c_char,
-    result: *mut *mut c_char,
-) -> c_int {
-    // SAFETY: the caller promises what `about` needs.
-    unsafe { about(Op::Predict, kernel, device, options, result) }
-}
-
-/// Shows what was understood of a kernel.
-///
-/// # Safety
-///
-/// As for [`wavecast_rank`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wavecast_check(
-    kernel: *const Kernel,
-    device: *const c_char,
-    options: *const c_char,
-    result: *mut *mut c_char,
-) -> c_int {
-    // SAFETY: the caller promises what `about` needs.
-    unsafe { about(Op::Check, kernel, device, options, result) }
-}
+question!(
+    /// Ranks the launches of a kernel.
+    wavecast_rank, Rank
+);
+question!(
+    /// Predicts one launch of a kernel.
+    wavecast_predict, Predict
+);
+question!(
+    /// Explains one launch of a kernel.
+    wavecast_explain, Explain
+);
+question!(
+    /// A series over something that varies.
+    wavecast_sweep, Sweep
+);
+question!(
+    /// Shows what was understood of a kernel.
+    wavecast_check, Check
+);
 
 /// Gives back a text.
 ///
@@ -147,9 +142,9 @@ pub unsafe extern "C" fn wavecast_kernel_free(kernel: *mut Kernel) {
 ///
 /// # Safety
 ///
-/// As for [`wavecast_rank`].
+/// As [`wavecast_rank`] says.
 unsafe fn about(
-    op: Op,
+    op: Operation,
     kernel: *const Kernel,
     device: *const c_char,
     options: *const c_char,
@@ -161,8 +156,10 @@ unsafe fn about(
     let kernel = unsafe { kernel.as_ref() };
     let answered = guarded(|| {
         let kernel = kernel.ok_or_else(|| wrong("kernel", "is null"))?;
-        let options = options?.map_or_else(|| Ok(Options::default()), |text| Options::read(&text))?;
-        kernel.session.answer(Request::of_defined(op, NAME.to_owned(), device?, options))
+        let options =
+            options?.map_or_else(|| Ok(RequestOptions::default()), |text| RequestOptions::read(&text))?;
+        let (kernel_ref, device) = (Some(NAME.to_owned()), device?);
+        kernel.session.answer(RequestLine { kernel_ref, device, ..RequestLine::new(op, options) })
     });
     let (text, code) = match answered {
         Ok(documents) => (documents_json(&documents), OK),
@@ -236,7 +233,7 @@ fn documents_json(documents: &Documents) -> String {
     serde_json::to_string(documents).unwrap_or_default()
 }
 
-/// A panic must not reach C. The service catches its own; this is for the rest.
+/// A panic must not reach C. A session catches its own; this is for the rest.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ErrorDocument>) -> Result<T, ErrorDocument> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(ErrorDocument::single(

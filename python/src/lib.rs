@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use wavecast::ask::Session;
 use wavecast::cli;
 use wavecast::device;
 use wavecast::footprint::Engine;
-use wavecast::service::Session;
 
 mod thread;
 

@@ -32,11 +32,28 @@ def command_line(*arguments, text=""):
 
 def test_answers_are_those_of_the_command_line():
     text = json.dumps(COPY)
-    for name, function in [("rank", wavecast.rank), ("predict", wavecast.predict), ("check", wavecast.check)]:
-        arguments = [name, "-", "-d", "v100", "--set", "N=8192", "--format", "json"]
+    for function in [wavecast.rank, wavecast.predict, wavecast.explain, wavecast.check]:
+        arguments = [function.__name__, "-", "-d", "v100", "--set", "N=8192", "--format", "json"]
         printed = json.loads(command_line(*arguments, text=text).stdout)
         assert function(COPY, device="v100", set={"N": 8192}) == printed
         assert function(text, device="v100", set=["N=8192"]) == printed
+
+
+def test_series_are_those_of_the_command_line():
+    arguments = ["sweep", "-", "-d", "v100", "--vary", "N=1024..4096 step 1024", "--vary", "block=64,256"]
+    printed = json.loads(command_line(*arguments, "--format", "json", text=json.dumps(COPY)).stdout)
+    vary = {"N": "1024..4096 step 1024", "block": "64,256"}
+    assert wavecast.sweep(COPY, vary, "v100") == printed and len(printed["points"]) == 8
+    kernel = wavecast.Kernel(COPY)
+    assert kernel.sweep([f"{n}={v}" for n, v in vary.items()], "v100") == printed
+    assert kernel.sweep({"clock": "1GHz"}, "v100", best=True, threads=64)["best"]
+    near = kernel.explain(64, device="v100", near=True)["neighbours"]
+    assert near["compared"] < kernel.explain(64, device="v100")["neighbours"]["compared"]
+    for wrong, says in [({"M": "1..2"}, "neither the kernel nor the device"), ({}, "options.vary")]:
+        with pytest.raises(wavecast.KernelError, match=says):
+            kernel.sweep(wrong, "v100")
+    with pytest.raises(wavecast.KernelError, match="unknown field `nearer`"):
+        kernel.explain("v100", nearer=True)
 
 
 def test_a_kernel_may_be_given_in_many_ways(tmp_path):

@@ -10,7 +10,7 @@ Adapters: ``wavecast.pystencils``, ``wavecast.lbmpy``, ``wavecast.loopy``, ``wav
 ``wavecast.kernel_tuner`` and ``wavecast.triton``. Each says what it covers.
 """
 
-from ._api import Kernel, check, devices, features, predict, rank, touches
+from ._api import Kernel, check, devices, explain, features, predict, rank, sweep, touches
 from ._errors import KernelError
 from ._ranking import Ranking
 from ._wavecast import __version__
@@ -22,8 +22,10 @@ __all__ = [
     "__version__",
     "check",
     "devices",
+    "explain",
     "features",
     "predict",
     "rank",
+    "sweep",
     "touches",
 ]

@@ -41,6 +41,14 @@ class Kernel:
         """As :func:`predict`."""
         return predict(self, block, fold, device, **options)
 
+    def explain(self, block: Shape | None = None, fold: Shape | None = None, device: str | None = None, **options: Any):
+        """As :func:`explain`."""
+        return explain(self, block, fold, device, **options)
+
+    def sweep(self, vary: Mapping[str, Any] | Sequence[str], device: str | None = None, **options: Any):
+        """As :func:`sweep`."""
+        return sweep(self, vary, device, **options)
+
 
 def rank(
     kernel: KernelLike,
@@ -114,13 +122,7 @@ def predict(
     one; of several, the one that does not fold. ``choice`` in the result says which and why. A text in the
     place of the block is the device, as in ``predict(kernel, "a100")``. Raises :class:`KernelError`, also if
     the launch cannot run."""
-    if isinstance(block, str):
-        if fold is not None or device is not None:
-            raise TypeError(
-                f"predict(kernel, block, fold, device): {block!r} is no block; give the device by name, as in "
-                f"predict(kernel, [256, 1, 1], device='a100')"
-            )
-        block, device = None, block
+    block, device = _block_and_device("predict", block, fold, device)
     options = {
         "block": block,
         "fold": fold,
@@ -135,6 +137,37 @@ def predict(
         "verify": verify,
     }
     return _ask("predict", kernel, device, options)
+
+
+def explain(
+    kernel: KernelLike,
+    block: Shape | None = None,
+    fold: Shape | None = None,
+    device: str | None = None,
+    *,
+    near: bool = False,
+    **options: Any,
+) -> Any:
+    """Why one launch is as fast as it is, and what would help, as ``wavecast schema explanation`` describes it. The
+    launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
+    with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
+    block, device = _block_and_device("explain", block, fold, device)
+    return _ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
+
+
+def sweep(
+    kernel: KernelLike,
+    vary: Mapping[str, Any] | Sequence[str],
+    device: str | None = None,
+    *,
+    best: bool = False,
+    **options: Any,
+) -> Any:
+    """A series over a parameter, a number of the device, or the block, as ``wavecast schema sweep`` describes it.
+    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}``; two things at most, the first being the axis.
+    With ``best`` all launches are ranked at each point. The other options are those of :func:`rank` but for ``top``
+    and ``tie``. Raises :class:`KernelError`."""
+    return _ask("sweep", kernel, device, {"vary": vary, "best": best, **options})
 
 
 def check(
@@ -183,6 +216,20 @@ def features() -> dict[str, Any]:
         "isl": engines["isl"],
         "engines": [e for e, built in engines.items() if built],
     }
+
+
+def _block_and_device(
+    name: str, block: Shape | None, fold: Shape | None, device: str | None
+) -> tuple[Shape | None, str | None]:
+    """The arguments of a question about one launch: a text in the place of the block is the device."""
+    if not isinstance(block, str):
+        return block, device
+    if fold is not None or device is not None:
+        raise TypeError(
+            f"{name}(kernel, block, fold, device): {block!r} is no block; give the device by name, as in "
+            f"{name}(kernel, [256, 1, 1], device='a100')"
+        )
+    return None, block
 
 
 def _source(kernel: KernelLike) -> tuple[str, str]:

@@ -8,37 +8,8 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::output::{Format, OutputArguments};
 use super::progress;
-use crate::kernel::Kernel;
-use crate::launch::Candidate;
-use crate::predict::Unpredicted;
-use crate::report::{Answer, ErrorDocument, View, write_line};
-
-/// What came of a question.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Reply<A> {
-    Found(Box<A>),
-    /// Why there is no answer.
-    Error(ErrorDocument),
-}
-
-impl<A> Reply<A> {
-    pub(super) fn found(answer: A) -> Self {
-        Reply::Found(Box::new(answer))
-    }
-
-    /// Why a launch has no prediction.
-    pub(super) fn no_prediction(kernel: &Kernel, candidate: Candidate, why: &Unpredicted) -> Self {
-        Reply::Error(ErrorDocument::unpredicted(kernel, candidate, why))
-    }
-
-    fn answer(&self) -> Option<&A> {
-        match self {
-            Reply::Found(answer) => Some(answer),
-            Reply::Error(_) => None,
-        }
-    }
-}
+use crate::ask::Reply;
+use crate::report::{Answer, View, write_line};
 
 /// Writes replies as they were asked for, and tells a person on standard error what is missing. Status 1 if
 /// anything is.
@@ -49,6 +20,7 @@ pub(super) fn show_replies<A: Answer>(
 ) -> Result<ExitCode, Failure> {
     let answers: Vec<&A> = replies.iter().filter_map(Reply::answer).collect();
     match output.format() {
+        _ if output.is_picture() => output.write(&picture(&answers)?)?,
         Format::Json => output.write_json(|out| write_documents(replies, out))?,
         Format::Jsonl => {
             output.write_json(|out| replies.iter().try_for_each(|reply| write_reply(reply, out)))?;
@@ -64,7 +36,7 @@ pub(super) fn show_replies<A: Answer>(
 /// Writes answers as they were asked for.
 pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool) -> Result<(), Failure> {
     match output.format() {
-        _ if output.is_picture() => output.write(&picture(answers)?),
+        _ if output.is_picture() => output.write(&picture(&answers.iter().collect::<Vec<_>>())?),
         Format::Json => output.write_json(|out| write_documents(answers, out)),
         Format::Jsonl => output.write_json(|out| answers.iter().try_for_each(|a| a.write_lines(out))),
         _ => show_text(output, &answers.iter().collect::<Vec<_>>(), all),
@@ -85,7 +57,7 @@ fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> 
     })
 }
 
-fn picture<A: Answer>(answers: &[A]) -> Result<String, Failure> {
+fn picture<A: Answer>(answers: &[&A]) -> Result<String, Failure> {
     match answers {
         [one] => one.picture().ok_or_else(|| {
             Failure::message("no-picture", "there is no picture of this result".to_owned(), None)

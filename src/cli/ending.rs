@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::service::Ending;
+use crate::ask::Ending;
 
 /// Bytes that are read at a time, and how many such pieces wait.
 const PIECE: usize = 1 << 16;

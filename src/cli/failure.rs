@@ -67,3 +67,9 @@ impl Failure {
         self.faults
     }
 }
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::faults(vec![fault], false)
+    }
+}

@@ -110,9 +110,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = matches!(arguments.format, Format::Json | Format::Jsonl);
     check(arguments).map_err(|f| f.for_json(json))?;
     let started = Instant::now();
-    arguments.model.check_engine(json)?;
+    let model = arguments.model.options().map_err(|f| f.for_json(json))?;
     let first = arguments.measured.measurements.first().map(String::as_str).unwrap_or_default();
-    let resolver = Resolver::new(&arguments.measured.library, &arguments.model, first, json);
+    let resolver = Resolver::new(&arguments.measured.library, &arguments.model, model, first, json);
     let groups = match &arguments.simulate {
         None => arguments.measured.groups(&arguments.model, json)?,
         Some(device) => simulated_groups(arguments, device, &resolver, json)?,
@@ -150,14 +150,14 @@ fn simulated_groups(
     let device = load_device(device, &arguments.model.device_set, json)?;
     let of = |fault: Fault| Failure::faults(vec![fault], json);
     let design = thinned(design(&device).map_err(of)?, usize::from(arguments.every));
-    let launches = design.iter().map(|(_, _, launches)| launches.len()).sum();
+    let launches = AtomicUsize::new(design.iter().map(|(_, _, launches)| launches.len()).sum());
     let done = AtomicUsize::new(0);
     let run = |estimator: &Estimator<'_>, candidate: Candidate| {
         let found = simulated(estimator, candidate, crate::measure::CompareOptions::default());
         done.fetch_add(1, Ordering::Relaxed);
         found.map_err(|why| why.to_string())
     };
-    let progress = Progress::start(&done, launches, arguments.model.quiet).counting("simulated launches");
+    let progress = Progress::start(&done, &launches, arguments.model.quiet).counting("simulated launches");
     progress.during(|| arguments.model.in_pool(|| simulate(&device, design, resolver, &run)))
 }
 

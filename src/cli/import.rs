@@ -14,13 +14,14 @@ use super::failure::Failure;
 use super::files;
 use super::files::print;
 use super::input::{Shape, parse_fold, parse_shape};
-use super::model::CachesName;
+use super::model::parse_caches;
 use super::output::{extension, streamed, unknown_extension};
 use super::progress;
 use crate::measure::import::{
     Decimal, FileSource, ImportOptions, Imported, ProfileFormat, Rename, TextSource, import, known_metrics,
 };
 use crate::measure::measurements::{write_csv, write_json_lines};
+use crate::traffic::Caches;
 
 #[derive(Debug, Args)]
 #[command(
@@ -52,8 +53,8 @@ pub(super) struct Arguments {
     fold: Option<Shape>,
     /// What the caches held when each launch began: cold for Nsight Compute, which empties them unless its
     /// --cache-control is none
-    #[arg(long, value_enum, value_name = "CACHES")]
-    caches: Option<CachesName>,
+    #[arg(long, value_parser = parse_caches(), value_name = "CACHES")]
+    caches: Option<Caches>,
     /// The decimal separator, where the file does not tell
     #[arg(long, value_enum, value_name = "SEPARATOR")]
     decimal: Option<DecimalName>,
@@ -200,7 +201,7 @@ fn options(arguments: &Arguments) -> ImportOptions {
             DecimalName::Point => Decimal::Point,
             DecimalName::Comma => Decimal::Comma,
         }),
-        caches: arguments.caches.map(CachesName::caches),
+        caches: arguments.caches,
         map: arguments.map.clone(),
     }
 }

@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::files;
+use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
 use crate::device::{self, Device};
-use crate::kernel::{Limits, Loaded, MAX_FOLD, Options, load};
+use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
-use crate::text::Fault;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]
@@ -29,31 +29,47 @@ pub(super) struct KernelArguments {
 impl KernelArguments {
     /// What changes how kernels are read.
     pub(super) fn options(&self) -> Result<Options, Failure> {
-        let mut limits = Limits::default();
-        for text in &self.limit {
-            let set = text.split_once('=').and_then(|(name, value)| {
-                let value = value.trim().replace('_', "").parse().ok()?;
-                limits.set(name.trim(), value).then_some(())
-            });
-            if set.is_none() {
-                let message = format!("`--limit {text}` is not a limit and a number");
-                let help = format!("write NAME=N with one of: {}", Limits::NAMES.join(", "));
-                return Err(Failure::message("usage", message, Some(&help)));
+        Ok(Options { set: self.set.clone(), limits: limits(&self.limit, Asker::CommandLine)? })
+    }
+
+    /// The kernels of a file, or of standard input for `-`.
+    pub(super) fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+        let options = self.options()?;
+        let (name, text) = read_text(path, options.limits, false)?;
+        let variants = self.variant.clone();
+        Ok(KernelSource { options, variants, ..KernelSource::new(name, text) }.read()?)
+    }
+
+    /// Those of the variants that were named.
+    pub(super) fn load(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
+        self.read(path).map(KernelsRead::into_loaded).map_err(|f| f.for_json(json))
+    }
+}
+
+/// Kernel files, and how they are read.
+#[derive(Debug, Clone, Args)]
+pub(super) struct KernelFiles {
+    /// Kernel files; `-` reads standard input
+    #[arg(required = true, value_name = "KERNEL")]
+    kernels: Vec<String>,
+    #[command(flatten)]
+    reading: KernelArguments,
+}
+
+impl KernelFiles {
+    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them.
+    pub(super) fn each<T>(
+        &self,
+        mut answer: impl FnMut(KernelsRead) -> Result<Vec<T>, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let (mut answers, mut faults) = (Vec::new(), Vec::new());
+        for path in &self.kernels {
+            match self.reading.read(path).and_then(&mut answer) {
+                Ok(found) => answers.extend(found),
+                Err(failure) => faults.extend(failure.into_faults()),
             }
         }
-        Ok(Options { set: self.set.clone(), limits })
-    }
-
-    /// The kernels of a file, or of standard input for `-`: those of the variants that were named.
-    pub(super) fn load(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
-        self.load_all(path, json)?.only(&self.variant).map_err(|fault| Failure::faults(vec![fault], json))
-    }
-
-    /// The kernels of a file whatever variant was named.
-    pub(super) fn load_all(&self, path: &str, json: bool) -> Result<Loaded, Failure> {
-        let options = self.options().map_err(|f| f.for_json(json))?;
-        let (name, text) = read_text(path, options.limits, json)?;
-        load(&name, &text, &options).map_err(|fault| Failure::faults(vec![fault], json))
+        if faults.is_empty() { Ok(answers) } else { Err(Failure::faults(faults, false)) }
     }
 }
 
@@ -120,30 +136,18 @@ impl DeviceArguments {
 
 /// A device by id, alias or path.
 pub(super) fn load_device(name: &str, set: &[String], json: bool) -> Result<Device, Failure> {
-    DeviceText::open(name, json)?.with(set).map_err(|fault| Failure::faults(vec![fault], json))
+    let device = device_source(Some(name), set).and_then(|source| Ok(source.read(&[])?));
+    device.map_err(|f| f.for_json(json))
 }
 
-/// A device of which numbers can be changed again and again.
-#[derive(Debug)]
-pub(super) struct DeviceText {
-    name: String,
-    /// Of a file; none of a device that comes with the program.
-    text: Option<String>,
-}
-
-impl DeviceText {
-    /// By id, alias or path.
-    pub(super) fn open(name: &str, json: bool) -> Result<Self, Failure> {
-        let text =
-            if device::is_path(name) { Some(read_text(name, Limits::default(), json)?.1) } else { None };
-        Ok(Self { name: name.to_owned(), text })
-    }
-
-    /// The device with numbers changed by `PATH=VALUE` texts.
-    pub(super) fn with(&self, set: &[String]) -> Result<Device, Fault> {
-        match &self.text {
-            Some(text) => device::read(&self.name, text, set),
-            None => device::find(&self.name, set),
+/// Where a device comes from that is named by id, alias or path; the default one if none is named.
+pub(super) fn device_source(name: Option<&str>, set: &[String]) -> Result<DeviceSource, Failure> {
+    let source = match name {
+        None => DeviceSource::default(),
+        Some(path) if device::is_path(path) => {
+            DeviceSource::of_text(path, read_text(path, Limits::default(), false)?.1)
         }
-    }
+        Some(name) => DeviceSource::named(name),
+    };
+    Ok(source.with(set.to_vec()))
 }

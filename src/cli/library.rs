@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 
 use super::failure::Failure;
-use super::input::{DeviceText, read_text};
+use super::input::{device_source, read_text};
 use super::model::ModelArguments;
+use crate::ask::ModelOptions;
 use crate::device::Device;
 use crate::kernel::{Kernel, Limits, Options, load};
 use crate::measure::Library;
@@ -30,7 +31,9 @@ pub(super) struct LibraryArguments {
 /// Kernels and devices of measurements.
 pub(super) struct Resolver<'a> {
     arguments: &'a LibraryArguments,
-    model: &'a ModelArguments,
+    /// The device of measurements that name none.
+    device: &'a ModelArguments,
+    options: ModelOptions<'a>,
     /// The folder of the measurements: paths of kernels start there.
     folder: PathBuf,
     json: bool,
@@ -41,12 +44,13 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(super) fn new(
         arguments: &'a LibraryArguments,
-        model: &'a ModelArguments,
+        device: &'a ModelArguments,
+        options: ModelOptions<'a>,
         measurements: &str,
         json: bool,
     ) -> Self {
         let folder = Path::new(measurements).parent().map(Path::to_owned).unwrap_or_default();
-        Self { arguments, model, folder, json, texts: Mutex::default() }
+        Self { arguments, device, options, folder, json, texts: Mutex::default() }
     }
 
     /// The text of a file, read once.
@@ -117,7 +121,7 @@ impl Library for Resolver<'_> {
     }
 
     fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault> {
-        let Some(name) = subject.device.as_ref().or(self.model.device.as_ref()) else {
+        let Some(name) = subject.device.as_ref().or(self.device.device.as_ref()) else {
             let message = "the measurements name no device".to_owned();
             let help = "choose one with -d, or give a column `device`";
             return Err(Fault::new(
@@ -125,11 +129,10 @@ impl Library for Resolver<'_> {
                 Arc::default(),
             ));
         };
-        let text = DeviceText::open(name, self.json).map_err(|failure| first(failure, name))?;
-        text.with(&self.model.device_set)
+        device_source(Some(name), &self.device.device_set).map_err(|failure| first(failure, name))?.read(&[])
     }
 
     fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
-        self.model.estimator(kernel, device)
+        self.options.estimator(kernel, device)
     }
 }

@@ -44,6 +44,7 @@ impl MeasuredArguments {
     pub(super) fn groups(&self, model: &ModelArguments, json: bool) -> Result<Vec<MeasuredGroup>, Failure> {
         let mut groups = Vec::new();
         let mut faults: Vec<Fault> = Vec::new();
+        let options = model.options().map_err(|f| f.for_json(json))?;
         for path in &self.measurements {
             let mut measurements = match open(path, json)? {
                 Ok(found) => found,
@@ -55,7 +56,7 @@ impl MeasuredArguments {
             if let Some(HalfArgument(half)) = self.half {
                 halve(&mut measurements, half, self.seed);
             }
-            let resolver = Resolver::new(&self.library, model, path, json);
+            let resolver = Resolver::new(&self.library, model, options, path, json);
             match model.in_pool(|| join(&measurements, &resolver))? {
                 Ok(found) => groups.extend(found),
                 Err(all) => faults.extend(all),

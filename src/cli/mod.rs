@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, a report out.
 
 mod answers;
+mod asking;
 mod cache_probe;
 mod check;
 mod choices;

@@ -1,51 +1,42 @@
 //! Arguments of everything that predicts.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::failure::Failure;
-use super::input::{DeviceText, load_device, read_text};
-use crate::curve::{Curves, Fit};
-use crate::device::{self, Device};
-use crate::footprint::{Addressing, Counter, Engine};
-use crate::kernel::{Kernel, Limits, Loaded};
-use crate::predict::{Estimator, Model};
-use crate::report::{Warning, kernels_warnings};
+use super::input::{device_source, read_text};
+use crate::ask::{Asker, ModelOptions, Predictor, counter};
+use crate::curve::Fit;
+use crate::footprint::{Addressing, Engine};
+use crate::kernel::Limits;
+use crate::predict::Model;
 use crate::traffic::{Caches, Counting};
 
-/// How time follows from volumes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModelName {
-    /// Limiters with latency, tail, launch, translation and a smooth combination
-    Default,
-    /// The paper's: the slowest of four limiters
-    Roofline,
+/// Words that an argument can be, what each stands for, and what the help says of it.
+type Words<T> = &'static [(&'static str, T, &'static str)];
+
+const MODELS: Words<Model> = &[
+    ("default", Model::Default, "Limiters with latency, tail, launch, translation and a smooth combination"),
+    ("roofline", Model::Roofline, "The paper's: the slowest of four limiters"),
+];
+const ADDRESSINGS: Words<Addressing> = &[
+    ("linear", Addressing::Linear, "Exact bytes"),
+    ("grid", Addressing::Grid, "Index tuples, as in the paper's section 4.4.1"),
+];
+const CACHES: Words<Caches> = &[
+    ("warm", Caches::Warm, "What an earlier launch of the same kernel left, as far as it fits"),
+    ("cold", Caches::Cold, "Nothing that the launch touches"),
+];
+
+fn one_of<T: Copy + Send + Sync>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+    let possible = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(possible)
+        .try_map(|given| words.iter().find(|w| w.0 == given).map(|w| w.1).ok_or("an unknown word"))
 }
 
-/// What counts as the same address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum AddressingName {
-    /// Exact bytes
-    Linear,
-    /// Index tuples, as in the paper's section 4.4.1
-    Grid,
-}
-
-/// What the caches hold when a launch begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum CachesName {
-    /// What an earlier launch of the same kernel left, as far as it fits
-    Warm,
-    /// Nothing that the launch touches
-    Cold,
-}
-
-impl CachesName {
-    pub(super) fn caches(self) -> Caches {
-        match self {
-            CachesName::Warm => Caches::Warm,
-            CachesName::Cold => Caches::Cold,
-        }
-    }
+/// Reads what the caches hold when a launch begins.
+pub(super) fn parse_caches() -> impl TypedValueParser<Value = Caches> {
+    one_of(CACHES)
 }
 
 /// Arguments of everything that predicts.
@@ -61,14 +52,14 @@ pub(super) struct ModelArguments {
     #[arg(long, value_name = "FILE", value_parser = read_curves)]
     pub curves: Option<CurveFile>,
     /// How time follows from volumes
-    #[arg(long, value_enum, value_name = "MODEL", default_value = "default")]
-    pub model: ModelName,
+    #[arg(long, value_parser = one_of(MODELS), value_name = "MODEL", default_value = "default")]
+    pub model: Model,
     /// What counts as the same address
-    #[arg(long, value_enum, value_name = "ADDRESSING", default_value = "linear")]
-    pub addressing: AddressingName,
+    #[arg(long, value_parser = one_of(ADDRESSINGS), value_name = "ADDRESSING", default_value = "linear")]
+    pub addressing: Addressing,
     /// What the caches hold when a launch begins
-    #[arg(long, value_enum, value_name = "CACHES", default_value = "warm")]
-    pub caches: CachesName,
+    #[arg(long, value_parser = parse_caches(), value_name = "CACHES", default_value = "warm")]
+    pub caches: Caches,
     /// Count with this engine only: linear, runs, isl, enumeration or sampling
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<Engine>,
@@ -97,62 +88,23 @@ fn read_curves(path: &str) -> Result<CurveFile, String> {
 }
 
 impl ModelArguments {
-    /// The device.
-    pub(super) fn device(&self, json: bool) -> Result<Device, Failure> {
-        load_device(self.device.as_deref().unwrap_or(device::DEFAULT), &self.device_set, json)
+    /// What predicts: the device, and the options of the model.
+    pub(super) fn predictor(&self) -> Result<Predictor<'_>, Failure> {
+        let options = self.options()?;
+        let source = device_source(self.device.as_deref(), &self.device_set)?;
+        Ok(Predictor::new(source)?.asked_by(Asker::CommandLine).with(options))
     }
 
-    /// Refuses an engine that this program was built without: it could not count anything.
-    pub(super) fn check_engine(&self, json: bool) -> Result<(), Failure> {
-        match self.engine {
-            Some(engine) if !engine.is_built() => {
-                let message = format!("this program was built without isl, which `--engine {engine}` needs");
-                let help =
-                    "build it with the feature `isl`, which is one of the defaults, or choose another engine";
-                Err(Failure::message("no-isl", message, Some(help)).for_json(json))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The device, of which further numbers can be changed.
-    pub(super) fn device_text(&self, json: bool) -> Result<DeviceText, Failure> {
-        DeviceText::open(self.device.as_deref().unwrap_or(device::DEFAULT), json)
-    }
-
-    /// An estimator of a kernel.
-    pub(super) fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {
-        let model = match self.model {
-            ModelName::Default => Model::Default,
-            ModelName::Roofline => Model::Roofline,
-        };
-        let addressing = match self.addressing {
-            AddressingName::Linear => Addressing::Linear,
-            AddressingName::Grid => Addressing::Grid,
-        };
-        let counter = self.engine.map_or_else(Counter::cheapest, Counter::forced);
-        let counter = if self.verify { counter.verified() } else { counter };
-        let mut estimator = Estimator::new(kernel, device);
-        if let Some(fit) = self.curves() {
-            estimator.curves = Curves::of_file(fit, device);
-        }
-        let caches = self.caches.caches();
-        Estimator { model, counting: Counting { counter, addressing }, caches, ..estimator }
+    /// The options of the model. An engine that this program was built without is refused.
+    pub(super) fn options(&self) -> Result<ModelOptions<'_>, Failure> {
+        let counter = counter(self.engine, self.verify, Asker::CommandLine)?;
+        let counting = Counting { counter, addressing: self.addressing };
+        Ok(ModelOptions { curves: self.curves(), ..ModelOptions::new(self.model, counting, self.caches) })
     }
 
     /// The curve file that was given.
     pub(super) fn curves(&self) -> Option<&Fit> {
         self.curves.as_ref().map(|CurveFile(fit)| &**fit)
-    }
-
-    /// What deserves a look before any candidate is considered.
-    pub(super) fn warnings(&self, kernels: &[Kernel], loaded: &Loaded) -> Vec<Warning> {
-        let mut all = kernels_warnings(kernels, &loaded.sources);
-        if self.device.is_none() {
-            let message = format!("no device given; {} assumed (choose with -d)", device::DEFAULT);
-            all.push(Warning { code: "device-assumed", message, place: None });
-        }
-        all
     }
 
     /// Runs work on as many threads as were asked for.

@@ -11,14 +11,14 @@ const STEP: Duration = Duration::from_millis(100);
 /// A line that is written again and again.
 pub(super) struct Progress<'a> {
     done: &'a AtomicUsize,
-    all: usize,
+    all: &'a AtomicUsize,
     noun: &'static str,
     shown: bool,
 }
 
 impl<'a> Progress<'a> {
-    /// Of `all` pieces of work, `done` counts those that are finished.
-    pub(super) fn start(done: &'a AtomicUsize, all: usize, quiet: bool) -> Self {
+    /// Of `all` pieces of work, `done` counts those that are finished. Nothing is shown where there are none.
+    pub(super) fn start(done: &'a AtomicUsize, all: &'a AtomicUsize, quiet: bool) -> Self {
         Self { done, all, noun: "candidates", shown: !quiet && std::io::stderr().is_terminal() }
     }
 
@@ -48,10 +48,10 @@ impl<'a> Progress<'a> {
         while !finished.load(Ordering::Relaxed) {
             std::thread::park_timeout(STEP);
             waited += STEP;
-            if waited >= PATIENCE && !finished.load(Ordering::Relaxed) {
-                let done = self.done.load(Ordering::Relaxed);
-                let percent = 100 * done / self.all.max(1);
-                let _ = write!(std::io::stderr(), "\r{done} of {} {} ({percent} %)", self.all, self.noun);
+            let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+            if waited >= PATIENCE && all > 0 && !finished.load(Ordering::Relaxed) {
+                let percent = 100 * done / all;
+                let _ = write!(std::io::stderr(), "\r{done} of {all} {} ({percent} %)", self.noun);
                 written = true;
             }
         }

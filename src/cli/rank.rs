@@ -1,46 +1,32 @@
 //! `wavecast rank`.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicUsize;
-use std::time::Instant;
 
 use clap::Args;
 
 use super::Outcome;
-use super::answers::show;
-use super::choices::ShapeArguments;
-use super::failure::Failure;
-use super::input::KernelArguments;
-use super::model::ModelArguments;
+use super::asking::RankedArguments;
 use super::output::{Format, OutputArguments};
-use super::progress::{self, Progress};
+use super::progress;
 use super::registers::RegisterArguments;
-use crate::kernel::{Kernel, Loaded};
-use crate::predict::{Choice, Ranking, rank};
-use crate::report::{RankingDocument, ranking_document};
+use crate::ask::{Rank, Reply, Tie};
+use crate::report::RankingDocument;
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Kernel files; `-` reads standard input
-    #[arg(required = true, value_name = "KERNEL")]
-    kernels: Vec<String>,
     #[command(flatten)]
-    kernel: KernelArguments,
-    #[command(flatten)]
-    shapes: ShapeArguments,
-    #[command(flatten)]
-    model: ModelArguments,
+    ranked: RankedArguments,
     #[command(flatten)]
     registers: RegisterArguments,
     /// Show the best N only; a table shows 20 by default
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Candidates whose rate differs by less than this many percent share a tie group
-    #[arg(long, value_name = "PERCENT", default_value_t = 4.0, value_parser = percent)]
-    tie: f64,
+    #[arg(long, value_name = "PERCENT", default_value_t)]
+    tie: Tie,
     /// Put the time that it took into JSON documents
     #[arg(long)]
     timing: bool,
@@ -48,46 +34,27 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|p| (0.0..=100.0).contains(p)).ok_or("a number from 0 to 100".to_owned())
-}
-
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg"])?;
-    let json = arguments.output.is_json();
-    let started = Instant::now();
-    arguments.model.check_engine(json)?;
-    let device = arguments.model.device(json)?;
-    let mut documents = Vec::new();
-    let mut faults = Vec::new();
-    let mut outcome = Summary::default();
-    for path in &arguments.kernels {
-        match arguments.kernel.load(path, json) {
-            Ok(mut loaded) => {
-                for kernel in &mut loaded.kernels {
-                    arguments.registers.fill(kernel, &arguments.shapes, &device, json)?;
-                }
-                for kernels in loaded.kernels.chunk_by(|a, b| a.document == b.document) {
-                    documents.push(one(arguments, kernels, &loaded, &device, &mut outcome)?);
-                }
-            }
-            Err(failure) => faults.extend(failure.into_faults()),
-        }
-    }
-    if !faults.is_empty() {
-        return Err(Failure::faults(faults, json));
-    }
+    let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
+    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
+    let top = arguments.top.or(is_table.then_some(SHOWN));
+    let question = Rank { shapes: shapes.shapes(), tie: arguments.tie, top };
+    let asking = arguments.ranked.begin(&arguments.output)?;
+    let device = asking.predictor.device();
+    let mut replies =
+        asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
     if arguments.timing {
-        let seconds = started.elapsed().as_secs_f64();
-        for document in &mut documents {
+        let seconds = asking.started.elapsed().as_secs_f64();
+        for document in replies.iter_mut().filter_map(Reply::answer_mut) {
             document.elapsed_s = Some(seconds);
         }
     }
-    show(&arguments.output, &documents, false)?;
-    if arguments.model.verbose {
-        progress::say(&format!("{} candidates in {:.1?}", outcome.candidates, started.elapsed()));
-    }
-    Ok(outcome.code())
+    let mut summary = Summary::default();
+    replies.iter().filter_map(Reply::answer).for_each(|document| summary.add(document));
+    asking.show(&replies, false)?;
+    asking.tell(summary.candidates, "candidates");
+    Ok(summary.code())
 }
 
 /// What came of all rankings.
@@ -99,12 +66,12 @@ struct Summary {
 }
 
 impl Summary {
-    fn add(&mut self, ranking: &Ranking) {
-        self.candidates += ranking.feasible + ranking.rejected.len();
-        self.empty |= ranking.feasible == 0;
-        for (_, why) in ranking.rejected.iter().filter(|r| r.1.code() == "engines-disagree") {
+    fn add(&mut self, ranking: &RankingDocument) {
+        self.candidates += ranking.summary.candidates;
+        self.empty |= ranking.summary.feasible == 0;
+        for rejected in ranking.infeasible.iter().filter(|r| r.code == "engines-disagree") {
             self.disagree = true;
-            progress::say(&format!("error: {why}"));
+            progress::say(&format!("error: {}", rejected.reason));
         }
     }
 
@@ -113,44 +80,29 @@ impl Summary {
     }
 }
 
-/// Ranks a document: its variants compete.
-fn one(
-    arguments: &Arguments,
-    kernels: &[Kernel],
-    loaded: &Loaded,
-    device: &crate::device::Device,
-    outcome: &mut Summary,
-) -> Result<RankingDocument, Failure> {
-    let estimators: Vec<_> = kernels.iter().map(|k| arguments.model.estimator(k, device)).collect();
-    let mut choices = Vec::new();
-    for (kernel, of) in kernels.iter().enumerate() {
-        arguments.shapes.check(of, arguments.output.is_json())?;
-        let candidates = arguments.shapes.candidates(of);
-        choices.extend(candidates.into_iter().map(|candidate| Choice { kernel, candidate }));
-    }
-    let error = arguments.tie / 100.0;
-    let done = AtomicUsize::new(0);
-    let progress = Progress::start(&done, choices.len(), arguments.model.quiet);
-    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
-    let most = arguments.top.or(is_table.then_some(SHOWN)).unwrap_or(usize::MAX);
-    let ranking =
-        progress.during(|| arguments.model.in_pool(|| rank(&estimators, &choices, error, most, &done)))?;
-    outcome.add(&ranking);
-    let warnings = arguments.model.warnings(kernels, loaded);
-    ranking_document(&estimators, ranking, error, warnings)
-        .ok_or_else(|| Failure::message("no-kernel", "there is no kernel to rank".to_owned(), None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::{DeviceSource, KernelSource, Predictor};
     use crate::footprint::{Engine, Uncounted};
     use crate::launch::{Candidate, Infeasible};
-    use crate::predict::Unpredicted;
+    use crate::predict::{Choice, Estimator, Ranking, Unpredicted};
+    use crate::report::ranking_document;
 
-    fn rejected(why: Unpredicted) -> Ranking {
+    fn rejected(why: Unpredicted) -> RankingDocument {
+        let text =
+            "{wavecast: 1, kernel: k, fields: {a: {dtype: f64, size: 64}}, domain: {x: 64}, loads: ['a[x]']}";
+        let kernels = KernelSource::new("k", text).read().unwrap();
+        let predictor = Predictor::new(DeviceSource::default()).unwrap();
+        let estimator: Estimator<'_> = predictor.estimator(&kernels.kernels()[0]);
         let choice = Choice { kernel: 0, candidate: Candidate::new([1; 3], [1; 3]).unwrap() };
-        Ranking { results: Vec::new(), feasible: 0, registers_assumed: false, rejected: vec![(choice, why)] }
+        let ranking = Ranking {
+            results: Vec::new(),
+            feasible: 0,
+            registers_assumed: false,
+            rejected: vec![(choice, why)],
+        };
+        ranking_document(&[estimator], ranking, 0.04, Vec::new()).unwrap()
     }
 
     #[test]

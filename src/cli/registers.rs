@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::choices::ShapeArguments;
 use super::failure::Failure;
 use super::files;
+use crate::ask::KernelsRead;
 use crate::device::Device;
 use crate::emit::{Language, Settings, emit, registers_of};
 use crate::kernel::{Kernel, RegisterRule};
@@ -32,20 +33,20 @@ pub(super) enum Source {
 }
 
 impl RegisterArguments {
-    /// Puts the compiler's counts into a kernel, if they were asked for.
+    /// Puts the compiler's counts into kernels, if they were asked for.
     pub(super) fn fill(
         &self,
-        kernel: &mut Kernel,
+        kernels: &mut KernelsRead,
         shapes: &ShapeArguments,
         device: &Device,
-        json: bool,
     ) -> Result<(), Failure> {
         if self.registers_from.is_none() {
             return Ok(());
         }
-        let rules = rules(kernel, shapes, device).map_err(|f| f.for_json(json))?;
-        kernel.launch.registers = rules;
-        kernel.warnings.retain(|w| w.code != "registers-assumed");
+        for kernel in kernels.kernels_mut() {
+            kernel.launch.registers = rules(kernel, shapes, device)?;
+            kernel.warnings.retain(|w| w.code != "registers-assumed");
+        }
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::Outcome;
 use super::failure::Failure;
 use super::files::print;
-use crate::{report, service};
+use crate::{ask, report};
 
 #[derive(Debug, Args)]
 #[command(after_help = kinds_help())]
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
 
 /// Every kind with what it describes.
 fn described() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-    report::SCHEMAS.iter().chain(&service::SCHEMAS)
+    report::SCHEMAS.iter().chain(&ask::SCHEMAS)
 }
 
 fn kinds() -> clap::builder::PossibleValuesParser {
@@ -32,7 +32,7 @@ fn kinds_help() -> String {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let schema = report::schema(&arguments.kind).or_else(|| service::schema(&arguments.kind));
+    let schema = report::schema(&arguments.kind).or_else(|| ask::schema(&arguments.kind));
     let schema = schema.map(|s| serde_json::to_string_pretty(&s));
     match schema {
         Some(Ok(text)) => print(&(text + "\n"))?,

@@ -10,12 +10,12 @@ use super::Outcome;
 use super::ending::until_asked_to_end;
 use super::failure::Failure;
 use super::files::standard_output;
-use crate::service::{Ending, Serving, Session, serve};
+use crate::ask::{Ending, Serving, Session, serve};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "A request a line, such as {\"id\": 7, \"op\": \"rank\", \"device\": \"a100\", \"kernel\": {...}};\n\
-    ops are rank, predict, check, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\
+    ops are rank, predict, explain, sweep, check, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\
     SIGTERM or SIGINT: what is being worked on is answered, what waits is refused, and the exit code is 0."
 )]
 pub(super) struct Arguments {

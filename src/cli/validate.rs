@@ -11,6 +11,7 @@ use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::OutputArguments;
 use super::progress;
+use crate::ask::ModelOptions;
 use crate::footprint::Addressing;
 use crate::measure::{MeasuredGroup, validate};
 use crate::report::{ValidationModel, validation_document};
@@ -35,10 +36,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg"])?;
     let json = arguments.output.is_json();
     let started = Instant::now();
-    arguments.model.check_engine(json)?;
+    let options = arguments.model.options().map_err(|f| f.for_json(json))?;
     let groups = arguments.measured.groups(&arguments.model, json)?;
     let validation = validate(&groups, arguments.least, arguments.worst);
-    let model = model(arguments, &groups);
+    let model = model(&options, &groups);
     let document = validation_document(&groups, validation, model, Vec::new());
     show_one(&arguments.output, &document)?;
     if arguments.model.verbose {
@@ -48,12 +49,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// How the predictions were made.
-fn model(arguments: &Arguments, groups: &[MeasuredGroup]) -> ValidationModel {
+fn model(options: &ModelOptions<'_>, groups: &[MeasuredGroup]) -> ValidationModel {
     let mut curves: Vec<String> = Vec::new();
     let mut model =
         ValidationModel { id: "default", addressing: "linear", caches: Vec::new(), curves: Vec::new() };
     for group in groups {
-        let estimator = arguments.model.estimator(&group.kernel, &group.device);
+        let estimator = options.estimator(&group.kernel, &group.device);
         let caches = group.subject.caches.unwrap_or(estimator.caches).word();
         if !model.caches.contains(&caches) {
             model.caches.push(caches);

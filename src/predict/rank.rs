@@ -1,14 +1,14 @@
 //! All candidates of a kernel, best first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::shared::{Runnable, Shared, Slot};
 use crate::effort::{heeding, stop, stopped};
 use crate::launch::Candidate;
-use crate::parallel;
+use crate::parallel::{self, Parts};
 use crate::quantity::{Ratio, Seconds};
 
 /// A candidate of one of several kernels: variants of a document are ranked together.
@@ -50,12 +50,6 @@ pub struct Ranked {
     pub prediction: Box<Summary>,
 }
 
-/// Candidates that are predicted before those that are not kept are forgotten.
-const AT_A_TIME: usize = 1 << 12;
-/// How long a part of the candidates takes, about. Several rankings that share threads take turns with their
-/// parts, so that none waits until another is done.
-const PART: Duration = Duration::from_millis(50);
-
 /// Ranks candidates by the time of the whole job. Candidates whose speed, one over the time, differs from
 /// the best of their group by less than `error`, a share of it, are one group. The best `most` are kept. The result does not depend on the number of
 /// threads. `done` counts the candidates that are finished.
@@ -84,11 +78,11 @@ pub fn rank(
     admitted.sort_unstable();
     let mut parts = Parts::new(&admitted);
     let mut slots = Slots::default();
-    while let Some(part) = parts.next()
+    while let Some(part) = parts.take()
         && !stopped()
     {
         let started = Instant::now();
-        slots = slots.of_next(part, parts.rest.first());
+        slots = slots.of_next(part, parts.upcoming());
         let of_part: Vec<(&Admitted, Option<usize>)> = part.iter().zip(slots.of.iter().copied()).collect();
         let predicted: Vec<Result<Box<Summary>, Unpredicted>> =
             parallel::map(&of_part, |(admitted, slot)| {
@@ -117,6 +111,9 @@ pub fn rank(
         rejected: rejected.into_iter().map(|(i, why)| (choices[i], why)).collect(),
     }
 }
+
+/// Candidates that are predicted before those that are not kept are forgotten.
+const FORGOTTEN: usize = 1 << 12;
 
 /// A candidate that can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,31 +157,6 @@ impl Slots {
     }
 }
 
-/// Candidates in parts, each of which takes about as long.
-struct Parts<'c, C> {
-    rest: &'c [C],
-    size: usize,
-}
-
-impl<'c, C> Parts<'c, C> {
-    fn new(all: &'c [C]) -> Self {
-        Self { rest: all, size: 2 * rayon::current_num_threads() }
-    }
-
-    fn next(&mut self) -> Option<&'c [C]> {
-        let (part, rest) = self.rest.split_at(self.size.min(self.rest.len()));
-        self.rest = rest;
-        (!part.is_empty()).then_some(part)
-    }
-
-    /// How large the next one is, after what the last one took.
-    fn adapt(&mut self, took: Duration) {
-        let least = rayon::current_num_threads();
-        let larger = if took < PART / 2 { self.size * 2 } else { self.size };
-        self.size = if took > PART * 2 { self.size / 2 } else { larger }.clamp(least, AT_A_TIME.max(least));
-    }
-}
-
 /// The best so far.
 struct Best {
     most: usize,
@@ -203,7 +175,7 @@ impl Best {
 
     /// Forgets all but the best, now and then.
     fn cut_if_long(&mut self) {
-        if self.found.len() >= self.most.saturating_add(AT_A_TIME) {
+        if self.found.len() >= self.most.saturating_add(FORGOTTEN) {
             self.cut();
         }
     }

@@ -101,6 +101,12 @@ pub struct ErrorDocument {
     pub errors: Vec<ErrorEntry>,
 }
 
+impl From<Fault> for ErrorDocument {
+    fn from(fault: Fault) -> Self {
+        Self::new([&fault])
+    }
+}
+
 /// One error or warning.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ErrorEntry {

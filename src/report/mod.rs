@@ -4,7 +4,6 @@ mod answer;
 mod check;
 mod devices;
 mod error;
-#[cfg(feature = "cli")]
 mod explanation;
 #[cfg(feature = "fit")]
 mod fit;
@@ -15,7 +14,6 @@ mod ranking;
 mod schema;
 #[cfg(feature = "cli")]
 mod svg;
-#[cfg(feature = "cli")]
 mod sweep;
 mod table;
 #[cfg(feature = "trace")]
@@ -30,7 +28,6 @@ pub use answer::{Answer, View, write_line};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
-#[cfg(feature = "cli")]
 pub use explanation::{ExplanationDocument, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};

@@ -5,6 +5,6 @@ mod value;
 mod values;
 mod vary;
 
-pub use run::{Point, Refused, Request, run};
-pub use value::{MOST_POINTS, Value};
-pub use vary::{Subject, Vary, parse};
+pub use run::{Point, Refused, SweepPlan, Varied, run};
+pub use value::{MOST_POINTS, VaryValue};
+pub use vary::{Vary, VaryKind, parse};

@@ -1,47 +1,44 @@
 //! The points of a series, in parallel and in an order that does not depend on it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::value::Value;
-use super::vary::{Subject, Vary};
-use crate::curve::{Curves, Fit, for_device};
+use super::value::VaryValue;
+use super::vary::{Vary, VaryKind};
 use crate::device::Device;
-use crate::kernel::{Kernel, Options, load};
+use crate::effort::{heeding, stop, stopped};
+use crate::kernel::Kernel;
 use crate::launch::Candidate;
-use crate::parallel;
-use crate::predict::{Choice, Estimator, Model, Summary, Unpredicted, rank};
+use crate::parallel::{self, Parts};
+use crate::predict::{Choice, Estimator, Summary, Unpredicted, rank};
 use crate::space::{Block, Fold};
 use crate::text::Fault;
-use crate::traffic::{Caches, Counting};
+
+/// A document of which something varies.
+pub trait Varied: Sync {
+    /// The device with these numbers changed, as `PATH=VALUE`.
+    fn device(&self, set: &[String]) -> Result<Device, Fault>;
+
+    /// The kernels, variant by variant, with these parameters changed, as `NAME=VALUE`.
+    fn kernels(&self, set: Vec<String>) -> Result<Vec<Kernel>, Fault>;
+
+    /// The launches of a kernel.
+    fn launches(&self, kernel: &Kernel) -> Vec<Candidate>;
+
+    /// What predicts.
+    fn estimator<'k>(&'k self, kernel: &'k Kernel, device: &'k Device) -> Estimator<'k>;
+}
 
 /// A series of one document.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// What messages call the text.
-    pub name: &'a str,
-    /// The text of the kernel.
-    pub text: &'a str,
-    /// How it is read; what varies is set beside it.
-    pub options: &'a Options,
-    /// Position of the document in the text.
-    pub document: usize,
-    /// The device with further numbers changed.
-    pub device: &'a (dyn Fn(&[String]) -> Result<Device, Fault> + Sync),
-    /// How time follows from volumes.
-    pub model: Model,
-    /// How lines are counted.
-    pub counting: Counting,
-    /// What the caches hold when a launch begins.
-    pub caches: Caches,
-    /// A curve file instead of the curves of each device.
-    pub curves: Option<&'a Fit>,
+pub struct SweepPlan<'a> {
+    /// What varies is a part of this.
+    pub subject: &'a dyn Varied,
     /// The kernels of the document as it is, variant by variant.
     pub kernels: &'a [Kernel],
-    /// The launches of a kernel.
-    pub launches: &'a (dyn Fn(&Kernel) -> Vec<Candidate> + Sync),
     /// Whether the best launch of all is meant, at each point anew.
     pub best: bool,
     /// What varies; the first is the axis.
@@ -52,7 +49,7 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<T> {
     /// One value of each thing that varies.
-    pub values: Vec<Value>,
+    pub values: Vec<VaryValue>,
     /// The variant, if the document has variants.
     pub variant: Option<String>,
     /// The launch; `None` if the best was asked for and there is none.
@@ -92,34 +89,42 @@ impl From<&Fault> for Refused {
 
 /// Predicts every point. They come series by series: for each value of the second thing that varies, each
 /// variant and each launch, all values of the first. `keep` says what is kept of a prediction; `done`
-/// counts the points that are finished. A value that the device refuses is a fault of the request.
+/// counts the points that are finished. A value that the device refuses is a fault of the whole series.
 pub fn run<T: Send>(
-    request: &Request<'_>,
+    plan: &SweepPlan<'_>,
     keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     done: &AtomicUsize,
 ) -> Result<Vec<Point<T>>, Fault> {
-    let launches = request.series();
-    let settings = settings(request.vary);
-    let found: Vec<Result<Vec<Point<T>>, Fault>> = parallel::map(&settings, |values| {
-        let points = request.at(values, &launches, keep)?;
-        done.fetch_add(points.len(), Ordering::Relaxed);
-        Ok(points)
-    });
-    // The first fault in order, whichever was found first.
-    let mut rows = Vec::with_capacity(found.len());
-    for points in found {
-        rows.push(points?.into_iter());
+    let launches = plan.series();
+    let settings = settings(plan.vary);
+    let stop = stop();
+    let mut rows = Vec::with_capacity(settings.len());
+    let mut parts = Parts::new(&settings);
+    while let Some(part) = parts.take()
+        && !stopped()
+    {
+        let started = Instant::now();
+        let found: Vec<Result<Vec<Point<T>>, Fault>> = parallel::map(part, |values| {
+            let points = heeding(stop.as_ref(), || plan.at(values, &launches, keep))?;
+            done.fetch_add(points.len(), Ordering::Relaxed);
+            Ok(points)
+        });
+        // The first fault in order, whichever was found first.
+        for points in found {
+            rows.push(points?.into_iter());
+        }
+        parts.adapt(started.elapsed());
     }
-    Ok(by_series(rows, request.vary.first().map_or(1, |v| v.values.len())))
+    Ok(by_series(rows, plan.vary.first().map_or(1, |v| v.values.len())))
 }
 
 /// All combinations of values, the first thing fastest.
-fn settings(vary: &[Vary]) -> Vec<Vec<Value>> {
-    let mut all: Vec<Vec<Value>> = vec![Vec::new()];
+fn settings(vary: &[Vary]) -> Vec<Vec<VaryValue>> {
+    let mut all: Vec<Vec<VaryValue>> = vec![Vec::new()];
     for one in vary.iter().rev() {
-        let with = |rest: &Vec<Value>| {
-            let of = |value: &Value| std::iter::once(value.clone()).chain(rest.iter().cloned()).collect();
-            one.values.iter().map(of).collect::<Vec<Vec<Value>>>()
+        let with = |rest: &Vec<VaryValue>| {
+            let of = |value: &VaryValue| std::iter::once(value.clone()).chain(rest.iter().cloned()).collect();
+            one.values.iter().map(of).collect::<Vec<Vec<VaryValue>>>()
         };
         all = all.iter().flat_map(with).collect();
     }
@@ -145,135 +150,112 @@ fn by_series<T>(rows: Vec<std::vec::IntoIter<Point<T>>>, length: usize) -> Vec<P
     }
 }
 
-/// A line of points: the position of a variant, and its launch unless the best is looked for.
-#[derive(Clone, Copy)]
-struct Series {
-    kernel: usize,
-    candidate: Option<Candidate>,
-}
-
-impl Request<'_> {
+impl SweepPlan<'_> {
     /// How many points there are.
     pub fn points(&self) -> usize {
         self.vary.iter().map(|v| v.values.len()).fold(self.series().len(), usize::saturating_mul)
     }
 
-    fn series(&self) -> Vec<Series> {
+    /// The lines of points: the position of a variant, and its launch unless the best is looked for.
+    fn series(&self) -> Vec<(usize, Option<Candidate>)> {
         if self.best {
-            return vec![Series { kernel: 0, candidate: None }];
+            return vec![(0, None)];
         }
-        let of = |(kernel, k)| {
-            let launches = (self.launches)(k).into_iter();
-            launches.map(move |c| Series { kernel, candidate: Some(c) })
-        };
+        let of = |(kernel, k)| self.subject.launches(k).into_iter().map(move |c| (kernel, Some(c)));
         self.kernels.iter().enumerate().flat_map(of).collect()
     }
 
     /// The points of one combination of values.
     fn at<T: Send>(
         &self,
-        values: &[Value],
-        series: &[Series],
+        values: &[VaryValue],
+        series: &[(usize, Option<Candidate>)],
         keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     ) -> Result<Vec<Point<T>>, Fault> {
-        let device = (self.device)(&self.texts(values, Subject::Device))?;
-        let kernels = self.kernels_at(values);
-        let kernels = match &kernels {
+        let device = self.subject.device(&self.texts(values, VaryKind::Device))?;
+        let kernels = match self.subject.kernels(self.texts(values, VaryKind::Parameter)) {
             Ok(kernels) => kernels,
-            Err(fault) => return Ok(series.iter().map(|s| self.unread(values, s, fault)).collect()),
+            Err(fault) => {
+                let unread = |&(kernel, candidate)| self.unread(values, kernel, candidate, &fault);
+                return Ok(series.iter().map(unread).collect());
+            }
         };
-        let estimators: Vec<Estimator<'_>> = kernels
-            .iter()
-            .map(|kernel| Estimator {
-                model: self.model,
-                counting: self.counting,
-                caches: self.caches,
-                curves: self.curves.map_or_else(|| for_device(&device), |fit| Curves::of_file(fit, &device)),
-                ..Estimator::new(kernel, &device)
-            })
-            .collect();
-        if self.best {
-            return Ok(self.best_at(values, &estimators, keep).into_iter().collect());
-        }
-        let one = |series: &Series| {
-            let estimator = estimators.get(series.kernel)?;
-            let candidate = self.launch_at(values, series.candidate?);
+        let estimators: Vec<Estimator<'_>> =
+            kernels.iter().map(|kernel| self.subject.estimator(kernel, &device)).collect();
+        let one = |&(kernel, candidate): &(usize, Option<Candidate>)| {
+            let Some(candidate) = candidate else { return self.best_at(values, &estimators, keep) };
+            let (estimator, candidate) = (&estimators[kernel], self.launch_at(values, candidate));
             let outcome = estimator.predict(candidate);
             let outcome = outcome.map(|p| keep(estimator, &p)).map_err(|why| Refused::from(&why));
-            Some(point(values, estimator.kernel, Some(candidate), outcome))
+            point(values, estimator.kernel, Some(candidate), outcome)
         };
-        let points: Vec<Option<Point<T>>> = parallel::map(series, one);
-        Ok(points.into_iter().flatten().collect())
+        let stop = stop();
+        Ok(parallel::map(series, |line| heeding(stop.as_ref(), || one(line))))
     }
 
     /// The best launch of all variants.
     fn best_at<T>(
         &self,
-        values: &[Value],
+        values: &[VaryValue],
         estimators: &[Estimator<'_>],
         keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
-    ) -> Option<Point<T>> {
+    ) -> Point<T> {
         let mut choices = Vec::new();
         for (kernel, estimator) in estimators.iter().enumerate() {
-            let launches = (self.launches)(estimator.kernel).into_iter();
+            let launches = self.subject.launches(estimator.kernel).into_iter();
             choices.extend(launches.map(|candidate| Choice { kernel, candidate }));
         }
         let ranking = rank(estimators, &choices, 0.0, 1, &AtomicUsize::new(0));
         let disagree = ranking.rejected.iter().find(|r| r.1.code() == "engines-disagree");
         if let (Some(best), None) = (ranking.results.first(), disagree) {
-            let estimator = estimators.get(best.kernel)?;
+            let estimator = &estimators[best.kernel];
             let candidate = best.prediction.launch.candidate;
             let kept = keep(estimator, &best.prediction);
-            return Some(point(values, estimator.kernel, Some(candidate), Ok(kept)));
+            return point(values, estimator.kernel, Some(candidate), Ok(kept));
         }
         let why = disagree.or(ranking.rejected.first()).map(|r| Refused::from(&r.1));
         let why = why.map(|r| Refused { reason: format!("no launch can run: {}", r.reason), ..r });
         let none = Refused { code: "no-candidate", reason: "there are no launches".to_owned() };
-        Some(point(values, estimators.first()?.kernel, None, Err(why.unwrap_or(none))))
+        point(values, estimators[0].kernel, None, Err(why.unwrap_or(none)))
     }
 
     /// A point whose kernel cannot be read with these values.
-    fn unread<T>(&self, values: &[Value], series: &Series, fault: &Fault) -> Point<T> {
+    fn unread<T>(
+        &self,
+        values: &[VaryValue],
+        kernel: usize,
+        candidate: Option<Candidate>,
+        fault: &Fault,
+    ) -> Point<T> {
         Point {
             values: values.to_vec(),
-            variant: self.kernels.get(series.kernel).and_then(|k| k.variant.clone()),
-            candidate: series.candidate.map(|c| self.launch_at(values, c)),
+            variant: self.kernels[kernel].variant.clone(),
+            candidate: candidate.map(|c| self.launch_at(values, c)),
             domain: Vec::new(),
             params: Vec::new(),
             outcome: Err(Refused::from(fault)),
         }
     }
 
-    /// The kernels of the document with these values.
-    fn kernels_at(&self, values: &[Value]) -> Result<Vec<Kernel>, Fault> {
-        let set = self.texts(values, Subject::Parameter);
-        if set.is_empty() {
-            return Ok(self.kernels.to_vec());
-        }
-        let set = self.options.set.iter().cloned().chain(set).collect();
-        let loaded = load(self.name, self.text, &Options { set, limits: self.options.limits })?;
-        // Only some of the variants may have been asked for.
-        let meant = |k: &Kernel| self.kernels.iter().any(|of| of.variant == k.variant);
-        Ok(loaded.kernels.into_iter().filter(|k| k.document == self.document && meant(k)).collect())
-    }
-
     /// `NAME=VALUE` of all that varies and is of this kind.
-    fn texts(&self, values: &[Value], subject: Subject) -> Vec<String> {
-        let all = self.vary.iter().zip(values).filter(|(v, _)| v.subject == subject);
+    fn texts(&self, values: &[VaryValue], kind: VaryKind) -> Vec<String> {
+        let all = self.vary.iter().zip(values).filter(|(v, _)| v.kind == kind);
         all.map(|(v, value)| format!("{}={value}", v.name)).collect()
     }
 
     /// The launch with these values.
-    fn launch_at(&self, values: &[Value], candidate: Candidate) -> Candidate {
+    fn launch_at(&self, values: &[VaryValue], candidate: Candidate) -> Candidate {
         let (mut block, mut fold) = (candidate.block(), candidate.fold());
         for (vary, value) in self.vary.iter().zip(values) {
-            match (vary.subject, value) {
-                (Subject::Block, Value::Shape(shape)) => block = Block::known(*shape),
-                (Subject::Fold, Value::Shape(shape)) => fold = Fold::known(*shape),
-                (Subject::BlockExtent(axis), Value::Integer(n)) => {
+            match (vary.kind, value) {
+                (VaryKind::Block, VaryValue::Shape(shape)) => block = Block::known(*shape),
+                (VaryKind::Fold, VaryValue::Shape(shape)) => fold = Fold::known(*shape),
+                (VaryKind::BlockExtent(axis), VaryValue::Integer(n)) => {
                     block = block.with(axis, *n).unwrap_or(block);
                 }
-                (Subject::FoldExtent(axis), Value::Integer(n)) => fold = fold.with(axis, *n).unwrap_or(fold),
+                (VaryKind::FoldExtent(axis), VaryValue::Integer(n)) => {
+                    fold = fold.with(axis, *n).unwrap_or(fold)
+                }
                 _ => {}
             }
         }
@@ -282,7 +264,7 @@ impl Request<'_> {
 }
 
 fn point<T>(
-    values: &[Value],
+    values: &[VaryValue],
     kernel: &Kernel,
     candidate: Option<Candidate>,
     outcome: Result<T, Refused>,

@@ -6,7 +6,7 @@ use std::fmt;
 pub const MOST_POINTS: usize = 10_000;
 /// A value of something that varies.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum VaryValue {
     /// Of a parameter, or of one extent.
     Integer(i64),
     /// Of a device, as it is written there; the number and its unit where it has them.
@@ -22,31 +22,31 @@ pub enum Value {
     Shape([i64; 3]),
 }
 
-impl Value {
+impl VaryValue {
     /// Where it lies on an axis.
     pub fn number(&self) -> Option<f64> {
         match self {
-            Value::Integer(n) => Some(*n as f64),
-            Value::Amount { number, .. } => *number,
-            Value::Shape(_) => None,
+            VaryValue::Integer(n) => Some(*n as f64),
+            VaryValue::Amount { number, .. } => *number,
+            VaryValue::Shape(_) => None,
         }
     }
 
     /// Its unit, if it has one.
     pub fn unit(&self) -> Option<&str> {
         match self {
-            Value::Amount { unit, number: Some(_), .. } if !unit.is_empty() => Some(unit),
+            VaryValue::Amount { unit, number: Some(_), .. } if !unit.is_empty() => Some(unit),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for VaryValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Integer(n) => write!(f, "{n}"),
-            Value::Amount { text, .. } => f.write_str(text),
-            Value::Shape([x, y, z]) => write!(f, "{x}x{y}x{z}"),
+            VaryValue::Integer(n) => write!(f, "{n}"),
+            VaryValue::Amount { text, .. } => f.write_str(text),
+            VaryValue::Shape([x, y, z]) => write!(f, "{x}x{y}x{z}"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::value::{MOST_POINTS, Value};
+use super::value::{MOST_POINTS, VaryValue};
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
 use crate::kernel::MAX_FOLD;
 use crate::launch::extents;
@@ -13,7 +13,11 @@ pub(super) const EXTENTS: RangeInclusive<i64> = 1..=65_536;
 pub(super) const FOLDS: RangeInclusive<i64> = 1..=MAX_FOLD;
 
 /// Integers and ranges of integers.
-pub(super) fn integers(list: &str, at: Span, allowed: RangeInclusive<i64>) -> Result<Vec<Value>, Diagnostic> {
+pub(super) fn integers(
+    list: &str,
+    at: Span,
+    allowed: RangeInclusive<i64>,
+) -> Result<Vec<VaryValue>, Diagnostic> {
     let mut all = Vec::new();
     for (text, span) in items(list, at) {
         let range = parse_range(text, Origin::verbatim(span))?;
@@ -22,14 +26,18 @@ pub(super) fn integers(list: &str, at: Span, allowed: RangeInclusive<i64>) -> Re
             let message = format!("{wrong} is not from {} to {}", allowed.start(), allowed.end());
             return Err(Diagnostic::error("extent", span, message));
         }
-        all.extend(values.into_iter().map(Value::Integer));
+        all.extend(values.into_iter().map(VaryValue::Integer));
     }
     Ok(all)
 }
 
 /// Shapes such as `512x2x1`; missing extents are 1.
-pub(super) fn shapes(list: &str, at: Span, allowed: &RangeInclusive<i64>) -> Result<Vec<Value>, Diagnostic> {
-    items(list, at).map(|(text, span)| shape(text, span, allowed).map(Value::Shape)).collect()
+pub(super) fn shapes(
+    list: &str,
+    at: Span,
+    allowed: &RangeInclusive<i64>,
+) -> Result<Vec<VaryValue>, Diagnostic> {
+    items(list, at).map(|(text, span)| shape(text, span, allowed).map(VaryValue::Shape)).collect()
 }
 
 fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 3], Diagnostic> {
@@ -40,7 +48,7 @@ fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 
 }
 
 /// Amounts with units and ranges of them. A unit may be left out where a later part of a range has it.
-pub(super) fn amounts(list: &str, at: Span) -> Result<Vec<Value>, Diagnostic> {
+pub(super) fn amounts(list: &str, at: Span) -> Result<Vec<VaryValue>, Diagnostic> {
     let mut all = Vec::new();
     for (text, span) in items(list, at) {
         let powers = text.trim().strip_prefix("pow2(").and_then(|t| t.strip_suffix(')'));
@@ -58,21 +66,21 @@ pub(super) fn amounts(list: &str, at: Span) -> Result<Vec<Value>, Diagnostic> {
     Ok(all)
 }
 
-fn single(text: &str, span: Span) -> Result<Value, Diagnostic> {
+fn single(text: &str, span: Span) -> Result<VaryValue, Diagnostic> {
     if text.is_empty() {
         return Err(Diagnostic::error("empty-value", span, "a value is missing here"));
     }
     Ok(match split(text) {
         Some((number, unit)) => amount(number, unit),
-        None => Value::Amount { text: text.to_owned(), number: None, unit: String::new() },
+        None => VaryValue::Amount { text: text.to_owned(), number: None, unit: String::new() },
     })
 }
 
-fn amount(number: f64, unit: &str) -> Value {
+fn amount(number: f64, unit: &str) -> VaryValue {
     // Sums of steps are rounded to what a person wrote.
     let rounded: f64 = format!("{number:.9}").parse().unwrap_or(number);
     let text = if unit.is_empty() { rounded.to_string() } else { format!("{rounded} {unit}") };
-    Value::Amount { text, number: Some(rounded), unit: unit.to_owned() }
+    VaryValue::Amount { text, number: Some(rounded), unit: unit.to_owned() }
 }
 
 /// Number and unit of `40 MiB`.
@@ -114,7 +122,7 @@ impl<'t> AmountRange<'t> {
         Ok(Self { from: from.0, to: to.0, step, unit })
     }
 
-    fn steps(&self, span: Span) -> Result<Vec<Value>, Diagnostic> {
+    fn steps(&self, span: Span) -> Result<Vec<VaryValue>, Diagnostic> {
         let (from, to, step) = (self.from, self.to, self.step);
         if from > to {
             return Ok(Vec::new());
@@ -131,7 +139,7 @@ impl<'t> AmountRange<'t> {
     }
 
     /// Powers of two of the unit.
-    fn powers(&self, span: Span) -> Result<Vec<Value>, Diagnostic> {
+    fn powers(&self, span: Span) -> Result<Vec<VaryValue>, Diagnostic> {
         if self.from < 1.0 {
             return Err(Diagnostic::error("range-pow2", span, "powers of two begin at 1 of the unit"));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::value::{MOST_POINTS, Value};
+use super::value::{MOST_POINTS, VaryValue};
 use super::values;
 use crate::text::{Diagnostic, Fault, Sources, Span, nearest, shorten};
 
@@ -15,14 +15,14 @@ pub struct Vary {
     /// Its name, as it was written.
     pub name: String,
     /// What kind of thing it is.
-    pub subject: Subject,
+    pub kind: VaryKind,
     /// At least one.
-    pub values: Vec<Value>,
+    pub values: Vec<VaryValue>,
 }
 
 /// What kind of thing varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
+pub enum VaryKind {
     /// A parameter of the kernel.
     Parameter,
     /// A number of the device.
@@ -37,14 +37,14 @@ pub enum Subject {
     FoldExtent(usize),
 }
 
-impl Subject {
+impl VaryKind {
     /// How it is written.
     pub fn word(self) -> &'static str {
         match self {
-            Subject::Parameter => "parameter",
-            Subject::Device => "device",
-            Subject::Block | Subject::BlockExtent(_) => "block",
-            Subject::Fold | Subject::FoldExtent(_) => "fold",
+            VaryKind::Parameter => "parameter",
+            VaryKind::Device => "device",
+            VaryKind::Block | VaryKind::BlockExtent(_) => "block",
+            VaryKind::Fold | VaryKind::FoldExtent(_) => "fold",
         }
     }
 
@@ -53,10 +53,10 @@ impl Subject {
         let (group, axis) = name.split_once('.').map_or((name, None), |(g, a)| (g, Some(a)));
         let axis = axis.map(|a| ["x", "y", "z"].iter().position(|&known| known == a));
         match (group, axis) {
-            ("block", None) => Some(Subject::Block),
-            ("fold", None) => Some(Subject::Fold),
-            ("block", Some(Some(axis))) => Some(Subject::BlockExtent(axis)),
-            ("fold", Some(Some(axis))) => Some(Subject::FoldExtent(axis)),
+            ("block", None) => Some(VaryKind::Block),
+            ("fold", None) => Some(VaryKind::Fold),
+            ("block", Some(Some(axis))) => Some(VaryKind::BlockExtent(axis)),
+            ("fold", Some(Some(axis))) => Some(VaryKind::FoldExtent(axis)),
             _ => None,
         }
     }
@@ -74,12 +74,13 @@ struct Known<'a> {
     keys: &'a [String],
 }
 
-/// Reads what varies, each given as `NAME=VALUES`. `per_value` is how many points each combination of
-/// values makes.
+/// Reads what varies, each given as `NAME=VALUES` by an option of this name. `per_value` is how many points each
+/// combination of values makes.
 ///
 /// `params` are the parameters of the kernel, `keys` the numbers of the device.
 pub fn parse(
     texts: &[String],
+    option: &str,
     params: &[String],
     keys: &[String],
     per_value: usize,
@@ -89,9 +90,9 @@ pub fn parse(
     let mut all: Vec<Vary> = Vec::new();
     let mut errors = Vec::new();
     for text in texts {
-        let file = sources.add("--vary", text.as_str());
+        let file = sources.add(option, text.as_str());
         let whole = Span::new(file, 0..text.len());
-        match one(text, whole, known) {
+        match one(text, whole, option, known) {
             Ok(vary) if all.iter().any(|v| v.name == vary.name) => {
                 errors.push(usage(whole, format!("`{}` varies twice", vary.name)));
             }
@@ -114,40 +115,41 @@ pub fn parse(
     if errors.is_empty() { Ok(all) } else { Err(Fault::new(errors, Arc::new(sources))) }
 }
 
-fn one(text: &str, whole: Span, known: Known<'_>) -> Result<Vary, Diagnostic> {
+fn one(text: &str, whole: Span, option: &str, known: Known<'_>) -> Result<Vary, Diagnostic> {
     let Some((name, list)) = text.split_once('=') else {
         let error = usage(whole, format!("`{}` does not say what to vary", shorten(text)));
-        return Err(error.help("write --vary NAME=VALUES, for example --vary 'NX=256..1024 step 64'"));
+        let help = format!("write {option} NAME=VALUES, for example {option} 'NX=256..1024 step 64'");
+        return Err(error.help(help));
     };
     let at = Span::new(whole.file, name.len() + 1..text.len());
     let name_span = Span::new(whole.file, 0..name.len());
     let name = name.trim();
-    let subject = known.subject(name, name_span)?;
-    let values = match subject {
-        Subject::Parameter => values::integers(list, at, i64::MIN..=i64::MAX)?,
-        Subject::BlockExtent(_) => values::integers(list, at, values::EXTENTS)?,
-        Subject::FoldExtent(_) => values::integers(list, at, values::FOLDS)?,
-        Subject::Block => values::shapes(list, at, &values::EXTENTS)?,
-        Subject::Fold => values::shapes(list, at, &values::FOLDS)?,
-        Subject::Device => values::amounts(list, at)?,
+    let kind = known.kind(name, name_span)?;
+    let values = match kind {
+        VaryKind::Parameter => values::integers(list, at, i64::MIN..=i64::MAX)?,
+        VaryKind::BlockExtent(_) => values::integers(list, at, values::EXTENTS)?,
+        VaryKind::FoldExtent(_) => values::integers(list, at, values::FOLDS)?,
+        VaryKind::Block => values::shapes(list, at, &values::EXTENTS)?,
+        VaryKind::Fold => values::shapes(list, at, &values::FOLDS)?,
+        VaryKind::Device => values::amounts(list, at)?,
     };
     if values.is_empty() {
         let error = Diagnostic::error("empty-range", at, format!("`{name}` has no values here"));
         return Err(error.help("write the smaller bound first, or a negative step"));
     }
-    Ok(Vary { name: name.to_owned(), subject, values })
+    Ok(Vary { name: name.to_owned(), kind, values })
 }
 
 impl Known<'_> {
-    fn subject(self, name: &str, span: Span) -> Result<Subject, Diagnostic> {
+    fn kind(self, name: &str, span: Span) -> Result<VaryKind, Diagnostic> {
         if self.params.iter().any(|p| p == name) {
-            return Ok(Subject::Parameter);
+            return Ok(VaryKind::Parameter);
         }
-        if let Some(subject) = Subject::of_word(name) {
-            return Ok(subject);
+        if let Some(kind) = VaryKind::of_word(name) {
+            return Ok(kind);
         }
         if self.keys.iter().any(|k| k == name) {
-            return Ok(Subject::Device);
+            return Ok(VaryKind::Device);
         }
         let names = || self.params.iter().chain(self.keys).map(String::as_str).chain(WORDS);
         let help = match nearest(name, names()) {
@@ -175,34 +177,34 @@ mod tests {
         let texts: Vec<String> = texts.iter().map(|&t| t.to_owned()).collect();
         let params = ["NX".to_owned(), "block".to_owned()];
         let keys = ["l2.capacity".to_owned(), "clock".to_owned()];
-        parse(&texts, &params[..1], &keys, 1).map_err(|fault| fault.to_string())
+        parse(&texts, "--vary", &params[..1], &keys, 1).map_err(|fault| fault.to_string())
     }
 
-    fn shown(text: &str) -> (Subject, String) {
+    fn shown(text: &str) -> (VaryKind, String) {
         let vary = read(&[text]).unwrap().remove(0);
-        let values: Vec<String> = vary.values.iter().map(Value::to_string).collect();
-        (vary.subject, values.join(" "))
+        let values: Vec<String> = vary.values.iter().map(VaryValue::to_string).collect();
+        (vary.kind, values.join(" "))
     }
 
     #[test]
     fn parameters_keys_and_blocks_vary() {
-        assert_eq!(shown("NX=1..7 step 3,pow2(8..20)"), (Subject::Parameter, "1 4 7 8 16".to_owned()));
-        assert_eq!(shown("NX = 4*64, 2"), (Subject::Parameter, "256 2".to_owned()));
-        assert_eq!(shown("l2.capacity=10MiB, 20 MiB"), (Subject::Device, "10 MiB 20 MiB".to_owned()));
+        assert_eq!(shown("NX=1..7 step 3,pow2(8..20)"), (VaryKind::Parameter, "1 4 7 8 16".to_owned()));
+        assert_eq!(shown("NX = 4*64, 2"), (VaryKind::Parameter, "256 2".to_owned()));
+        assert_eq!(shown("l2.capacity=10MiB, 20 MiB"), (VaryKind::Device, "10 MiB 20 MiB".to_owned()));
         assert_eq!(
             shown("clock=1..1.5 step 0.25 GHz"),
-            (Subject::Device, "1 GHz 1.25 GHz 1.5 GHz".to_owned())
+            (VaryKind::Device, "1 GHz 1.25 GHz 1.5 GHz".to_owned())
         );
-        assert_eq!(shown("block=512x2x1,64"), (Subject::Block, "512x2x1 64x1x1".to_owned()));
-        assert_eq!(shown("block.y=pow2(1..4)"), (Subject::BlockExtent(1), "1 2 4".to_owned()));
-        assert_eq!(shown("fold.z=1,2"), (Subject::FoldExtent(2), "1 2".to_owned()));
+        assert_eq!(shown("block=512x2x1,64"), (VaryKind::Block, "512x2x1 64x1x1".to_owned()));
+        assert_eq!(shown("block.y=pow2(1..4)"), (VaryKind::BlockExtent(1), "1 2 4".to_owned()));
+        assert_eq!(shown("fold.z=1,2"), (VaryKind::FoldExtent(2), "1 2".to_owned()));
     }
 
     #[test]
     fn a_parameter_goes_before_a_word() {
         let texts = ["block=3".to_owned()];
-        let vary = parse(&texts, &["block".to_owned()], &[], 1).unwrap();
-        assert_eq!(vary[0].subject, Subject::Parameter);
+        let vary = parse(&texts, "--vary", &["block".to_owned()], &[], 1).unwrap();
+        assert_eq!(vary[0].kind, VaryKind::Parameter);
     }
 
     #[test]

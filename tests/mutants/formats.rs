@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::value::RawValue;
+use wavecast::ask::Session;
 use wavecast::curve;
 use wavecast::device;
 use wavecast::measure::import::{ImportOptions, TextSource, import, lookups};
@@ -15,7 +16,6 @@ use wavecast::probe::{LogDefaults, Logs, read_logs};
 use wavecast::report::probe::{device_keys, probe_document};
 use wavecast::report::{Answer, View};
 use wavecast::report::{probe_picture, render_fault};
-use wavecast::service::Session;
 use wavecast::text::Fault;
 use wavecast::trace::format::{Collector, CsvWriter, ReadOptions, Sink, TraceFormat, read as read_trace};
 use wavecast::trace::reference::Reference;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::super::choices::chosen;
+use super::super::choices::one_launch;
 use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
@@ -267,8 +267,8 @@ impl TraceArguments {
                 "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
             Failure::message("no-trace", format!("{}: {why}", kernel.name), Some(help))
         };
-        let launch =
-            Launch::new(kernel, chosen(kernel, self.block, self.fold).candidate).map_err(|e| failed(&e))?;
+        let launch = Launch::new(kernel, one_launch(self.block, self.fold).chosen(kernel).candidate)
+            .map_err(|e| failed(&e))?;
         let synth = Synth::new(kernel, &launch).map_err(|e| failed(&e))?.with_limits(self.limits()?);
         run(&synth).map_err(|e| failed(&e))
     }
@@ -280,7 +280,7 @@ impl TraceArguments {
         }
         let loaded = self.kernels().ok()?;
         let kernel = loaded.kernels.get(self.launch.saturating_sub(1))?;
-        let size = chosen(kernel, self.block, self.fold).candidate.block().iter().product::<i64>();
+        let size = one_launch(self.block, self.fold).chosen(kernel).candidate.block().iter().product::<i64>();
         Some((threads / u64::try_from(size).ok()?.max(1)).max(1))
     }
 }

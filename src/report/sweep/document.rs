@@ -11,7 +11,7 @@ use super::super::prediction::{
 };
 use crate::predict::{Estimator, Summary};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio};
-use crate::sweep::{Point, Refused, Value, Vary};
+use crate::sweep::{Point, Refused, Vary, VaryValue};
 
 /// A series: `wavecast/sweep/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -68,10 +68,10 @@ impl std::fmt::Display for ValueDocument {
     }
 }
 
-impl From<&Value> for ValueDocument {
-    fn from(value: &Value) -> Self {
+impl From<&VaryValue> for ValueDocument {
+    fn from(value: &VaryValue) -> Self {
         match value {
-            Value::Integer(n) => ValueDocument::Integer(*n),
+            VaryValue::Integer(n) => ValueDocument::Integer(*n),
             other => ValueDocument::Text(other.to_string()),
         }
     }
@@ -156,12 +156,12 @@ pub fn sweep_document(
 }
 
 fn vary_document(vary: &Vary) -> VaryDocument {
-    let numbers: Option<Vec<f64>> = vary.values.iter().map(Value::number).collect();
-    let unit = vary.values.first().and_then(Value::unit);
+    let numbers: Option<Vec<f64>> = vary.values.iter().map(VaryValue::number).collect();
+    let unit = vary.values.first().and_then(VaryValue::unit);
     let same_unit = vary.values.iter().all(|v| v.unit() == unit);
     VaryDocument {
         name: vary.name.clone(),
-        kind: vary.subject.word(),
+        kind: vary.kind.word(),
         values: vary.values.iter().map(ValueDocument::from).collect(),
         numbers: numbers.filter(|_| same_unit),
         unit: unit.filter(|_| same_unit).map(str::to_owned),

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::answer::{Answer, Cancellation, Document, Documents};
+use super::answer::{AnswerLine, Cancellation, Document, Documents};
 use super::id::Id;
 use super::lines::{Read, read_line};
 use super::queue::{Begun, Lane, Queue, Task};
-use super::request::{Op, Request};
+use super::request::{Operation, RequestLine};
 use super::session::Session;
 use crate::effort::{Stop, StopReason, heeding};
 use crate::report::ErrorDocument;
@@ -121,7 +121,7 @@ struct Server<'s, W> {
 
 impl<W: Write> Server<'_, W> {
     /// Writes an answer; `false` if nothing can be written any more.
-    fn write(&self, answer: &Answer) -> bool {
+    fn write(&self, answer: &AnswerLine) -> bool {
         let line = answer.line() + "\n";
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         if output.failed.is_none() {
@@ -137,7 +137,7 @@ impl<W: Write> Server<'_, W> {
             let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
             self.queue.done(&begun);
             let Begun { task: Task { id, .. }, stop, .. } = begun;
-            if !self.write(&Answer::new(id, self.unless_stopped(&stop, outcome))) {
+            if !self.write(&AnswerLine::new(id, self.unless_stopped(&stop, outcome))) {
                 self.queue.abandon();
             }
         }
@@ -168,7 +168,7 @@ impl<W: Write> Server<'_, W> {
             line.shrink_to(KEPT_BYTES);
             let go_on = match read_line(input, &mut line, self.serving.request_bytes)? {
                 Read::End => return Ok(()),
-                Read::TooLong => self.write(&Answer::new(Id::default(), Err(self.too_long()))),
+                Read::TooLong => self.write(&AnswerLine::new(Id::default(), Err(self.too_long()))),
                 Read::Line if line.iter().all(u8::is_ascii_whitespace) => true,
                 Read::Line => self.take(&line),
             };
@@ -195,20 +195,20 @@ impl<W: Write> Server<'_, W> {
         };
         let id = request.id.clone();
         if self.serving.ending.is_asked() {
-            return self.write(&Answer::new(id, Err(ending())));
+            return self.write(&AnswerLine::new(id, Err(ending())));
         }
         match request.op {
-            Op::Cancel => self.cancel(id, &request.target),
+            Operation::Cancel => self.cancel(id, &request.target),
             // Done here and now: it holds for the next line.
-            Op::Define => {
+            Operation::Define => {
                 let stop = self.serving.time_limit.map_or_else(Stop::new, Stop::after);
                 let define = || self.session.prepare(request).and_then(|job| self.session.run(&job));
                 let outcome = heeding(Some(&stop), define);
-                self.write(&Answer::new(id, self.unless_stopped(&stop, outcome)))
+                self.write(&AnswerLine::new(id, self.unless_stopped(&stop, outcome)))
             }
             _ => match self.session.prepare(request) {
                 Ok(job) => self.queue.push(Task { id, job }),
-                Err(error) => self.write(&Answer::new(id, Err(error))),
+                Err(error) => self.write(&AnswerLine::new(id, Err(error))),
             },
         }
     }
@@ -217,19 +217,19 @@ impl<W: Write> Server<'_, W> {
     fn cancel(&self, id: Id, target: &Id) -> bool {
         if target.is_null() {
             let message = "a request to cancel another one needs the id of that as `target`".to_owned();
-            return self.write(&Answer::new(id, Err(ErrorDocument::single("request", message, None))));
+            return self.write(&AnswerLine::new(id, Err(ErrorDocument::single("request", message, None))));
         }
         let (stopped, waiting) = self.queue.cancel(target);
         let cancelled_now = stopped + waiting.len();
-        let go_on = waiting.into_iter().all(|task| self.write(&Answer::new(task.id, Err(cancelled()))));
+        let go_on = waiting.into_iter().all(|task| self.write(&AnswerLine::new(task.id, Err(cancelled()))));
         let (schema, target) = ("wavecast/cancellation/1", target.clone());
         let document = Document::Cancellation(Cancellation { schema, target, cancelled: cancelled_now });
-        go_on && self.write(&Answer::new(id, Ok(Documents::from_list(vec![document]))))
+        go_on && self.write(&AnswerLine::new(id, Ok(Documents::from_list(vec![document]))))
     }
 
     fn refuse_waiting(&self) {
         for task in self.queue.drain() {
-            self.write(&Answer::new(task.id, Err(ending())));
+            self.write(&AnswerLine::new(task.id, Err(ending())));
         }
     }
 }
@@ -243,14 +243,14 @@ fn ending() -> ErrorDocument {
     ErrorDocument::single("ending", "the server ends and does not begin this request".to_owned(), Some(help))
 }
 
-fn understood(line: &[u8]) -> Result<Request, Box<Answer>> {
-    let refuse = |id: Id, error| Box::new(Answer::new(id, Err(error)));
+fn understood(line: &[u8]) -> Result<RequestLine, Box<AnswerLine>> {
+    let refuse = |id: Id, error| Box::new(AnswerLine::new(id, Err(error)));
     let text = std::str::from_utf8(line).map_err(|e| {
         let message = format!("this line is not UTF-8 text (byte {})", e.valid_up_to());
         refuse(Id::default(), ErrorDocument::single("not-text", message, Some("send UTF-8".to_owned())))
     })?;
     // Some shells put a byte-order mark before what they send.
-    let request = Request::read(text.strip_prefix('\u{feff}').unwrap_or(text))
+    let request = RequestLine::read(text.strip_prefix('\u{feff}').unwrap_or(text))
         .map_err(|(id, error)| refuse(id, error))?;
     if request.id.is_null() {
         let message = "the request has no id, so that its answer could not be told from others".to_owned();

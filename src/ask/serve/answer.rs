@@ -4,12 +4,16 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::super::question::Reply;
 use super::id::Id;
-use crate::report::{Check, ErrorDocument, PredictionDocument, RankingDocument};
+use crate::report::{
+    Check, ErrorDocument, ExplanationDocument, PredictionDocument, RankingDocument, SweepDocument,
+};
 
 /// The answer to a request.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Answer {
+#[schemars(rename = "Answer")]
+pub struct AnswerLine {
     /// That of the request; null where a line was not readable.
     #[schemars(with = "Value")]
     pub id: Id,
@@ -50,13 +54,17 @@ pub enum Document {
     Ranking(Box<RankingDocument>),
     /// Of `predict`.
     Prediction(Box<PredictionDocument>),
+    /// Of `explain`.
+    Explanation(Box<ExplanationDocument>),
+    /// Of `sweep`.
+    Sweep(Box<SweepDocument>),
     /// Of `check`.
     Check(Box<Check>),
     /// Of `define`.
     Definition(Definition),
     /// Of `cancel`.
     Cancellation(Cancellation),
-    /// Of `predict`, for one of several kernels.
+    /// Of `predict` and `explain`, for one of several kernels.
     Error(ErrorDocument),
 }
 
@@ -84,7 +92,7 @@ pub struct Cancellation {
     pub cancelled: usize,
 }
 
-impl Answer {
+impl AnswerLine {
     /// What came of a request.
     pub fn new(id: Id, outcome: Result<Documents, ErrorDocument>) -> Self {
         let (result, error) = match outcome {
@@ -105,6 +113,21 @@ impl Answer {
 }
 
 impl Documents {
+    /// What came of a question. Why there is no answer at all is an error.
+    pub(super) fn from_replies<A>(
+        replies: Vec<Reply<A>>,
+        document: fn(Box<A>) -> Document,
+    ) -> Result<Self, ErrorDocument> {
+        if let [Reply::Error(error)] = replies.as_slice() {
+            return Err(error.clone());
+        }
+        let one = |reply| match reply {
+            Reply::Found(answer) => document(answer),
+            Reply::Error(error) => Document::Error(error),
+        };
+        Ok(Self::from_list(replies.into_iter().map(one).collect()))
+    }
+
     /// One alone, several together. None at all is an error of the caller.
     pub(super) fn from_list(mut all: Vec<Document>) -> Self {
         match (all.pop(), all.is_empty()) {

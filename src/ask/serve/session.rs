@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::answer::{Answer, Definition, Document, Documents};
-use super::job::{Job, Text};
+use super::super::predictor::{ModelOptions, Predictor};
+use super::super::source::{DeviceSource, KernelSource, KernelsRead};
+use super::answer::{AnswerLine, Documents};
+use super::job::{Asked, Job};
 use super::lock::Lock;
-use super::request::{Op, Request};
+use super::request::{Operation, RequestLine};
 use crate::device::{self, Device};
-use crate::kernel::{Kernel, Limits, Loaded, Options, load};
+use crate::kernel::{Limits, Loaded, Options};
 use crate::report::ErrorDocument;
 
 /// Devices that are kept; with changed numbers there may be any number of them.
@@ -31,17 +33,15 @@ pub struct Session {
     /// Requests may not name files, but for the device of the session.
     no_files: bool,
     kernels: Lock<HashMap<String, Arc<Defined>>>,
-    recent: Lock<Vec<(Text, Arc<Loaded>)>>,
-    devices: Lock<HashMap<DeviceKey, Arc<Device>>>,
+    recent: Lock<Vec<(KernelSource, Arc<Loaded>)>>,
+    devices: Lock<HashMap<DeviceSource, Arc<Device>>>,
 }
-
-/// Name of a device and what was changed of it.
-type DeviceKey = (String, Vec<String>);
 
 /// A kernel with a name.
 #[derive(Debug)]
 pub(super) struct Defined {
-    pub text: Text,
+    /// Without variants: each request names its own.
+    pub source: KernelSource,
     pub loaded: Arc<Loaded>,
 }
 
@@ -60,25 +60,25 @@ impl Session {
 
     /// Answers one request; the answer is a line without its end.
     pub fn ask(&self, request: &str) -> String {
-        match Request::read(request) {
+        match RequestLine::read(request) {
             Ok(request) => {
                 let id = request.id.clone();
-                Answer::new(id, self.answer(request)).line()
+                AnswerLine::new(id, self.answer(request)).line()
             }
-            Err((id, error)) => Answer::new(id, Err(error)).line(),
+            Err((id, error)) => AnswerLine::new(id, Err(error)).line(),
         }
     }
 
     /// What comes of one request.
-    pub fn answer(&self, request: Request) -> Result<Documents, ErrorDocument> {
+    pub fn answer(&self, request: RequestLine) -> Result<Documents, ErrorDocument> {
         let job = self.prepare(request)?;
         self.run(&job)
     }
 
     /// The part of a request that must be done in the order in which requests came: definitions, and
     /// finding what names refer to.
-    pub(super) fn prepare(&self, request: Request) -> Result<Job, ErrorDocument> {
-        if request.op == Op::Cancel {
+    pub(super) fn prepare(&self, request: RequestLine) -> Result<Job, ErrorDocument> {
+        if request.op == Operation::Cancel {
             let message =
                 "there is nothing to cancel here: requests are answered one after the other".to_owned();
             return Err(ErrorDocument::single("request", message, None));
@@ -91,48 +91,55 @@ impl Session {
                 Some(help),
             ));
         }
-        let is_definition = request.op == Op::Define;
-        let (name, job) = self.job(request)?;
-        if is_definition {
-            let loaded = guarded(|| self.kernels_of(&job))?;
-            let name = name.or_else(|| loaded.kernels.first().map(|k| k.name.clone())).unwrap_or_default();
-            let mut kernels = self.kernels.write().ok_or_else(forked)?;
-            if kernels.len() >= NAMES && !kernels.contains_key(&name) {
-                let message = format!("{NAMES} kernels are defined; more are not kept");
-                let help = Some("define some of them anew, or send kernels with their requests".to_owned());
-                return Err(ErrorDocument::single("too-many-names", message, help));
-            }
-            let defined = Defined { text: job.text.clone(), loaded: Arc::clone(&loaded) };
-            kernels.insert(name.clone(), Arc::new(defined));
-            return Ok(Job { name, loaded: Some(loaded), ..job });
+        let (op, name) = (request.op, request.name.clone());
+        let job = self.job(request)?;
+        if op != Operation::Define {
+            return Ok(job);
         }
-        Ok(job)
+        let loaded = guarded(|| self.kernels_of(&job))?;
+        let name = name.or_else(|| loaded.kernels.first().map(|k| k.name.clone())).unwrap_or_default();
+        let mut kernels = self.kernels.write().ok_or_else(forked)?;
+        if kernels.len() >= NAMES && !kernels.contains_key(&name) {
+            let message = format!("{NAMES} kernels are defined; more are not kept");
+            let help = Some("define some of them anew, or send kernels with their requests".to_owned());
+            return Err(ErrorDocument::single("too-many-names", message, help));
+        }
+        let defined = Defined { source: every_variant(&job.source), loaded: Arc::clone(&loaded) };
+        kernels.insert(name.clone(), Arc::new(defined));
+        Ok(Job { asked: Asked::Define(name), loaded: Some(loaded), ..job })
     }
 
-    fn job(&self, request: Request) -> Result<(Option<String>, Job), ErrorDocument> {
-        let Request { op, name, kernel, kernel_text, kernel_ref, device, options, .. } = request;
+    fn job(&self, request: RequestLine) -> Result<Job, ErrorDocument> {
+        let RequestLine { op, kernel, kernel_text, kernel_ref, device, options, .. } = request;
         let reading = options.reading()?;
-        let device = device.or_else(|| self.device.clone());
-        let (text, loaded) = match (kernel, kernel_text, kernel_ref) {
-            (Some(kernel), None, None) => {
-                (Text::new("kernel", Box::<str>::from(kernel).into(), &reading), None)
-            }
-            (None, Some(text), None) => (Text::new("kernel_text", text, &reading), None),
+        let (source, loaded) = match (kernel, kernel_text, kernel_ref) {
+            (Some(kernel), None, None) => (KernelSource::new("kernel", Box::<str>::from(kernel)), None),
+            (None, Some(text), None) => (KernelSource::new("kernel_text", text), None),
             (None, None, Some(name)) => {
                 let defined = self.defined(&name)?;
-                if reading.set.is_empty() && reading.limits == Limits::default() {
-                    (defined.text.clone(), Some(Arc::clone(&defined.loaded)))
-                } else {
-                    let set = [defined.text.options.set.as_slice(), &reading.set].concat();
-                    let limits = reading.limits;
-                    (Text { options: Options { set, limits }, ..defined.text.clone() }, None)
-                }
+                let as_defined = reading.set.is_empty() && reading.limits == Limits::default();
+                (defined.source.clone(), as_defined.then(|| Arc::clone(&defined.loaded)))
             }
             (None, None, None) => return Err(no_kernel("the request has no kernel")),
             _ => return Err(no_kernel("the request has more than one kernel")),
         };
-        let job = Job { op, name: String::new(), text, loaded, device, options };
-        Ok((name, job))
+        let reading = match &loaded {
+            Some(_) => source.options.clone(),
+            None => Options { set: [source.options.set.clone(), reading.set].concat(), ..reading },
+        };
+        let model = if matches!(op, Operation::Define | Operation::Check) {
+            ModelOptions::default()
+        } else {
+            options.model()?
+        };
+        Ok(Job {
+            asked: options.asked(op)?,
+            source: KernelSource { options: reading, variants: options.variant.0.clone(), ..source },
+            loaded,
+            device: device.or_else(|| self.device.clone()),
+            device_set: options.device_set.texts().to_vec(),
+            model,
+        })
     }
 
     fn defined(&self, name: &str) -> Result<Arc<Defined>, ErrorDocument> {
@@ -149,24 +156,8 @@ impl Session {
     /// The rest of a request, which may be done at any time.
     pub(super) fn run(&self, job: &Job) -> Result<Documents, ErrorDocument> {
         guarded(|| {
-            let mut loaded = self.kernels_of(job)?;
-            let variants = &job.options.variant.0;
-            if !variants.is_empty() {
-                let only = Loaded::clone(&loaded).only(variants);
-                loaded = Arc::new(only.map_err(|fault| ErrorDocument::new([&fault]))?);
-            }
-            if job.op == Op::Define {
-                let kernels = loaded.kernels.iter().map(title).collect();
-                let (schema, name) = ("wavecast/definition/1", job.name.clone());
-                return Ok(Documents::from_list(vec![Document::Definition(Definition {
-                    schema,
-                    name,
-                    kernels,
-                })]));
-            }
-            let needs_device = job.op != Op::Check || job.device.is_some();
-            let device = needs_device.then(|| self.device(job)).transpose()?;
-            job.answer(&loaded, device.as_deref())
+            let kernels = KernelsRead::new(job.source.clone(), self.kernels_of(job)?)?;
+            job.answer(&kernels, || self.predictor(job))
         })
     }
 
@@ -174,55 +165,64 @@ impl Session {
         if let Some(loaded) = &job.loaded {
             return Ok(Arc::clone(loaded));
         }
-        let known = |(text, loaded): &(Text, Arc<Loaded>)| (*text == job.text).then(|| Arc::clone(loaded));
+        let source = every_variant(&job.source);
+        let known =
+            |(text, loaded): &(KernelSource, Arc<Loaded>)| (*text == source).then(|| Arc::clone(loaded));
         if let Some(loaded) = self.recent.read().and_then(|recent| recent.iter().find_map(known)) {
             return Ok(loaded);
         }
-        let Text { name, content, options } = &job.text;
-        let loaded = load(name, content, options).map_err(|fault| ErrorDocument::new([&fault]))?;
-        let loaded = Arc::new(loaded);
-        if content.len() <= RECENT_BYTES
+        let loaded = Arc::new(source.load()?);
+        if source.text.len() <= RECENT_BYTES
             && is_small(&loaded)
             && let Some(mut recent) = self.recent.write()
         {
             if recent.len() >= RECENT {
                 recent.remove(0);
             }
-            recent.push((job.text.clone(), Arc::clone(&loaded)));
+            recent.push((source, Arc::clone(&loaded)));
         }
         Ok(loaded)
     }
 
-    fn device(&self, job: &Job) -> Result<Arc<Device>, ErrorDocument> {
-        let name = job.device.as_deref().unwrap_or(device::DEFAULT);
-        let key = (name.to_owned(), job.options.device_set.texts().to_vec());
+    fn predictor(&self, job: &Job) -> Result<Predictor<'static>, ErrorDocument> {
         // Files may change between requests.
-        let is_file = device::is_path(name);
-        if is_file && self.no_files && self.device.as_deref() != Some(name) {
-            return Err(no_files(name));
-        }
-        let known = || self.devices.read()?.get(&key).map(Arc::clone);
-        if let Some(device) = known().filter(|_| !is_file) {
-            return Ok(device);
-        }
-        let found = if is_file { read_device(name, &key.1)? } else { device::find(name, &key.1) };
-        let device = Arc::new(found.map_err(|fault| ErrorDocument::new([&fault]))?);
-        if let Some(mut devices) = self.devices.write() {
-            if devices.len() >= DEVICES {
-                devices.clear();
+        let file = job.device.as_deref().filter(|name| device::is_path(name));
+        let source = match (file, &job.device) {
+            (Some(path), _) if self.no_files && self.device.as_deref() != Some(path) => {
+                return Err(no_files(path));
             }
-            devices.insert(key, Arc::clone(&device));
-        }
-        Ok(device)
+            (Some(path), _) => DeviceSource::of_text(path, device_text(path)?),
+            (None, Some(name)) => DeviceSource::named(name),
+            (None, None) => DeviceSource::default(),
+        };
+        let source = source.with(job.device_set.clone());
+        let known = self.devices.read().and_then(|devices| devices.get(&source).map(Arc::clone));
+        let device = if let Some(device) = known {
+            device
+        } else {
+            let device = Arc::new(source.read(&[])?);
+            if let Some(mut devices) = self.devices.write() {
+                if devices.len() >= DEVICES {
+                    devices.clear();
+                }
+                devices.insert(source.clone(), Arc::clone(&device));
+            }
+            device
+        };
+        Ok(Predictor::known(source, device).with(job.model))
     }
 }
 
-fn read_device(path: &str, set: &[String]) -> Result<Result<Device, crate::text::Fault>, ErrorDocument> {
-    let text = crate::text::read_regular(path, DEVICE_BYTES).map_err(|e| {
+/// The same text with all its variants.
+fn every_variant(source: &KernelSource) -> KernelSource {
+    KernelSource { variants: Vec::new(), ..source.clone() }
+}
+
+fn device_text(path: &str) -> Result<String, ErrorDocument> {
+    crate::text::read_regular(path, DEVICE_BYTES).map_err(|e| {
         let help = "check the path, or name a device that `wavecast devices` lists".to_owned();
         ErrorDocument::single("cannot-read", format!("cannot read {path}: {e}"), Some(help))
-    })?;
-    Ok(device::read(path, &text, set))
+    })
 }
 
 fn no_files(path: &str) -> ErrorDocument {
@@ -232,12 +232,8 @@ fn no_files(path: &str) -> ErrorDocument {
     ErrorDocument::single("files-not-allowed", message, Some(help))
 }
 
-fn title(kernel: &Kernel) -> String {
-    kernel.variant.as_ref().map_or_else(|| kernel.name.clone(), |v| format!("{} ({v})", kernel.name))
-}
-
 fn is_small(loaded: &Loaded) -> bool {
-    let statements = |k: &Kernel| k.body.len() + k.loops.len() * RECENT_STATEMENTS / 16;
+    let statements = |k: &crate::kernel::Kernel| k.body.len() + k.loops.len() * RECENT_STATEMENTS / 16;
     loaded.kernels.len() <= 16 && loaded.kernels.iter().map(statements).sum::<usize>() <= RECENT_STATEMENTS
 }
 

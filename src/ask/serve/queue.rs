@@ -1,7 +1,7 @@
 //! Requests that wait for a worker and those that are being worked on.
 //!
-//! Rankings wait in a lane of their own: they take long, and a prediction that takes a millisecond should
-//! not wait for one. What waits is bounded; who sends more waits until there is room.
+//! Rankings, explanations and series wait in a lane of their own: they take long, and a prediction that takes a
+//! millisecond should not wait for one. What waits is bounded; who sends more waits until there is room.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::id::Id;
 use super::job::Job;
-use super::request::Op;
 use crate::effort::Stop;
 
 /// Most requests that wait, and most bytes of their texts; one of any length is taken where none waits.
@@ -42,11 +41,11 @@ pub(super) enum Lane {
 
 impl Task {
     fn lane(&self) -> Lane {
-        if self.job.op == Op::Rank { Lane::Long } else { Lane::Short }
+        if self.job.asked.is_long() { Lane::Long } else { Lane::Short }
     }
 
     fn bytes(&self) -> usize {
-        BYTES_EACH + self.job.text.content.len()
+        BYTES_EACH + self.job.source.text.len()
     }
 }
 

@@ -10,24 +10,39 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::given::{Choice, Given, ShapeList, Texts, WholeNumbers};
+use super::super::asker::Asker;
+use super::super::check::Inspect;
+use super::super::explain::Explain;
+use super::super::launches::OneLaunch;
+use super::super::limits::limits;
+use super::super::predict::Predict;
+use super::super::predictor::{ModelOptions, counter};
+use super::super::rank::Rank;
+use super::super::sweep::Sweep;
+use super::super::tie::Tie;
+use super::given::{Assignments, ShapeList, Texts, WholeNumbers};
 use super::id::Id;
+use super::job::Asked;
 use crate::footprint::{Addressing, Engine};
-use crate::kernel::{KernelDoc, Limits, MAX_FOLD, Options as KernelOptions};
+use crate::kernel::{KernelDoc, MAX_FOLD, Options};
+use crate::launch::Shapes;
 use crate::predict::Model;
 use crate::report::ErrorDocument;
-use crate::traffic::Caches;
+use crate::space::{Block, Fold};
+use crate::text::{Fault, shorten};
+use crate::traffic::{Caches, Counting};
 
 /// One request. The kernel is one of `kernel`, `kernel_text` and `kernel_ref`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+#[schemars(rename = "Request")]
+pub struct RequestLine {
     /// Any JSON value that tells this request from others; the answer carries it.
     #[serde(default)]
     #[schemars(with = "Value")]
     pub id: Id,
     /// What to do.
-    pub op: Op,
+    pub op: Operation,
     /// `define`: how later requests refer to the kernel; by default the name in its document.
     #[serde(default)]
     pub name: Option<String>,
@@ -50,7 +65,7 @@ pub struct Request {
     pub target: Id,
     /// The rest.
     #[serde(default, deserialize_with = "object")]
-    pub options: Options,
+    pub options: RequestOptions,
 }
 
 /// What `kernel` may be; for the schema only, as the text is read with positions.
@@ -67,7 +82,8 @@ enum KernelDocuments {
 /// What to do with a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Op {
+#[schemars(rename = "Op")]
+pub enum Operation {
     /// Remember it under a name.
     Define,
     /// Show what was understood.
@@ -76,6 +92,10 @@ pub enum Op {
     Predict,
     /// All launches, best first.
     Rank,
+    /// Why one launch is as fast as it is.
+    Explain,
+    /// A series over something that varies.
+    Sweep,
     /// End an earlier request that is not answered yet.
     Cancel,
 }
@@ -83,20 +103,22 @@ pub enum Op {
 /// How to do it; each key as the option of the command line that has its name.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Options {
+#[schemars(rename = "Options")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct RequestOptions {
     /// Parameters to override: a mapping, or a list of `NAME=VALUE`.
-    pub set: Given,
+    pub set: Assignments,
     /// Only these variants of the kernel: a name or a list of names.
     pub variant: Texts,
     /// Numbers of the device to change, such as `l2.capacity`: a mapping, or a list of `PATH=VALUE`.
-    pub device_set: Given,
+    pub device_set: Assignments,
     /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants, steps.
-    pub limit: Given,
+    pub limit: Assignments,
     /// Thread blocks to consider: one shape or a list of shapes, a shape being up to three numbers.
     pub block: ShapeList,
     /// Work items per thread to consider, in the same way; at most 4096 along a dimension.
     pub fold: ShapeList,
-    /// `rank`: all blocks of so many threads whose extents are powers of two: a number or a list.
+    /// `rank` and `sweep`: all blocks of so many threads whose extents are powers of two: a number or a list.
     pub threads: WholeNumbers,
     /// `rank`: the best so many only.
     pub top: Option<usize>,
@@ -114,30 +136,21 @@ pub struct Options {
     pub verify: bool,
     /// `check`: list every launch.
     pub candidates: bool,
+    /// `explain`: compare only with launches that are one step away.
+    pub near: bool,
+    /// `sweep`: what varies, the first being the axis: a mapping, or a list of `NAME=VALUES`, such as
+    /// `NX=256..1024 step 64`.
+    pub vary: Assignments,
+    /// `sweep`: at each point rank all launches and take the best.
+    pub best: bool,
 }
 
-impl Request {
-    /// A request about the kernel of a text.
-    pub fn of_text(op: Op, text: String, options: Options) -> Self {
-        let (id, name, kernel, kernel_ref, device) = (Id::default(), None, None, None, None);
-        let target = Id::default();
-        Self { id, op, name, kernel, kernel_text: Some(text), kernel_ref, device, target, options }
-    }
-
-    /// A request about a kernel that was defined.
-    pub fn of_defined(op: Op, name: String, device: Option<String>, options: Options) -> Self {
-        let (id, kernel, target) = (Id::default(), None, Id::default());
-        Self {
-            id,
-            op,
-            name: None,
-            kernel,
-            kernel_text: None,
-            kernel_ref: Some(name),
-            device,
-            target,
-            options,
-        }
+impl RequestLine {
+    /// A request that names no kernel yet.
+    pub fn new(op: Operation, options: RequestOptions) -> Self {
+        let (name, kernel, kernel_text, kernel_ref, device) = (None, None, None, None, None);
+        let (id, target) = (Id::default(), Id::default());
+        Self { id, op, name, kernel, kernel_text, kernel_ref, device, target, options }
     }
 
     /// Reads a request. A mistake keeps the id, where there is one.
@@ -157,7 +170,7 @@ impl Request {
     }
 }
 
-impl Options {
+impl RequestOptions {
     /// Reads the options alone.
     pub fn read(text: &str) -> Result<Self, ErrorDocument> {
         let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
@@ -168,15 +181,15 @@ impl Options {
 }
 
 /// Options by name: serde would take a list, too, as values in the order of the keys.
-fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Options, D::Error> {
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestOptions, D::Error> {
     struct Named;
     impl<'de> Visitor<'de> for Named {
-        type Value = Options;
+        type Value = RequestOptions;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Options, A::Error> {
-            Options::deserialize(MapAccessDeserializer::new(map))
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RequestOptions, A::Error> {
+            RequestOptions::deserialize(MapAccessDeserializer::new(map))
         }
     }
     deserializer.deserialize_map(Named)
@@ -202,70 +215,82 @@ fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
 }
 
 /// A value that an option cannot have.
-fn wrong(option: &str, given: &str, help: &str) -> ErrorDocument {
-    let message = format!("`options.{option}` cannot be `{}`", crate::text::shorten(given));
-    ErrorDocument::single("request", message, Some(help.to_owned()))
+fn wrong(option: &str, given: &str, help: &str) -> Fault {
+    let message = format!("`{}` cannot be `{}`", Asker::Program.option(option), shorten(given));
+    Asker::Program.wrong(message, Some(help))
 }
 
-impl Options {
+impl RequestOptions {
     /// How kernels are read.
-    pub(super) fn reading(&self) -> Result<KernelOptions, ErrorDocument> {
-        let mut limits = Limits::default();
-        for text in self.limit.texts() {
-            let set = text
-                .split_once('=')
-                .and_then(|(name, value)| limits.set(name.trim(), value.trim().parse().ok()?).then_some(()));
-            set.ok_or_else(|| wrong("limit", text, &format!("limits are {}", Limits::NAMES.join(", "))))?;
-        }
-        Ok(KernelOptions { set: self.set.texts().to_vec(), limits })
+    pub(super) fn reading(&self) -> Result<Options, Fault> {
+        let limits = limits(self.limit.texts(), Asker::Program)?;
+        Ok(Options { set: self.set.texts().to_vec(), limits })
     }
 
-    /// How time follows from volumes.
-    pub(super) fn model(&self) -> Result<Model, ErrorDocument> {
-        let known = [("default", Model::Default), ("roofline", Model::Roofline)];
-        one_of("model", self.model.as_deref(), &known)
+    /// What an operation on kernels asks.
+    pub(super) fn asked(&self, op: Operation) -> Result<Asked, Fault> {
+        Ok(match op {
+            Operation::Define | Operation::Cancel => Asked::Define(String::new()),
+            Operation::Check => Asked::Check(Inspect { candidates: self.candidates, sets: None }),
+            Operation::Predict => Asked::Predict(Predict { launch: self.launch("predict")? }),
+            Operation::Explain => {
+                Asked::Explain(Explain { launch: self.launch("explain")?, near: self.near })
+            }
+            Operation::Rank => Asked::Rank(Rank { shapes: self.shapes()?, tie: self.tie()?, top: self.top }),
+            Operation::Sweep => {
+                let (vary, best) = (self.vary.texts().to_vec(), self.best);
+                if vary.is_empty() {
+                    let message = "`options.vary` is missing: a series needs something that varies";
+                    let help = r#"for example {"vary": {"NX": "256..1024 step 64"}}"#;
+                    return Err(Asker::Program.wrong(message.to_owned(), Some(help)));
+                }
+                Asked::Sweep(Sweep { vary, best, shapes: self.shapes()? })
+            }
+        })
     }
 
-    /// What counts as the same address.
-    pub(super) fn addressing(&self) -> Result<Addressing, ErrorDocument> {
-        let known = [("linear", Addressing::Linear), ("grid", Addressing::Grid)];
-        one_of("addressing", self.addressing.as_deref(), &known)
+    /// How predictions are made.
+    pub(super) fn model(&self) -> Result<ModelOptions<'static>, Fault> {
+        let models = [Model::Default, Model::Roofline].map(|m| (m.word(), m));
+        let addressings = [("linear", Addressing::Linear), ("grid", Addressing::Grid)];
+        let model = one_of("model", self.model.as_deref(), &models)?;
+        let addressing = one_of("addressing", self.addressing.as_deref(), &addressings)?;
+        let caches = one_of("caches", self.caches.as_deref(), &Caches::ALL.map(|c| (c.word(), c)))?;
+        let known = || Engine::ALL.map(Engine::word).join(", ");
+        let engine = |word: &str| word.parse().map_err(|_| wrong("engine", word, &known()));
+        let engine = self.engine.as_deref().map(engine).transpose()?;
+        let counter = counter(engine, self.verify, Asker::Program)?;
+        Ok(ModelOptions::new(model, Counting { counter, addressing }, caches))
     }
 
-    /// What the caches hold when a launch begins.
-    pub(super) fn caches(&self) -> Result<Caches, ErrorDocument> {
-        one_of("caches", self.caches.as_deref(), &Caches::ALL.map(|c| (c.word(), c)))
+    fn launch(&self, operation: &str) -> Result<OneLaunch, Fault> {
+        let (block, fold) = (&self.block, self.folds()?);
+        let (block, fold) = (block.only("block", operation)?, fold.only("fold", operation)?);
+        Ok(OneLaunch { block: block.map(Block::known), fold: fold.map(Fold::known) })
     }
 
-    /// What counts.
-    pub(super) fn engine(&self) -> Result<Option<Engine>, ErrorDocument> {
-        let Some(word) = self.engine.as_deref() else { return Ok(None) };
-        let engine: Engine =
-            word.parse().map_err(|_| wrong("engine", word, &Engine::ALL.map(Engine::word).join(", ")))?;
-        if !engine.is_built() {
-            let message = format!("this program was built without {word}");
-            return Err(ErrorDocument::single("no-isl", message, Some("choose another engine".to_owned())));
-        }
-        Ok(Some(engine))
+    fn shapes(&self) -> Result<Shapes, Fault> {
+        let blocks = self.block.all().iter().copied().map(Block::known).collect();
+        let folds = self.folds()?.all().iter().copied().map(Fold::known).collect();
+        Ok(Shapes { blocks, threads: self.threads.0.clone(), folds })
     }
 
     /// The folds that were asked for, none longer than a document may have.
-    pub(super) fn folds(&self) -> Choice<&ShapeList> {
+    fn folds(&self) -> Result<&ShapeList, Fault> {
         self.fold.up_to(MAX_FOLD, "fold")
     }
 
-    /// Rates that differ by less than this share are one tie group.
-    pub(super) fn tie(&self) -> Result<f64, ErrorDocument> {
-        match self.tie.unwrap_or(4.0) {
-            percent if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-            other => Err(wrong("tie", &other.to_string(), "a number of percent from 0 to 100")),
-        }
+    fn tie(&self) -> Result<Tie, Fault> {
+        let given = |percent| {
+            Tie::percent(percent).ok_or_else(|| wrong("tie", &f64::to_string(&percent), Tie::EXPECTED))
+        };
+        self.tie.map_or(Ok(Tie::default()), given)
     }
 }
 
-fn one_of<T: Copy>(option: &str, word: Option<&str>, known: &[(&str, T)]) -> Choice<T> {
+fn one_of<T: Copy>(option: &str, word: Option<&str>, known: &[(&str, T)]) -> Result<T, Fault> {
     let word = word.unwrap_or(known[0].0);
-    let words: Vec<&str> = known.iter().map(|k| k.0).collect();
+    let words = || known.iter().map(|k| k.0).collect::<Vec<_>>().join(" or ");
     let found = known.iter().find(|k| k.0 == word).map(|k| k.1);
-    found.ok_or_else(|| wrong(option, word, &words.join(" or ")))
+    found.ok_or_else(|| wrong(option, word, &words()))
 }

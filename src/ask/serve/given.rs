@@ -6,25 +6,24 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
 
-use crate::report::ErrorDocument;
-
-pub(super) type Choice<T> = Result<T, ErrorDocument>;
+use super::super::asker::Asker;
+use crate::text::Fault;
 
 /// Most threads along an axis, and most work items of a thread.
 const MOST: i64 = 65_536;
 
 /// Names and values: a mapping, or a list of `NAME=VALUE`.
 #[derive(Debug, Clone, Default)]
-pub struct Given(Vec<String>);
+pub struct Assignments(Vec<String>);
 
-impl Given {
+impl Assignments {
     /// As `NAME=VALUE`.
     pub(super) fn texts(&self) -> &[String] {
         &self.0
     }
 }
 
-impl<'de> Deserialize<'de> for Given {
+impl<'de> Deserialize<'de> for Assignments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
@@ -38,7 +37,7 @@ impl<'de> Deserialize<'de> for Given {
             _ => None,
         };
         let expected = "expected a mapping from names to numbers or texts, or a list of \"NAME=VALUE\"";
-        texts.map(Given).ok_or_else(|| D::Error::custom(expected))
+        texts.map(Assignments).ok_or_else(|| D::Error::custom(expected))
     }
 }
 
@@ -53,22 +52,22 @@ impl ShapeList {
     }
 
     /// All of them, none of which may be longer than `most` along a dimension.
-    pub(super) fn up_to(&self, most: i64, option: &str) -> Choice<&Self> {
+    pub(super) fn up_to(&self, most: i64, option: &str) -> Result<&Self, Fault> {
         let too_long = self.0.iter().flatten().find(|&&extent| extent > most);
         too_long.map_or(Ok(self), |extent| {
             let message = format!("`options.{option}` has the extent {extent}; the most is {most}");
-            Err(ErrorDocument::single("request", message, None))
+            Err(Asker::Program.wrong(message, None))
         })
     }
 
-    /// The only one, if any was given.
-    pub(super) fn only(&self, option: &str) -> Choice<Option<[i64; 3]>> {
+    /// The only one, if any was given, for an operation that takes one.
+    pub(super) fn only(&self, option: &str, operation: &str) -> Result<Option<[i64; 3]>, Fault> {
         match self.0.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
             many => {
-                let message = format!("`options.{option}` has {} shapes; predict takes one", many.len());
-                Err(ErrorDocument::single("request", message, Some("use rank for several".to_owned())))
+                let message = format!("`options.{option}` has {} shapes; {operation} takes one", many.len());
+                Err(Asker::Program.wrong(message, Some("use rank for several")))
             }
         }
     }
@@ -108,17 +107,9 @@ pub struct WholeNumbers(pub(super) Vec<i64>);
 
 impl<'de> Deserialize<'de> for WholeNumbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let numbers = match &value {
-            Value::Null => &[],
-            Value::Array(numbers) => numbers.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let numbers: Option<Vec<i64>> =
-            numbers.iter().map(|n| n.as_i64().filter(|n| (1..=MOST).contains(n))).collect();
-        numbers
-            .map(WholeNumbers)
-            .ok_or_else(|| D::Error::custom("expected a number from 1 to 65536, or a list of them"))
+        let expected = "expected a number from 1 to 65536, or a list of them";
+        let number = |n: &Value| n.as_i64().filter(|n| (1..=MOST).contains(n));
+        one_or_many(deserializer, number, expected).map(WholeNumbers)
     }
 }
 
@@ -128,15 +119,24 @@ pub struct Texts(pub(super) Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let texts = match &value {
-            Value::Null => &[],
-            Value::Array(texts) => texts.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let texts: Option<Vec<String>> = texts.iter().map(|t| t.as_str().map(str::to_owned)).collect();
-        texts.map(Texts).ok_or_else(|| D::Error::custom("expected a text or a list of texts"))
+        let text = |t: &Value| t.as_str().map(str::to_owned);
+        one_or_many(deserializer, text, "expected a text or a list of texts").map(Texts)
     }
+}
+
+/// A value or a list of values; none at all for null.
+fn one_or_many<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    read: impl Fn(&Value) -> Option<T>,
+    expected: &str,
+) -> Result<Vec<T>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let all = match &value {
+        Value::Null => &[],
+        Value::Array(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    all.iter().map(read).collect::<Option<_>>().ok_or_else(|| D::Error::custom(expected))
 }
 
 macro_rules! schema_of {
@@ -153,7 +153,7 @@ macro_rules! schema_of {
     };
 }
 
-schema_of!(Given, "Given", {
+schema_of!(Assignments, "Given", {
     "description": "Names and values: a mapping, or a list of `NAME=VALUE`.",
     "anyOf": [
         {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn names_and_values_may_be_a_mapping_or_texts() {
-        let read = |value: Value| from_value::<Given>(value).map(|g| g.0);
+        let read = |value: Value| from_value::<Assignments>(value).map(|g| g.0);
         assert_eq!(read(json!({"N": 3, "M": "2*N"})).unwrap(), ["N=3", "M=2*N"]);
         assert_eq!(read(json!(["N=3"])).unwrap(), ["N=3"]);
         assert!(

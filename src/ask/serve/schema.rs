@@ -9,8 +9,8 @@ pub const SCHEMAS: [(&str, &str); 2] =
 /// The schema of a kind.
 pub fn schema(kind: &str) -> Option<Schema> {
     Some(match kind {
-        "request" => schema_for!(super::Request),
-        "answer" => schema_for!(super::Answer),
+        "request" => schema_for!(super::RequestLine),
+        "answer" => schema_for!(super::AnswerLine),
         _ => return None,
     })
 }

@@ -1,0 +1,61 @@
+//! The one front end: questions about kernels, asked as values and answered as documents. The command line, `serve`,
+//! the C interface and the Python package ask here.
+//!
+//! ```
+//! use wavecast::ask::{DeviceSource, KernelSource, Pieces, Predictor, Question, Rank};
+//!
+//! let text = "{wavecast: 1, kernel: copy, fields: {a: {dtype: f64, size: 1024}, b: {like: a}},
+//!              domain: {x: 1024}, loads: ['a[x]'], stores: ['b[x]']}";
+//! let kernels = KernelSource::new("copy.yaml", text).read()?;
+//! let predictor = Predictor::new(DeviceSource::named("a100"))?;
+//! let answers = Rank::default().answer(&kernels, &predictor, &Pieces::default())?;
+//! assert_eq!(answers[0].answer().unwrap().results[0].rank, 1);
+//! # Ok::<(), wavecast::text::Fault>(())
+//! ```
+//!
+//! The same as a request of a program, JSON in and JSON out:
+//!
+//! ```
+//! use wavecast::ask::Session;
+//!
+//! let session = Session::new(None);
+//! let answer = session.ask(r#"{"id": 1, "op": "predict", "device": "a100", "kernel": {
+//!     "wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 1024}, "b": {"like": "a"}},
+//!     "domain": {"x": 1024}, "loads": ["a[x]"], "stores": ["b[x]"]}}"#);
+//! assert!(answer.starts_with(r#"{"id":1,"ok":true,"result":{"schema":"wavecast/prediction/1""#));
+//! ```
+
+mod asker;
+mod check;
+#[cfg(feature = "fit")]
+mod compare;
+mod explain;
+mod launches;
+mod limits;
+mod predict;
+mod predictor;
+mod question;
+mod rank;
+mod serve;
+mod source;
+mod sweep;
+mod tie;
+
+pub use asker::Asker;
+pub use check::Inspect;
+#[cfg(feature = "fit")]
+pub use compare::Compare;
+pub use explain::Explain;
+pub use launches::OneLaunch;
+pub use limits::limits;
+pub use predict::Predict;
+pub use predictor::{ModelOptions, Predictor, counter};
+pub use question::{Pieces, Question, Replies, Reply};
+pub use rank::Rank;
+pub use serve::{
+    AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,
+    RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts, WholeNumbers, schema, serve,
+};
+pub use source::{DeviceSource, KernelSource, KernelsRead};
+pub use sweep::Sweep;
+pub use tie::Tie;

@@ -1,0 +1,89 @@
+//! Doing what a request asks for.
+
+use std::sync::Arc;
+
+use super::super::check::Inspect;
+use super::super::explain::Explain;
+use super::super::predict::Predict;
+use super::super::predictor::{ModelOptions, Predictor};
+use super::super::question::{Pieces, Question};
+use super::super::rank::Rank;
+use super::super::source::{KernelSource, KernelsRead};
+use super::super::sweep::Sweep;
+use super::answer::{Definition, Document, Documents};
+use crate::device::Device;
+use crate::kernel::{Kernel, Loaded};
+use crate::report::ErrorDocument;
+
+/// A question about kernels.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// What is there? They are remembered under this name.
+    Define(String),
+    Check(Inspect),
+    Predict(Predict),
+    Rank(Rank),
+    Explain(Explain),
+    Sweep(Sweep),
+}
+
+impl Asked {
+    /// Whether it may take so long that others should not wait for it.
+    pub fn is_long(&self) -> bool {
+        matches!(self, Asked::Rank(_) | Asked::Explain(_) | Asked::Sweep(_))
+    }
+}
+
+/// A request that needs no earlier one any more.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub asked: Asked,
+    pub source: KernelSource,
+    /// Where the text was read already.
+    pub loaded: Option<Arc<Loaded>>,
+    pub device: Option<String>,
+    pub device_set: Vec<String>,
+    pub model: ModelOptions<'static>,
+}
+
+impl Job {
+    /// What is answered; `predictor` gives the one that the request needs.
+    pub fn answer(
+        &self,
+        kernels: &KernelsRead,
+        predictor: impl FnOnce() -> Result<Predictor<'static>, ErrorDocument>,
+    ) -> Result<Documents, ErrorDocument> {
+        match &self.asked {
+            Asked::Define(name) => Ok(definition(name, kernels.kernels())),
+            Asked::Check(question) => {
+                let predictor = self.device.is_some().then(predictor).transpose()?;
+                let device: Option<&Device> = predictor.as_ref().map(Predictor::device);
+                let found = question.answer(kernels, device)?;
+                Ok(Documents::from_list(found.into_iter().map(|c| Document::Check(Box::new(c))).collect()))
+            }
+            Asked::Predict(question) => answered(question, kernels, &predictor()?, Document::Prediction),
+            Asked::Rank(question) => answered(question, kernels, &predictor()?, Document::Ranking),
+            Asked::Explain(question) => answered(question, kernels, &predictor()?, Document::Explanation),
+            Asked::Sweep(question) => answered(question, kernels, &predictor()?, Document::Sweep),
+        }
+    }
+}
+
+fn answered<Q: Question>(
+    question: &Q,
+    kernels: &KernelsRead,
+    on: &Predictor<'_>,
+    document: fn(Box<Q::Answer>) -> Document,
+) -> Result<Documents, ErrorDocument> {
+    Documents::from_replies(question.answer(kernels, on, &Pieces::default())?, document)
+}
+
+fn definition(name: &str, kernels: &[Kernel]) -> Documents {
+    let title = |k: &Kernel| match &k.variant {
+        Some(variant) => format!("{} ({variant})", k.name),
+        None => k.name.clone(),
+    };
+    let (name, kernels) = (name.to_owned(), kernels.iter().map(title).collect());
+    let definition = Definition { schema: "wavecast/definition/1", name, kernels };
+    Documents::from_list(vec![Document::Definition(definition)])
+}

@@ -1,0 +1,134 @@
+//! Where kernels and devices come from.
+
+use std::sync::Arc;
+
+use crate::device::{self, Device};
+use crate::kernel::{Kernel, Loaded, Options, load};
+use crate::text::{Fault, Sources};
+
+/// A text of kernels, how it is read, and which of them are meant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelSource {
+    /// What messages call it.
+    pub name: Arc<str>,
+    /// YAML or JSON.
+    pub text: Arc<str>,
+    /// How it is read.
+    pub options: Options,
+    /// The variants that are meant; all of them if none is named.
+    pub variants: Vec<String>,
+}
+
+impl KernelSource {
+    /// All kernels of a text.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        let (name, text) = (name.into(), text.into());
+        Self { name, text, options: Options::default(), variants: Vec::new() }
+    }
+
+    /// All its kernels, whatever variants are meant.
+    pub(super) fn load(&self) -> Result<Loaded, Fault> {
+        load(&self.name, &self.text, &self.options)
+    }
+
+    /// Its kernels.
+    pub fn read(self) -> Result<KernelsRead, Fault> {
+        let all = Arc::new(self.load()?);
+        KernelsRead::new(self, all)
+    }
+}
+
+/// Kernels that were read.
+#[derive(Debug, Clone)]
+pub struct KernelsRead {
+    pub(super) source: KernelSource,
+    /// Those of all variants.
+    pub(super) all: Arc<Loaded>,
+    /// Those that are meant.
+    pub(super) meant: Arc<Loaded>,
+}
+
+impl KernelsRead {
+    pub(super) fn new(source: KernelSource, all: Arc<Loaded>) -> Result<Self, Fault> {
+        let meant = match source.variants.as_slice() {
+            [] => Arc::clone(&all),
+            variants => Arc::new(Loaded::clone(&all).only(variants)?),
+        };
+        Ok(Self { source, all, meant })
+    }
+
+    /// The kernels that are meant.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.meant.kernels
+    }
+
+    /// The same, to be changed.
+    pub fn kernels_mut(&mut self) -> &mut [Kernel] {
+        &mut Arc::make_mut(&mut self.meant).kernels
+    }
+
+    /// Without what they were read from.
+    pub fn into_loaded(self) -> Loaded {
+        drop(self.all);
+        Arc::unwrap_or_clone(self.meant)
+    }
+
+    /// The texts that their places are in.
+    pub(super) fn sources(&self) -> &Sources {
+        &self.all.sources
+    }
+
+    /// Document by document the variants that are meant.
+    pub(super) fn documents(&self) -> impl Iterator<Item = &[Kernel]> {
+        self.kernels().chunk_by(|a, b| a.document == b.document)
+    }
+}
+
+/// Where a device comes from, and what is changed of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct DeviceSource {
+    /// An id or an alias, or what messages call the text; the default device if there is none.
+    name: Option<String>,
+    /// That of a file; none of a device that comes with Wavecast.
+    text: Option<Arc<str>>,
+    /// Numbers to change, as `PATH=VALUE`.
+    set: Vec<String>,
+}
+
+impl DeviceSource {
+    /// One that comes with Wavecast, by its id or an alias.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..Self::default() }
+    }
+
+    /// The text of a device file.
+    pub fn of_text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: Some(name.into()), text: Some(text.into()), set: Vec::new() }
+    }
+
+    /// The same with numbers changed by `PATH=VALUE` texts.
+    #[must_use]
+    pub fn with(self, set: Vec<String>) -> Self {
+        Self { set, ..self }
+    }
+
+    /// What is changed of it, as `PATH=VALUE` texts.
+    pub(super) fn changes(&self) -> &[String] {
+        &self.set
+    }
+
+    /// Whether none was named, so that the default device is meant.
+    pub fn is_assumed(&self) -> bool {
+        self.name.is_none()
+    }
+
+    /// The device, with further numbers changed.
+    pub fn read(&self, more: &[String]) -> Result<Device, Fault> {
+        let name = self.name.as_deref().unwrap_or(device::DEFAULT);
+        let set = [self.set.as_slice(), more].concat();
+        match &self.text {
+            Some(text) => device::read(name, text, &set),
+            None => device::find(name, &set),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `sweep`: a series over a parameter, a number of the device, or the block.
+
+use std::collections::BTreeSet;
+
+use super::launches::few;
+use super::predictor::Predictor;
+use super::question::{Pieces, Question, Replies, Reply};
+use super::source::KernelsRead;
+use crate::device::Device;
+use crate::kernel::{Kernel, Options, load};
+use crate::launch::{Candidate, Shapes};
+use crate::predict::Estimator;
+use crate::report::{SweepDocument, sweep_document, sweep_point};
+use crate::sweep::{SweepPlan, Varied, Vary, VaryKind, parse, run};
+use crate::text::Fault;
+
+/// How do predictions change with something that varies?
+#[derive(Debug, Clone, Default)]
+pub struct Sweep {
+    /// What varies, each as `NAME=VALUES`.
+    pub vary: Vec<String>,
+    /// At each point rank all launches and take the best.
+    pub best: bool,
+    /// The launches, or those that are ranked.
+    pub shapes: Shapes,
+}
+
+impl Question for Sweep {
+    type Answer = SweepDocument;
+
+    fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        let params: BTreeSet<&String> =
+            kernels.kernels().iter().flat_map(|k| k.params.iter().map(|p| &p.0)).collect();
+        let params: Vec<String> = params.into_iter().cloned().collect();
+        let keys: Vec<String> = on.device.numbers().into_iter().map(|n| n.path).collect();
+        let option = on.asker.option("vary");
+        let mut replies = Vec::new();
+        for of_document in kernels.documents() {
+            let lines = |k: &Kernel| self.launches(k).len();
+            let lines = if self.best { 1 } else { of_document.iter().map(lines).sum() };
+            let vary = parse(&self.vary, &option, &params, &keys, lines)?;
+            self.refuse_conflicts(&vary, kernels, on)?;
+            let subject = Subject { sweep: self, kernels, of_document, predictor: on };
+            let plan = SweepPlan { subject: &subject, kernels: of_document, best: self.best, vary: &vary };
+            pieces.begin(plan.points());
+            let points = run(&plan, &sweep_point, &pieces.done)?;
+            // A text without a kernel is refused when it is read.
+            let estimator = on.estimator(&of_document[0]);
+            let warnings = on.warnings(of_document, kernels.sources());
+            replies.push(Reply::found(sweep_document(&estimator, &vary, self.best, points, warnings)));
+        }
+        Ok(replies)
+    }
+}
+
+impl Sweep {
+    /// For the best those that `rank` considers, otherwise those that were given.
+    fn launches(&self, kernel: &Kernel) -> Vec<Candidate> {
+        if self.best {
+            return self.shapes.candidates(kernel);
+        }
+        few(&self.shapes, kernel).into_iter().map(|chosen| chosen.candidate).collect()
+    }
+
+    /// Refuses what is given twice.
+    fn refuse_conflicts(
+        &self,
+        vary: &[Vary],
+        kernels: &KernelsRead,
+        predictor: &Predictor<'_>,
+    ) -> Result<(), Fault> {
+        let asker = predictor.asker;
+        let best = asker.option("best");
+        let (blocks, folds) = (&self.shapes.blocks, &self.shapes.folds);
+        for Vary { name, kind, .. } in vary {
+            let sets =
+                |texts: &[String]| texts.iter().any(|t| t.split('=').next().map(str::trim) == Some(name));
+            if sets(&kernels.source.options.set) || sets(predictor.source.changes()) {
+                let message = format!("`{name}` varies and is set");
+                return Err(asker.wrong(message, Some("leave out one of them")));
+            }
+            if self.best && matches!(kind.word(), "block" | "fold") {
+                let help = format!("{best} ranks all launches at each point; vary something else");
+                return Err(asker.wrong(format!("`{name}` varies and {best} is given"), Some(&help)));
+            }
+            let given = match kind {
+                VaryKind::Block => !blocks.is_empty() || !self.shapes.threads.is_empty(),
+                VaryKind::Fold => !folds.is_empty(),
+                _ => false,
+            };
+            if given {
+                let message = format!("`{name}` varies and is given");
+                return Err(asker.wrong(message, Some("leave out one of them")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A document whose kernels and device are read anew for each point.
+struct Subject<'a> {
+    sweep: &'a Sweep,
+    kernels: &'a KernelsRead,
+    of_document: &'a [Kernel],
+    predictor: &'a Predictor<'a>,
+}
+
+impl Varied for Subject<'_> {
+    fn device(&self, set: &[String]) -> Result<Device, Fault> {
+        self.predictor.source.read(set)
+    }
+
+    fn kernels(&self, set: Vec<String>) -> Result<Vec<Kernel>, Fault> {
+        if set.is_empty() {
+            return Ok(self.of_document.to_vec());
+        }
+        let source = &self.kernels.source;
+        let set = [source.options.set.clone(), set].concat();
+        let options = Options { set, limits: source.options.limits };
+        let document = self.of_document[0].document;
+        let loaded = load(&source.name, &source.text, &options)?;
+        // Only some of the variants may have been asked for.
+        let meant = |k: &Kernel| self.of_document.iter().any(|of| of.variant == k.variant);
+        Ok(loaded.kernels.into_iter().filter(|k| k.document == document && meant(k)).collect())
+    }
+
+    fn launches(&self, kernel: &Kernel) -> Vec<Candidate> {
+        self.sweep.launches(kernel)
+    }
+
+    fn estimator<'k>(&'k self, kernel: &'k Kernel, device: &'k Device) -> Estimator<'k> {
+        self.predictor.model.estimator(kernel, device)
+    }
+}
