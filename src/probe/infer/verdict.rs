@@ -2,7 +2,9 @@
 
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
-use super::super::finding::{MappingFound, PrefetchFound, ReplacementFound, Structure};
+use super::super::finding::{
+    FittingArrays, MappedLines, MappingFound, PrefetchFound, ReplacementFound, Structure,
+};
 use super::super::log::Run;
 use super::super::noise::noise_of;
 use super::super::sethash::{self, Evictions};
@@ -28,18 +30,20 @@ const FEW: usize = 3;
 pub fn infer(runs: &[Run]) -> Structure {
     let clusters = Clusters::new(runs);
     let noise = noise_of(runs, &clusters);
-    let edges = edge::edge(runs, &clusters, noise);
-    let sector = line::line(runs, &clusters, noise, edges);
-    let Some(brought) = sector.value.filter(|&b| b > 0) else { return without_line(clusters, sector, edges) };
+    let arrays = edge::arrays(runs, &clusters, noise);
+    let sector = line::line(runs, &clusters, noise, arrays);
+    let Some(brought) = sector.value.filter(|&b| b > 0) else {
+        return without_line(clusters, sector, arrays);
+    };
     let prefetch = prefetch::prefetch(runs, &clusters, brought);
-    let line = sector::line(runs, &clusters, noise, &sector, (edges, prefetch.value));
+    let line = sector::line(runs, &clusters, noise, &sector, (arrays, prefetch.value));
     let bytes = line.value.unwrap_or(brought);
-    let flips = flips(runs, &clusters, noise, (bytes, brought), edges.0);
+    let flips = flips(runs, &clusters, noise, (bytes, brought), arrays.fits_bytes);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
     let sets = known_sets(&flips, &evictions, prefetch.value, noise);
     let (mut ways, mapping, capacity) = match &sets {
         Some(sets) => whole(&flips, sets, bytes),
-        None => parts(runs, &clusters, &flips, edges, bytes),
+        None => parts(runs, &clusters, &flips, arrays, bytes),
     };
     let known = sets.as_ref().and_then(|sets| {
         let ways: &[u32] = &sets.ways;
@@ -58,9 +62,9 @@ pub fn infer(runs: &[Run]) -> Structure {
     if let Some(known) = &known {
         ways.value = Some(known.ways.to_vec());
     }
-    let edge = edges;
+    let mapping = mapping.map(|rule| MappedLines::new(rule, bytes));
     let mut found =
-        Structure { clusters, line, sector, capacity, edge, ways, mapping, replacement, prefetch };
+        Structure { clusters, line, sector, capacity, arrays, ways, mapping, replacement, prefetch };
     if found.replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
         found.capacity.at_most(Confidence::Medium);
     }
@@ -89,14 +93,14 @@ impl Structure {
     }
 }
 
-fn without_line(clusters: Clusters, sector: Finding<u64>, edge: (Option<u64>, Option<u64>)) -> Structure {
+fn without_line(clusters: Clusters, sector: Finding<u64>, arrays: FittingArrays) -> Structure {
     let open = || "the line size is not known".to_owned();
     Structure {
         clusters,
         line: sector.clone(),
         sector,
         capacity: Finding::open(open()),
-        edge,
+        arrays,
         ways: Finding::open(open()),
         mapping: Finding::open(open()),
         replacement: Finding::open(open()),
@@ -261,16 +265,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
 }
 
 /// With some sets seen, or none.
-fn parts(
-    runs: &[Run],
-    clusters: &Clusters,
-    flips: &Flips,
-    edges: (Option<u64>, Option<u64>),
-    bytes: u64,
-) -> Parts {
+fn parts(runs: &[Run], clusters: &Clusters, flips: &Flips, arrays: FittingArrays, bytes: u64) -> Parts {
     let element = runs.first().map_or(4, |r| u64::from(r.element));
     let n = |bytes: u64| bytes / element;
-    let open = match edges {
+    let open = match (arrays.fits_bytes, arrays.overflows_bytes) {
         (Some(fits), None) => Finding::open(format!("an array of {fits} B still fits")).next(format!(
             "n={} s={}",
             n(fits * 2),
@@ -286,7 +284,7 @@ fn parts(
         }
         _ => Finding::open("no array was large enough to miss".to_owned()).next("larger arrays"),
     };
-    let capacity = match edges {
+    let capacity = match (arrays.fits_bytes, arrays.overflows_bytes) {
         (Some(fits), Some(over)) if over - fits <= bytes && over > fits => {
             let why = format!("{fits} B fit, {over} B do not");
             let mut found = Finding::new((over - 1) / bytes * bytes, Confidence::Medium, why);
@@ -302,7 +300,7 @@ fn parts(
     };
     let mut next = format!(
         "arrays that grow from {} elements by {} each, s={}, until all lines miss",
-        edges.1.map_or(0, n),
+        arrays.overflows_bytes.map_or(0, n),
         n(bytes),
         n(bytes)
     );
