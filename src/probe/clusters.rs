@@ -97,9 +97,8 @@ impl Clusters {
         found.keep_frequent(&counts);
         found.levels = Levels(vec![0; MOST]);
         for (number, cluster) in (1..).zip(&found.all) {
-            if let Some(bins) = found.levels.0.get_mut(cluster.low..=cluster.high) {
-                bins.iter_mut().filter(|b| **b == 0).for_each(|b| *b = number);
-            }
+            let bins = &mut found.levels.0[cluster.low..=cluster.high];
+            bins.iter_mut().filter(|b| **b == 0).for_each(|b| *b = number);
         }
         found
     }

@@ -13,6 +13,7 @@ use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
 use super::{BESIDE, edge, line, prefetch, replay, rules, sector};
+use crate::trace::numbering::number;
 
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
@@ -129,7 +130,7 @@ fn known_sets(
 ) -> Option<Sets> {
     let mut exact = sets(flips, evictions);
     let plain = matches!(prefetch, None | Some(PrefetchFound::None));
-    let count = |sets: &Sets| u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let count = |sets: &Sets| number(sets.ways.len());
     let fitted = exact.as_ref().map(|s| fit(&s.known, &s.beside, count(s)));
     if plain && fitted.as_ref().is_some_and(|f| !matches!(f, MappingFound::Table { .. })) {
         return exact;
@@ -168,7 +169,7 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
         if flips.single_steps {
             known.push((class.fresh.start, set));
         }
-        ways.push(u32::try_from(class.old.len()).unwrap_or(u32::MAX));
+        ways.push(number(class.old.len()));
     }
     known.sort_unstable();
     let beside = beside(&known, evictions);
@@ -197,7 +198,7 @@ type Parts = (Finding<Vec<u32>>, Finding<MappingFound>, Finding<u64>);
 
 /// With all sets seen to overflow.
 fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
-    let count = u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let count = number(sets.ways.len());
     let mut rule = fit(&sets.known, &sets.beside, count);
     let tried = sets.known.len() + sets.beside.len();
     if let MappingFound::Xor { bits, .. } = &rule
