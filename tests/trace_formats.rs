@@ -139,7 +139,7 @@ fn the_same_kernel_is_the_same_trace_in_every_format() {
         assert_eq!(contents(&trace, moved), expected, "{text}");
         assert_eq!((trace.block.0, trace.blocks()), ([2, 1, 1], 2));
         // Warps of two threads do the same instructions together, whatever the format knows of them.
-        let order = order(&trace, SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
+        let order = order(&trace, SchedulePolicy::Warp, WarpShape::new(2).unwrap());
         let threads: Vec<u32> = order.iter().map(|&i| trace.accesses()[i as usize].thread).collect();
         assert_eq!(threads, [0, 1, 2, 3, 0, 1, 2, 0, 1, 2], "{text}");
     }
@@ -186,7 +186,7 @@ fn written_traces_are_read_again() {
 
     let crawford = one(CRAWFORD);
     let mut out = Vec::new();
-    let order = order(&crawford, SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
+    let order = order(&crawford, SchedulePolicy::Warp, WarpShape::new(2).unwrap());
     write_scheduled(&mut out, &crawford, 2, order.iter().copied()).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.starts_with("2 2\n0x1000 R 0 0 0\n0x1004 R 0 0 0\n0x1008 R 1 0 0\n"), "{text}");

@@ -125,7 +125,7 @@ impl Hierarchy {
         self.alone = Some(0);
     }
 
-    /// Bytes that blocks would load that have an endless L1 for themselves.
+    /// Bytes that blocks would load that have an endless L1 for themselves; 0 before they are counted.
     pub fn alone(&self) -> u64 {
         self.alone.unwrap_or(0)
     }
@@ -137,7 +137,7 @@ impl Hierarchy {
 
     /// The same of a machine that was added.
     pub fn volumes_of(&self, machine: usize) -> LevelVolumes {
-        self.machines.get(machine).map(|m| m.volumes).unwrap_or_default()
+        self.machines[machine].volumes
     }
 
     /// Sectors that wait in L2 to be written back, in bytes.
@@ -147,7 +147,7 @@ impl Hierarchy {
 
     /// The same of a machine that was added.
     pub fn dirty_of(&self, machine: usize) -> u64 {
-        self.machines.get(machine).map_or(0, |m| m.l2.dirty_sectors() * m.sector)
+        self.machines[machine].l2.dirty_sectors() * self.machines[machine].sector
     }
 
     /// Runs blocks in their order: they go round the SMs, and an SM that is done with one gets the next.

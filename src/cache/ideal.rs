@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
+use crate::trace::numbering::number;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -94,7 +95,7 @@ impl Ideal {
             at
         } else {
             self.slots.push(slot);
-            u32::try_from(self.slots.len() - 1).unwrap_or(NONE - 1)
+            number(self.slots.len() - 1)
         };
         self.places.insert(line, at);
         self.link(at);
@@ -110,22 +111,21 @@ impl Ideal {
 
     fn unlink(&mut self, at: u32) {
         let Slot { older, newer, .. } = self.slots[at as usize];
-        match self.slots.get_mut(older as usize) {
-            Some(slot) => slot.newer = newer,
-            None => self.oldest = newer,
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.slots[older as usize].newer = newer,
         }
-        match self.slots.get_mut(newer as usize) {
-            Some(slot) => slot.older = older,
-            None => self.newest = older,
+        match newer {
+            NONE => self.newest = older,
+            _ => self.slots[newer as usize].older = older,
         }
     }
 
     fn link(&mut self, at: u32) {
         let before = self.newest;
-        if let Some(slot) = self.slots.get_mut(before as usize) {
-            slot.newer = at;
-        } else {
-            self.oldest = at;
+        match before {
+            NONE => self.oldest = at,
+            _ => self.slots[before as usize].newer = at,
         }
         let slot = &mut self.slots[at as usize];
         (slot.older, slot.newer) = (before, NONE);

@@ -105,7 +105,7 @@ impl<R: Borrow<Requests>> Window<R> {
         self.active.retain(|b| {
             let done = b.is_done();
             if done {
-                *active_bytes = active_bytes.saturating_sub(b.bytes());
+                *active_bytes -= b.bytes();
             }
             !done
         });
@@ -116,15 +116,13 @@ impl<R: Borrow<Requests>> Window<R> {
 pub fn simulate_order(trace: &Trace, order: &[u32], blocks: &[usize], cache: &CacheShape) -> Statistics {
     let mut chosen = vec![false; trace.blocks()];
     for &block in blocks {
-        if let Some(chosen) = chosen.get_mut(block) {
-            *chosen = true;
-        }
+        chosen[block] = true;
     }
     let mut simulation = Simulation::new(cache.clone());
     let size = trace.block_threads();
     let shift = cache.geometry().line().ilog2();
     for &position in order {
-        let Some(access) = trace.accesses().get(position as usize) else { continue };
+        let access = &trace.accesses()[position as usize];
         if access.kind == TraceKind::Barrier || !chosen[access.thread as usize / size] {
             continue;
         }

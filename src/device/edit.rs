@@ -3,7 +3,7 @@
 use crate::text::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
 
 /// A number to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Change {
     /// Its path, such as `l1.line`.
     pub path: String,

@@ -24,7 +24,9 @@ static TABLE: LazyLock<(Vec<u16>, Vec<f32>)> = LazyLock::new(|| {
     let first = |bits: u32| {
         let latency = f32::from_bits(bits << DROPPED);
         let bin = starts.partition_point(|&s| s <= latency).saturating_sub(1);
-        u16::try_from(bin).unwrap_or(u16::MAX)
+        #[expect(clippy::cast_possible_truncation, reason = "less than 3201")]
+        let bin = bin as u16;
+        bin
     };
     ((ONE..=last).map(first).collect(), starts)
 });
@@ -59,9 +61,7 @@ impl Counts {
     pub(super) fn new(run: &Run) -> Self {
         let mut counts = vec![0_u32; MOST];
         for load in &run.loads {
-            if let Some(count) = counts.get_mut(bin(load.latency)) {
-                *count += 1;
-            }
+            counts[bin(load.latency)] += 1;
         }
         let all = (0_u16..).zip(counts).filter(|c| c.1 > 0).collect();
         Self { all, loads: run.loads.len() }

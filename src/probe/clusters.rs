@@ -1,9 +1,13 @@
 //! Which latencies belong together: hits of the levels, and what is none of them.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::bins::{BINS, Counts, MOST, bin, cycles};
 use super::clock;
 use super::confidence::Confidence;
 use super::log::Run;
+use super::serial::percent;
 
 /// Bins over which counts are smoothed to either side: 3 %.
 const REACH: usize = 6;
@@ -17,16 +21,20 @@ const LONG: usize = 500;
 const VALLEY: f64 = 0.4;
 
 /// Latencies that belong together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Cluster {
-    /// Their median in cycles.
+    /// Median, in cycles.
     pub cycles: f64,
-    /// Relative standard deviation, from the median deviation.
-    pub spread: f64,
-    /// Loads in it.
+    /// Relative standard deviation, from the median deviation; written in percent.
+    #[serde(rename = "spread_percent", serialize_with = "percent")]
+    #[schemars(with = "f64")]
+    pub spread_share: f64,
+    /// Loads.
     pub loads: u64,
     /// The first and the last bin of latencies that belong to it.
+    #[serde(skip)]
     low: usize,
+    #[serde(skip)]
     high: usize,
 }
 
@@ -39,13 +47,15 @@ impl Cluster {
 }
 
 /// All clusters, the fastest first.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Clusters {
-    /// The clusters.
+    /// Clusters of latencies, the fastest first.
+    #[serde(rename = "clusters")]
     pub all: Vec<Cluster>,
     /// Loads in no cluster.
     pub outliers: u64,
     /// For each bin, one more than the number of its cluster; 0 for none.
+    #[serde(skip)]
     levels: Levels,
 }
 
@@ -87,9 +97,8 @@ impl Clusters {
         found.keep_frequent(&counts);
         found.levels = Levels(vec![0; MOST]);
         for (number, cluster) in (1..).zip(&found.all) {
-            if let Some(bins) = found.levels.0.get_mut(cluster.low..=cluster.high) {
-                bins.iter_mut().filter(|b| **b == 0).for_each(|b| *b = number);
-            }
+            let bins = &mut found.levels.0[cluster.low..=cluster.high];
+            bins.iter_mut().filter(|b| **b == 0).for_each(|b| *b = number);
         }
         found
     }
@@ -139,7 +148,7 @@ impl Clusters {
     /// taken for each other.
     pub fn clarity(&self) -> Confidence {
         let [hit, miss, ..] = self.all.as_slice() else { return Confidence::Low };
-        let apart = (miss.cycles / hit.cycles).ln() / (hit.spread + miss.spread);
+        let apart = (miss.cycles / hit.cycles).ln() / (hit.spread_share + miss.spread_share);
         if apart < BLURRED {
             Confidence::Low
         } else if apart < CLEAR {
@@ -228,7 +237,7 @@ fn cluster(counts: &[u64], peak: usize, (from, to): (usize, usize), step: f64) -
     let within = |i: &usize| (centre - window..=centre + window).contains(&((*i as f64 + 0.5) / BINS));
     let (low, high) = ((from..to).find(within)?, (from..to).rev().find(within)?);
     let loads = counts[low..=high].iter().sum();
-    let cluster = Cluster { cycles: cycles(median as f64), spread, loads, low, high };
+    let cluster = Cluster { cycles: cycles(median as f64), spread_share: spread, loads, low, high };
     // What is as wide as the window is no peak but a stretch of outliers.
     (spread < WIDEST / 3.0).then_some(cluster)
 }

@@ -1,7 +1,10 @@
 //! How sure a finding is, and what it rests on.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The logs do not say.
@@ -15,15 +18,16 @@ pub enum Confidence {
 }
 
 /// Something found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "FindingDocument")]
 pub struct Finding<T> {
-    /// What; none if it is open.
+    /// What; null if it is open.
     pub value: Option<T>,
     /// How sure.
     pub confidence: Confidence,
     /// What it rests on.
     pub evidence: Vec<String>,
-    /// Further runs that would settle what is open.
+    /// Further runs that would settle what is open: n and s in elements.
     pub next: Vec<String>,
 }
 
@@ -36,6 +40,12 @@ impl<T> Finding<T> {
     /// Nothing, with why.
     pub fn open(why: impl Into<String>) -> Self {
         Self { value: None, confidence: Confidence::Open, evidence: vec![why.into()], next: Vec::new() }
+    }
+
+    /// The same of what its value stands for.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Finding<U> {
+        let Self { value, confidence, evidence, next } = self;
+        Finding { value: value.map(to), confidence, evidence, next }
     }
 
     /// Adds what would settle it.

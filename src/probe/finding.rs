@@ -1,7 +1,35 @@
 //! The structure of a cache as it was found.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+
 use super::clusters::Clusters;
 use super::confidence::Finding;
+use super::gf2::address_bits;
+
+/// A type that is written as another one, which has all keys whatever was found.
+macro_rules! written_as {
+    ($found:ty, $written:ty, |$value:ident| $form:expr) => {
+        impl Serialize for $found {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let $value = self;
+                $form.serialize(serializer)
+            }
+        }
+
+        impl JsonSchema for $found {
+            fn schema_name() -> Cow<'static, str> {
+                <$written>::schema_name()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                <$written>::json_schema(generator)
+            }
+        }
+    };
+}
 
 /// From lines to sets, as it was found. Lines count from the beginning of the array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,35 +82,101 @@ impl MappingFound {
             MappingFound::Table { sets } => sets.get(usize::try_from(line).ok()?).copied().flatten(),
         }
     }
+}
 
-    /// Its kind in a word.
-    pub fn word(&self) -> &'static str {
-        match self {
-            MappingFound::Single => "single",
-            MappingFound::Bits { .. } => "bits",
-            MappingFound::Spatial { .. } => "spatial",
-            MappingFound::Xor { .. } => "xor",
-            MappingFound::Table { .. } => "table",
+/// From lines of a certain length to sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedLines {
+    rule: MappingFound,
+    line_bytes: u64,
+}
+
+impl MappedLines {
+    /// A rule for lines of so many bytes.
+    pub(super) fn new(rule: MappingFound, line_bytes: u64) -> Self {
+        Self { rule, line_bytes }
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &MappingFound {
+        &self.rule
+    }
+
+    /// The set of a line, if it is known.
+    pub fn set(&self, line: u64) -> Option<u32> {
+        self.rule.set(line)
+    }
+
+    /// Number of sets.
+    pub fn sets(&self) -> u32 {
+        match &self.rule {
+            MappingFound::Single => 1,
+            MappingFound::Bits { sets } | MappingFound::Spatial { sets, .. } => *sets,
+            MappingFound::Xor { masks, .. } => 1 << masks.len(),
+            MappingFound::Table { sets } => sets.iter().flatten().max().map_or(0, |most| most + 1),
+        }
+    }
+
+    /// Of parities, the bits of a byte address that each takes.
+    pub fn address_bits(&self) -> Option<Vec<Vec<u32>>> {
+        match &self.rule {
+            MappingFound::Xor { masks, .. } => Some(address_bits(masks, self.line_bytes)),
+            _ => None,
         }
     }
 }
 
+/// From lines to sets, as it is written. Lines count from the beginning of the array.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MappingDocument")]
+struct WrittenMapping {
+    /// single, bits (remainder by the number of sets), spatial, xor, table.
+    kind: &'static str,
+    /// Number of sets.
+    sets: u32,
+    /// For spatial: consecutive lines of a set.
+    run: Option<u32>,
+    /// For xor: the bits of a byte address whose parity is a bit of the set, for each of them.
+    address_bits: Option<Vec<Vec<u32>>>,
+    /// For table: the set of each line; null where it is not known.
+    table: Option<Vec<Option<u32>>>,
+}
+
+written_as!(MappedLines, WrittenMapping, |mapped| {
+    let (kind, run, table) = match &mapped.rule {
+        MappingFound::Single => ("single", None, None),
+        MappingFound::Bits { .. } => ("bits", None, None),
+        MappingFound::Spatial { run, .. } => ("spatial", Some(*run), None),
+        MappingFound::Xor { .. } => ("xor", None, None),
+        MappingFound::Table { sets } => ("table", None, Some(sets.clone())),
+    };
+    WrittenMapping { kind, sets: mapped.sets(), run, address_bits: mapped.address_bits(), table }
+});
+
 /// Which line gives way, as it was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub enum ReplacementFound {
     /// The least recently used.
+    #[serde(rename = "lru")]
     Lru,
     /// The first that came in.
+    #[serde(rename = "fifo")]
     Fifo,
     /// That of a tree of halves.
+    #[serde(rename = "tree-plru")]
     TreePlru,
     /// The first that was not used of late.
+    #[serde(rename = "nru")]
     Nru,
     /// Re-reference interval prediction with two bits.
+    #[serde(rename = "srrip")]
     Srrip,
     /// Not the least recently used, nor one of the others.
+    #[serde(rename = "not lru")]
     NotLru,
     /// Sets have one line: there is nothing to choose.
+    #[serde(rename = "direct-mapped")]
     Direct,
 }
 
@@ -118,24 +212,55 @@ pub enum PrefetchFound {
     },
 }
 
+/// A prefetch, as it is written.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PrefetchDocument")]
+struct WrittenPrefetch {
+    /// none, miss (a miss brings more lines), stream (use of a prefetched line does, too).
+    kind: &'static str,
+    /// Lines beyond the one needed, if they are known.
+    lines: Option<u32>,
+}
+
+written_as!(PrefetchFound, WrittenPrefetch, |found| match *found {
+    PrefetchFound::None => WrittenPrefetch { kind: "none", lines: None },
+    PrefetchFound::AtMiss { distance } => WrittenPrefetch { kind: "miss", lines: Some(distance) },
+    PrefetchFound::Stream { distance } => WrittenPrefetch { kind: "stream", lines: distance },
+});
+
+/// Where arrays begin to miss when they are warm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct FittingArrays {
+    /// Bytes of the largest array that fits.
+    pub fits_bytes: Option<u64>,
+    /// Bytes of the smallest array that does not.
+    pub overflows_bytes: Option<u64>,
+}
+
 /// The structure of a cache or TLB.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "StructureDocument")]
 pub struct Structure {
     /// Clusters of latencies: the first are hits.
+    #[serde(skip)]
     pub clusters: Clusters,
-    /// Bytes of a line or page.
+    /// Bytes of a line or page: what gives way as a whole.
+    #[serde(rename = "line_bytes")]
     pub line: Finding<u64>,
     /// Bytes that a miss brings: a sector of the line, or all of it.
+    #[serde(rename = "sector_bytes")]
     pub sector: Finding<u64>,
-    /// Bytes.
+    /// Bytes of all lines.
+    #[serde(rename = "capacity_bytes")]
     pub capacity: Finding<u64>,
-    /// Bytes of the largest array without misses and of the smallest with them.
-    pub edge: (Option<u64>, Option<u64>),
-    /// Lines of each set.
+    /// Which arrays fit.
+    #[serde(flatten)]
+    pub arrays: FittingArrays,
+    /// Lines of each set, in the order of the mapping.
     pub ways: Finding<Vec<u32>>,
     /// From lines to sets.
-    pub mapping: Finding<MappingFound>,
-    /// Which line gives way.
+    pub mapping: Finding<MappedLines>,
+    /// lru, fifo, tree-plru, nru, srrip, not lru, direct-mapped.
     pub replacement: Finding<ReplacementFound>,
     /// Lines that come without being asked for.
     pub prefetch: Finding<PrefetchFound>,

@@ -49,6 +49,13 @@ impl Basis {
     }
 }
 
+/// The bits of byte addresses that masks of line bits stand for, with lines of so many bytes.
+pub(super) fn address_bits(masks: &[u64], line_bytes: u64) -> Vec<Vec<u32>> {
+    let low = line_bytes.max(1).trailing_zeros();
+    let bits = |mask: &u64| (0..64).filter(|b| mask >> b & 1 == 1).map(|b| b + low).collect();
+    masks.iter().map(bits).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,12 @@
 //! How far off is sure follows from how much the plateau itself scatters, so that a noisy one gives a wider
 //! bracket. Nothing is known here of nominal sizes.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::confidence::Confidence;
 use super::read::SizePoint;
+use super::serial::percent;
 
 /// Least number of sizes that make a plateau.
 const LEAST: usize = 3;
@@ -22,29 +26,31 @@ const ON: f64 = 3.0;
 const RISE: f64 = 1.1;
 
 /// A level: a plateau, and where it ends.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyLevel {
-    /// Median latency of the plateau in cycles.
+    /// Median latency, in cycles.
     pub cycles: f64,
-    /// KiB of its first and last size.
-    pub plateau: (f64, f64),
-    /// Relative scatter of latencies on it.
-    pub scatter: f64,
-    /// Where it ends; none of the last.
+    /// First and last size of the plateau, in KiB.
+    pub plateau_kib: [f64; 2],
+    /// Relative scatter on it; written in percent.
+    #[serde(rename = "scatter_percent", serialize_with = "percent")]
+    #[schemars(with = "f64")]
+    pub scatter_share: f64,
+    /// Where it ends; null for the last.
     pub edge: Option<Edge>,
 }
 
 /// Where a plateau ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "EdgeDocument")]
 pub struct Edge {
-    /// KiB of the last size on the plateau.
-    pub on: f64,
-    /// KiB of the first size off it.
-    pub off: f64,
-    /// KiB of the middle of the bracket, on a logarithmic scale; no better than the bracket.
-    pub estimate: f64,
-    /// Latency of the next plateau over that of this one.
-    pub rise: f64,
+    /// Last size on the plateau and first size off it, in KiB: the edge lies between.
+    pub bracket_kib: [f64; 2],
+    /// The middle of the bracket on a logarithmic scale, in KiB: no better than the bracket.
+    pub estimate_kib: f64,
+    /// Latency of the next plateau over that at the end of this one.
+    #[serde(rename = "rise")]
+    pub rise_ratio: f64,
     /// How sure it is that there is an edge.
     pub confidence: Confidence,
 }
@@ -62,8 +68,8 @@ pub fn levels(points: &[SizePoint]) -> Vec<LatencyLevel> {
         let edge = next.and_then(|next| edge(&points, (from, to), end, &line, next));
         found.push(LatencyLevel {
             cycles: median(&points[from..=to]),
-            plateau: (points[from].kib, points[to].kib),
-            scatter: line.scatter,
+            plateau_kib: [points[from].kib, points[to].kib],
+            scatter_share: line.scatter,
             edge,
         });
     }
@@ -180,7 +186,7 @@ fn edge(
     let (on, off) = (points[on].kib, points[off].kib);
     let confidence =
         if rise >= 1.25 && to + 1 >= from + LEAST { Confidence::High } else { Confidence::Medium };
-    Some(Edge { on, off, estimate: (on * off).sqrt(), rise, confidence })
+    Some(Edge { bracket_kib: [on, off], estimate_kib: (on * off).sqrt(), rise_ratio: rise, confidence })
 }
 
 #[cfg(test)]
@@ -202,7 +208,8 @@ mod tests {
             assert_eq!(found.len(), 3, "{found:#?}");
             for (level, size) in found.iter().zip([64.0, 4096.0]) {
                 let edge = level.edge.unwrap();
-                assert!(edge.on <= size * 1.001 && size <= edge.off && edge.off / edge.on < 1.3, "{edge:?}");
+                let [on, off] = edge.bracket_kib;
+                assert!(on <= size * 1.001 && size <= off && off / on < 1.3, "{edge:?}");
                 assert_eq!(edge.confidence, Confidence::High);
             }
             assert_eq!(found[2].edge, None);

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::confidence::{Confidence, Finding};
 use super::read::MshrPoint;
 
@@ -10,16 +13,17 @@ use super::read::MshrPoint;
 const JUMP: f64 = 1.35;
 
 /// Miss-status holding registers of a core.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "MshrDocument")]
 pub struct MshrsFound {
     /// Of a core.
     pub total: Finding<u32>,
-    /// The range that the figures leave.
-    pub range: Option<(u32, u32)>,
+    /// The least and the most that the figures leave.
+    pub range: Option<[u32; 2]>,
     /// Those that one warp can use.
     pub per_warp: Finding<u32>,
-    /// Most loads of each warp without a wait, by the number of warps.
-    pub free: Vec<(u32, u32)>,
+    /// Numbers of warps, each with the most loads of each warp that do not wait.
+    pub free: Vec<[u32; 2]>,
 }
 
 /// From times over warps and loads.
@@ -28,35 +32,35 @@ pub fn mshrs(points: &[MshrPoint]) -> MshrsFound {
     for p in points.iter().filter(|p| p.cycles > 0.0) {
         by_warps.entry(p.warps).or_default().entry(p.loads).or_default().push(p.cycles);
     }
-    let free: Vec<(u32, u32)> = by_warps.iter().filter_map(|(&w, loads)| Some((w, free(loads)?))).collect();
-    let Some(most) = free.iter().map(|f| f.1).max() else {
+    let free: Vec<[u32; 2]> = by_warps.iter().filter_map(|(&w, loads)| Some([w, free(loads)?])).collect();
+    let Some(most) = free.iter().map(|f| f[1]).max() else {
         let more = || "1 to 24 warps with 1 to 16 loads each".to_owned();
         let open = || Finding::open("no number of loads makes a wait").next(more());
         return MshrsFound { total: open(), range: None, per_warp: open(), free };
     };
-    let mut range = (0, u32::MAX);
-    for &(warps, loads) in &free {
-        range.0 = range.0.max(warps.saturating_mul(loads));
+    let mut range = [0, u32::MAX];
+    for &[warps, loads] in &free {
+        range[0] = range[0].max(warps.saturating_mul(loads));
         if loads < most {
-            range.1 = range.1.min(warps.saturating_mul(loads + 1).saturating_sub(1));
+            range[1] = range[1].min(warps.saturating_mul(loads + 1).saturating_sub(1));
         }
     }
-    let few: Vec<u32> = free.iter().filter(|f| f.1 == most).map(|f| f.0).collect();
-    let same = few.len() > 1 && few.contains(&free[0].0);
+    let few: Vec<u32> = free.iter().filter(|f| f[1] == most).map(|f| f[0]).collect();
+    let same = few.len() > 1 && few.contains(&free[0][0]);
     let why = format!(
         "up to {most} loads of each warp do not wait with 1 to {} warps",
         few.iter().max().unwrap_or(&1)
     );
-    let limited = free.iter().any(|f| f.1 < most);
+    let limited = free.iter().any(|f| f[1] < most);
     let per_warp =
         Finding::new(most, if same && limited { Confidence::High } else { Confidence::Medium }, why);
     let total = total(&free, range, limited);
-    MshrsFound { total, range: (range.1 < u32::MAX).then_some(range), per_warp, free }
+    MshrsFound { total, range: (range[1] < u32::MAX).then_some(range), per_warp, free }
 }
 
-fn total(free: &[(u32, u32)], (low, high): (u32, u32), limited: bool) -> Finding<u32> {
-    let product = |f: &&(u32, u32)| f.0.saturating_mul(f.1) == low;
-    let at = free.iter().find(product).map_or(String::new(), |f| format!("{} warps of {} loads", f.0, f.1));
+fn total(free: &[[u32; 2]], [low, high]: [u32; 2], limited: bool) -> Finding<u32> {
+    let product = |f: &&[u32; 2]| f[0].saturating_mul(f[1]) == low;
+    let at = free.iter().find(product).map_or(String::new(), |f| format!("{} warps of {} loads", f[0], f[1]));
     if !limited || low > high {
         let why = if limited {
             "numbers of warps contradict each other"

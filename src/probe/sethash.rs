@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::clusters::Clusters;
-use super::gf2::Basis;
+use super::gf2::{Basis, address_bits};
 use super::log::{ChaseOrder, Run};
 use super::marks::Marks;
 use super::noise::noise_of;
+use super::serial::hexadecimal;
 
 /// What lines beside an array put out of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,18 +59,27 @@ fn lost(marks: &Marks, noise: f64) -> Vec<(u32, u64)> {
 }
 
 /// A set hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "SetHashDocument")]
 pub struct SetHash {
-    /// Masks of line bits, one for each bit of the set, those of low bits first.
+    /// Bits of a byte address whose parity is a bit of the set, for each of them.
+    pub address_bits: Vec<Vec<u32>>,
+    /// The same as masks of line bits, those of low bits first; written in hexadecimal.
+    #[serde(serialize_with = "hexadecimal")]
+    #[schemars(with = "Vec<String>")]
     pub masks: Vec<u64>,
-    /// Line bits that were tried.
-    pub bits: u32,
-    /// Classes of lines that put each other out.
-    pub classes: usize,
-    /// Whether lines lie as the masks say: the number of classes, and each line in its class.
+    /// Bytes of a line.
+    pub line_bytes: u64,
+    /// Highest address bit that was tried.
+    pub highest_bit: u32,
+    /// Sets: classes of lines that put each other out.
+    pub sets: usize,
+    /// Whether all lines lie as the masks say; if not, the hash is not linear.
     pub linear: bool,
-    /// Lines beside the array that were tried, and those that put nothing out.
-    pub tried: (usize, usize),
+    /// Lines beside the array that were tried.
+    pub tried: usize,
+    /// Those that put nothing out.
+    pub silent: usize,
 }
 
 /// Solves for the set bits over GF(2): the masks are orthogonal to all differences of lines in a set.
@@ -87,6 +100,14 @@ pub fn set_hash(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<SetHash
     let mut counts: HashMap<u64, u64> = HashMap::new();
     (0..lines).for_each(|l| *counts.entry(set(l)).or_default() += 1);
     let linear = counts.len() == 1 << masks.len().min(63) && found.pairs.iter().all(|p| set(p.0) == set(p.1));
-    let tried = (found.pairs.len() + found.silent.len(), found.silent.len());
-    Some(SetHash { masks, bits, classes: counts.len(), linear, tried })
+    Some(SetHash {
+        address_bits: address_bits(&masks, bytes),
+        masks,
+        line_bytes: bytes,
+        highest_bit: bits.saturating_sub(1) + bytes.max(1).trailing_zeros(),
+        sets: counts.len(),
+        linear,
+        tried: found.pairs.len() + found.silent.len(),
+        silent: found.silent.len(),
+    })
 }

@@ -5,6 +5,7 @@
 
 use super::intern::Interner;
 use super::model::{Trace, TraceAccess, TraceKind};
+use super::numbering::number;
 use super::schedule::{Grouping, Lane, WarpShape, WarpSteps};
 
 /// How requests are formed.
@@ -151,7 +152,7 @@ impl RequestsBuilder {
             steps: Vec::new(),
             warps: Vec::new(),
             lengths: Vec::new(),
-            warp_size: how.warp.size.max(1),
+            warp_size: how.warp.size(),
             warps_per_block: how.warp.warps(threads),
             accesses: 0,
         };
@@ -189,7 +190,7 @@ impl RequestsBuilder {
 
     fn begin(&mut self) {
         self.lengths.clear();
-        self.lengths.resize(self.how.warp.size as usize, 0);
+        self.lengths.resize(self.how.warp.size() as usize, 0);
         self.first_step = self.all.steps.len();
         self.first_request = number(self.all.requests.len());
     }
@@ -229,7 +230,7 @@ impl RequestsBuilder {
 
     /// Requests for the bytes from `first` to `last`.
     fn request(&mut self, from: u32, first: u64, last: u64, lane: u16, kind: TraceKind, bytes: u16) {
-        let size = u16::try_from(self.how.warp.size).unwrap_or(u16::MAX);
+        let size = self.how.warp.lanes();
         let served = match bytes {
             8 if self.how.partial_warps => size / 2,
             16 if self.how.partial_warps => size / 4,
@@ -266,7 +267,9 @@ impl RequestsBuilder {
         let to = (last.saturating_sub(begin) >> self.sector_shift).min(most);
         let up_to = |n: u64| (2_u64 << n.min(7)) - 1;
         let below = if from == 0 { 0 } else { up_to(from - 1) };
-        u8::try_from(up_to(to) & !below & 0xff).unwrap_or(u8::MAX)
+        #[expect(clippy::cast_possible_truncation, reason = "a line has at most eight sectors")]
+        let sectors = (up_to(to) & !below) as u8;
+        sectors
     }
 
     fn end(&mut self, block: usize, lanes: usize) {
@@ -284,11 +287,6 @@ impl RequestsBuilder {
     pub fn finish(self) -> Requests {
         Requests { lines: self.interner.lines().to_vec(), ..self.all }
     }
-}
-
-/// A trace has less than 2^32 accesses.
-fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

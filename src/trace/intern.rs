@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::numbering::number;
+
 /// Lines of a page.
 const PAGE: usize = 64;
 /// Pages that are found without the map.
@@ -42,8 +44,7 @@ impl Interner {
         let within = (line % PAGE as u64) as usize;
         let entry = &mut self.entries[place as usize][within];
         if *entry == NONE {
-            // A trace has less than 2^32 accesses, so less lines.
-            *entry = u32::try_from(self.lines.len()).unwrap_or(NONE - 1);
+            *entry = number(self.lines.len());
             self.lines.push(line);
         }
         *entry
@@ -52,7 +53,7 @@ impl Interner {
     #[cold]
     #[inline(never)]
     fn far(&mut self, page: u64, slot: usize) -> u32 {
-        let next = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        let next = number(self.entries.len());
         let place = *self.pages.entry(page).or_insert(next);
         if place == next {
             self.entries.push([NONE; PAGE]);

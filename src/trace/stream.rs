@@ -11,6 +11,7 @@ use super::model::{
     Dim3, Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceBuilder, TraceInstruction, TraceKind,
     TracedLaunch,
 };
+use super::numbering::number;
 use super::schedule::{ProgramOrder, ProgramOrderBuilder};
 
 /// Bytes that an access takes while its block is gathered and sorted.
@@ -22,7 +23,7 @@ const NEVER: u64 = u64::MAX;
 /// Which accesses of which launch of a file are meant.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LaunchChoice {
-    /// The launch, from 0.
+    /// The launch, from 1; there is none of number 0.
     pub launch: usize,
     /// Kinds of accesses; all without it.
     pub keep: Option<fn(TraceKind) -> bool>,
@@ -80,7 +81,7 @@ impl Facts {
 
     /// Threads of a block.
     pub fn block_threads(&self) -> usize {
-        usize::try_from(self.launch.block.volume()).unwrap_or(usize::MAX).max(1)
+        self.launch.block.threads()
     }
 
     /// Blocks up to the last one with an access.
@@ -130,7 +131,7 @@ impl Scan {
 impl Sink for Scan {
     fn begin(&mut self, header: &Header, _: bool) -> Result<(), ReadError> {
         self.launches += 1;
-        if self.launches == self.choice.launch + 1 {
+        if self.launches == self.choice.launch {
             self.current = Some(Scanning {
                 header: header.clone(),
                 size: header.block.volume().max(1),
@@ -152,13 +153,11 @@ impl Sink for Scan {
         self.file_blocks = self.file_blocks.max(u64::from(access.thread) / now.size + 1);
         let thread = self.choice.thread(access.thread, now.size)? as usize;
         now.threads = now.threads.max(thread + 1);
-        let block = usize::try_from(thread as u64 / now.size).unwrap_or(usize::MAX);
+        let block = thread / now.header.block.threads();
         if now.last.len() <= block {
             now.last.resize(block + 1, NEVER);
         }
-        if let Some(last) = now.last.get_mut(block) {
-            *last = now.accesses;
-        }
+        now.last[block] = now.accesses;
         now.accesses += 1;
         now.has_instructions &= access.instruction != NO_INSTRUCTION || access.kind == TraceKind::Barrier;
         if now.has_instructions {
@@ -166,9 +165,8 @@ impl Sink for Scan {
                 now.latest.resize(thread + 1, (NO_INSTRUCTION, 0));
             }
             let this = (access.instruction, access.iteration);
-            if let Some(before) = now.latest.get_mut(thread) {
-                now.order.follows(tables, std::mem::replace(before, this), this);
-            }
+            let before = std::mem::replace(&mut now.latest[thread], this);
+            now.order.follows(tables, before, this);
         }
         Ok(())
     }
@@ -245,7 +243,7 @@ impl<'f, 'v> Blocks<'f, 'v> {
     }
 
     fn is_chosen(&self) -> bool {
-        self.launches == self.choice.launch + 1
+        self.launches == self.choice.launch
     }
 
     /// Hands on what comes next, as far as it is there.
@@ -256,7 +254,7 @@ impl<'f, 'v> Blocks<'f, 'v> {
                 None if self.facts.last.get(self.next).is_none_or(|&l| l == NEVER) => Vec::new(),
                 None => return Ok(()),
             };
-            self.held = self.held.saturating_sub(accesses.len() as u64 * ACCESS);
+            self.held -= accesses.len() as u64 * ACCESS;
             let header = Header { kernel: None, block: self.facts.launch.block, grid: None };
             let mut builder = TraceBuilder::new(header, false);
             for access in accesses {
@@ -288,15 +286,14 @@ impl Sink for Blocks<'_, '_> {
         if block >= self.until {
             return Ok(());
         }
-        let local = u32::try_from(thread % size).unwrap_or(u32::MAX);
+        let local = number(thread % size);
         self.open.entry(block).or_default().push(TraceAccess { thread: local, ..access });
         self.held += ACCESS;
         if self.held > self.limit {
             return Err(ReadError::Memory { what: "the blocks that are open at a time", limit: self.limit });
         }
         if self.facts.last.get(block) == Some(&place) {
-            let whole = self.open.remove(&block).unwrap_or_default();
-            self.ready.insert(block, whole);
+            self.ready.extend(self.open.remove(&block).map(|whole| (block, whole)));
             if block == self.next {
                 self.hand_on(tables)?;
             }
@@ -305,10 +302,12 @@ impl Sink for Blocks<'_, '_> {
     }
 
     fn end(&mut self, tables: Tables) -> Result<(), ReadError> {
-        if self.is_chosen() {
-            self.hand_on(&tables)?;
+        if !self.is_chosen() {
+            return Ok(());
         }
-        Ok(())
+        self.hand_on(&tables)?;
+        // A block that had accesses the first time has fewer now.
+        if self.next < self.until { Err(ReadError::Changed) } else { Ok(()) }
     }
 }
 
@@ -335,7 +334,7 @@ impl Holder {
 impl Sink for Holder {
     fn begin(&mut self, header: &Header, ordered: bool) -> Result<(), ReadError> {
         self.launches += 1;
-        if self.launches == self.choice.launch + 1 {
+        if self.launches == self.choice.launch {
             self.current = Some(TraceBuilder::new(header.clone(), ordered));
         }
         Ok(())

@@ -100,7 +100,7 @@ impl<'k> Synth<'k> {
             let bytes = field.elements.at(&launch.sizes)?.checked_mul(field.dtype.bytes);
             let bytes = bytes.and_then(|b| b.checked_add(field.offset.checked_mul(field.dtype.bytes)?));
             let size = bytes.and_then(|b| u64::try_from(b).ok());
-            let align = u64::try_from(field.align).unwrap_or(1).max(ALIGN);
+            let align = field.align.unsigned_abs().max(ALIGN);
             let mut copies = Vec::new();
             for _ in 0..field.multiplicity.clamp(1, MOST_COPIES) {
                 let at = next.checked_next_multiple_of(align);
@@ -136,7 +136,7 @@ impl<'k> Synth<'k> {
         let middle = |of: Dim3| of.0.map(|n| i64::from(n / 2));
         let shape = Block::known(self.block.0.map(i64::from));
         let mut count = 0_u64;
-        let copies = |field: FieldId| self.bases.get(usize::from(field.0)).map_or(1, Vec::len) as u64;
+        let copies = |field: FieldId| self.bases[usize::from(field.0)].len() as u64;
         let counted = visit_events(
             &self.program,
             self.extents,
@@ -253,7 +253,10 @@ impl Making<'_> {
     fn access(&mut self, thread: u32, touch: Touch<'_>, iterations: &[Option<u32>]) {
         let FieldId(field) = touch.instruction.field;
         let synth = self.synth;
-        let Some(bases) = synth.bases.get(usize::from(field)).filter(|b| !b.is_empty()) else { return };
+        let bases = &synth.bases[usize::from(field)];
+        if bases.is_empty() {
+            return;
+        }
         let known = synth.kernel.field(touch.instruction.field);
         let place = touch.element.checked_add(known.offset).and_then(|e| e.checked_mul(known.dtype.bytes));
         self.pairs.clear();
@@ -265,7 +268,10 @@ impl Making<'_> {
             AccessKind::Store => TraceKind::Store,
             AccessKind::Atomic => TraceKind::Atomic,
         };
-        let bytes = u16::try_from(touch.instruction.width).unwrap_or(u16::MAX);
+        let Ok(bytes) = u16::try_from(touch.instruction.width) else {
+            self.wrong = Some(NoTrace::TooLarge("an access has more than 65535 bytes"));
+            return;
+        };
         self.held += bases.len() as u64 - 1;
         for (copy, &base) in bases.iter().enumerate() {
             let Some(address) = place.and_then(|b| base.checked_add_signed(b)) else {

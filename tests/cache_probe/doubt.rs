@@ -73,7 +73,7 @@ fn with_runs_left_out_nothing_is_wrong_and_sure() {
 fn under_noise_nothing_is_wrong_and_sure() {
     few(4, 3).par_iter().for_each(|spec| {
         for noise in [0.05, 0.08] {
-            let spec = ProbeSpec { noise, ..spec.clone() };
+            let spec = ProbeSpec { noise_share: noise, ..spec.clone() };
             let found = infer(&explore(&spec, LineRange::CACHE));
             check_order(&spec.name, &found);
             let wrong = sure_and_wrong(&spec, &found);

@@ -2,7 +2,7 @@
 
 use wavecast::probe::simulate::{LineRange, ProbeSpec, explore, read_spec};
 use wavecast::probe::{ChaseOrder, Confidence, Logs, ReplacementFound, Run, infer};
-use wavecast::report::probe::{ProbedLevel, device_keys, probe_document};
+use wavecast::report::probe::{ProbeDocument, ProbedLevel};
 
 use super::truth;
 
@@ -27,8 +27,9 @@ fn lines_of_sectors_are_found_whole() {
 
 /// The keys that go into a device file, and their values.
 fn keys(runs: Vec<Run>) -> Vec<(String, String)> {
-    let document = probe_document(vec!["log".to_owned()], &Logs { runs, ..Logs::default() });
-    device_keys(&document, Some(ProbedLevel::L1)).into_iter().map(|k| (k.path, k.value)).collect()
+    let logs = Logs { runs, ..Logs::default() };
+    let document = ProbeDocument::new(vec!["log".to_owned()], &logs, Some(ProbedLevel::L1));
+    document.device_keys.into_iter().map(|k| (k.path, k.value)).collect()
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, Co
     check("capacity", found.capacity.value == Some(cache.lines() * cache.line), found.capacity.confidence);
     check(
         "mapping",
-        found.mapping.value.as_ref().is_some_and(|m| mapping(cache, m)),
+        found.mapping.value.as_ref().is_some_and(|m| mapping(cache, m.rule())),
         found.mapping.confidence,
     );
     check("ways", ways(cache, found), found.ways.confidence);

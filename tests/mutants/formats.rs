@@ -13,7 +13,7 @@ use wavecast::measure::import::{ImportOptions, TextSource, import, lookups};
 use wavecast::measure::measurements::{read, write_csv, write_json_lines};
 use wavecast::probe::simulate::read_spec;
 use wavecast::probe::{LogDefaults, Logs, read_logs};
-use wavecast::report::probe::{device_keys, probe_document};
+use wavecast::report::probe::ProbeDocument;
 use wavecast::report::{Answer, View};
 use wavecast::report::{probe_picture, render_fault};
 use wavecast::text::Fault;
@@ -257,8 +257,7 @@ fn probed(text: &[u8], rng: &mut Rng) -> bool {
         assert!(error.to_string().len() < 1000, "{error}");
         return false;
     }
-    let mut document = probe_document(vec!["mutant.csv".to_owned()], &logs);
-    document.device_keys = device_keys(&document, None);
+    let document = ProbeDocument::new(vec!["mutant.csv".to_owned()], &logs, None);
     let text = document.text(View { width: Some(80), all: true });
     let _ = (text, Answer::table(&[&document]).csv(), probe_picture(&document, &logs));
     true

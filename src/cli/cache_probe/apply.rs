@@ -10,7 +10,7 @@ use super::super::files;
 use super::super::input::read_text;
 use super::super::progress;
 use super::Arguments;
-use crate::device::{self, Change};
+use crate::device;
 use crate::kernel::Limits;
 use crate::report::probe::ProbeDocument;
 use crate::text::{Fault, Sources};
@@ -26,9 +26,8 @@ pub(super) fn run(arguments: &Arguments, path: &Path, document: &ProbeDocument) 
         let help = "say what the chases went through with --level; open findings are not written";
         return Err(Failure::message("probe-no-keys", message, Some(help)));
     }
-    let changes: Vec<Change> = document.device_keys.iter().map(Change::from).collect();
     let about = format!("wavecast cache-probe, {}", document.sources.join(", "));
-    let new = device::edit(&old, &changes, SOURCE, &about).map_err(|diagnostic| {
+    let new = device::edit(&old, &document.device_keys, SOURCE, &about).map_err(|diagnostic| {
         let mut sources = Sources::new();
         sources.add(name.clone(), old.clone());
         Failure::faults(vec![Fault::new(vec![diagnostic], std::sync::Arc::new(sources))], false)

@@ -16,7 +16,7 @@ use super::files;
 use super::output::OutputArguments;
 use super::progress;
 use crate::probe::{ChaseOrder, LogDefaults, Logs, read_logs};
-use crate::report::probe::{ProbeDocument, ProbedLevel, device_keys, fragment, probe_document};
+use crate::report::probe::{ProbeDocument, ProbedLevel, fragment};
 use crate::report::probe_picture;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -100,11 +100,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return simulate::run(arguments, path).map_err(|f| f.for_json(json));
     }
     let logs = read(arguments).map_err(|f| f.for_json(json))?;
-    let mut document = probe_document(arguments.logs.clone(), &logs);
-    document.device_keys = device_keys(&document, arguments.level.map(ProbedLevel::from));
+    let level = arguments.level.map(ProbedLevel::from);
+    let document = ProbeDocument::new(arguments.logs.clone(), &logs, level);
     if arguments.apply.is_some() || arguments.fragment || arguments.output.is_picture() {
         // There is no place for warnings in these.
-        document.warnings.iter().for_each(|w| progress::say(&format!("warning: {w}")));
+        document.findings.warnings.iter().for_each(|w| progress::say(&format!("warning: {w}")));
     }
     if let Some(device) = &arguments.apply {
         return apply::run(arguments, device, &document).map_err(|f| f.for_json(json));
@@ -130,7 +130,7 @@ fn write(arguments: &Arguments, document: &ProbeDocument, logs: &Logs) -> Result
         return output.write(&probe_picture(document, logs));
     }
     if arguments.fragment {
-        return output.write(&fragment(document));
+        return output.write(&fragment(&document.sources, &document.device_keys));
     }
     show_one(output, document)
 }

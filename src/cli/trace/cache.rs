@@ -9,7 +9,7 @@ use super::super::answers::show_one;
 use super::super::failure::Failure;
 use super::super::input::load_device;
 use super::super::output::OutputArguments;
-use super::convert::policy;
+use super::convert::{policy, warp_shape};
 use super::input::{Opened, TraceArguments, within};
 use crate::cache::{
     CacheShape, Filter, Hierarchy, LevelVolumes, ReadVisit, Replacement, SeedRuns, SimulationConfig,
@@ -130,9 +130,8 @@ fn document(arguments: &Arguments) -> Result<SimulatedCacheDocument, Failure> {
 }
 
 /// How requests are made for a cache: loads and stores, each of a whole warp whatever its width.
-pub(super) fn coalescing(has_instructions: bool, line: u64, warp_size: u32) -> Coalescing {
+pub(super) fn coalescing(has_instructions: bool, line: u64, warp: WarpShape) -> Coalescing {
     let grouping = if has_instructions { Grouping::Instruction } else { Grouping::Position };
-    let warp = WarpShape { size: warp_size, strided: false };
     Coalescing { warp, line, grouping, partial_warps: false, loads_only: false, ..Coalescing::default() }
 }
 
@@ -174,7 +173,7 @@ fn assignment(arguments: &Arguments, seed: u64) -> Assignment {
 
 fn by_warps(arguments: &Arguments, shape: &CacheShape, opened: &Opened) -> Result<SeedRuns, Failure> {
     let facts = opened.facts();
-    let how = coalescing(facts.has_instructions, shape.geometry().line(), arguments.warp_size);
+    let how = coalescing(facts.has_instructions, shape.geometry().line(), warp_shape(arguments.warp_size)?);
     let chosen = assign(facts.blocks(), arguments.cores as usize, 0, assignment(arguments, 1));
     // One run whose blocks come in their order needs those only that run at a time.
     if arguments.seeds == 1 && chosen.is_sorted() {
@@ -193,7 +192,7 @@ fn by_warps(arguments: &Arguments, shape: &CacheShape, opened: &Opened) -> Resul
 }
 
 fn by_threads(arguments: &Arguments, shape: &CacheShape, trace: &Trace) -> Result<SeedRuns, Failure> {
-    let warp = WarpShape { size: arguments.warp_size, strided: false };
+    let warp = warp_shape(arguments.warp_size)?;
     let one = |seed: u64| {
         let order = order(trace, policy(&arguments.policy, seed)?, warp);
         let blocks = assign(trace.blocks(), arguments.cores as usize, 0, assignment(arguments, seed));
@@ -209,7 +208,8 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
     let blocks = (device.sm.max_threads.value.0 / threads).min(device.sm.max_blocks.value.0).max(1);
     let config = crate::measure::hierarchy(device, blocks, 0)
         .map_err(|why| Failure::message("no-hierarchy", why, None))?;
-    let how = coalescing(facts.has_instructions, config.l1.geometry().line(), arguments.warp_size);
+    let how =
+        coalescing(facts.has_instructions, config.l1.geometry().line(), warp_shape(arguments.warp_size)?);
     // The SMs take blocks as they become free, so that all of them are held as requests.
     let limit = arguments.trace.limits()?.memory;
     let (mut waiting, mut held) = (Vec::new(), 0);
@@ -222,8 +222,9 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
     let mut hierarchy = Hierarchy::new(&config);
     let missing = || Failure::message("no-result", "a block is missing".to_owned(), None);
     hierarchy.run(0..facts.blocks() as u64, |block| {
-        let at = usize::try_from(block).unwrap_or(usize::MAX);
-        waiting.get_mut(at).and_then(Option::take).ok_or_else(missing)
+        #[expect(clippy::cast_possible_truncation, reason = "one of the blocks that wait")]
+        let block = waiting[block as usize].take();
+        block.ok_or_else(missing)
     })?;
     Ok(hierarchy.volumes().with_dirty(hierarchy.dirty()))
 }

@@ -152,11 +152,16 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
 
 fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {
     let trace = arguments.trace.one(None, None)?;
-    let warp = WarpShape { size: arguments.warp_size, strided: false };
+    let warp = warp_shape(arguments.warp_size)?;
     let policy = policy(&arguments.policy, arguments.seed)?;
     // C 5.2.1: where threads act alone, warps have one thread.
-    let size = if policy == SchedulePolicy::Warp { warp.size } else { 1 };
+    let size = if policy == SchedulePolicy::Warp { warp.size() } else { 1 };
     write_scheduled(&mut out, &trace, size, order(&trace, policy, warp)).map_err(Stopped::Output)
+}
+
+/// Warps of so many threads.
+pub(super) fn warp_shape(size: u32) -> Result<WarpShape, Failure> {
+    WarpShape::new(size).ok_or_else(|| Failure::message("usage", format!("no warp has {size} threads"), None))
 }
 
 /// The policy of a name that clap has let through.

@@ -12,7 +12,7 @@ use super::cache::{CacheArguments, coalescing, windowed};
 use super::input::TraceArguments;
 use crate::cache::MissCounts;
 use crate::report::trace::{HotDocument, TraceHead};
-use crate::trace::schedule::{Assignment, assign};
+use crate::trace::schedule::{Assignment, WarpShape, assign};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -45,7 +45,7 @@ fn document(arguments: &Arguments) -> Result<HotDocument, Failure> {
     let shape = arguments.cache.shape()?;
     let opened = arguments.trace.open(None, None)?;
     let facts = opened.facts();
-    let how = coalescing(facts.has_instructions, shape.geometry().line(), 32);
+    let how = coalescing(facts.has_instructions, shape.geometry().line(), WarpShape::default());
     let mut counts = MissCounts::new(shape.geometry());
     let mine = assign(facts.blocks(), arguments.cores as usize, 0, Assignment::RoundRobin);
     let groups = Some(arguments.max_groups);

@@ -9,6 +9,7 @@ use super::super::choices::one_launch;
 use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
+use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use crate::trace::format::{ReadError, ReadOptions, Reading, Sink, TraceFormat, read};
@@ -146,8 +147,14 @@ impl TraceArguments {
     }
 
     fn choice(&self, keep: Option<fn(TraceKind) -> bool>) -> LaunchChoice {
+        // A grid of more blocks than can be numbered has more than any trace, and is refused as such.
         let narrow = |Shape(grid): Shape| Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
-        LaunchChoice { launch: self.launch.wrapping_sub(1), keep, x_slowest: self.x_slowest.map(narrow) }
+        LaunchChoice { launch: self.launch, keep, x_slowest: self.x_slowest.map(narrow) }
+    }
+
+    /// The kernel of a document that was asked for.
+    fn chosen_kernel<'k>(&self, kernels: &'k [Kernel]) -> Option<&'k Kernel> {
+        kernels.get(self.launch.checked_sub(1)?)
     }
 
     /// The launch that was asked for, to be handed on block by block; at most `most` blocks of a kernel document.
@@ -258,7 +265,7 @@ impl TraceArguments {
         run: &mut dyn FnMut(&Synth<'_>) -> Result<(), NoTrace>,
     ) -> Result<(), Failure> {
         let loaded = self.kernels()?;
-        let Some(kernel) = loaded.kernels.get(self.launch.saturating_sub(1)) else {
+        let Some(kernel) = self.chosen_kernel(&loaded.kernels) else {
             let message = format!("there is no kernel {} in {}", self.launch, self.path);
             return Err(Failure::message("no-launch", message, None));
         };
@@ -279,7 +286,7 @@ impl TraceArguments {
             return None;
         }
         let loaded = self.kernels().ok()?;
-        let kernel = loaded.kernels.get(self.launch.saturating_sub(1))?;
+        let kernel = self.chosen_kernel(&loaded.kernels)?;
         let size = one_launch(self.block, self.fold).chosen(kernel).candidate.block().iter().product::<i64>();
         Some((threads / u64::try_from(size).ok()?.max(1)).max(1))
     }

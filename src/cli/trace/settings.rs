@@ -3,11 +3,12 @@
 use clap::{Args, ValueEnum};
 
 use super::super::failure::Failure;
+use super::convert::warp_shape;
 use super::input::{Opened, TraceArguments};
 use crate::report::trace::ReuseSettings;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, Rules, Visible};
-use crate::trace::schedule::{Grouping, WarpShape};
+use crate::trace::schedule::Grouping;
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::Facts;
 use crate::trace::{CacheGeometry, TraceKind};
@@ -195,7 +196,7 @@ impl ModelArguments {
     ) -> Result<Requests, Failure> {
         let by_position = self.rules == RulesName::Code || !opened.facts().has_instructions;
         let how = Coalescing {
-            warp: WarpShape { size: self.warp_size, strided: self.strided },
+            warp: warp_shape(self.warp_size)?.strided(self.strided),
             line: self.line,
             grouping: if by_position { Grouping::Position } else { Grouping::Instruction },
             split: rules.split,

@@ -1,6 +1,7 @@
 //! The largest array that fits and the smallest that does not.
 
 use super::super::clusters::Clusters;
+use super::super::finding::FittingArrays;
 use super::super::log::Run;
 use super::super::marks::{Marks, significant};
 
@@ -40,11 +41,12 @@ fn gathered(marks: &Marks, noise: f64) -> bool {
 }
 
 /// Bytes of the largest array that fits below the smallest that does not, and of that.
-pub(super) fn edge(runs: &[Run], clusters: &Clusters, noise: f64) -> (Option<u64>, Option<u64>) {
+pub(super) fn arrays(runs: &[Run], clusters: &Clusters, noise: f64) -> FittingArrays {
     let mut all: Vec<&Run> = runs.iter().filter(|r| r.is_warm_stride()).collect();
     all.sort_by_key(|r| r.bytes());
     // What is larger than the smallest that does not fit is not looked at: that is most of a log.
-    let over = all.iter().find(|r| overflows(r, clusters, noise)).map(|r| r.bytes());
-    let fits = all.iter().map(|r| r.bytes()).filter(|&b| over.is_none_or(|o| b < o)).max();
-    (fits, over)
+    let overflows_bytes = all.iter().find(|r| overflows(r, clusters, noise)).map(|r| r.bytes());
+    let fits = |bytes: &u64| overflows_bytes.is_none_or(|over| *bytes < over);
+    let fits_bytes = all.iter().map(|r| r.bytes()).filter(fits).max();
+    FittingArrays { fits_bytes, overflows_bytes }
 }

@@ -229,7 +229,7 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
             let near = starts.iter().skip(from).take(2 * NEAR + 1);
             // Long after all of these have begun, no array tells them apart.
             let last = near.clone().next_back().copied().unwrap_or(0).max(first.step) + BEYOND;
-            let seen = seen.get(..seen.partition_point(|s| s.step <= last)).unwrap_or(seen);
+            let seen = &seen[..seen.partition_point(|s| s.step <= last)];
             let never: f64 = seen.iter().map(|s| likelihood(s, noise)).sum();
             let score = |start: usize| sets.score(start, seen, known.at, noise, least);
             let mut scores: Vec<(f64, Option<usize>)> = vec![(never, None)];
@@ -254,7 +254,7 @@ fn together(seen: &[Vec<Sight>], changes: &mut [Option<Change>], noise: f64, lea
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (line, change) in changes.iter().enumerate() {
         if let Some(at) = change.and_then(|c| c.at)
-            && seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < at)
+            && seen[line].first().is_some_and(|s| s.step < at)
         {
             groups.entry(at).or_default().push(line);
         }
@@ -263,8 +263,8 @@ fn together(seen: &[Vec<Sight>], changes: &mut [Option<Change>], noise: f64, lea
     for (&start, lines) in &groups {
         if let Some(earlier) = earlier(seen, lines, before..start, noise, least) {
             for &line in lines {
-                let known = seen.get(line).and_then(|s| s.first()).is_some_and(|s| s.step < earlier.max(1));
-                if let Some(Some(change)) = changes.get_mut(line).filter(|_| known) {
+                let known = seen[line].first().is_some_and(|s| s.step < earlier.max(1));
+                if let Some(change) = changes[line].as_mut().filter(|_| known) {
                     change.at = Some(earlier);
                 }
             }
@@ -287,10 +287,9 @@ fn earlier(
     for step in range.rev() {
         let mut sum = Sight { step, loads: 0.0, misses: 0.0 };
         for (&line, misses) in lines.iter().zip(&mut misses) {
-            let sights = seen.get(line).map_or(&[][..], Vec::as_slice);
-            if let Ok(at) = sights.binary_search_by_key(&step, |s| s.step)
-                && let Some(s) = sights.get(at)
-            {
+            let sights = &seen[line];
+            if let Ok(at) = sights.binary_search_by_key(&step, |s| s.step) {
+                let s = &sights[at];
                 (sum.loads, sum.misses) = (sum.loads + s.loads, sum.misses + s.misses);
                 *misses += s.misses;
             }
@@ -338,7 +337,7 @@ impl Sets {
         let sums = self.sums.get(&start);
         let share = |s: &Sight| {
             let Some(at) = s.step.checked_sub(start) else { return noise };
-            let sum = sums.and_then(|sums| sums.get(at)).copied().unwrap_or_default();
+            let sum = sums.map_or((0.0, 0.0), |sums| sums[at]);
             let mine = if own == Some(start) { (s.loads, s.misses) } else { (0.0, 0.0) };
             let (loads, misses) = (sum.0 - mine.0 + WEIGHT, sum.1 - mine.1 + WEIGHT * self.share);
             (misses / loads).clamp(least, 0.98)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
+use super::super::finding::FittingArrays;
 use super::super::log::{ChaseOrder, Run};
 use super::super::marks::{Marks, significant};
 
@@ -16,13 +17,8 @@ struct Hint<'r> {
     places: usize,
 }
 
-/// Bytes of a line. `fits` is the largest array that fits.
-pub(super) fn line(
-    runs: &[Run],
-    clusters: &Clusters,
-    noise: f64,
-    edge: (Option<u64>, Option<u64>),
-) -> Finding<u64> {
+/// Bytes of a line.
+pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, arrays: FittingArrays) -> Finding<u64> {
     if let Some(found) = from_tops(runs, clusters) {
         return found;
     }
@@ -32,7 +28,7 @@ pub(super) fn line(
         hints.retain(|h| !(h.run.cold && h.run.stride > 0));
     }
     let Some(gap) = hints.iter().map(|h| h.gap).min() else {
-        let next = match edge.1 {
+        let next = match arrays.overflows_bytes {
             Some(over) => format!("n={} elements of 4 bytes, s=1", over / 4),
             None => "an array larger than the cache with s=1".to_owned(),
         };
@@ -54,7 +50,8 @@ pub(super) fn line(
     );
     // With one line too many, only one set misses: what is found then is the distance of its lines. With
     // `gap` bytes more another set would miss too, if lines were shorter.
-    let deep = edge.0.or(edge.1).is_some_and(|e| fine.run.bytes() >= e.saturating_add(gap));
+    let edge = arrays.fits_bytes.or(arrays.overflows_bytes);
+    let deep = edge.is_some_and(|e| fine.run.bytes() >= e.saturating_add(gap));
     // From an empty cache every line misses once, or nearly: misses here and there are noise.
     let everywhere = fine.places as u64 * gap * 5 >= fine.run.bytes() * 4;
     let backwards = fine.run.cold && fine.run.stride < 0 && everywhere;

@@ -4,6 +4,7 @@ use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
 use super::super::finding::PrefetchFound;
 use super::super::log::{ChaseOrder, Run};
+use crate::trace::numbering::number;
 
 /// Arrays of the same number of lines that are needed.
 const ARRAYS: usize = 3;
@@ -161,5 +162,5 @@ fn distance(missed: &[bool]) -> Option<u32> {
     let middle = gaps.get(gaps.len() / 2).copied().filter(|&m| m > 1)?;
     let same = gaps.iter().filter(|&&g| g == middle).count();
     let enough = gaps.len() >= 6 && gaps.len() * middle * 2 >= missed.len();
-    (same * 4 >= gaps.len() * 3 && enough).then(|| u32::try_from(middle - 1).unwrap_or(u32::MAX))
+    (same * 4 >= gaps.len() * 3 && enough).then(|| number(middle - 1))
 }

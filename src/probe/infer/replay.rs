@@ -180,7 +180,7 @@ fn spec(known: &Known<'_>, run: &Run, policy: ReplacementRule) -> Option<CacheSp
     };
     let (line, ways, mapping) = (known.line, known.ways.to_vec(), SetMapping::Table(table));
     let sector = known.sector.min(line);
-    Some(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit: 1.0 })
+    Some(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit_cycles: 1.0 })
 }
 
 /// Simulates a run, warm from two rounds.

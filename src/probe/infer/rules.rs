@@ -59,7 +59,7 @@ impl Line {
     }
 
     fn at(&self, step: usize) -> f64 {
-        self.scores.get(step).copied().unwrap_or(f64::NEG_INFINITY)
+        self.scores[step]
     }
 }
 
@@ -96,7 +96,7 @@ fn members(rule: &MappingFound, lines: u64) -> Option<Vec<Vec<u64>>> {
     for line in 0..lines {
         let set = rule.set(line)? as usize;
         sets.resize(sets.len().max(set + 1), Vec::new());
-        sets.get_mut(set)?.push(line);
+        sets[set].push(line);
     }
     Some(sets)
 }

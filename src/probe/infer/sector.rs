@@ -4,7 +4,7 @@
 
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
-use super::super::finding::PrefetchFound;
+use super::super::finding::{FittingArrays, PrefetchFound};
 use super::super::log::{ChaseOrder, Run};
 use super::super::marks::Marks;
 
@@ -79,10 +79,14 @@ pub(super) fn line(
     clusters: &Clusters,
     noise: f64,
     sector: &Finding<u64>,
-    (edge, prefetch): ((Option<u64>, Option<u64>), Option<PrefetchFound>),
+    (arrays, prefetch): (FittingArrays, Option<PrefetchFound>),
 ) -> Finding<u64> {
     let Some(bytes) = sector.value else { return sector.clone() };
-    let told = |wide: u64| edge.1.map_or(Shared::Unsaid, |o| shared(runs, clusters, noise, (bytes, wide), o));
+    let told = |wide: u64| {
+        arrays
+            .overflows_bytes
+            .map_or(Shared::Unsaid, |over| shared(runs, clusters, noise, (bytes, wide), over))
+    };
     let mut line = bytes;
     let mut last = told(2 * line);
     // A prefetch brings both halves of what is no line.
@@ -117,7 +121,7 @@ pub(super) fn line(
                 "a miss brings {bytes} B, which may be a sector of a line of {} B",
                 2 * line
             ));
-            found.next.push(next(runs, edge.0, (bytes, line)));
+            found.next.push(next(runs, arrays.fits_bytes, (bytes, line)));
         }
     }
     found

@@ -2,7 +2,9 @@
 
 use super::super::clusters::Clusters;
 use super::super::confidence::{Confidence, Finding};
-use super::super::finding::{MappingFound, PrefetchFound, ReplacementFound, Structure};
+use super::super::finding::{
+    FittingArrays, MappedLines, MappingFound, PrefetchFound, ReplacementFound, Structure,
+};
 use super::super::log::Run;
 use super::super::noise::noise_of;
 use super::super::sethash::{self, Evictions};
@@ -11,6 +13,7 @@ use super::flips::{Flips, flips};
 use super::pattern::{Pattern, pattern};
 use super::replay::Known;
 use super::{BESIDE, edge, line, prefetch, replay, rules, sector};
+use crate::trace::numbering::number;
 
 /// Certainty of the least certain line from which on nothing is left open: odds of about 3000.
 const CERTAIN: f64 = 8.0;
@@ -28,18 +31,20 @@ const FEW: usize = 3;
 pub fn infer(runs: &[Run]) -> Structure {
     let clusters = Clusters::new(runs);
     let noise = noise_of(runs, &clusters);
-    let edges = edge::edge(runs, &clusters, noise);
-    let sector = line::line(runs, &clusters, noise, edges);
-    let Some(brought) = sector.value.filter(|&b| b > 0) else { return without_line(clusters, sector, edges) };
+    let arrays = edge::arrays(runs, &clusters, noise);
+    let sector = line::line(runs, &clusters, noise, arrays);
+    let Some(brought) = sector.value.filter(|&b| b > 0) else {
+        return without_line(clusters, sector, arrays);
+    };
     let prefetch = prefetch::prefetch(runs, &clusters, brought);
-    let line = sector::line(runs, &clusters, noise, &sector, (edges, prefetch.value));
+    let line = sector::line(runs, &clusters, noise, &sector, (arrays, prefetch.value));
     let bytes = line.value.unwrap_or(brought);
-    let flips = flips(runs, &clusters, noise, (bytes, brought), edges.0);
+    let flips = flips(runs, &clusters, noise, (bytes, brought), arrays.fits_bytes);
     let evictions = sethash::evictions(runs, &clusters, noise, bytes);
     let sets = known_sets(&flips, &evictions, prefetch.value, noise);
     let (mut ways, mapping, capacity) = match &sets {
         Some(sets) => whole(&flips, sets, bytes),
-        None => parts(runs, &clusters, &flips, edges, bytes),
+        None => parts(runs, &clusters, &flips, arrays, bytes),
     };
     let known = sets.as_ref().and_then(|sets| {
         let ways: &[u32] = &sets.ways;
@@ -58,9 +63,9 @@ pub fn infer(runs: &[Run]) -> Structure {
     if let Some(known) = &known {
         ways.value = Some(known.ways.to_vec());
     }
-    let edge = edges;
+    let mapping = mapping.map(|rule| MappedLines::new(rule, bytes));
     let mut found =
-        Structure { clusters, line, sector, capacity, edge, ways, mapping, replacement, prefetch };
+        Structure { clusters, line, sector, capacity, arrays, ways, mapping, replacement, prefetch };
     if found.replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
         found.capacity.at_most(Confidence::Medium);
     }
@@ -89,14 +94,14 @@ impl Structure {
     }
 }
 
-fn without_line(clusters: Clusters, sector: Finding<u64>, edge: (Option<u64>, Option<u64>)) -> Structure {
+fn without_line(clusters: Clusters, sector: Finding<u64>, arrays: FittingArrays) -> Structure {
     let open = || "the line size is not known".to_owned();
     Structure {
         clusters,
         line: sector.clone(),
         sector,
         capacity: Finding::open(open()),
-        edge,
+        arrays,
         ways: Finding::open(open()),
         mapping: Finding::open(open()),
         replacement: Finding::open(open()),
@@ -125,7 +130,7 @@ fn known_sets(
 ) -> Option<Sets> {
     let mut exact = sets(flips, evictions);
     let plain = matches!(prefetch, None | Some(PrefetchFound::None));
-    let count = |sets: &Sets| u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let count = |sets: &Sets| number(sets.ways.len());
     let fitted = exact.as_ref().map(|s| fit(&s.known, &s.beside, count(s)));
     if plain && fitted.as_ref().is_some_and(|f| !matches!(f, MappingFound::Table { .. })) {
         return exact;
@@ -164,7 +169,7 @@ fn sets(flips: &Flips, evictions: &Evictions) -> Option<Sets> {
         if flips.single_steps {
             known.push((class.fresh.start, set));
         }
-        ways.push(u32::try_from(class.old.len()).unwrap_or(u32::MAX));
+        ways.push(number(class.old.len()));
     }
     known.sort_unstable();
     let beside = beside(&known, evictions);
@@ -193,7 +198,7 @@ type Parts = (Finding<Vec<u32>>, Finding<MappingFound>, Finding<u64>);
 
 /// With all sets seen to overflow.
 fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
-    let count = u32::try_from(sets.ways.len()).unwrap_or(u32::MAX);
+    let count = number(sets.ways.len());
     let mut rule = fit(&sets.known, &sets.beside, count);
     let tried = sets.known.len() + sets.beside.len();
     if let MappingFound::Xor { bits, .. } = &rule
@@ -261,16 +266,10 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
 }
 
 /// With some sets seen, or none.
-fn parts(
-    runs: &[Run],
-    clusters: &Clusters,
-    flips: &Flips,
-    edges: (Option<u64>, Option<u64>),
-    bytes: u64,
-) -> Parts {
+fn parts(runs: &[Run], clusters: &Clusters, flips: &Flips, arrays: FittingArrays, bytes: u64) -> Parts {
     let element = runs.first().map_or(4, |r| u64::from(r.element));
     let n = |bytes: u64| bytes / element;
-    let open = match edges {
+    let open = match (arrays.fits_bytes, arrays.overflows_bytes) {
         (Some(fits), None) => Finding::open(format!("an array of {fits} B still fits")).next(format!(
             "n={} s={}",
             n(fits * 2),
@@ -286,7 +285,7 @@ fn parts(
         }
         _ => Finding::open("no array was large enough to miss".to_owned()).next("larger arrays"),
     };
-    let capacity = match edges {
+    let capacity = match (arrays.fits_bytes, arrays.overflows_bytes) {
         (Some(fits), Some(over)) if over - fits <= bytes && over > fits => {
             let why = format!("{fits} B fit, {over} B do not");
             let mut found = Finding::new((over - 1) / bytes * bytes, Confidence::Medium, why);
@@ -302,7 +301,7 @@ fn parts(
     };
     let mut next = format!(
         "arrays that grow from {} elements by {} each, s={}, until all lines miss",
-        edges.1.map_or(0, n),
+        arrays.overflows_bytes.map_or(0, n),
         n(bytes),
         n(bytes)
     );

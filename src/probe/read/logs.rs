@@ -1,5 +1,10 @@
 //! What logs hold.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::probe::log::Run;
 
 /// Loads of all chases: more is refused.
@@ -26,13 +31,13 @@ pub struct MshrPoint {
 }
 
 /// A row of a table of throughput or latency: its name or parameters, and the number.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
-    /// What was measured, a column's name.
+    /// Column that it stood in, which names its unit.
     pub what: String,
-    /// Parameters and their values, in the order of the table.
-    pub at: Vec<(String, String)>,
-    /// The number.
+    /// The other columns.
+    pub at: BTreeMap<String, String>,
+    /// The figure, in the unit of its column.
     pub value: f64,
 }
 

@@ -8,7 +8,7 @@ pub(super) fn integer(text: &[u8]) -> Option<(u32, &[u8])> {
         value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
         at += 1;
     }
-    (at > 0).then(|| (value, text.get(at..).unwrap_or_default()))
+    (at > 0).then(|| (value, &text[at..]))
 }
 
 /// A number with or without a fraction; nothing else.

@@ -276,11 +276,12 @@ impl<'a> Reader<'a> {
         }
         self.loads += loads;
         if open.next {
+            let too_large = || LogError::TooLarge { most: 1 << 32, what: "elements in its array" };
             // The latency beside `Next_id` is that of the load before it (S 4.3).
             for load in &mut open.loads {
                 let element =
                     (i64::from(load.index) - stride).rem_euclid(i64::try_from(n).unwrap_or(i64::MAX));
-                load.index = u32::try_from(element).unwrap_or(load.index);
+                load.index = u32::try_from(element).map_err(|_| too_large())?;
             }
         }
         self.logs.runs.push(Run {

@@ -5,6 +5,13 @@ use crate::random::Random;
 
 const NONE: u32 = u32::MAX;
 
+/// The number of a line of an array. An element has a number of 32 bits, and a line at least two elements.
+#[expect(clippy::cast_possible_truncation, reason = "less than the number of its elements")]
+fn number(line: u64) -> u32 {
+    debug_assert!(line < u64::from(NONE));
+    line as u32
+}
+
 /// What is known of a line that was touched.
 #[derive(Debug, Clone, Copy)]
 struct Line {
@@ -72,7 +79,7 @@ impl ProbedCache {
 
     /// Loads a byte; whether it hits.
     pub fn load(&mut self, address: u64) -> bool {
-        let line = u32::try_from(address / self.spec.line).unwrap_or(NONE - 1);
+        let line = number(address / self.spec.line);
         let sector = 1_u32 << (address % self.spec.line / self.spec.sector % 32);
         self.know(line);
         let known = &mut self.lines[line as usize];
@@ -244,17 +251,18 @@ pub struct Latencies {
 impl Latencies {
     /// Empty caches for an array that ends at a byte.
     pub fn new(spec: &ProbeSpec, end: u64, seed: u64) -> Self {
-        let limit = |line: u64| u32::try_from(end.div_ceil(line)).unwrap_or(NONE);
+        let limit = |line: u64| number(end.div_ceil(line));
         let seed = spec.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
         let caches = spec.levels.iter().map(|l| ProbedCache::new(l, limit(l.line), seed)).collect();
         let random = Random::new(seed ^ 0x0153);
-        let (miss, noise, outliers, step) = (spec.miss, spec.noise, spec.outliers, spec.step);
+        let (miss, noise, outliers, step) =
+            (spec.miss_cycles, spec.noise_share, spec.outlier_share, spec.step_cycles);
         Self { caches, miss, noise, outliers, step, random }
     }
 
     /// Loads a byte without a look at the time.
     pub fn touch(&mut self, address: u64) -> f64 {
-        let hit = self.caches.iter_mut().find_map(|c| c.load(address).then_some(c.spec.hit));
+        let hit = self.caches.iter_mut().find_map(|c| c.load(address).then_some(c.spec.hit_cycles));
         hit.unwrap_or(self.miss)
     }
 

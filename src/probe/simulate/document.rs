@@ -130,8 +130,12 @@ fn whole(document: &SpecDocument, decoder: &mut Decoder) -> Option<ProbeSpec> {
         fail(message.to_owned(), "for example element: 4");
         return None;
     };
-    let rising = levels.windows(2).all(|l| l[0].hit < l[1].hit);
-    if !rising || levels.last().is_none_or(|l| !l.hit.is_finite() || l.hit >= miss || l.hit < 1.0) {
+    let rising = levels.windows(2).all(|l| l[0].hit_cycles < l[1].hit_cycles);
+    if !rising
+        || levels
+            .last()
+            .is_none_or(|l| !l.hit_cycles.is_finite() || l.hit_cycles >= miss || l.hit_cycles < 1.0)
+    {
         fail("latencies must rise from level to level".to_owned(), "at least 1 cycle; hit less than miss");
         return None;
     }
@@ -155,7 +159,18 @@ fn whole(document: &SpecDocument, decoder: &mut Decoder) -> Option<ProbeSpec> {
         return None;
     };
     let name = document.name.clone().unwrap_or_else(|| "simulated".to_owned());
-    Some(ProbeSpec { name, element, levels, miss, noise, outliers, step, mshrs, mshrs_per_warp, seed })
+    Some(ProbeSpec {
+        name,
+        element,
+        levels,
+        miss_cycles: miss,
+        noise_share: noise,
+        outlier_share: outliers,
+        step_cycles: step,
+        mshrs,
+        mshrs_per_warp,
+        seed,
+    })
 }
 
 fn level(document: &SpecDocument, seed: u64, decoder: &mut Decoder) -> Option<CacheSpec> {
@@ -197,7 +212,7 @@ fn checked(document: &SpecDocument, seed: u64) -> Result<CacheSpec, Refusal> {
             "leave out sector or prefetch: what a prefetch brings of a line in sectors is not modelled";
         return Err(("a cache with sectors cannot have a prefetch here".to_owned(), help));
     }
-    Ok(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit: document.hit.unwrap_or(0.0) })
+    Ok(CacheSpec { line, sector, ways, mapping, policy, prefetch, hit_cycles: document.hit.unwrap_or(0.0) })
 }
 
 /// A power of two of bytes, with or without a unit.

@@ -84,7 +84,7 @@ impl Probe<'_> {
     }
 
     fn stride(&self, bytes: u64) -> i64 {
-        i64::try_from(self.elements(bytes)).unwrap_or(i64::MAX)
+        self.elements(bytes).cast_signed()
     }
 
     fn run(&self, wanted: &Chase) -> Run {

@@ -9,7 +9,7 @@ pub enum SetMapping {
     Spatial(u64),
     /// Bit `i` of the set is the parity of the line's bits under mask `i`.
     Xor(Vec<u64>),
-    /// A table that repeats.
+    /// A table that repeats; not empty.
     Table(Vec<u32>),
 }
 
@@ -25,9 +25,7 @@ impl SetMapping {
                 let bit = |(i, mask): (usize, &u64)| ((line & mask).count_ones() & 1) << i;
                 masks.iter().enumerate().map(bit).sum()
             }
-            SetMapping::Table(table) => {
-                table.get((line % table.len().max(1) as u64) as usize).copied().unwrap_or(0)
-            }
+            SetMapping::Table(table) => table[(line % table.len() as u64) as usize],
         }
     }
 }
@@ -87,7 +85,7 @@ pub struct CacheSpec {
     /// Prefetch.
     pub prefetch: Option<Prefetch>,
     /// Cycles of a hit.
-    pub hit: f64,
+    pub hit_cycles: f64,
 }
 
 impl CacheSpec {
@@ -112,13 +110,13 @@ pub struct ProbeSpec {
     /// The levels, the nearest first; at least one.
     pub levels: Vec<CacheSpec>,
     /// Cycles of a miss in the last.
-    pub miss: f64,
+    pub miss_cycles: f64,
     /// Relative standard deviation of latencies.
-    pub noise: f64,
+    pub noise_share: f64,
     /// Share of latencies that are 1.2 to 5 times what they should be.
-    pub outliers: f64,
+    pub outlier_share: f64,
     /// Cycles from one time that the clock can show to the next; 0 if it shows any.
-    pub step: f64,
+    pub step_cycles: f64,
     /// Miss-status holding registers (N 5.2).
     pub mshrs: u32,
     /// Those that one warp can use.

@@ -11,7 +11,7 @@ pub fn set_hash_runs(spec: &ProbeSpec, bits: u32) -> Vec<Run> {
     let Some(level) = spec.levels.first() else { return Vec::new() };
     let element = u64::from(spec.element);
     let lines = level.lines();
-    let stride = i64::try_from(level.line / element).unwrap_or(i64::MAX);
+    let stride = (level.line / element).cast_signed();
     let n = lines * level.line / element;
     let first = 64 - (lines.max(2) - 1).leading_zeros();
     let beside = (first..bits.min(40)).flat_map(|b| [1 << b, 1 << b | 1]).filter(|&l: &u64| l >= lines);
@@ -40,7 +40,7 @@ pub fn mshr_points(spec: &ProbeSpec, warps: u32, loads: u32, times: u32) -> Vec<
         // Loads are issued one after the other: N's note 4.
         let issue = 2.0 * f64::from(loads) + 0.5 * f64::from(warps * loads);
         for _ in 0..times {
-            let cycles = clock.noisy(spec.miss * f64::from(waves) + issue);
+            let cycles = clock.noisy(spec.miss_cycles * f64::from(waves) + issue);
             all.push(MshrPoint { warps, loads, cycles });
         }
     }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::document::{DeviceKey, ProbeDocument};
-use crate::device::ByteCount;
-use crate::probe::Confidence;
+use crate::device::{ByteCount, Change};
+use crate::probe::{Confidence, ProbeFindings, ReplacementFound};
 
 /// Which cache the chases went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,33 +18,33 @@ pub enum ProbedLevel {
     TlbL2,
 }
 
-fn key(path: &str, value: String, note: impl Into<String>) -> DeviceKey {
-    DeviceKey { path: path.to_owned(), value, note: note.into() }
+fn key(path: &str, value: String, note: impl Into<String>) -> Change {
+    Change { path: path.to_owned(), value, note: note.into() }
 }
 
 /// The keys that findings of at least medium confidence fill; what chases went through must be said.
-pub fn device_keys(document: &ProbeDocument, place: Option<ProbedLevel>) -> Vec<DeviceKey> {
+pub fn device_keys(found: &ProbeFindings, place: Option<ProbedLevel>) -> Vec<Change> {
     let mut keys = Vec::new();
     if let Some(place) = place {
-        of_structure(document, place, &mut keys);
+        of_structure(found, place, &mut keys);
     }
-    of_levels(document, &mut keys);
-    if let Some(mshrs) = &document.mshrs {
+    of_levels(found, &mut keys);
+    if let Some(mshrs) = &found.mshrs {
         for (path, finding) in [("l1.mshrs", &mshrs.total), ("l1.mshrs_per_warp", &mshrs.per_warp)] {
             if let Some(value) = finding.value.filter(|_| finding.confidence >= Confidence::Medium) {
                 keys.push(key(path, value.to_string(), finding.evidence.join("; ")));
             }
         }
     }
-    of_figures(document, &mut keys);
+    of_figures(found, &mut keys);
     // What was found twice is said once: chases load by load come first.
     let mut seen = std::collections::HashSet::new();
     keys.retain(|k| seen.insert(k.path.clone()));
     keys
 }
 
-fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<DeviceKey>) {
-    let Some(s) = &document.structure else { return };
+fn of_structure(found: &ProbeFindings, place: ProbedLevel, keys: &mut Vec<Change>) {
+    let Some(s) = &found.structure else { return };
     let section = match place {
         ProbedLevel::L1 => "l1",
         ProbedLevel::L2 => "l2",
@@ -53,14 +52,14 @@ fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<Dev
     };
     let sure = |confidence: Confidence| confidence >= Confidence::Medium;
     let line = if section == "tlb" { "tlb.page".to_owned() } else { format!("{section}.line") };
-    if let Some(bytes) = s.line_bytes.value.filter(|_| sure(s.line_bytes.confidence)) {
-        keys.push(key(&line, ByteCount(bytes).to_string(), s.line_bytes.evidence.join("; ")));
+    if let Some(bytes) = s.line.value.filter(|_| sure(s.line.confidence)) {
+        keys.push(key(&line, ByteCount(bytes).to_string(), s.line.evidence.join("; ")));
     }
     // Of a TLB the part of a page that has an entry of its own is nothing that the device format knows.
     if let (ProbedLevel::L1 | ProbedLevel::L2, Some(bytes)) =
-        (place, s.sector_bytes.value.filter(|_| sure(s.sector_bytes.confidence)))
+        (place, s.sector.value.filter(|_| sure(s.sector.confidence)))
     {
-        let note = s.sector_bytes.evidence.join("; ");
+        let note = s.sector.evidence.join("; ");
         keys.push(key(&format!("{section}.sector"), ByteCount(bytes).to_string(), note));
     }
     let capacity = match place {
@@ -69,22 +68,25 @@ fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<Dev
         ProbedLevel::TlbL1 => "tlb.l1_reach",
         ProbedLevel::TlbL2 => "tlb.l2_reach",
     };
-    if let Some(bytes) = s.capacity_bytes.value.filter(|_| sure(s.capacity_bytes.confidence)) {
-        keys.push(key(capacity, ByteCount(bytes).to_string(), s.capacity_bytes.evidence.join("; ")));
+    if let Some(bytes) = s.capacity.value.filter(|_| sure(s.capacity.confidence)) {
+        keys.push(key(capacity, ByteCount(bytes).to_string(), s.capacity.evidence.join("; ")));
     }
     if place == ProbedLevel::L1
         && let Some([first, others @ ..]) = s.ways.value.as_deref().filter(|_| sure(s.ways.confidence))
         && others.iter().all(|w| w == first)
     {
-        let note =
-            format!("{} sets; replacement {}", others.len() + 1, s.replacement.value.unwrap_or("open"));
+        let note = format!(
+            "{} sets; replacement {}",
+            others.len() + 1,
+            s.replacement.value.map_or("open", ReplacementFound::word)
+        );
         keys.push(key("l1.ways", first.to_string(), note));
     }
-    if let (ProbedLevel::L1 | ProbedLevel::L2, Some(hit)) = (place, document.clusters.first()) {
+    if let (ProbedLevel::L1 | ProbedLevel::L2, Some(hit)) = (place, found.latencies.all.first()) {
         let note = format!("median of {} hits", hit.loads);
         keys.push(key(&format!("{section}.latency"), format!("{:.0} cycles", hit.cycles), note));
     }
-    if let (ProbedLevel::TlbL2, [hit, miss, ..]) = (place, document.clusters.as_slice()) {
+    if let (ProbedLevel::TlbL2, [hit, miss, ..]) = (place, found.latencies.all.as_slice()) {
         let note = format!("{:.0} cycles with a miss, {:.0} without", miss.cycles, hit.cycles);
         keys.push(key("tlb.miss_latency", format!("{:.0} cycles", miss.cycles - hit.cycles), note));
     }
@@ -92,14 +94,14 @@ fn of_structure(document: &ProbeDocument, place: ProbedLevel, keys: &mut Vec<Dev
 
 /// Latencies of plateaus: the first is the L1, the second the L2, the last device memory. Sizes have only
 /// brackets, which are no numbers for a file.
-fn of_levels(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
-    let names: &[&str] = match document.levels.len() {
+fn of_levels(found: &ProbeFindings, keys: &mut Vec<Change>) {
+    let names: &[&str] = match found.levels.len() {
         3.. => &["l1", "l2"],
         2 => &["l1"],
         _ => &[],
     };
-    let last = document.levels.last().filter(|_| document.levels.len() >= 2);
-    let named = names.iter().copied().zip(&document.levels).chain(last.map(|l| ("dram", l)));
+    let last = found.levels.last().filter(|_| found.levels.len() >= 2);
+    let named = names.iter().copied().zip(&found.levels).chain(last.map(|l| ("dram", l)));
     for (name, level) in named {
         let [from, to] = level.plateau_kib;
         let mut note = format!("plateau from {from} to {to} KiB");
@@ -112,19 +114,19 @@ fn of_levels(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
 }
 
 /// Throughputs: the most of a column is what the device reaches.
-fn of_figures(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
+fn of_figures(found: &ProbeFindings, keys: &mut Vec<Change>) {
     let kinds: [(&[&str], &str, &str); 2] = [
         (&["gb_per_s", "gbps"], "dram.bandwidth", "GB/s"),
         (&["bytes_per_cycle", "b_per_cycle"], "l1.bandwidth", "B/cycle"),
     ];
     for (names, path, unit) in kinds {
-        let all = document.figures.iter().filter(|f| names.contains(&f.what.as_str()));
+        let all = found.figures.iter().filter(|f| names.contains(&f.what.as_str()));
         if let Some(most) = all.max_by(|a, b| a.value.total_cmp(&b.value)) {
             let at: Vec<String> = most.at.iter().map(|(name, value)| format!("{name} {value}")).collect();
             keys.push(key(path, format!("{:.1} {unit}", most.value), format!("most, at {}", at.join(", "))));
         }
     }
-    for figure in document.figures.iter().filter(|f| f.what.contains("cycles") || f.what == "latency") {
+    for figure in found.figures.iter().filter(|f| f.what.contains("cycles") || f.what == "latency") {
         // The patterns of S 5.2 are named by what they hit.
         let path = match figure.at.get("pattern").map(|p| p.to_lowercase()).as_deref() {
             Some("l1" | "l1 hit") => "l1.latency",
@@ -137,17 +139,17 @@ fn of_figures(document: &ProbeDocument, keys: &mut Vec<DeviceKey>) {
 }
 
 /// Part of a device file.
-pub fn fragment(document: &ProbeDocument) -> String {
+pub fn fragment(sources: &[String], keys: &[Change]) -> String {
     let mut out = String::new();
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let from = document.sources.join(", ");
+    let from = sources.join(", ");
     let _ = writeln!(
         out,
         "sources:\n  probe: {{kind: measured, text: {}}}",
         quoted(&format!("wavecast cache-probe, {from}"))
     );
     let mut section = "";
-    let mut keys: Vec<&DeviceKey> = document.device_keys.iter().collect();
+    let mut keys: Vec<&Change> = keys.iter().collect();
     keys.sort_by_key(|k| k.path.split('.').next().unwrap_or_default().to_owned());
     for k in keys {
         let (head, name) = k.path.split_once('.').unwrap_or(("", &k.path));

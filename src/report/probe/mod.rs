@@ -4,5 +4,5 @@ mod device;
 mod document;
 mod text;
 
-pub use device::{ProbedLevel, device_keys, fragment};
-pub use document::{DeviceKey, ProbeDocument, probe_document};
+pub use device::{ProbedLevel, fragment};
+pub use document::ProbeDocument;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::document::{FindingDocument, MappingDocument, PrefetchDocument, ProbeDocument, StructureDocument};
-use crate::probe::Confidence;
+use super::device::fragment;
+use super::document::ProbeDocument;
+use crate::probe::{Confidence, Finding, MappedLines, MappingFound, PrefetchFound, Structure};
 use crate::report::answer::{Answer, View};
 use crate::report::units::{bytes, counted, grouped};
 use crate::report::{Align, Table};
@@ -36,12 +37,12 @@ fn probe_table(document: &ProbeDocument) -> Table {
     let mut table = Table::new(
         ["finding", "value", "confidence", "evidence", "next run"].map(|name| (name, Align::Left)),
     );
-    if let Some(s) = &document.structure {
+    if let Some(s) = &document.findings.structure {
         structure_rows(&mut table, s);
     }
-    for (i, level) in document.levels.iter().enumerate() {
+    for (i, level) in document.findings.levels.iter().enumerate() {
         let [from, to] = level.plateau_kib;
-        let plateau = format!("flat from {from} to {to} KiB, scatter {:.1} %", level.scatter_percent);
+        let plateau = format!("flat from {from} to {to} KiB, scatter {:.1} %", 100.0 * level.scatter_share);
         let (value, confidence) = match &level.edge {
             Some(e) => {
                 let [on, off] = e.bracket_kib;
@@ -55,7 +56,7 @@ fn probe_table(document: &ProbeDocument) -> Table {
         };
         table.row([format!("level {}", i + 1), value, confidence.to_owned(), plateau, String::new()]);
     }
-    if let Some(hash) = &document.set_hash {
+    if let Some(hash) = &document.findings.set_hash {
         let value = hash.address_bits.iter().map(|b| bits(b)).collect::<Vec<_>>().join(", ");
         let confidence = if hash.linear { "high" } else { "low" };
         let evidence = format!(
@@ -67,18 +68,18 @@ fn probe_table(document: &ProbeDocument) -> Table {
         );
         table.row(["set bits".to_owned(), value, confidence.to_owned(), evidence, String::new()]);
     }
-    if let Some(mshrs) = &document.mshrs {
+    if let Some(mshrs) = &document.findings.mshrs {
         row(&mut table, "MSHRs", &mshrs.total, u32::to_string);
         row(&mut table, "MSHRs of a warp", &mshrs.per_warp, u32::to_string);
     }
-    for f in &document.figures {
+    for f in &document.findings.figures {
         let at: Vec<String> = f.at.iter().map(|(name, value)| format!("{name} {value}")).collect();
         table.row([f.what.clone(), f.value.to_string(), String::new(), at.join(", "), String::new()]);
     }
     table
 }
 
-fn row<T>(table: &mut Table, name: &str, finding: &FindingDocument<T>, show: impl FnOnce(&T) -> String) {
+fn row<T>(table: &mut Table, name: &str, finding: &Finding<T>, show: impl FnOnce(&T) -> String) {
     table.row([
         name.to_owned(),
         finding.value.as_ref().map_or_else(|| "open".to_owned(), show),
@@ -88,13 +89,13 @@ fn row<T>(table: &mut Table, name: &str, finding: &FindingDocument<T>, show: imp
     ]);
 }
 
-fn structure_rows(table: &mut Table, s: &StructureDocument) {
-    row(table, "line", &s.line_bytes, |&l| size(l));
-    row(table, "sector", &s.sector_bytes, |&b| sector(b, s.line_bytes.value));
-    row(table, "capacity", &s.capacity_bytes, |&c| size(c));
+fn structure_rows(table: &mut Table, s: &Structure) {
+    row(table, "line", &s.line, |&l| size(l));
+    row(table, "sector", &s.sector, |&b| sector(b, s.line.value));
+    row(table, "capacity", &s.capacity, |&c| size(c));
     row(table, "ways", &s.ways, |w| ways(w));
     row(table, "mapping", &s.mapping, mapping);
-    row(table, "replacement", &s.replacement, |r| (*r).to_owned());
+    row(table, "replacement", &s.replacement, |r| r.word().to_owned());
     row(table, "prefetch", &s.prefetch, prefetch);
 }
 
@@ -119,42 +120,49 @@ fn bits(all: &[u32]) -> String {
     all.iter().map(u32::to_string).collect::<Vec<_>>().join("^")
 }
 
-fn mapping(m: &MappingDocument) -> String {
-    match (m.kind, m.run, &m.address_bits) {
-        ("single", ..) => "one set".to_owned(),
-        ("spatial", Some(run), _) => format!("{run} consecutive lines in a set, {} sets", m.sets),
-        ("xor", _, Some(all)) => {
-            let all: Vec<String> = all.iter().map(|b| bits(b)).collect();
+fn mapping(m: &MappedLines) -> String {
+    match m.rule() {
+        MappingFound::Single => "one set".to_owned(),
+        MappingFound::Spatial { run, sets } => format!("{run} consecutive lines in a set, {sets} sets"),
+        MappingFound::Xor { .. } => {
+            let all: Vec<String> = m.address_bits().iter().flatten().map(|b| bits(b)).collect();
             format!("address bits {}", all.join(", "))
         }
-        ("bits", ..) => format!("line modulo {}", m.sets),
-        _ => format!("a table of {} sets", m.sets),
+        MappingFound::Bits { sets } => format!("line modulo {sets}"),
+        MappingFound::Table { .. } => format!("a table of {} sets", m.sets()),
     }
 }
 
-fn prefetch(p: &PrefetchDocument) -> String {
-    match (p.kind, p.lines) {
-        ("none", _) => "none".to_owned(),
-        ("miss", Some(lines)) => format!("{} more at a miss", counted(lines as usize, "line")),
-        (_, Some(lines)) => format!("{} ahead, on and on", counted(lines as usize, "line")),
-        _ => "on and on, distance open".to_owned(),
+fn prefetch(found: &PrefetchFound) -> String {
+    let counted = |lines: u32| counted(lines as usize, "line");
+    match *found {
+        PrefetchFound::None => "none".to_owned(),
+        PrefetchFound::AtMiss { distance } => format!("{} more at a miss", counted(distance)),
+        PrefetchFound::Stream { distance: Some(lines) } => format!("{} ahead, on and on", counted(lines)),
+        PrefetchFound::Stream { distance: None } => "on and on, distance open".to_owned(),
     }
 }
 
 /// For a terminal.
 fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
-    let loads = grouped(i64::try_from(document.loads).unwrap_or(i64::MAX));
-    let mut out =
-        format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));
-    if !document.clusters.is_empty() {
+    let loads = grouped(i64::try_from(document.findings.loads).unwrap_or(i64::MAX));
+    let mut out = format!(
+        "{}: {}, {loads} loads\n",
+        document.sources.join(", "),
+        counted(document.findings.runs, "run")
+    );
+    if !document.findings.latencies.all.is_empty() {
         let all: Vec<String> = document
-            .clusters
+            .findings
+            .latencies
+            .all
             .iter()
-            .map(|c| format!("{:.0} cycles ±{:.1} % ({} loads)", c.cycles, c.spread_percent, c.loads))
+            .map(|c| format!("{:.0} cycles ±{:.1} % ({} loads)", c.cycles, 100.0 * c.spread_share, c.loads))
             .collect();
-        let _ = writeln!(out, "latencies: {}; {} outliers", all.join(", "), document.outliers);
+        let _ =
+            writeln!(out, "latencies: {}; {} outliers", all.join(", "), document.findings.latencies.outliers);
     }
-    for warning in &document.warnings {
+    for warning in &document.findings.warnings {
         let _ = writeln!(out, "warning: {warning}");
     }
     out.push('\n');
@@ -167,7 +175,8 @@ fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
     if !next.is_empty() {
         let _ = write!(out, "\nwhat would settle the rest\n{next}");
     }
-    if let Some(table) = document.structure.as_ref().and_then(|s| s.mapping.value.as_ref()?.table.as_ref()) {
+    let mapping = document.findings.structure.as_ref().and_then(|s| s.mapping.value.as_ref());
+    if let Some(MappingFound::Table { sets: table }) = mapping.map(MappedLines::rule) {
         let _ = write!(out, "\nset of each line, 16 in a row\n");
         for row in table.chunks(16) {
             let cells: Vec<String> =
@@ -176,7 +185,7 @@ fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
         }
     }
     if !document.device_keys.is_empty() {
-        let _ = write!(out, "\nfor a device file\n{}", super::fragment(document));
+        let _ = write!(out, "\nfor a device file\n{}", fragment(&document.sources, &document.device_keys));
     }
     out
 }

@@ -21,7 +21,7 @@ pub fn probe_picture(document: &ProbeDocument, logs: &Logs) -> String {
 }
 
 fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
-    let about = format!("{} levels; shaded: where a level ends", document.levels.len());
+    let about = format!("{} levels; shaded: where a level ends", document.findings.levels.len());
     title(canvas, &format!("{}: latency over size", document.sources.join(", ")), &about);
     let mut points: Vec<(f64, f64)> =
         logs.sizes.iter().filter(|p| p.kib > 0.0).map(|p| (p.kib.log2(), p.cycles)).collect();
@@ -30,7 +30,7 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
     let high = points.last().map_or(1.0, |p| p.0.ceil());
     let across = Axis { low, high, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
     let up = Axis::from_zero(points.iter().map(|p| p.1).fold(0.0, f64::max), TOP + HEIGHT, TOP);
-    for edge in document.levels.iter().filter_map(|l| l.edge.as_ref()) {
+    for edge in document.findings.levels.iter().filter_map(|l| l.edge.as_ref()) {
         let [on, off] = edge.bracket_kib.map(|kib| across.at(kib.log2()));
         canvas.bar((on, TOP), (off.max(on + 1.0), TOP + HEIGHT), RGBColor(250, 225, 205));
         let text = format!("{} to {} KiB", edge.bracket_kib[0], edge.bracket_kib[1]);
@@ -43,7 +43,7 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
     for &place in &places {
         canvas.marker(place, 0, of_line(0));
     }
-    for (i, level) in document.levels.iter().enumerate() {
+    for (i, level) in document.findings.levels.iter().enumerate() {
         let y = TOP + 10.0 + 20.0 * i as f64;
         let text = format!("level {}: {:.0} cycles", i + 1, level.cycles);
         canvas.text(&text, (LEFT + WIDTH + 24.0, y), Style::new(Anchor::Left));

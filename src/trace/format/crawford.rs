@@ -59,8 +59,7 @@ fn entry(line: &[u8], run: &mut Run) -> Option<()> {
     let (what, ids, loops) = (parts.next()?, parts.next()?, parts.next()?);
     let id = whole(ids)?;
     // 20 bits for each dimension, x lowest.
-    let part = |shift: u32| u32::try_from(id >> shift & 0xF_FFFF).unwrap_or(0);
-    let place = [part(0), part(20), part(40)];
+    let place = [0, 20, 40].map(|shift| segment(id, shift));
     let digits = what.strip_prefix(b"0x")?;
     let access = if let [scope @ (b'1' | b'2')] = digits {
         TraceAccess::plain(0, TraceKind::Barrier, u64::from(scope - b'0'), 0)
@@ -84,17 +83,26 @@ fn entry(line: &[u8], run: &mut Run) -> Option<()> {
     Some(())
 }
 
+/// 20 bits of a number.
+#[expect(clippy::cast_possible_truncation, reason = "20 bits")]
+fn segment(bits: u64, shift: u32) -> u32 {
+    (bits >> shift & 0xF_FFFF) as u32
+}
+
 /// The whole text as a number.
 fn whole(text: &[u8]) -> Option<u64> {
     let (value, rest) = hex(text)?;
     rest.is_empty().then_some(value)
 }
 
+const BASE_36: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
 /// The seven hexadecimal digits are a number that spells the name in base 36.
+#[expect(clippy::cast_possible_truncation, reason = "less than 36")]
 fn name_of(mut number: u64) -> String {
     let mut digits = Vec::new();
     while number > 0 || digits.is_empty() {
-        digits.push(char::from_digit(u32::try_from(number % 36).unwrap_or(0), 36).unwrap_or('0'));
+        digits.push(char::from(BASE_36[(number % 36) as usize]));
         number /= 36;
     }
     digits.iter().rev().collect()
@@ -106,7 +114,7 @@ fn iteration(loops: u64, tables: &mut Tables) -> u32 {
     let mut pairs = [(0, 0); 3];
     let mut count = 0;
     for shift in [40, 20, 0] {
-        let segment = u32::try_from(loops >> shift & 0xF_FFFF).unwrap_or(0);
+        let segment = segment(loops, shift);
         if segment != 0 {
             pairs[count] = (segment >> 16, segment & 0xFFFF);
             count += 1;

@@ -51,6 +51,9 @@ pub enum ReadError {
         /// The limit.
         limit: u64,
     },
+    /// A file that is read twice was another one the second time.
+    #[error("the trace changed while it was read")]
+    Changed,
     /// No format was recognised.
     #[error("this is no trace in a format that is known")]
     Unknown,
@@ -84,6 +87,7 @@ impl ReadError {
             | ReadError::Limit { .. }
             | ReadError::Memory { .. }
             | ReadError::Unpacked { .. } => "trace-limit",
+            ReadError::Changed => "trace-changed",
             ReadError::Unknown => "trace-format",
             ReadError::Empty => "trace-empty",
             ReadError::Unwritten(_) => "cannot-write",

@@ -9,6 +9,7 @@ use super::number::{blank, decimal, hex, skip_blanks, word};
 use super::sink::Sink;
 use super::threads::thread_number;
 use crate::trace::model::{Dim3, Header, Tables, TraceAccess, TraceKind};
+use crate::trace::numbering::number;
 
 const HEAD: &str = "`warpsize workgroups`";
 const LINE: &str = "`0xADDR R|W workgroup warp instruction`";
@@ -46,7 +47,7 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
         };
         next.lane = entries.last().filter(same).map_or(0, |e| (e.lane + 1) % warp_size);
         // Lanes of one instruction of a warp belong together, whatever their thread did before.
-        let sequence = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let sequence = number(entries.len());
         next.access.iteration = match entries.last() {
             Some(before) if next.lane > 0 => before.access.iteration,
             _ => tables.iteration(&[(0, sequence)]),
@@ -57,15 +58,15 @@ pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Resu
     }
     let threads = warps.checked_mul(warp_size).and_then(thread_number);
     let all = threads.and_then(|t| thread_number(u64::from(t).checked_mul(groups)?));
-    let (Some(threads), Some(_)) = (threads, all) else {
-        return Err(ReadError::Limit { line: lines.number(), what: "more threads than can be held" });
+    let too_many = || ReadError::Limit { line: lines.number(), what: "more threads than can be held" };
+    let (Some(threads), Some(_), Some(blocks)) = (threads, all, thread_number(groups)) else {
+        return Err(too_many());
     };
-    let groups = u32::try_from(groups).unwrap_or(u32::MAX);
-    let (block, grid) = (Dim3([threads, 1, 1]), Some(Dim3([groups, 1, 1])));
+    let (block, grid) = (Dim3([threads, 1, 1]), Some(Dim3([blocks, 1, 1])));
     sink.begin(&Header { kernel: None, block, grid }, true)?;
     for Entry { mut access, group, warp, lane } in entries {
         let local = warp * warp_size + lane;
-        access.thread = u32::try_from(group * u64::from(threads) + local).unwrap_or(u32::MAX);
+        access.thread = thread_number(group * u64::from(threads) + local).ok_or_else(too_many)?;
         sink.access(access, &tables)?;
     }
     sink.end(tables)

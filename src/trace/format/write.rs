@@ -180,7 +180,7 @@ pub fn write_scheduled<W: Write>(
     writeln!(out, "{warp_size} {}", trace.blocks().max(1))?;
     let block = trace.block_threads();
     for position in order {
-        let Some(access) = trace.accesses().get(position as usize) else { continue };
+        let access = trace.accesses()[position as usize];
         let letter = match access.kind {
             TraceKind::Load => 'R',
             TraceKind::Store | TraceKind::Atomic => 'W',

@@ -33,7 +33,8 @@ impl Profile {
             self.infinite += times;
             return;
         };
-        let place = usize::try_from(distance.min(MOST)).unwrap_or(0);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^26")]
+        let place = distance.min(MOST) as usize;
         if place >= self.counts.len() {
             self.counts.resize((place + 1).next_power_of_two(), 0);
         }

@@ -4,6 +4,8 @@
 //! words and groups of blocks; time stamps are renumbered when they run out, so that bits stay dense and a
 //! short distance is found in a word or two.
 
+use crate::trace::numbering::number;
+
 /// Words of a block.
 const BLOCK: usize = 4;
 /// Blocks of a group.
@@ -51,7 +53,7 @@ impl Stack {
         let group = block / GROUP;
         let blocks_end = ((group + 1) * GROUP).min(last + 1);
         let near = sum(&self.blocks[block + 1..blocks_end]);
-        let groups = self.groups.get(group + 1..=last / GROUP).unwrap_or(&[]);
+        let groups = &self.groups[group + 1..=last / GROUP];
         u64::from(near.wrapping_add(sum(groups)))
     }
 
@@ -72,7 +74,7 @@ impl Stack {
         self.lines[self.next] = line;
         self.next += 1;
         // Time stamps are renumbered long before they leave 32 bits.
-        places[line as usize] = u32::try_from(self.next).unwrap_or(u32::MAX);
+        places[line as usize] = number(self.next);
     }
 
     /// The lines from the bottom up.
@@ -105,7 +107,7 @@ impl Stack {
                 let line = self.lines[at];
                 self.lines[kept] = line;
                 kept += 1;
-                places[line as usize] = u32::try_from(kept).unwrap_or(u32::MAX);
+                places[line as usize] = number(kept);
             }
         }
         let size = (self.live * 2 + 1).next_power_of_two().max(LEAST);

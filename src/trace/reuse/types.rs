@@ -30,12 +30,10 @@ impl MissTypes {
 
     /// What a run without something does not miss, that something causes.
     pub fn new(full: &RunResult, associative: &RunResult, unlimited: &RunResult) -> Self {
-        // The model numbers requests with 32 bits.
-        let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let misses = signed(full.memory_misses());
-        let lost = |other: &RunResult| misses - signed(other.memory_misses());
+        let misses = full.memory_misses().cast_signed();
+        let lost = |other: &RunResult| misses - other.memory_misses().cast_signed();
         let (associativity, mshr) = (lost(associative), lost(unlimited));
-        let rest = misses - signed(full.compulsory()) - associativity.max(0) - mshr.max(0);
+        let rest = misses - full.compulsory().cast_signed() - associativity.max(0) - mshr.max(0);
         Self {
             hits: full.accesses() - full.misses(),
             compulsory: full.compulsory(),

@@ -3,6 +3,7 @@
 use super::warp::{Grouping, Lane, WarpShape, WarpSteps};
 use crate::random::Random;
 use crate::trace::model::{Trace, TraceKind};
+use crate::trace::numbering::number;
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +63,6 @@ pub fn order(trace: &Trace, policy: SchedulePolicy, warp: WarpShape) -> Vec<u32>
         SchedulePolicy::Sequential => Threads::new(trace).in_turn(usize::MAX),
         SchedulePolicy::Random { seed } => Threads::new(trace).at_random(seed),
     }
-}
-
-fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// One instruction of every warp in turn: warp 0 of all blocks, warp 1 of all blocks, and so on.
@@ -263,7 +260,7 @@ mod tests {
     #[test]
     fn every_policy_keeps_threads_and_barriers_in_order() {
         let trace = trace();
-        let warp = WarpShape { size: 2, strided: false };
+        let warp = WarpShape::new(2).unwrap();
         let policies = [
             SchedulePolicy::Warp,
             SchedulePolicy::RoundRobin,
@@ -285,7 +282,7 @@ mod tests {
 
     #[test]
     fn warps_of_blocks_take_turns() {
-        let order = order(&trace(), SchedulePolicy::Warp, WarpShape { size: 2, strided: false });
+        let order = order(&trace(), SchedulePolicy::Warp, WarpShape::new(2).unwrap());
         let trace = trace();
         let threads: Vec<u32> = order[..8].iter().map(|&i| trace.accesses()[i as usize].thread).collect();
         assert_eq!(threads, [0, 1, 4, 5, 2, 3, 6, 7]);

@@ -1,34 +1,57 @@
 //! Threads to warps, and the instructions that a warp does together.
 
 use std::borrow::Cow;
+use std::num::NonZeroU16;
 
 use super::order::ProgramOrder;
 use crate::trace::model::{Tables, Trace, TraceAccess, TraceKind};
+use crate::trace::numbering::number;
 
 /// How threads form warps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarpShape {
-    /// Threads of a warp.
-    pub size: u32,
-    /// Threads of a warp lie as far apart as there are warps in the block (N 4.6), not side by side.
-    pub strided: bool,
+    lanes: NonZeroU16,
+    strided: bool,
 }
 
 impl Default for WarpShape {
     fn default() -> Self {
-        Self { size: 32, strided: false }
+        const LANES: NonZeroU16 = NonZeroU16::new(32).unwrap();
+        Self { lanes: LANES, strided: false }
     }
 }
 
 impl WarpShape {
+    /// Warps of so many threads that lie side by side; there are none of 0 threads, or more than 65535.
+    pub fn new(size: u32) -> Option<Self> {
+        let lanes = NonZeroU16::new(u16::try_from(size).ok()?)?;
+        Some(Self { lanes, strided: false })
+    }
+
+    /// Whether threads of a warp lie as far apart as there are warps in the block (N 4.6), not side by side.
+    #[must_use]
+    pub fn strided(self, strided: bool) -> Self {
+        Self { strided, ..self }
+    }
+
+    /// Threads of a warp.
+    pub fn size(self) -> u32 {
+        u32::from(self.lanes())
+    }
+
+    /// The same, as lanes are numbered.
+    pub fn lanes(self) -> u16 {
+        self.lanes.get()
+    }
+
     /// Warps of a block of so many threads.
     pub fn warps(self, block: usize) -> usize {
-        block.div_ceil(self.size.max(1) as usize).max(1)
+        block.div_ceil(usize::from(self.lanes())).max(1)
     }
 
     /// The threads of a warp, by their numbers in the whole trace, in the order of lanes.
     pub fn threads(self, block: usize, group: usize, warp: usize) -> impl Iterator<Item = usize> {
-        let (warps, size) = (self.warps(block), self.size.max(1) as usize);
+        let (warps, size) = (self.warps(block), usize::from(self.lanes()));
         let strided = self.strided;
         (0..size)
             .map(move |lane| if strided { lane * warps + warp } else { warp * size + lane })
@@ -91,7 +114,6 @@ impl<'t> WarpSteps<'t> {
         self.lanes.clear();
         for thread in threads {
             let own = trace.range(thread);
-            let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             self.lanes.push((number(own.start), number(own.end)));
         }
         loop {
@@ -110,7 +132,7 @@ impl<'t> WarpSteps<'t> {
     /// The lanes that do the next instruction; none if all wait at a barrier or are done.
     fn candidates(&mut self, accesses: &[TraceAccess]) {
         let mut first: Option<&TraceAccess> = None;
-        for (number, &(next, end)) in self.lanes.iter().enumerate() {
+        for (lane, &(next, end)) in (0..=u16::MAX).zip(&self.lanes) {
             if next == end {
                 continue;
             }
@@ -118,7 +140,7 @@ impl<'t> WarpSteps<'t> {
             if access.kind == TraceKind::Barrier {
                 continue;
             }
-            let lane = Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) };
+            let lane = Lane { access: next, lane };
             let Some(order) = &self.order else {
                 self.group.push(lane);
                 continue;
@@ -139,9 +161,9 @@ impl<'t> WarpSteps<'t> {
 
     /// Puts all lanes that wait at a barrier into the group; whether there are any.
     fn barrier(&mut self, accesses: &[TraceAccess]) -> bool {
-        for (number, &(next, end)) in self.lanes.iter().enumerate() {
+        for (lane, &(next, end)) in (0..=u16::MAX).zip(&self.lanes) {
             if next < end && accesses[next as usize].kind == TraceKind::Barrier {
-                self.group.push(Lane { access: next, lane: u16::try_from(number).unwrap_or(u16::MAX) });
+                self.group.push(Lane { access: next, lane });
             }
         }
         !self.group.is_empty()

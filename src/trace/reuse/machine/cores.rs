@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Counts, Machine, number};
+use super::{Counts, Machine};
 use crate::trace::coalesce::Requests;
+use crate::trace::numbering::number;
 use crate::trace::reuse::config::{Batches, ReuseConfig};
 
 /// How many blocks are active on a core (N 3.1); at least one.
 fn active_blocks(config: &ReuseConfig, threads_per_block: usize) -> usize {
-    let threads = u32::try_from(threads_per_block.max(1)).unwrap_or(u32::MAX);
+    let threads = number(threads_per_block.max(1));
     (config.max_threads / threads).min(config.max_blocks).max(1) as usize
 }
 

@@ -1,6 +1,7 @@
 //! Refusal by lane 0 alone, as the published program has it: the lanes of a warp come apart.
 
-use super::{Machine, Turn, number};
+use super::{Machine, Turn};
+use crate::trace::numbering::number;
 use crate::trace::reuse::config::RefusalCheck;
 
 impl Machine<'_> {
@@ -12,7 +13,7 @@ impl Machine<'_> {
         }
         let step = self.progress[warp as usize].step;
         let lanes = self.all.warps[warp as usize].lanes.len();
-        self.progress[warp as usize].lanes = Some(vec![step; lanes].into());
+        self.progress[warp as usize].lanes = vec![step; lanes].into();
         self.effects(self.now);
         let mut longest = 0;
         for portion in 1..portions {
@@ -23,15 +24,13 @@ impl Machine<'_> {
         Turn::Waits(longest)
     }
 
-    /// The turn of a warp whose lanes are apart.
-    pub(super) fn turn_of_lanes(&mut self, number_of: u32) -> Turn {
+    /// The turn of a warp whose lanes are apart, the first of which has done `at` steps.
+    pub(super) fn turn_of_lanes(&mut self, number_of: u32, at: u32) -> Turn {
         let all = self.all;
         let warp = &all.warps[number_of as usize];
-        let at =
-            self.progress[number_of as usize].lanes.as_ref().and_then(|l| l.first()).copied().unwrap_or(0);
         let has_more = at < all.lengths[warp.lanes.start];
         let step = warp.steps.start + at as usize;
-        let portions = if has_more { all.steps.get(step).map_or(1, |s| u32::from(s.portions)) } else { 1 };
+        let portions = if has_more { u32::from(all.steps[step].portions) } else { 1 };
         let size = (all.warp_size / portions.max(1)).max(1);
         let used = self.used;
         let (mut finished, mut longest) = (0, 0);
@@ -53,7 +52,7 @@ impl Machine<'_> {
         let end = if portion + 1 == portions { count } else { ((portion + 1) * size).min(count) };
         let (mut finished, mut longest) = (0, 0);
         for lane in portion * size..end {
-            let done = self.progress[warp as usize].lanes.as_ref().map_or(0, |l| l[lane as usize]);
+            let done = self.progress[warp as usize].lanes[lane as usize];
             if done >= all.lengths[of.lanes.start + lane as usize] {
                 finished += 1;
                 continue;
@@ -72,9 +71,7 @@ impl Machine<'_> {
                 }
                 self.counts.profile.add(distance);
             }
-            if let Some(lanes) = &mut self.progress[warp as usize].lanes {
-                lanes[lane as usize] += 1;
-            }
+            self.progress[warp as usize].lanes[lane as usize] += 1;
         }
         (finished, longest)
     }

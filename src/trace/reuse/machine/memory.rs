@@ -43,7 +43,9 @@ impl Machine<'_> {
             returns.insert((line, arrival, self.issued));
         }
         self.wheel.add(arrival, Effect::new(line, true));
-        u32::try_from(arrival - self.now).unwrap_or(u32::MAX)
+        #[expect(clippy::cast_possible_truncation, reason = "no longer than `time`")]
+        let waits = (arrival - self.now) as u32;
+        waits
     }
 
     /// What takes effect at a time.

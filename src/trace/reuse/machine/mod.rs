@@ -13,6 +13,7 @@ use super::stack::Stack;
 use super::wheel::Wheel;
 use crate::random::Random;
 use crate::trace::coalesce::Requests;
+use crate::trace::numbering::number;
 
 pub(super) use cores::run;
 
@@ -34,8 +35,9 @@ struct Progress {
     step: u32,
     /// Requests of the next step that are done, where a warp may not use more entries at a time.
     partial: u32,
-    /// Steps done by each lane, where lanes are apart: `Check::FirstLane` lets other portions go on.
-    lanes: Option<Box<[u32]>>,
+    /// Steps done by each lane, where lanes are apart: `RefusalCheck::FirstLane` lets other portions go on. Empty
+    /// where they are together.
+    lanes: Box<[u32]>,
 }
 
 /// How a turn ends.
@@ -234,8 +236,8 @@ impl<'r> Machine<'r> {
 
     /// One instruction of a warp, or part of it.
     fn turn(&mut self, number_of: u32) -> Turn {
-        if self.progress[number_of as usize].lanes.is_some() {
-            return self.turn_of_lanes(number_of);
+        if let Some(&first) = self.progress[number_of as usize].lanes.first() {
+            return self.turn_of_lanes(number_of, first);
         }
         let all = self.all;
         let warp = &all.warps[number_of as usize];
@@ -318,9 +320,4 @@ impl<'r> Machine<'r> {
     fn is_hit(&self, distance: Option<u64>) -> bool {
         distance.is_some_and(|d| d < self.ways)
     }
-}
-
-/// Numbers of warps and lanes are far below 2^32.
-fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
