@@ -132,9 +132,7 @@ impl Builder {
 impl Extents {
     fn set(&mut self, axis: usize, text: &str) -> Result<(), Bad> {
         let extent = extent(text).ok_or_else(|| no_shape(text))?;
-        if let Some(slot) = self.each.get_mut(axis) {
-            *slot = Some(extent);
-        }
+        self.each[axis] = Some(extent);
         Ok(())
     }
 
