@@ -1,4 +1,5 @@
-//! Progress on standard error, when it is a terminal and the work takes long.
+//! Progress on standard error, when it is a terminal and the work takes long. By hand: the work counts in an atomic
+//! number, and with `indicatif` (five crates more) the thread that watches it would be the same.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -154,7 +154,7 @@ pub(super) fn kernel_text(
         }
     }
     statements.nodes(&plan.nodes, &mut body)?;
-    for item in (0..plan.sums).filter(|&i| plan.unused.get(i) == Some(&true)) {
+    for item in (0..plan.sums).filter(|&i| plan.unused[i]) {
         // Sums are never negative, which no compiler knows.
         body.line(&format!("if (sum{item} == -1) sink[0] = sum{item};"));
     }

@@ -45,7 +45,7 @@ impl Writer<'_> {
     /// The arrays of a field. Those of global memory stand outside of functions on the host, where libraries have
     /// names of their own.
     pub(super) fn arrays(self, kernel: &Kernel, id: FieldId) -> Vec<String> {
-        let names = self.words.fields.get(usize::from(id.0)).map(Vec::as_slice).unwrap_or_default();
+        let names = &self.words.fields[usize::from(id.0)];
         let outside = self.place == Place::Host && matches!(kernel.field(id).space, Space::Global);
         names.iter().map(|n| if outside { format!("host_{n}") } else { n.clone() }).collect()
     }
@@ -117,7 +117,7 @@ impl Writer<'_> {
             Coord::Thread(d) => named("tid", d),
             Coord::ThreadIdx(d) => named("lid", d),
             Coord::BlockIdx(d) => named("bid", d),
-            Coord::Loop(LoopId(i)) => self.words.loops.get(usize::from(i)).cloned().unwrap_or_default(),
+            Coord::Loop(LoopId(i)) => self.words.loops[usize::from(i)].clone(),
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn arrays(
         let per_element = field.dtype.bytes / whole.bytes;
         let count = count.and_then(|n| n.checked_mul(per_element)).ok_or(Excess::Overflow)?;
         let stored = is_stored(kernel, id);
-        for name in writer.words.fields.get(usize::from(id.0)).into_iter().flatten() {
+        for name in &writer.words.fields[usize::from(id.0)] {
             text.line(&format!("static {} *host_{name};", whole.name));
             if stored {
                 text.line(&format!("static unsigned char *done_{name};"));

@@ -2,7 +2,7 @@
 
 use crate::expr::{Coord, Excess, LoopId, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Space, Statement};
-use crate::launch::{Instruction, Program};
+use crate::launch::Program;
 use crate::space::Fold;
 
 /// A statement of a thread.
@@ -69,14 +69,14 @@ impl Plan {
         let shared = |id: FieldId| matches!(kernel.field(id).space, Space::Shared);
         let mut unused = vec![false; program.items.len()];
         let ends = |u: &Use| {
-            let i = program.instructions.get(u.position)?;
+            let i = &program.instructions[u.position];
             // A store under a condition need not be done, and an atomic adds one, whatever was loaded.
-            (i.kind == AccessKind::Store && i.when.is_none() && !shared(i.field)).then_some(())
+            i.kind == AccessKind::Store && i.when.is_none() && !shared(i.field)
         };
         walk(&nodes, &mut |u| {
-            let Some(instruction) = program.instructions.get(u.position) else { return };
+            let instruction = &program.instructions[u.position];
             let of = |i: usize| u.item.is_none_or(|item| item == i);
-            let stores = ends(u).is_some();
+            let stores = ends(u);
             for (i, open) in unused.iter_mut().enumerate() {
                 if instruction.kind == AccessKind::Load && of(i) {
                     *open = true;
@@ -91,11 +91,9 @@ impl Plan {
             if u.item.is_some() {
                 sums = program.items.len();
             }
-            let stores = |i: &Instruction<Scale>| i.kind == AccessKind::Store && shared(i.field);
-            if program.instructions.get(u.position).is_some_and(stores)
-                && let Some(needed) = latest.get_mut(u.item.unwrap_or(0))
-            {
-                *needed = true;
+            let instruction = &program.instructions[u.position];
+            if instruction.kind == AccessKind::Store && shared(instruction.field) {
+                latest[u.item.unwrap_or(0)] = true;
             }
         });
         unused.truncate(sums);
@@ -134,9 +132,9 @@ impl Making {
         for statement in body {
             match statement {
                 Statement::Access(access) if names_item(access) => {
-                    nodes.extend((0..self.items).filter_map(|item| self.next(Some(item))));
+                    nodes.extend((0..self.items).map(|item| self.next(Some(item))));
                 }
-                Statement::Access(_) => nodes.extend(self.next(None)),
+                Statement::Access(_) => nodes.push(self.next(None)),
                 Statement::Sync => nodes.push(Node::Sync),
                 Statement::Loop(id, inner) => {
                     let inner = self.nodes(inner);
@@ -147,15 +145,11 @@ impl Making {
         nodes
     }
 
-    fn next(&mut self, item: Option<usize>) -> Option<Node> {
-        let position = self.uses.next()?;
-        let met = self.met.get_mut(position)?;
-        let first = !*met;
-        *met = true;
-        if !first && let Some(kept) = self.kept.get_mut(position) {
-            *kept = true;
-        }
-        Some(Node::Use(Use { position, first, item }))
+    fn next(&mut self, item: Option<usize>) -> Node {
+        let position = self.uses.next().expect("folding names an instruction for every access");
+        let first = !std::mem::replace(&mut self.met[position], true);
+        self.kept[position] |= !first;
+        Node::Use(Use { position, first, item })
     }
 }
 

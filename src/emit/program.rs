@@ -16,6 +16,7 @@ use crate::expr::{Coefficient, Scale};
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Candidate, Launch};
 use crate::space::Fold;
+use crate::text::csv_cell;
 
 /// Most arrays of a kernel: CUDA's arguments have 4096 bytes, of which a sum and a pointer take some.
 const MOST_ARRAYS: i64 = 500;
@@ -266,9 +267,7 @@ impl Making<'_> {
         let k = self.kernel;
         // As a cell of the measurements, in a string of C.
         let cell = |text: &str| {
-            let special = text.contains([',', '"', '\n']);
-            let cell = if special { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() };
-            cell.replace('\\', "\\\\").replace('"', "\\\"").replace(|c: char| c.is_control(), " ")
+            csv_cell(text).replace('\\', "\\\\").replace('"', "\\\"").replace(|c: char| c.is_control(), " ")
         };
         let heads = k.params.iter().fold(String::new(), |all, p| all + "param." + &p.0 + ",");
         let values = k.params.iter().fold(String::new(), |all, p| all + &p.1.to_string() + ",");

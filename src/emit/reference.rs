@@ -97,12 +97,10 @@ fn regions(statements: &Statements<'_>, nodes: &[Node], text: &mut Text) -> Resu
         match part {
             [Node::Sync] => {}
             [Node::Loop(id, body)] if part.iter().any(Node::syncs) => {
-                let Some(head) =
-                    statements.loop_head(usize::from(id.0)).filter(|_| is_uniform(statements, *id))
-                else {
+                if !is_uniform(statements, *id) {
                     return Ok(false);
-                };
-                text.open(&head);
+                }
+                text.open(&statements.loop_head(usize::from(id.0)));
                 if !regions(statements, body, text)? {
                     return Ok(false);
                 }
@@ -117,8 +115,8 @@ fn regions(statements: &Statements<'_>, nodes: &[Node], text: &mut Text) -> Resu
 /// Whether all threads of a block run a loop alike.
 fn is_uniform(statements: &Statements<'_>, LoopId(id): LoopId) -> bool {
     let thread = |c: Coord| matches!(c, Coord::Thread(_) | Coord::ThreadIdx(_));
-    let range = statements.plan.program.loops.get(usize::from(id));
-    range.is_some_and(|r| !r.from.mentions(&thread) && !r.to.mentions(&thread))
+    let range = &statements.plan.program.loops[usize::from(id)];
+    !range.from.mentions(&thread) && !range.to.mentions(&thread)
 }
 
 /// Statements between barriers, for all threads.

@@ -33,13 +33,13 @@ impl Statements<'_> {
 
     /// Whether the latest value of a work item is needed.
     pub(super) fn is_latest(&self, item: usize) -> bool {
-        self.plan.latest.get(item) == Some(&true)
+        self.plan.latest[item]
     }
 
     /// The condition under which a work item lies in the domain and its guard holds. A thread whose first
     /// work item lies inside has all of them inside where the fold divides the domain.
     pub(super) fn working(&self, item: usize) -> Vec<String> {
-        let Some(known) = self.plan.program.items.get(item) else { return Vec::new() };
+        let known = &self.plan.program.items[item];
         let fold = self.plan.program.fold;
         let mut parts: Vec<String> = (0..self.kernel.axes.len().min(3))
             .map(|d| {
@@ -73,7 +73,7 @@ impl Statements<'_> {
             }
         } else if self.kernel.guard.is_some() {
             let guards = instruction.items.iter().filter_map(|i| {
-                self.plan.program.items.get(usize::from(i))?.guard.as_ref().map(|g| self.writer.cond(g))
+                self.plan.program.items[usize::from(i)].guard.as_ref().map(|g| self.writer.cond(g))
             });
             all.push(format!("({})", guards.collect::<Vec<_>>().join(" || ")));
         }
@@ -91,11 +91,9 @@ impl Statements<'_> {
                 }
                 Node::Sync => text.line("__syncthreads();"),
                 Node::Loop(id, body) => {
-                    if let Some(head) = self.loop_head(usize::from(id.0)) {
-                        text.open(&head);
-                        self.nodes(body, text)?;
-                        text.close("}");
-                    }
+                    text.open(&self.loop_head(usize::from(id.0)));
+                    self.nodes(body, text)?;
+                    text.close("}");
                 }
             }
         }
@@ -103,9 +101,9 @@ impl Statements<'_> {
     }
 
     /// The head of a loop.
-    pub(super) fn loop_head(&self, id: usize) -> Option<String> {
-        let range = self.plan.program.loops.get(id)?;
-        let name = self.writer.words.loops.get(id)?;
+    pub(super) fn loop_head(&self, id: usize) -> String {
+        let range = &self.plan.program.loops[id];
+        let name = &self.writer.words.loops[id];
         let (from, to) = (self.writer.form(&range.from), self.writer.form(&range.to));
         let (compare, advance) = match crate::expr::Coefficient::as_int(&range.step) {
             Some(1) => ("<=", format!("{name}++")),
@@ -113,19 +111,19 @@ impl Statements<'_> {
             Some(n) if n < 0 => (">=", format!("{name} -= {}", n.unsigned_abs())),
             _ => ("<=", format!("{name} += {}", self.writer.sum(&range.step))),
         };
-        Some(format!("for (index_t {name} = {from}; {name} {compare} {to}; {advance}) {{"))
+        format!("for (index_t {name} = {from}; {name} {compare} {to}; {advance}) {{")
     }
 
     fn access(&self, u: Use, text: &mut Text) -> Result<(), Unemitted> {
-        let Some(instruction) = self.plan.program.instructions.get(u.position) else { return Ok(()) };
+        let instruction = &self.plan.program.instructions[u.position];
         let condition = self.condition(instruction);
         let field = self.kernel.field(instruction.field);
         let element = Element::new(field, instruction.width)?;
         let names = self.writer.arrays(self.kernel, instruction.field);
-        let done = self.writer.words.fields.get(usize::from(instruction.field.0));
+        let done = &self.writer.words.fields[usize::from(instruction.field.0)];
         for (copy, name) in names.iter().enumerate() {
             let place = self.place_of(instruction, name, element)?;
-            let done = done.and_then(|d| d.get(copy)).map(|d| format!("done_{d}")).unwrap_or_default();
+            let done = format!("done_{}", done[copy]);
             match instruction.kind {
                 AccessKind::Load => self.load(u, copy, &place, element, &condition, text),
                 AccessKind::Store => {
@@ -164,11 +162,11 @@ impl Statements<'_> {
         text: &mut Text,
     ) {
         let value = self.value(&place.target, element);
-        let kept = self.plan.kept.get(u.position) == Some(&true);
+        let kept = self.plan.kept[u.position];
         let items: Vec<usize> = u.item.map_or_else(|| (0..self.plan.sums).collect(), |i| vec![i]);
         let several = kept || items.len() > 1 || items.iter().any(|&i| self.is_latest(i));
         if !several {
-            let sum = self.sum(items.first().copied().unwrap_or(0));
+            let sum = self.sum(items[0]);
             return text.line(&guarded(condition, &format!("{sum} += {value};")));
         }
         let register =

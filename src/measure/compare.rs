@@ -149,7 +149,10 @@ pub fn compare(
     let (kernel, device) = (estimator.kernel, estimator.device);
     let launch = &prediction.launch;
     let l1_bytes = l1_capacity(device, launch, &prediction.occupancy);
-    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    let count = |n: i64| {
+        debug_assert!(n >= 0, "{n} is no count");
+        n.unsigned_abs()
+    };
     let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.working_blocks));
     let config = hierarchy_of(device, per_sm, l1_bytes.get(), options.ways).map_err(Uncompared::Cache)?;
     let synth = Synth::new(kernel, launch)?;
@@ -159,7 +162,7 @@ pub fn compare(
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
     let mut simulation =
         Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.geometry().line() };
-    let mut machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
+    let machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
     let earlier = earlier_launch(estimator.caches, &prediction, synth.blocks(), wave);
     if earlier == Earlier::Simulated {
         simulation.run(0..synth.blocks())?;
@@ -167,19 +170,16 @@ pub fn compare(
     }
     simulation.run(start - warm..start)?;
     let (before, dirty) = (simulation.hierarchy.volumes(), simulation.hierarchy.dirty());
-    if let Some(machines) = &mut machines {
-        machines.begin(&mut simulation.hierarchy);
-    }
+    let measuring = machines.map(|m| m.begin(&mut simulation.hierarchy));
     simulation.run(start..start + wave)?;
     let volumes = simulation.hierarchy.volumes().since(&before);
-    let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     let stored = volumes.dram_store_bytes as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
-    let boxes = blocks_of_wave(launch.sizes.grid, signed(start), signed(wave));
+    let boxes = blocks_of_wave(launch.sizes.grid, start.cast_signed(), wave.cast_signed());
     let program = crate::launch::Program::placed(kernel, candidate)
         .and_then(|p| p.at(launch))
         .map_err(|e| Unpredicted::Infeasible(Infeasible::Address(e)))?;
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
-    let steps = machines.map(|m| m.end(&simulation.hierarchy, items));
+    let steps = measuring.map(|m| m.end(&simulation.hierarchy, items));
     let found = Simulated { volumes, stored, items, steps, cut: warm < reach.min(start) };
     let mut quantities = quantities(&prediction, &found);
     if earlier == Earlier::TooLong {

@@ -20,13 +20,11 @@ pub enum Half {
 pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
     let mut launches: Vec<Vec<Launch>> = vec![Vec::new(); measurements.subjects.len()];
     for row in &measurements.rows {
-        if let Some(of) = launches.get_mut(place(row)) {
-            of.push((row.block, row.fold));
-        }
+        launches[row.subject].push((row.block, row.fold));
     }
     let mut random = Random::new(seed);
-    let mut kept: HashMap<(u32, Launch), bool> = HashMap::new();
-    for (subject, of) in (0_u32..).zip(&mut launches) {
+    let mut kept: HashMap<(usize, Launch), bool> = HashMap::new();
+    for (subject, of) in launches.iter_mut().enumerate() {
         of.sort_unstable();
         of.dedup();
         random.shuffle(of);
@@ -35,15 +33,11 @@ pub fn halve(measurements: &mut Measurements, half: Half, seed: u64) {
             kept.insert((subject, *launch), (i < first) == (half == Half::First));
         }
     }
-    let keep = |row: &MeasuredRow| kept.get(&(row.subject, (row.block, row.fold))).copied().unwrap_or(false);
+    let keep = |row: &MeasuredRow| kept[&(row.subject, (row.block, row.fold))];
     measurements.rows.retain(keep);
 }
 
 type Launch = (Block, Fold);
-
-fn place(row: &MeasuredRow) -> usize {
-    usize::try_from(row.subject).unwrap_or(usize::MAX)
-}
 
 #[cfg(test)]
 mod tests {

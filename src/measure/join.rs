@@ -143,10 +143,7 @@ fn estimator<'a>(
 fn by_subject(measurements: &Measurements) -> Vec<Vec<&MeasuredRow>> {
     let mut rows: Vec<Vec<&MeasuredRow>> = vec![Vec::new(); measurements.subjects.len()];
     for row in &measurements.rows {
-        let of = usize::try_from(row.subject).ok().and_then(|i| rows.get_mut(i));
-        if let Some(of) = of {
-            of.push(row);
-        }
+        rows[row.subject].push(row);
     }
     rows
 }

@@ -35,7 +35,13 @@ pub(super) struct Machines {
     l2_without_sets: usize,
     l1_without_sets: usize,
     endless: usize,
-    /// Empty where the measured wave begins.
+}
+
+/// The machines while the measured wave runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measuring {
+    machines: Machines,
+    /// Empty where the wave begins.
     cold: usize,
     /// What those before it had counted and held then.
     before: [(LevelVolumes, u64); 4],
@@ -48,38 +54,41 @@ impl Machines {
             l2_without_sets: hierarchy.add(CacheKind::Real, CacheKind::WithoutSets),
             l1_without_sets: hierarchy.add(CacheKind::WithoutSets, CacheKind::Endless),
             endless: hierarchy.add(CacheKind::Endless, CacheKind::Endless),
-            cold: usize::MAX,
-            before: Default::default(),
         }
     }
 
     /// The measured wave begins.
-    pub(super) fn begin(&mut self, hierarchy: &mut Hierarchy) {
-        self.before = std::array::from_fn(|i| (hierarchy.volumes_of(i), hierarchy.dirty_of(i)));
-        self.cold = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
+    pub(super) fn begin(self, hierarchy: &mut Hierarchy) -> Measuring {
+        let before = std::array::from_fn(|i| (hierarchy.volumes_of(i), hierarchy.dirty_of(i)));
+        let cold = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
         hierarchy.count_alone();
+        Measuring { machines: self, cold, before }
     }
+}
 
+impl Measuring {
     /// The measured wave is over: bytes per work item.
     pub(super) fn end(&self, hierarchy: &Hierarchy, items: f64) -> Steps {
-        let of = |machine: usize| {
-            let (before, _) = self.before.get(machine).copied().unwrap_or_default();
-            hierarchy.volumes_of(machine).since(&before)
+        let Machines { l2_without_sets, l1_without_sets, endless } = self.machines;
+        let before = |machine: usize| match machine {
+            cold if cold == self.cold => Default::default(),
+            seen => self.before[seen],
         };
+        let of = |machine: usize| hierarchy.volumes_of(machine).since(&before(machine).0);
         let per_item = |bytes: u64| bytes as f64 / items;
         let stored = |machine: usize| {
-            let (_, dirty) = self.before.get(machine).copied().unwrap_or_default();
+            let (_, dirty) = before(machine);
             per_item(of(machine).dram_store_bytes) + per_item(hierarchy.dirty_of(machine)) - per_item(dirty)
         };
         Steps {
-            l2_without_sets: per_item(of(self.l1_without_sets).l2_load_bytes),
-            l2_endless: per_item(of(self.endless).l2_load_bytes),
+            l2_without_sets: per_item(of(l1_without_sets).l2_load_bytes),
+            l2_endless: per_item(of(endless).l2_load_bytes),
             l2_cold: per_item(of(self.cold).l2_load_bytes),
             l2_alone: per_item(hierarchy.alone()),
-            dram_without_sets: per_item(of(self.l2_without_sets).dram_load_bytes),
-            dram_endless: per_item(of(self.endless).dram_load_bytes),
+            dram_without_sets: per_item(of(l2_without_sets).dram_load_bytes),
+            dram_endless: per_item(of(endless).dram_load_bytes),
             dram_cold: per_item(of(self.cold).dram_load_bytes),
-            stored_endless: stored(self.endless),
+            stored_endless: stored(endless),
             stored_cold: stored(self.cold),
         }
     }

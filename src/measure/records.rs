@@ -1,7 +1,9 @@
 //! Comma-separated values line by line, with the place of every cell.
 //!
 //! A file is never held as a whole: exports of profilers have millions of lines. Each record knows its
-//! line and where its cells stand in it, so that an error can point at one.
+//! line and where its cells stand in it, so that an error can point at one. This is why the crate `csv` does
+//! not read here: it tells where a record starts, but neither its text nor the place of a cell; a quote that is
+//! left open would swallow the rest of the file; and quotes behind a blank would be letters.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -10,6 +12,13 @@ use std::ops::Range;
 const LONGEST: usize = 1 << 20;
 /// Most lines that a quoted cell goes on in.
 const MOST_LINES: usize = 16;
+
+/// Whether the first letter of a text is that of a JSON object.
+pub fn starts_json(reader: &mut impl BufRead) -> std::io::Result<bool> {
+    let start = reader.fill_buf()?;
+    let first = start.iter().find(|b| !b.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(b));
+    Ok(first == Some(&b'{'))
+}
 
 /// Reads records from a file.
 #[derive(Debug)]
@@ -98,7 +107,7 @@ impl<R: BufRead> Records<R> {
         let (mut open, mut seen) = (odd(&self.bytes), self.bytes.len());
         let mut left = MOST_LINES;
         while open && left > 0 && self.append()? {
-            open ^= odd(self.bytes.get(seen..).unwrap_or_default());
+            open ^= odd(&self.bytes[seen..]);
             seen = self.bytes.len();
             left -= 1;
         }
@@ -139,7 +148,7 @@ impl Record {
         {
             return text;
         }
-        self.cells.get(i).and_then(|c| self.text.get(c.clone())).unwrap_or("")
+        self.cells.get(i).map_or("", |c| &self.text[c.clone()])
     }
 
     /// All cells.

@@ -1,4 +1,7 @@
 //! Errors and warnings: for a person with the line and a caret, for a program as JSON.
+//!
+//! The line is drawn by hand: of a line of a megabyte only the part around the place is looked at, control characters
+//! are blanks, and a library without features needs no tables of Unicode for it, as `annotate-snippets` would.
 
 use std::fmt::Write;
 

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use anstyle::Style;
 
+use crate::text::csv_cell;
+
 /// On which side a column is flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -92,14 +94,7 @@ impl Table {
 
     /// As comma-separated values, quoted where needed.
     pub fn csv(&self) -> String {
-        let quote = |cell: &str| {
-            if cell.contains([',', '"', '\n']) {
-                format!("\"{}\"", cell.replace('"', "\"\""))
-            } else {
-                cell.to_owned()
-            }
-        };
-        let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(quote).collect::<Vec<_>>().join(",");
+        let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(csv_cell).collect::<Vec<_>>().join(",");
         let mut out = line(&mut self.columns.iter().map(|c| c.0.as_str()));
         for row in &self.rows {
             out.push('\n');

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod characters;
+mod csv;
 mod decode;
 mod diagnostic;
 mod files;
@@ -19,6 +20,7 @@ mod word;
 mod yaml;
 
 pub use bounds::Bounds;
+pub use csv::csv_cell;
 pub use decode::{Decode, Decoder, Named, Spanned};
 pub use diagnostic::{Diagnostic, Fault, Location, Severity};
 pub use files::{read_limited, read_regular};

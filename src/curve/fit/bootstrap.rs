@@ -23,7 +23,7 @@ pub fn bootstrap(
         refit(&some, options, found)
     });
     let of = |i: usize| {
-        let mut values: Vec<f64> = all.iter().filter_map(|v| v.get(i).copied()).collect();
+        let mut values: Vec<f64> = all.iter().map(|v| v[i]).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: f64| quantile(&values, share).unwrap_or(f64::NAN);
         Interval([at(0.025), at(0.975)])

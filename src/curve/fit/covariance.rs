@@ -54,8 +54,7 @@ pub(super) fn covariance(residuals: &Residuals<'_>, logs: &[f64]) -> Option<Vec<
 pub(crate) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     // Scaled so that its diagonal is 1: parameters differ by orders of magnitude.
-    let roots: Vec<f64> =
-        matrix.iter().enumerate().map(|(i, r)| r.get(i).copied().unwrap_or(0.0).sqrt()).collect();
+    let roots: Vec<f64> = matrix.iter().enumerate().map(|(i, r)| r[i].sqrt()).collect();
     if roots.iter().any(|r| r.is_nan() || *r <= 0.0) {
         return None;
     }
@@ -69,14 +68,13 @@ pub(crate) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         let unit = (0..n).map(|i| f64::from(u8::from(i == j))).collect();
         let column = solved(scaled.clone(), unit)?;
         // A variance grown by more than this is that of a direction the points say nothing of.
-        if column.get(j).is_none_or(|v| !(0.0..1e12).contains(v)) {
+        if !(0.0..1e12).contains(&column[j]) {
             return None;
         }
         columns.push(column);
     }
     let unscaled = |j: usize, column: Vec<f64>| {
-        let of = roots.get(j).copied().unwrap_or(1.0);
-        column.into_iter().zip(&roots).map(|(cell, root)| cell / (root * of)).collect()
+        column.into_iter().zip(&roots).map(|(cell, root)| cell / (root * roots[j])).collect()
     };
     Some(columns.into_iter().enumerate().map(|(j, column)| unscaled(j, column)).collect())
 }
@@ -87,7 +85,7 @@ pub(super) fn intervals(logs: &[f64], covariance: &[Vec<f64>], free: f64) -> Vec
     logs.iter()
         .enumerate()
         .map(|(i, log)| {
-            let variance = covariance.get(i).and_then(|r| r.get(i)).copied().unwrap_or(0.0);
+            let variance = covariance[i][i];
             let by = t * variance.max(0.0).sqrt();
             Interval([(log - by).exp(), (log + by).exp()])
         })

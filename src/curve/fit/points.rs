@@ -62,19 +62,14 @@ impl Points {
     pub fn some(&self, positions: impl IntoIterator<Item = usize>) -> Self {
         let mut some = Self::new();
         for i in positions {
-            if let (Some(&value), Some(&weight)) = (self.values.get(i), self.weights.get(i)) {
-                some.push(self.parts_of(i), value, weight);
-            }
+            some.push(self.parts_of(i), self.values[i], self.weights[i]);
         }
         some
     }
 
     /// Parts of a point.
     pub fn parts_of(&self, i: usize) -> &[(f64, f64)] {
-        match (self.first.get(i), self.first.get(i + 1)) {
-            (Some(&from), Some(&to)) => self.parts.get(from..to).unwrap_or_default(),
-            _ => &[],
-        }
+        &self.parts[self.first[i]..self.first[i + 1]]
     }
 
     /// The measured values.
@@ -95,7 +90,7 @@ impl Points {
 
     /// The weight of a point.
     pub(super) fn weight(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(0.0)
+        self.weights[i]
     }
 }
 
@@ -105,7 +100,7 @@ pub(super) struct Residuals<'a> {
     pub(super) shape: CurveShape,
     pub(super) loss: Loss,
     pub(super) scale: f64,
-    /// How much each point spreads, relative to the others; all alike if there are none.
+    /// How much each point spreads, relative to the others.
     pub(super) spread: &'a [f64],
 }
 
@@ -118,7 +113,7 @@ impl Residuals<'_> {
 
     /// One residual with its derivatives.
     pub(super) fn at(&self, placed: Placed, i: usize) -> (f64, [f64; 3]) {
-        let factor = self.points.weight(i) / self.spread.get(i).copied().unwrap_or(1.0);
+        let factor = self.points.weight(i) / self.spread[i];
         let (mut sum, mut slope) = (0.0, [0.0; 3]);
         for &(o, share) in self.points.parts_of(i) {
             let (rate, by) = placed.with_slope(o);
@@ -127,7 +122,7 @@ impl Residuals<'_> {
                 *total += share * part * factor;
             }
         }
-        (factor * (sum - self.points.values.get(i).copied().unwrap_or(0.0)), slope)
+        (factor * (sum - self.points.values[i]), slope)
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn check(o: &[f64], points: usize, parameters: usize) -> Result<(), F
     if points < least {
         return Err(FitRefusal::TooFew { points, least });
     }
-    let at = |share: f64| super::starts::quantile(o, share).unwrap_or(0.0);
+    let at = |share: f64| super::starts::quantile(o, share).expect("there are points");
     let (low, high) = (at(0.05), at(0.95));
     if high <= 0.0 || high < SPREAD * low {
         return Err(FitRefusal::NoSpread { low, high });

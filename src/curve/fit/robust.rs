@@ -262,11 +262,11 @@ impl Setting<'_> {
         let cost = super::solver::LeastSquares::normal(&residuals, &best.logs).cost;
         let covariance = covariance(&residuals, &best.logs)
             .ok_or(FitRefusal::Degenerate("some of its parameters change nothing"))?;
-        let unsure = |i: usize| covariance.get(i).and_then(|r| r.get(i)).is_none_or(|v| *v > UNSURE * UNSURE);
+        let unsure = |i: usize| covariance[i][i] > UNSURE * UNSURE;
         if (0..values.len()).any(unsure) {
             return Err(FitRefusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
         }
-        let at = |share: f64| self.shape.rate(&values, quantile(o, share).unwrap_or(0.0));
+        let at = |share: f64| self.shape.rate(&values, quantile(o, share).expect("there are points"));
         let (low, high) = (at(0.02), at(0.98));
         let rise = (high - low).abs();
         if rise < 0.02 * low.max(high).max(f64::MIN_POSITIVE) {

@@ -58,9 +58,7 @@ impl ParameterBounds {
 
     /// Whether the gradient pushes a parameter out of its bounds.
     fn blocks(&self, i: usize, value: f64, gradient: f64) -> bool {
-        let (low, high) = (self.low.get(i), self.high.get(i));
-        low.is_some_and(|l| value <= *l && gradient > 0.0)
-            || high.is_some_and(|h| value >= *h && gradient < 0.0)
+        (value <= self.low[i] && gradient > 0.0) || (value >= self.high[i] && gradient < 0.0)
     }
 }
 
@@ -112,7 +110,7 @@ impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
         problem: &mut Problem<Borrowed<'_, P>>,
         mut state: Values,
     ) -> Result<(Values, Option<KV>), Error> {
-        let at = state.take_param().unwrap_or_default();
+        let at = state.take_param().expect("every step leaves its parameters");
         self.normal = problem.problem("normal", |p| Ok(p.0.normal(&at)))?;
         let cost = self.normal.cost;
         Ok((state.param(at).cost(cost), None))
@@ -123,7 +121,7 @@ impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
         problem: &mut Problem<Borrowed<'_, P>>,
         mut state: Values,
     ) -> Result<(Values, Option<KV>), Error> {
-        let mut at = state.take_param().unwrap_or_default();
+        let mut at = state.take_param().expect("every step leaves its parameters");
         loop {
             let next = self.bounds.held(&self.step_from(&at));
             self.step = next.iter().zip(&at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -156,24 +154,20 @@ impl Marquardt<'_> {
     /// Where the damped normal equations lead, without what a bound blocks.
     fn step_from(&self, at: &[f64]) -> Vec<f64> {
         let n = at.len();
-        let gradient = |i: usize| self.normal.gradient.get(i).copied().unwrap_or(0.0);
-        let free: Vec<usize> = (0..n)
-            .filter(|&i| !self.bounds.blocks(i, at.get(i).copied().unwrap_or(0.0), gradient(i)))
-            .collect();
+        let gradient = &self.normal.gradient;
+        let free: Vec<usize> = (0..n).filter(|&i| !self.bounds.blocks(i, at[i], gradient[i])).collect();
         let cell = |i: usize, j: usize| {
-            let cell = self.normal.matrix.get(i).and_then(|r| r.get(j)).copied().unwrap_or(0.0);
+            let cell = self.normal.matrix[i][j];
             if i == j { cell * (1.0 + self.damping) + f64::MIN_POSITIVE } else { cell }
         };
         let matrix: Vec<Vec<f64>> =
             free.iter().map(|&i| free.iter().map(|&j| cell(i, j)).collect()).collect();
-        let right: Vec<f64> = free.iter().map(|&i| -gradient(i)).collect();
+        let right: Vec<f64> = free.iter().map(|&i| -gradient[i]).collect();
         let mut next = at.to_vec();
         let Some(step) = solved(matrix, right) else { return next };
         for (&i, by) in free.iter().zip(step) {
-            if let Some(value) = next.get_mut(i) {
-                // A step of more than a factor of 20 is no longer what the slopes tell of.
-                *value += by.clamp(-3.0, 3.0);
-            }
+            // A step of more than a factor of 20 is no longer what the slopes tell of.
+            next[i] += by.clamp(-3.0, 3.0);
         }
         next
     }
@@ -183,32 +177,26 @@ impl Marquardt<'_> {
 pub(super) fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {
-        let size = |row: &Vec<f64>| row.get(i).copied().unwrap_or(0.0).abs();
-        let pivot = (i..n).max_by(|&a, &b| {
-            let of = |k: usize| matrix.get(k).map_or(0.0, size);
-            of(a).total_cmp(&of(b))
-        })?;
+        let pivot = (i..n).max_by(|&a, &b| matrix[a][i].abs().total_cmp(&matrix[b][i].abs()))?;
         matrix.swap(i, pivot);
         right.swap(i, pivot);
-        let (row, value) = (matrix.get(i)?.clone(), *right.get(i)?);
-        let head = *row.get(i)?;
+        let (row, value) = (matrix[i].clone(), right[i]);
+        let head = row[i];
         if head.abs() < 1e-300 || !head.is_finite() {
             return None;
         }
         for k in i + 1..n {
-            let below = matrix.get_mut(k)?;
-            let factor = below.get(i)? / head;
+            let below = &mut matrix[k];
+            let factor = below[i] / head;
             for (cell, above) in below.iter_mut().zip(&row) {
                 *cell -= factor * above;
             }
-            *right.get_mut(k)? -= factor * value;
+            right[k] -= factor * value;
         }
     }
     for i in (0..n).rev() {
-        let row = matrix.get(i)?;
-        let known: f64 = (i + 1..n).map(|j| row.get(j).zip(right.get(j)).map_or(0.0, |(a, x)| a * x)).sum();
-        let value = (right.get(i)? - known) / row.get(i)?;
-        *right.get_mut(i)? = value;
+        let known: f64 = (i + 1..n).map(|j| matrix[i][j] * right[j]).sum();
+        right[i] = (right[i] - known) / matrix[i][i];
     }
     Some(right)
 }

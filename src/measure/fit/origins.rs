@@ -8,15 +8,19 @@ use crate::curve::Fit;
 
 /// A name for the source of coefficients of the time that none has which is kept from an earlier fit.
 pub(super) fn free_name(fit: &Fit) -> String {
-    let names = (1_u32..1000).map(|i| if i == 1 { "times".to_owned() } else { format!("times-{i}") });
-    names.into_iter().find(|name| !fit.sources.contains_key(name)).unwrap_or_default()
+    let (mut name, mut number) = ("times".to_owned(), 1_u64);
+    while fit.sources.contains_key(&name) {
+        number += 1;
+        name = format!("times-{number}");
+    }
+    name
 }
 
 /// Drops sources that no coefficient names.
 pub(super) fn prune(fit: &mut Fit) {
     let mut used = BTreeSet::new();
     for part in [serde_json::to_value(&fit.volumes), serde_json::to_value(&fit.time)] {
-        collect(&part.unwrap_or_default(), &mut used);
+        collect(&part.expect("coefficients are JSON"), &mut used);
     }
     fit.sources.retain(|name, _| used.contains(name));
 }

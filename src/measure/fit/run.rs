@@ -274,8 +274,7 @@ impl All<'_> {
 fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
     let others = parts.open.iter().enumerate().filter(|(i, _)| *i != which);
     let base = parts.base + others.map(|(_, (o, share))| share * common.miss(*o)).sum::<f64>();
-    let part = parts.open.get(which).copied().into_iter().collect();
-    Parts { base, open: part, measured: parts.measured }
+    Parts { base, open: vec![parts.open[which]], measured: parts.measured }
 }
 
 fn curve_of(fit: &CurveFit) -> Option<Curve> {

@@ -127,15 +127,13 @@ fn rows(groups: &[MeasuredGroup]) -> Vec<TimedLaunch<'_>> {
         let timed = group.cases.iter().filter_map(|c| Some((c, c.seconds(&group.device)?)));
         rows.extend(timed.map(|(case, s)| TimedLaunch { group: g, case, log_seconds: s.ln(), weight: 1.0 }));
     }
-    let kernel =
-        |row: &TimedLaunch<'_>| groups.get(row.group).map(|g| g.kernel.name.as_str()).unwrap_or_default();
+    let kernel = |row: &TimedLaunch<'_>| groups[row.group].kernel.name.as_str();
     let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
     for row in &rows {
         *counts.entry(kernel(row)).or_default() += 1.0;
     }
     let mean = rows.len() as f64 / counts.len().max(1) as f64;
-    let weights: Vec<f64> =
-        rows.iter().map(|r| (mean / counts.get(kernel(r)).copied().unwrap_or(1.0)).sqrt()).collect();
+    let weights: Vec<f64> = rows.iter().map(|r| (mean / counts[kernel(r)]).sqrt()).collect();
     for (row, weight) in rows.iter_mut().zip(weights) {
         row.weight = weight;
     }
@@ -166,7 +164,7 @@ impl Times<'_> {
     fn residuals(&self, logs: &[f64]) -> Vec<f64> {
         let fit = self.with(logs);
         let one = |row: &TimedLaunch<'_>| {
-            let Some(estimator) = self.estimators.get(row.group) else { return 0.0 };
+            let estimator = &self.estimators[row.group];
             let mut prediction = row.case.prediction.clone();
             estimator.refit(&mut prediction, &fit);
             row.weight * (prediction.time.seconds.get().ln() - row.log_seconds)
@@ -179,9 +177,7 @@ impl Times<'_> {
         let at = self.residuals(logs);
         let by = |i: usize| {
             let mut moved = logs.to_vec();
-            if let Some(log) = moved.get_mut(i) {
-                *log += STEP;
-            }
+            moved[i] += STEP;
             self.residuals(&moved).iter().zip(&at).map(|(up, at)| (up - at) / STEP).collect()
         };
         let slopes = (0..logs.len()).map(by).collect();
@@ -224,15 +220,13 @@ impl Times<'_> {
 fn deviation(residuals: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
     sizes.sort_by(f64::total_cmp);
-    sizes.get(sizes.len() / 2).copied().unwrap_or(0.0) / 0.674_489_75
+    sizes[sizes.len() / 2] / 0.674_489_75
 }
 
 /// Variances from a normal matrix in units of the standard deviation of residuals.
 fn inverse_diagonal(matrix: &[Vec<f64>]) -> Vec<f64> {
     let inverse = crate::curve::fit::inverse(matrix);
-    let diagonal = |inverse: Vec<Vec<f64>>| {
-        inverse.iter().enumerate().map(|(i, row)| row.get(i).copied().unwrap_or(f64::INFINITY)).collect()
-    };
+    let diagonal = |inverse: Vec<Vec<f64>>| inverse.iter().enumerate().map(|(i, row)| row[i]).collect();
     inverse.map_or_else(|| vec![f64::INFINITY; matrix.len()], diagonal)
 }
 
@@ -246,8 +240,7 @@ impl LeastSquares for Times<'_> {
             let r = r / self.scale;
             let z = (r / c).powi(2);
             normal.cost += 0.5 * c * c * z.ln_1p();
-            let slope: Vec<f64> =
-                slopes.iter().map(|s| s.get(i).copied().unwrap_or(0.0) / self.scale).collect();
+            let slope: Vec<f64> = slopes.iter().map(|s| s[i] / self.scale).collect();
             normal.add(r, &slope, 1.0 / (1.0 + z));
         }
         for (i, (log, prior)) in logs.iter().zip(self.prior).enumerate() {

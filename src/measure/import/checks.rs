@@ -16,7 +16,7 @@ const FASTER: f64 = 1.1;
 pub(super) fn warnings(measurements: &Measurements, device: Option<&Device>) -> Vec<String> {
     let mut found: BTreeMap<(u8, String), (String, usize)> = BTreeMap::new();
     for row in &measurements.rows {
-        let kernel = measurements.subject_of(row).map_or("", |s| s.kernel.as_str());
+        let kernel = &measurements.subject_of(row).kernel;
         for (kind, text) in of_row(row, kernel, device).into_iter().flatten() {
             found.entry((kind, kernel.to_owned())).or_insert((text, 0)).1 += 1;
         }

@@ -64,7 +64,7 @@ pub(super) const WITHOUT_METRIC: &str = "launches without a known metric";
 pub(super) struct Launch {
     line: usize,
     /// Position of its kernel name.
-    name: u32,
+    name: usize,
     block: Option<Block>,
     counts: Vec<Count>,
 }
@@ -73,7 +73,7 @@ pub(super) struct Launch {
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     names: Vec<String>,
-    known: HashMap<String, u32>,
+    known: HashMap<String, usize>,
     ids: HashMap<String, usize>,
     all: Vec<Launch>,
     tally: Tally,
@@ -82,30 +82,29 @@ pub(super) struct Launches {
 impl Launches {
     /// The launch of an id, made if it is new.
     pub(super) fn of_id(&mut self, id: &str, line: usize) -> &mut Launch {
-        let at = self.ids.get(id).copied().unwrap_or(usize::MAX);
-        if at >= self.all.len() {
+        let known = self.ids.get(id).copied();
+        if known.is_none() {
             self.ids.insert(id.to_owned(), self.all.len());
         }
-        self.at_or_another(at, line)
+        self.at_or_another(known, line)
     }
 
     /// A launch of its own.
     pub(super) fn another(&mut self, line: usize) -> &mut Launch {
-        self.at_or_another(usize::MAX, line)
+        self.at_or_another(None, line)
     }
 
     /// The last launch if it goes on.
     pub(super) fn last_or_another(&mut self, goes_on: bool, line: usize) -> &mut Launch {
-        let last = if goes_on { self.all.len().wrapping_sub(1) } else { usize::MAX };
-        self.at_or_another(last, line)
+        let last = self.all.len().checked_sub(1);
+        self.at_or_another(last.filter(|_| goes_on), line)
     }
 
-    fn at_or_another(&mut self, at: usize, line: usize) -> &mut Launch {
-        let at = at.min(self.all.len());
-        if at == self.all.len() {
+    fn at_or_another(&mut self, known: Option<usize>, line: usize) -> &mut Launch {
+        let at = known.unwrap_or(self.all.len());
+        if known.is_none() {
             self.all.push(Launch { line, ..Launch::default() });
         }
-        // There is one at that place now.
         &mut self.all[at]
     }
 
@@ -115,11 +114,11 @@ impl Launches {
     }
 
     /// The position of a kernel name.
-    pub(super) fn name(&mut self, name: &str) -> u32 {
+    pub(super) fn name(&mut self, name: &str) -> usize {
         if let Some(&at) = self.known.get(name) {
             return at;
         }
-        let at = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let at = self.names.len();
         self.names.push(name.to_owned());
         self.known.insert(name.to_owned(), at);
         at
@@ -135,14 +134,14 @@ impl Launches {
         let mut imported = Imported::default();
         let device = options.device();
         let generation = imported.generation(&self.tally, device.as_ref());
-        let subjects: Vec<Option<u32>> = self
+        let subjects: Vec<Option<usize>> = self
             .names
             .iter()
             .map(|name| Some(imported.measurements.subject(&subject(options, name)?)))
             .collect();
         let (mut found, mut assumptions) = (BTreeSet::new(), BTreeMap::new());
         for mut launch in self.all {
-            let subject = usize::try_from(launch.name).ok().and_then(|i| subjects.get(i).copied().flatten());
+            let subject = subjects[launch.name];
             let of_launch = quantities(&mut launch.counts, generation);
             if subject.is_some() {
                 found.extend(of_launch.values.iter().map(|v| v.quantity));
@@ -164,11 +163,11 @@ impl Launches {
 }
 
 impl Launch {
-    pub(super) fn set_name(&mut self, name: u32) {
+    pub(super) fn set_name(&mut self, name: usize) {
         self.name = name;
     }
 
-    pub(super) fn has_name(&self, name: u32) -> bool {
+    pub(super) fn has_name(&self, name: usize) -> bool {
         self.name == name
     }
 
@@ -256,7 +255,7 @@ impl Imported {
         &mut self,
         options: &ImportOptions,
         line: usize,
-        subject: Option<u32>,
+        subject: Option<usize>,
         block: Option<Block>,
         values: Vec<MeasuredValue>,
     ) {

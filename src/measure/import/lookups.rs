@@ -101,11 +101,12 @@ fn read(source: &dyn Source) -> Result<Vec<Lookups>, Unreadable> {
         for (i, text) in columns.counts(record).into_iter().enumerate() {
             let Some(n) = text.and_then(whole) else { continue };
             let kernel = columns.kernel(record);
-            if !found.contains_key(kernel) {
-                found.insert(kernel.to_owned(), [0.0; 2]);
-            }
-            if let Some(place) = found.get_mut(kernel).and_then(|all| all.get_mut(i)) {
-                *place += n;
+            if let Some(counts) = found.get_mut(kernel) {
+                counts[i] += n;
+            } else {
+                let mut counts = [0.0; 2];
+                counts[i] = n;
+                found.insert(kernel.to_owned(), counts);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use super::launches::{ImportOptions, Imported, subject};
 use super::ncu::is_missing;
-use super::number::{Decimal, Evidence, number};
+use super::number::{Decimal, number};
 use super::problems::{Problem, Problems};
 use crate::measure::measurements::{Bad, Builder, Column};
 use crate::measure::records::{Record, Records, Unreadable};
@@ -67,27 +67,10 @@ pub(super) fn missing<'a>(head: &'a Record, mapping: &'a Mapping) -> impl Iterat
     mapping.iter().map(|m| m.1.as_str()).filter(absent)
 }
 
-/// What the numbers of measured columns tell of their separator.
-pub(super) fn evidence(
-    head: &Record,
-    mapping: &Mapping,
-    records: &mut Records<impl BufRead>,
-) -> Result<Evidence, Unreadable> {
-    let measured: Vec<usize> = places(head, mapping)
-        .into_iter()
-        .filter(|p| matches!(p.1, Column::Measured(..)))
-        .map(|p| p.0)
-        .collect();
-    let mut evidence = Evidence::default();
-    while let Some(record) = records.read()? {
-        for &i in &measured {
-            evidence.add(record.cell(i));
-        }
-        if evidence.is_settled(record.line) {
-            break;
-        }
-    }
-    Ok(evidence)
+/// Columns of what was measured, whose numbers tell of their separator.
+pub(super) fn numbers(head: &Record, mapping: &Mapping) -> Vec<usize> {
+    let places = places(head, mapping).into_iter();
+    places.filter(|p| matches!(p.1, Column::Measured(..))).map(|p| p.0).collect()
 }
 
 /// Reads a table behind its head.

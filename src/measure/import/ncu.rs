@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::launches::Launches;
 use super::metrics::{Meaning, unit};
-use super::number::{Decimal, Evidence, number};
+use super::number::{Decimal, number};
 use super::problems::{Problem, Problems};
 use crate::measure::measurements::parse_shape;
 use crate::measure::records::{Record, Records, Unreadable};
@@ -44,38 +44,14 @@ fn is_message(record: &Record) -> bool {
     record.text().starts_with("==")
 }
 
-/// What the numbers of the long form tell of their separator.
-pub(super) fn evidence_long(
-    head: &Record,
-    records: &mut Records<impl BufRead>,
-) -> Result<Evidence, Unreadable> {
-    let value = column(head, "Metric Value").unwrap_or(usize::MAX);
-    let mut evidence = Evidence::default();
-    while let Some(record) = records.read()? {
-        evidence.add(record.cell(value));
-        if evidence.is_settled(record.line) {
-            break;
-        }
-    }
-    Ok(evidence)
+/// Columns of the long form whose numbers tell of their separator.
+pub(super) fn numbers_long(head: &Record) -> Vec<usize> {
+    column(head, "Metric Value").into_iter().collect()
 }
 
-/// What the numbers of the raw page tell of their separator: those of metrics.
-pub(super) fn evidence_raw(
-    head: &Record,
-    records: &mut Records<impl BufRead>,
-) -> Result<Evidence, Unreadable> {
-    let metrics: Vec<usize> = (0..head.len()).filter(|&i| head.cell(i).contains("__")).collect();
-    let mut evidence = Evidence::default();
-    while let Some(record) = records.read()? {
-        for &i in &metrics {
-            evidence.add(record.cell(i));
-        }
-        if evidence.is_settled(record.line) {
-            break;
-        }
-    }
-    Ok(evidence)
+/// Those of the raw page: of metrics.
+pub(super) fn numbers_raw(head: &Record) -> Vec<usize> {
+    (0..head.len()).filter(|&i| head.cell(i).contains("__")).collect()
 }
 
 /// Reads the long form behind its head.
@@ -144,7 +120,9 @@ pub(super) fn raw(
     problems: &mut Problems,
 ) -> Result<Launches, Unreadable> {
     let mut launches = Launches::default();
-    let (kernel, block) = (column(head, "Kernel Name"), column(head, "Block Size"));
+    let block = column(head, "Block Size");
+    // What has none is not taken for a raw page.
+    let Some(kernel) = column(head, "Kernel Name") else { return Ok(launches) };
     let mut metrics: Vec<(usize, Meaning)> = Vec::new();
     for i in 0..head.len() {
         // What else is in the head tells of the launch.
@@ -158,19 +136,19 @@ pub(super) fn raw(
     }
     let mut has_units = false;
     while let Some(record) = records.read()? {
-        if is_message(record) || record.cell(kernel.unwrap_or(0)) == "Kernel Name" {
+        if is_message(record) || record.cell(kernel) == "Kernel Name" {
             continue;
         }
         if !has_units {
             has_units = true;
-            if record.cell(kernel.unwrap_or(0)).is_empty() {
+            if record.cell(kernel).is_empty() {
                 units(record, &mut metrics, problems);
                 continue;
             }
             // Times have no unit then; counts need none.
             metrics.retain(|m| unit("", m.1.counter).is_some());
         }
-        let name = launches.name(kernel.map_or("", |i| record.cell(i)));
+        let name = launches.name(record.cell(kernel));
         let launch = launches.another(record.line);
         launch.set_name(name);
         if let Some(block) = block.and_then(|i| parse_shape(record.cell(i))) {
@@ -193,11 +171,11 @@ pub(super) fn raw(
 /// Puts the line of units in; a metric whose unit is not known is left out.
 fn units(record: &Record, metrics: &mut Vec<(usize, Meaning)>, problems: &mut Problems) {
     metrics.retain_mut(|(i, meaning)| {
-        let worth = unit(record.cell(*i), meaning.counter);
-        if worth.is_none() {
+        let Some(worth) = unit(record.cell(*i), meaning.counter) else {
             problems.add(record, *i, Problem::Unit(record.cell(*i)));
-        }
-        meaning.factor *= worth.unwrap_or(1.0);
-        worth.is_some()
+            return false;
+        };
+        meaning.factor *= worth;
+        true
     });
 }

@@ -1,6 +1,6 @@
 //! Reads a file of any format.
 
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 
 use serde_json::Value as Json;
 
@@ -12,7 +12,7 @@ use super::problems::Problems;
 use super::source::{Source, text};
 use super::{amd, detect, ncu, repair, tuners};
 use crate::measure::measurements::Bad;
-use crate::measure::records::{Record, Records, Unreadable};
+use crate::measure::records::{Record, Records, Unreadable, starts_json};
 use crate::text::Fault;
 use crate::traffic::Caches;
 
@@ -35,10 +35,9 @@ pub fn import(
 ) -> Result<Imported, Fault> {
     let mut problems = Problems::new(source.name());
     let imported = match Mapping::new(options) {
-        Ok(mapping) => read(source, format, options, &mapping, &mut problems),
+        Ok(mapping) => read(source, &Wanted { format, options, mapping }, &mut problems),
         Err(Bad { code, message, help }) => {
-            let help = help.unwrap_or_default();
-            problems.global(code, &message, &help);
+            problems.global(code, &message, &help.unwrap_or_default());
             Ok(Imported::default())
         }
     };
@@ -51,36 +50,24 @@ pub fn import(
     }
 }
 
-fn read(
-    source: &dyn Source,
+/// What is asked for.
+struct Wanted<'a> {
+    /// The format, if it is known.
     format: Option<ProfileFormat>,
-    options: &ImportOptions,
-    mapping: &Mapping,
-    problems: &mut Problems,
-) -> Result<Imported, Unreadable> {
-    let is_json = match format {
+    options: &'a ImportOptions,
+    mapping: Mapping,
+}
+
+fn read(source: &dyn Source, wanted: &Wanted<'_>, problems: &mut Problems) -> Result<Imported, Unreadable> {
+    let is_json = match wanted.format {
         Some(format) => matches!(format, ProfileFormat::KernelTuner | ProfileFormat::T4 | ProfileFormat::Ktt),
         None => starts_json(&mut text(source)?)?,
     };
-    if is_json {
-        json(source, format, options, mapping, problems)
-    } else {
-        table(source, format, options, mapping, problems)
-    }
+    if is_json { json(source, wanted, problems) } else { table(source, wanted, problems) }
 }
 
-fn starts_json(reader: &mut impl BufRead) -> io::Result<bool> {
-    let start = reader.fill_buf()?;
-    Ok(start.iter().find(|b| !b.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(b)) == Some(&b'{'))
-}
-
-fn json(
-    source: &dyn Source,
-    format: Option<ProfileFormat>,
-    options: &ImportOptions,
-    mapping: &Mapping,
-    problems: &mut Problems,
-) -> Result<Imported, Unreadable> {
+fn json(source: &dyn Source, wanted: &Wanted<'_>, problems: &mut Problems) -> Result<Imported, Unreadable> {
+    let Wanted { format, options, mapping } = wanted;
     let mut bytes = Vec::new();
     text(source)?.take(MOST_JSON + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_JSON {
@@ -90,7 +77,7 @@ fn json(
     }
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}');
-    let Some(format) = format.or_else(|| detect::of_json(text)) else {
+    let Some(format) = (*format).or_else(|| detect::of_json(text)) else {
         unknown(problems);
         return Ok(Imported::default());
     };
@@ -116,6 +103,20 @@ fn unknown(problems: &mut Problems) {
     problems.global("unknown-format", "its format cannot be told", help);
 }
 
+/// What the numbers of some columns tell of their separator.
+fn evidence(columns: &[usize], records: &mut Records<impl BufRead>) -> Result<Evidence, Unreadable> {
+    let mut evidence = Evidence::default();
+    while let Some(record) = records.read()? {
+        for &i in columns {
+            evidence.add(record.cell(i));
+        }
+        if evidence.is_settled(record.line) {
+            break;
+        }
+    }
+    Ok(evidence)
+}
+
 /// Reads on up to the head of a table; the records stand behind it.
 fn head<R: BufRead>(
     records: &mut Records<R>,
@@ -135,15 +136,10 @@ fn head<R: BufRead>(
     Ok(None)
 }
 
-fn table(
-    source: &dyn Source,
-    format: Option<ProfileFormat>,
-    options: &ImportOptions,
-    mapping: &Mapping,
-    problems: &mut Problems,
-) -> Result<Imported, Unreadable> {
+fn table(source: &dyn Source, wanted: &Wanted<'_>, problems: &mut Problems) -> Result<Imported, Unreadable> {
+    let Wanted { format, options, mapping } = wanted;
     // A mapping is for tables of one's own.
-    let format = format.or((!options.map.is_empty()).then_some(ProfileFormat::Csv));
+    let format = (*format).or((!options.map.is_empty()).then_some(ProfileFormat::Csv));
     let mut records = Records::new(text(source)?);
     let Some((format, first)) = head(&mut records, format)? else {
         unknown(problems);
@@ -158,13 +154,14 @@ fn table(
             );
         }
     }
-    let evidence = |records: &mut Records<_>| -> Result<Evidence, Unreadable> {
-        match format {
-            ProfileFormat::NcuLong => ncu::evidence_long(&first, records),
-            ProfileFormat::NcuRaw => ncu::evidence_raw(&first, records),
-            ProfileFormat::Csv => mapped::evidence(&first, mapping, records),
-            _ => Ok(Evidence::default()),
-        }
+    let evidence = |records: &mut Records<_>| {
+        let numbers = match format {
+            ProfileFormat::NcuLong => ncu::numbers_long(&first),
+            ProfileFormat::NcuRaw => ncu::numbers_raw(&first),
+            ProfileFormat::Csv => mapped::numbers(&first, mapping),
+            _ => return Ok(Evidence::default()),
+        };
+        evidence(&numbers, records)
     };
     let decimal = match options.decimal {
         Some(decimal) => decimal,
@@ -178,18 +175,18 @@ fn table(
     };
     let mut records = Records::new(text(source)?);
     let Some((_, first)) = head(&mut records, Some(format))? else { return Ok(Imported::default()) };
-    launches(format, &first, &mut records, options, mapping, decimal, problems)
+    launches(format, &first, &mut records, wanted, decimal, problems)
 }
 
 fn launches(
     format: ProfileFormat,
     first: &Record,
     records: &mut Records<impl BufRead>,
-    options: &ImportOptions,
-    mapping: &Mapping,
+    wanted: &Wanted<'_>,
     decimal: Decimal,
     problems: &mut Problems,
 ) -> Result<Imported, Unreadable> {
+    let Wanted { options, mapping, .. } = wanted;
     let found: Launches = match format {
         ProfileFormat::NcuLong => ncu::long(first, records, decimal, problems)?,
         ProfileFormat::NcuRaw => ncu::raw(first, records, decimal, problems)?,
@@ -198,5 +195,5 @@ fn launches(
         _ => return mapped::table(first, mapping, records, options, decimal, problems),
     };
     let emptied = matches!(format, ProfileFormat::NcuLong | ProfileFormat::NcuRaw).then_some(Caches::Cold);
-    Ok(found.finish(&ImportOptions { caches: options.caches.or(emptied), ..options.clone() }))
+    Ok(found.finish(&ImportOptions { caches: options.caches.or(emptied), ..(*options).clone() }))
 }

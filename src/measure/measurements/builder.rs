@@ -146,9 +146,7 @@ impl Shape for Fold {}
 impl<T: Shape> Given<T> {
     fn set(&mut self, axis: usize, text: &str) -> Result<(), Bad> {
         let extent = extent(text).ok_or_else(|| no_shape(text))?;
-        if let Some(slot) = self.each.get_mut(axis) {
-            *slot = Some(extent);
-        }
+        self.each[axis] = Some(extent);
         Ok(())
     }
 

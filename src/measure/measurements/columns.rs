@@ -55,7 +55,7 @@ impl Column {
     /// What may stand once only.
     pub(crate) fn name(&self) -> String {
         let of = |name: &str, axis: &Option<usize>| match axis {
-            Some(axis) => format!("{name}.{}", ["x", "y", "z"].get(*axis).copied().unwrap_or_default()),
+            Some(axis) => format!("{name}.{}", ["x", "y", "z"][*axis]),
             None => name.to_owned(),
         };
         match self {

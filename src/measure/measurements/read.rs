@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::builder::Builder;
 use super::columns::{Bad, Column};
 use super::row::Measurements;
-use crate::measure::records::{Record, Records, Unreadable};
+use crate::measure::records::{Record, Records, Unreadable, starts_json};
 use crate::text::{Diagnostic, Fault, Sources, Span};
 
 /// Reads comma-separated values or JSON lines; `name` is what messages call the file. All that is wrong
@@ -160,13 +160,6 @@ impl<'a> Reading<'a> {
         }
         Err(Fault::new(self.errors, Arc::new(self.sources)))
     }
-}
-
-/// Whether the first letter is that of a JSON object.
-fn starts_json(reader: &mut impl BufRead) -> Result<bool, std::io::Error> {
-    let start = reader.fill_buf()?;
-    let first = start.iter().find(|b| !b.is_ascii_whitespace() && !b"\xef\xbb\xbf".contains(b));
-    Ok(first == Some(&b'{'))
 }
 
 fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {

@@ -32,7 +32,7 @@ pub struct MeasuredRow {
     /// Its line in the file, from 1; 0 if it comes from none.
     pub line: usize,
     /// Position of its subject.
-    pub subject: u32,
+    pub subject: usize,
     /// Threads of a block.
     pub block: Block,
     /// Work items of a thread.
@@ -63,7 +63,7 @@ pub struct Measurements {
     pub subjects: Vec<MeasuredSubject>,
     /// The launches in the order in which they come.
     pub rows: Vec<MeasuredRow>,
-    known: HashMap<MeasuredSubject, u32>,
+    known: HashMap<MeasuredSubject, usize>,
 }
 
 impl Measurements {
@@ -73,12 +73,11 @@ impl Measurements {
     }
 
     /// The position of a subject, which is added if it is new.
-    pub fn subject(&mut self, subject: &MeasuredSubject) -> u32 {
+    pub fn subject(&mut self, subject: &MeasuredSubject) -> usize {
         if let Some(&at) = self.known.get(subject) {
             return at;
         }
-        // There are never more subjects than lines, and no file has so many.
-        let at = u32::try_from(self.subjects.len()).unwrap_or(u32::MAX);
+        let at = self.subjects.len();
         self.subjects.push(subject.clone());
         self.known.insert(subject.clone(), at);
         at
@@ -89,7 +88,7 @@ impl Measurements {
     pub fn push(
         &mut self,
         line: usize,
-        subject: u32,
+        subject: usize,
         block: Block,
         fold: Fold,
         mut values: Vec<MeasuredValue>,
@@ -101,8 +100,8 @@ impl Measurements {
     }
 
     /// What a row is of.
-    pub fn subject_of(&self, row: &MeasuredRow) -> Option<&MeasuredSubject> {
-        self.subjects.get(usize::try_from(row.subject).ok()?)
+    pub fn subject_of(&self, row: &MeasuredRow) -> &MeasuredSubject {
+        &self.subjects[row.subject]
     }
 }
 

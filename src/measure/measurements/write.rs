@@ -9,6 +9,7 @@ use super::builder::written_per;
 use super::quantity::MeasuredQuantity;
 use super::row::{MeasuredRow, MeasuredSubject, Measurements, Per};
 use super::unit::written;
+use crate::text::csv_cell;
 use crate::traffic::Caches;
 
 /// Writes comma-separated values in base units: the columns that some row needs.
@@ -16,9 +17,7 @@ pub fn write_csv(measurements: &Measurements, to: &mut impl Write) -> io::Result
     let columns = Columns::found(measurements);
     writeln!(to, "{}", columns.head())?;
     for row in &measurements.rows {
-        if let Some(subject) = measurements.subject_of(row) {
-            columns.row(subject, row, to)?;
-        }
+        columns.row(measurements.subject_of(row), row, to)?;
     }
     to.flush()
 }
@@ -26,7 +25,7 @@ pub fn write_csv(measurements: &Measurements, to: &mut impl Write) -> io::Result
 /// Writes a JSON object a line, with the same names and units.
 pub fn write_json_lines(measurements: &Measurements, to: &mut impl Write) -> io::Result<()> {
     for row in &measurements.rows {
-        let Some(subject) = measurements.subject_of(row) else { continue };
+        let subject = measurements.subject_of(row);
         let mut object = Map::new();
         object.insert("kernel".to_owned(), json!(subject.kernel));
         for (name, text) in [("variant", &subject.variant), ("device", &subject.device)] {
@@ -82,7 +81,7 @@ impl Columns {
         let mut names = vec!["kernel".to_owned()];
         names.extend(self.variant.then(|| "variant".to_owned()));
         names.extend(self.device.then(|| "device".to_owned()));
-        names.extend(self.params.iter().map(|p| quoted(&format!("param.{p}"))));
+        names.extend(self.params.iter().map(|p| csv_cell(&format!("param.{p}")).into_owned()));
         names.extend(self.caches.then(|| "caches".to_owned()));
         names.extend(["block".to_owned(), "fold".to_owned()]);
         names.extend(self.measured.iter().map(|&(q, per)| format!("{} [{}]", q.name(), written(q, per))));
@@ -90,12 +89,12 @@ impl Columns {
     }
 
     fn row(&self, subject: &MeasuredSubject, row: &MeasuredRow, to: &mut impl Write) -> io::Result<()> {
-        write!(to, "{}", quoted(&subject.kernel))?;
+        write!(to, "{}", csv_cell(&subject.kernel))?;
         if self.variant {
-            write!(to, ",{}", quoted(subject.variant.as_deref().unwrap_or_default()))?;
+            write!(to, ",{}", csv_cell(subject.variant.as_deref().unwrap_or_default()))?;
         }
         if self.device {
-            write!(to, ",{}", quoted(subject.device.as_deref().unwrap_or_default()))?;
+            write!(to, ",{}", csv_cell(subject.device.as_deref().unwrap_or_default()))?;
         }
         for param in &self.params {
             match subject.params.get(param) {
@@ -114,15 +113,6 @@ impl Columns {
             }
         }
         writeln!(to)
-    }
-}
-
-fn quoted(text: &str) -> String {
-    // A line that starts with # would be a comment.
-    if text.contains([',', '"', '\n', '\r', '#']) || text.trim().len() < text.len() {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -131,7 +131,7 @@ fn of_curve(document: &mut CurveDocument, found: &FittedCurve, resampled: &[Inte
         .map(|(i, (&name, &value))| ParameterDocument {
             name,
             value,
-            interval: found.intervals.get(i).copied(),
+            interval: Some(found.intervals[i]),
             bootstrap: resampled.get(i).copied().filter(|r| r.0[0].is_finite()),
         })
         .collect();

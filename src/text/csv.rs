@@ -1,0 +1,13 @@
+//! Cells of comma-separated values.
+
+use std::borrow::Cow;
+
+/// A text as a cell, in quotes where it would be read as something else: several cells, a comment, or a text
+/// without the blanks around it. The crate `csv` would leave those blanks bare, and there is no more to it than this.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r', '#']) || text.trim().len() < text.len() {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
