@@ -100,9 +100,9 @@ struct Summary {
 
 impl Summary {
     fn add(&mut self, ranking: &Ranking) {
-        self.candidates += ranking.feasible + ranking.rejected.len();
-        self.empty |= ranking.feasible == 0;
-        for (_, why) in ranking.rejected.iter().filter(|r| r.1.code() == "engines-disagree") {
+        self.candidates += ranking.candidates();
+        self.empty |= ranking.feasible() == 0;
+        for (_, why) in ranking.rejected().iter().filter(|r| r.1.code() == "engines-disagree") {
             self.disagree = true;
             progress::say(&format!("error: {why}"));
         }
@@ -150,7 +150,7 @@ mod tests {
 
     fn rejected(why: Unpredicted) -> Ranking {
         let choice = Choice { kernel: 0, candidate: Candidate::new([1; 3], [1; 3]).unwrap() };
-        Ranking { results: Vec::new(), feasible: 0, registers_assumed: false, rejected: vec![(choice, why)] }
+        Ranking::only_rejected(vec![(choice, why)])
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
         "{}, {} can run; rates within {} % share a tie group",
         counted(summary.candidates, "candidate"),
         grouped(whole(summary.feasible)),
-        significant(summary.tie_error * 100.0)
+        significant(summary.tie_error.get() * 100.0)
     );
     if !ranking.results.is_empty() {
         out.push('\n');

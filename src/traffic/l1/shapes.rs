@@ -9,7 +9,7 @@ use super::pipe::{Pipe, low_half};
 use super::plan::{AddressPattern, Plan};
 use super::sets::{self, LineChunks, TOGETHER};
 use super::spans::{self, UnitRun};
-use super::warps::Class;
+use super::warps::WarpClass;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 use crate::quantity::{Cycles, PerBlock, Sectors, Times, Wavefronts};
@@ -100,7 +100,7 @@ impl<'a> AccessShapes<'a> {
         // Lanes of each class, and a number for each alignment.
         let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
         spend_on(plan.classes.len(), of_class)?;
-        let of_class = |class: &Class| {
+        let of_class = |class: &WarpClass| {
             let lanes: Vec<i64> = class.lanes.iter().map(|lane| dot(*lane, pattern.thread)).collect();
             let active = class.active.get(pattern.limit).copied().unwrap_or(u64::MAX);
             let there = Lanes { addresses: &lanes, active: if pattern.shared { 0 } else { active } };

@@ -10,7 +10,7 @@ use crate::launch::Program;
 use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
 
 /// What was counted so far, over all warps.
-pub(super) struct Tally<'a> {
+pub(super) struct WarpTally<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) pipe: &'a Pipe,
     pub(super) counts: L1Counts,
@@ -57,7 +57,7 @@ impl Union {
     }
 }
 
-impl<'a> Tally<'a> {
+impl<'a> WarpTally<'a> {
     pub(super) fn new(
         kernel: &'a Kernel,
         program: &Program<i64>,

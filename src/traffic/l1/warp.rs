@@ -1,7 +1,7 @@
 //! One warp as it runs: its lanes go through the program together.
 
 use super::lanes::{Lanes, MOST_LANES};
-use super::tally::Tally;
+use super::tally::WarpTally;
 use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
@@ -18,7 +18,7 @@ const STEPS_OF_PART: u64 = 2;
 const STEPS_OF_ACCESS: u64 = 6;
 
 /// One warp as it runs.
-pub(super) struct Warp<'a> {
+pub(super) struct RunningWarp<'a> {
     program: &'a Program<i64>,
     block: [i64; 3],
     lanes: &'a [[i64; 3]],
@@ -34,7 +34,7 @@ pub(super) struct Warp<'a> {
     left: usize,
 }
 
-impl<'a> Warp<'a> {
+impl<'a> RunningWarp<'a> {
     pub(super) fn new(
         kernel: &Kernel,
         launch: &Launch,
@@ -56,7 +56,7 @@ impl<'a> Warp<'a> {
         }
     }
 
-    pub(super) fn run(mut self, tally: &mut Tally) -> Result<(), Fault> {
+    pub(super) fn run(mut self, tally: &mut WarpTally) -> Result<(), Fault> {
         self.find_working_items()?;
         tally.counts.work_items += ItemCount::new(f64::from(self.work_items));
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
@@ -125,7 +125,13 @@ impl<'a> Warp<'a> {
         Ok(held)
     }
 
-    fn steps(&mut self, steps: &'a [Step], active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
+    fn steps(
+        &mut self,
+        steps: &'a [Step],
+        active: u64,
+        weight: f64,
+        tally: &mut WarpTally,
+    ) -> Result<(), Fault> {
         for step in steps {
             match step {
                 // What comes is another stretch of the program.
@@ -137,7 +143,13 @@ impl<'a> Warp<'a> {
         Ok(())
     }
 
-    fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), Fault> {
+    fn access(
+        &mut self,
+        position: usize,
+        active: u64,
+        weight: f64,
+        tally: &mut WarpTally,
+    ) -> Result<(), Fault> {
         self.left = self.left.checked_sub(1).ok_or(Fault::Stopped(MOST_OF_WARP))?;
         let instruction = &self.program.instructions[position];
         spend(STEPS_OF_ACCESS)?;
@@ -167,7 +179,7 @@ impl<'a> Warp<'a> {
         body: &'a [Step],
         active: u64,
         weight: f64,
-        tally: &mut Tally,
+        tally: &mut WarpTally,
     ) -> Result<(), Fault> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];

@@ -4,7 +4,7 @@ use super::lanes::MOST_LANES;
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Class {
+pub struct WarpClass {
     /// Thread coordinates of each lane relative to the first lane.
     pub lanes: Vec<[i64; 3]>,
     /// Active lanes under each of the limits.
@@ -24,13 +24,13 @@ struct Key {
 
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
 /// threads below it along every dimension are active.
-pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> {
+pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<WarpClass> {
     let warp = i64::try_from(warp.clamp(1, MOST_LANES)).unwrap_or(1);
     let threads: i64 = block.iter().product();
     let whole = |limit: &[i64; 3]| (0..3).all(|d| limit[d] >= block[d]);
     let all_whole = limits.iter().all(whole);
     let mut keys: Vec<Key> = Vec::new();
-    let mut classes: Vec<Class> = Vec::new();
+    let mut classes: Vec<WarpClass> = Vec::new();
     let mut from = 0;
     while from < threads {
         let first = place(from, block);
@@ -47,7 +47,7 @@ pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<Class> 
         } else {
             let active = key.active.clone().unwrap_or_else(|| vec![u64::MAX; limits.len()]);
             keys.push(key);
-            classes.push(Class { lanes: lanes(first, count, block), active, firsts: vec![first] });
+            classes.push(WarpClass { lanes: lanes(first, count, block), active, firsts: vec![first] });
         }
         from += count;
     }
