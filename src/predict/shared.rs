@@ -63,7 +63,7 @@ impl<'k> Shared<'k> {
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.
     fn items(&self, candidate: Candidate) -> Option<&WorkItems<'k>> {
-        self.items.as_ref().or_else(|| self.unfolded.get(&candidate.one_item())?.as_ref())
+        self.items.as_ref().or_else(|| self.unfolded[&candidate.one_item()].as_ref())
     }
 
     /// The launch of a candidate and how many of its blocks run at a time.
@@ -75,10 +75,9 @@ impl<'k> Shared<'k> {
 
     /// The program of an admitted candidate.
     pub(super) fn program(&self, launch: &Launch) -> Result<Program<i64>, Unpredicted> {
-        match self.programs.get(&launch.candidate.fold()) {
-            Some(Ok(program)) => self.estimator.within(WorkPart::Program, || program.at(launch)),
-            Some(Err(excess)) => Err(Infeasible::Address(*excess).into()),
-            None => Ok(Program::folded(self.estimator.kernel, launch.candidate.fold())?.at(launch)?),
+        match &self.programs[&launch.candidate.fold()] {
+            Ok(program) => self.estimator.within(WorkPart::Program, || program.at(launch)),
+            Err(excess) => Err(Infeasible::Address(*excess).into()),
         }
     }
 

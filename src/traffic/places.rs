@@ -113,7 +113,7 @@ fn middle(of: &BlockBox) -> [i64; 3] {
 /// At most `most` blocks around the middle that follow each other diagonally.
 fn diagonal(of: &BlockBox, most: i64) -> Vec<[i64; 3]> {
     let counts: [i64; 3] = std::array::from_fn(|d| of.to[d] - of.from[d]);
-    let longest = counts.iter().copied().max().unwrap_or(1).clamp(1, most);
+    let longest = counts.into_iter().fold(1, i64::max).min(most);
     let at = |d: usize, i: i64| of.from[d] + (counts[d] / 2 + i - longest / 2).rem_euclid(counts[d]);
     (0..longest).map(|i| [at(0, i), at(1, i), at(2, i)]).collect()
 }

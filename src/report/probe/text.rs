@@ -143,7 +143,7 @@ fn prefetch(p: &PrefetchDocument) -> String {
 
 /// For a terminal.
 fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
-    let loads = grouped(i64::try_from(document.loads).unwrap_or(i64::MAX));
+    let loads = grouped(document.loads);
     let mut out =
         format!("{}: {}, {loads} loads\n", document.sources.join(", "), counted(document.runs, "run"));
     if !document.clusters.is_empty() {

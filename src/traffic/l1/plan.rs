@@ -245,7 +245,7 @@ impl Reader<'_> {
     }
 
     fn range(&self, id: LoopId) -> Option<Range> {
-        *self.ranges.get(usize::from(id.0))?
+        self.ranges[usize::from(id.0)]
     }
 
     fn access(&mut self, position: usize, loops: &[LoopId]) -> Option<()> {

@@ -107,7 +107,7 @@ impl<'a> WarpTally<'a> {
         self.counts.instructions[position].add(&one, weight);
         self.issued = true;
         // Several arrays of one field cost as much as several fields would.
-        let copies = usize::try_from(field.multiplicity).unwrap_or(1);
+        let copies = usize::try_from(field.multiplicity).expect("there is at least one array");
         self.spent = self.spent.saturating_add(copies.saturating_mul(lanes.active.count_ones() as usize));
     }
 

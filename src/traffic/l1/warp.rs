@@ -45,7 +45,7 @@ impl<'a> RunningWarp<'a> {
         Self {
             program,
             block,
-            lanes: lanes.get(..lanes.len().min(MOST_LANES)).unwrap_or(lanes),
+            lanes: &lanes[..lanes.len().min(MOST_LANES)],
             guarded: Vec::new(),
             inside: Vec::new(),
             work_items: 0,

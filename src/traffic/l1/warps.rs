@@ -25,7 +25,7 @@ struct Key {
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
 /// threads below it along every dimension are active.
 pub fn classes(block: [i64; 3], warp: usize, limits: &[[i64; 3]]) -> Vec<WarpClass> {
-    let warp = i64::try_from(warp.clamp(1, MOST_LANES)).unwrap_or(1);
+    let warp = i64::try_from(warp.clamp(1, MOST_LANES)).expect("warps have few lanes");
     let threads: i64 = block.iter().product();
     let whole = |limit: &[i64; 3]| (0..3).all(|d| limit[d] >= block[d]);
     let all_whole = limits.iter().all(whole);
@@ -78,7 +78,7 @@ fn key(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> (Option<i64>, Opti
 
 fn lanes(first: [i64; 3], count: i64, [bx, by, _]: [i64; 3]) -> Vec<[i64; 3]> {
     let [mut x, mut y, mut z] = first;
-    let mut lanes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    let mut lanes = Vec::with_capacity(usize::try_from(count).expect("warps have few lanes"));
     for _ in 0..count {
         lanes.push([x - first[0], y - first[1], z - first[2]]);
         x += 1;
