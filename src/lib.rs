@@ -19,9 +19,9 @@
 //! let choices: Vec<Choice> =
 //!     launch::candidates(&kernel).map(|candidate| Choice { kernel: 0, candidate }).collect();
 //! let ranking = rank(&[estimator], &choices, 0.04, 5, &Default::default());
-//! let best = &ranking.results[0];
+//! let best = &ranking.results()[0];
 //! println!("{:?}: {:.1} GLUP/s", best.prediction.launch.candidate().block(), best.prediction.rate() / 1e9);
-//! # assert_eq!(ranking.results.len(), 5);
+//! # assert_eq!(ranking.results().len(), 5);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
@@ -36,7 +36,7 @@
 //! let v100 = device::find("v100", &[])?;
 //! let found = Estimator::new(&kernel, &v100).predict(Candidate::new([256, 1, 1], [1, 1, 1])?)?;
 //! println!("{:.1} us, limited by {}", 1e6 * found.time.seconds, found.time.limiter.word());
-//! println!("{:.2} bytes from memory for each work item", found.volumes.dram.load());
+//! println!("{:.2} bytes from memory for each work item", found.volumes.dram.load.total);
 //! # assert_eq!(found.time.limiter.word(), "dram");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -81,11 +81,11 @@ fn those_that_are_kept_are_the_best_of_all() {
         .collect();
     let of_most = |most: usize| rank(&estimators, &all, 0.04, most, &AtomicUsize::new(0));
     let (whole, some) = (of_most(usize::MAX), of_most(7));
-    assert_eq!(some.results, whole.results[..7]);
-    assert_eq!((some.feasible, some.registers_assumed), (whole.feasible, whole.registers_assumed));
-    assert_eq!(whole.feasible, whole.results.len());
-    assert_eq!(whole.feasible + whole.rejected.len(), all.len());
-    assert_eq!((some.rejected.len(), whole.rejected.len()), (24, 24));
+    assert_eq!(some.results(), &whole.results()[..7]);
+    assert_eq!((some.feasible(), some.registers_assumed()), (whole.feasible(), whole.registers_assumed()));
+    assert_eq!(whole.feasible(), whole.results().len());
+    assert_eq!(whole.candidates(), all.len());
+    assert_eq!((some.rejected().len(), whole.rejected().len()), (24, 24));
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn rankings_and_predictions_agree() {
             let choices = candidates(&kernel).take(most).map(|candidate| Choice { kernel: 0, candidate });
             let choices: Vec<Choice> = choices.collect();
             let ranking = rank(&[estimator], &choices, 0.04, usize::MAX, &AtomicUsize::new(0));
-            assert!(!ranking.results.is_empty(), "{name}");
-            for ranked in ranking.results {
+            assert!(!ranking.results().is_empty(), "{name}");
+            for ranked in ranking.results() {
                 let candidate = ranked.prediction.launch.candidate();
                 let alone = estimator.predict(candidate).unwrap();
                 assert_eq!(ranked.prediction.volumes, alone.volumes, "{name} {candidate:?}");

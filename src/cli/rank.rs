@@ -96,13 +96,7 @@ mod tests {
         let predictor = Predictor::new(DeviceSource::default()).unwrap();
         let estimator: Estimator<'_> = predictor.estimator(&kernels.kernels()[0]);
         let choice = Choice { kernel: 0, candidate: Candidate::new([1; 3], [1; 3]).unwrap() };
-        let ranking = Ranking {
-            results: Vec::new(),
-            feasible: 0,
-            registers_assumed: false,
-            rejected: vec![(choice, why)],
-        };
-        ranking_document(&[estimator], ranking, 0.04, Vec::new()).unwrap()
+        ranking_document(&[estimator], Ranking::only_rejected(vec![(choice, why)]), 0.04, Vec::new()).unwrap()
     }
 
     #[test]

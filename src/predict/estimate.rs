@@ -17,7 +17,7 @@ use crate::traffic::{Caches, Counting, Footprints, Volumes, WorkItems, footprint
 /// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
 /// not depend on which of them comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum WorkPart {
     /// What a thread does.
     Program,
     /// Distinct lines of blocks and waves.
@@ -26,12 +26,12 @@ pub(super) enum Work {
     L1,
 }
 
-impl Work {
+impl WorkPart {
     /// Of all steps of a launch.
     pub(super) fn steps(self, all: u64) -> u64 {
         match self {
-            Work::Program | Work::L1 => all / 4,
-            Work::Footprints => all / 2,
+            WorkPart::Program | WorkPart::L1 => all / 4,
+            WorkPart::Footprints => all / 2,
         }
     }
 }
@@ -147,14 +147,14 @@ impl<'a> Estimator<'a> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
         let program =
-            self.within(Work::Program, || Program::folded(self.kernel, candidate.fold())?.at(&launch))?;
+            self.within(WorkPart::Program, || Program::folded(self.kernel, candidate.fold())?.at(&launch))?;
         self.of_placed(launch, occupancy, &program)
     }
 
     /// Does a part of the work for a launch with the steps that this part may take.
     pub(super) fn within<T, E: Into<Unpredicted>>(
         &self,
-        part: Work,
+        part: WorkPart,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, Unpredicted> {
         let steps = self.kernel.steps;
@@ -169,14 +169,14 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
         // As a ranking counts, which shares what follows from work items among launches.
-        let steps = Work::Footprints.steps(self.kernel.steps);
+        let steps = WorkPart::Footprints.steps(self.kernel.steps);
         let of_any = || effort::within(steps, || WorkItems::new(self.kernel, &self.counting));
         let along = launch.candidate.one_item();
         let of_such = || effort::within(steps, || WorkItems::unfolded(self.kernel, along, &self.counting));
         let Some(items) = of_any().or_else(of_such) else {
             return self.of_part(launch, occupancy, program);
         };
-        let footprints = self.within(Work::Footprints, || {
+        let footprints = self.within(WorkPart::Footprints, || {
             items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)
         })?;
         self.of_counted(launch, occupancy, program, footprints)
@@ -190,7 +190,7 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
         let (kernel, device, resident) = (self.kernel, self.device, occupancy.wave_blocks);
-        let footprints = self.within(Work::Footprints, || {
+        let footprints = self.within(WorkPart::Footprints, || {
             footprints(kernel, &launch, program, device, resident, &self.counting)
         })?;
         self.of_counted(launch, occupancy, program, footprints)
@@ -215,7 +215,7 @@ impl<'a> Estimator<'a> {
         program: &Program<i64>,
         footprints: Footprints,
     ) -> Result<Counted, Unpredicted> {
-        let l1 = self.within(Work::L1, || l1::count(self.kernel, launch, program, self.device))?;
+        let l1 = self.within(WorkPart::L1, || l1::count(self.kernel, launch, program, self.device))?;
         Ok(Counted { l1, footprints })
     }
 

@@ -22,16 +22,49 @@ pub struct Choice {
 
 /// Candidates in the order of the time that each takes for the whole job.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Ranking {
+    results: Vec<Ranked>,
+    feasible: usize,
+    registers_assumed: bool,
+    rejected: Vec<(Choice, Unpredicted)>,
+}
+
+impl Ranking {
+    /// One in which nothing can run, for tests of what is said then.
+    #[cfg(test)]
+    pub(crate) fn only_rejected(rejected: Vec<(Choice, Unpredicted)>) -> Self {
+        Self { results: Vec::new(), feasible: 0, registers_assumed: false, rejected }
+    }
+
     /// Those that can run, best first, as many as were to be kept.
-    pub results: Vec<Ranked>,
-    /// How many can run.
-    pub feasible: usize,
-    /// Whether registers had to be assumed for any of them.
-    pub registers_assumed: bool,
+    pub fn results(&self) -> &[Ranked] {
+        &self.results
+    }
+
     /// Those that cannot, in the order in which they came.
-    pub rejected: Vec<(Choice, Unpredicted)>,
+    pub fn rejected(&self) -> &[(Choice, Unpredicted)] {
+        &self.rejected
+    }
+
+    /// Both, to take them apart.
+    pub fn into_parts(self) -> (Vec<Ranked>, Vec<(Choice, Unpredicted)>) {
+        (self.results, self.rejected)
+    }
+
+    /// How many were looked at.
+    pub fn candidates(&self) -> usize {
+        self.feasible + self.rejected.len()
+    }
+
+    /// How many of them can run.
+    pub fn feasible(&self) -> usize {
+        self.feasible
+    }
+
+    /// Whether registers had to be assumed for any of these.
+    pub fn registers_assumed(&self) -> bool {
+        self.registers_assumed
+    }
 }
 
 /// A candidate in its place.

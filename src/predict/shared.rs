@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxBuildHasher;
 
-use super::estimate::{Estimator, Unpredicted, Work};
+use super::estimate::{Estimator, Unpredicted, WorkPart};
 use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
@@ -37,7 +37,7 @@ pub(super) struct Slot(OnceLock<(Region, Result<Footprints, Uncounted>)>);
 
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
-        let steps = Work::Footprints.steps(estimator.kernel.steps);
+        let steps = WorkPart::Footprints.steps(estimator.kernel.steps);
         let items = effort::within(steps, || WorkItems::new(estimator.kernel, &estimator.counting));
         Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
     }
@@ -47,15 +47,15 @@ impl<'k> Shared<'k> {
     pub(super) fn admit(&mut self, candidate: Candidate) -> Result<u64, Unpredicted> {
         let Estimator { kernel, counting, .. } = self.estimator;
         let runnable = self.runnable(candidate)?;
-        let steps = Work::Program.steps(kernel.steps);
+        let steps = WorkPart::Program.steps(kernel.steps);
         let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold()));
         if let Err(excess) = self.programs.entry(candidate.fold()).or_insert_with(folded) {
-            return self.estimator.within(Work::Program, || Err(Infeasible::Address(*excess)));
+            return self.estimator.within(WorkPart::Program, || Err(Infeasible::Address(*excess)));
         }
         let region = Region::new(&runnable.launch, runnable.occupancy.wave_blocks);
         if self.items.is_none() {
             let along = candidate.one_item();
-            let steps = Work::Footprints.steps(kernel.steps);
+            let steps = WorkPart::Footprints.steps(kernel.steps);
             let of = || effort::within(steps, || WorkItems::unfolded(kernel, along, &counting));
             self.unfolded.entry(along).or_insert_with(of);
         }
@@ -64,7 +64,7 @@ impl<'k> Shared<'k> {
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.
     fn items(&self, candidate: Candidate) -> Option<&WorkItems<'k>> {
-        self.items.as_ref().or_else(|| self.unfolded.get(&candidate.one_item())?.as_ref())
+        self.items.as_ref().or_else(|| self.unfolded[&candidate.one_item()].as_ref())
     }
 
     /// The launch of a candidate and how many of its blocks run at a time.
@@ -76,10 +76,9 @@ impl<'k> Shared<'k> {
 
     /// The program of an admitted candidate.
     pub(super) fn program(&self, launch: &Launch) -> Result<Program<i64>, Unpredicted> {
-        match self.programs.get(&launch.candidate.fold()) {
-            Some(Ok(program)) => self.estimator.within(Work::Program, || program.at(launch)),
-            Some(Err(excess)) => Err(Infeasible::Address(*excess).into()),
-            None => Ok(Program::folded(self.estimator.kernel, launch.candidate.fold())?.at(launch)?),
+        match &self.programs[&launch.candidate.fold()] {
+            Ok(program) => self.estimator.within(WorkPart::Program, || program.at(launch)),
+            Err(excess) => Err(Infeasible::Address(*excess).into()),
         }
     }
 
@@ -93,9 +92,11 @@ impl<'k> Shared<'k> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
         let count = || {
-            effort::within(Work::Footprints.steps(kernel.steps), || match self.items(of.launch.candidate) {
-                Some(items) => items.footprints(&of.launch, device, resident, &counting),
-                None => footprints(kernel, &of.launch, program, device, resident, &counting),
+            effort::within(WorkPart::Footprints.steps(kernel.steps), || {
+                match self.items(of.launch.candidate) {
+                    Some(items) => items.footprints(&of.launch, device, resident, &counting),
+                    None => footprints(kernel, &of.launch, program, device, resident, &counting),
+                }
             })
         };
         let region = Region::new(&of.launch, resident);
@@ -104,6 +105,6 @@ impl<'k> Shared<'k> {
             // Alone, or another region that happens to have the same key.
             _ => count(),
         };
-        self.estimator.within(Work::Footprints, || counted)
+        self.estimator.within(WorkPart::Footprints, || counted)
     }
 }

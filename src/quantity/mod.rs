@@ -196,38 +196,38 @@ impl<U, P> Default for Amount<U, P> {
     }
 }
 
-impl<U, P> fmt::Debug for Amount<U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
+/// Amounts are written as their numbers are.
+macro_rules! written {
+    ($($trait:ident)*) => {
+        $(impl<U, P> fmt::$trait for Amount<U, P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::$trait::fmt(&self.0, f)
+            }
+        })*
+    };
 }
 
-impl<U, P> fmt::Display for Amount<U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
+written! { Debug Display LowerExp }
+
+/// What operators make of an amount and something else: an amount of the same.
+macro_rules! operators {
+    ($($trait:ident $name:ident $other:ty, |$n:ident| $number:expr;)*) => {
+        $(impl<U, P> $trait<$other> for Amount<U, P> {
+            type Output = Self;
+
+            fn $name(self, $n: $other) -> Self {
+                Self::new(self.0.$name($number))
+            }
+        })*
+    };
 }
 
-impl<U, P> fmt::LowerExp for Amount<U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerExp::fmt(&self.0, f)
-    }
-}
-
-impl<U, P> Add for Amount<U, P> {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self::new(self.0 + other.0)
-    }
-}
-
-impl<U, P> Sub for Amount<U, P> {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self::new(self.0 - other.0)
-    }
+operators! {
+    Add add Self, |other| other.0;
+    Sub sub Self, |other| other.0;
+    Mul mul f64, |times| times;
+    Mul mul Share, |share| share.0;
+    Div div f64, |parts| parts;
 }
 
 impl<U, P> AddAssign for Amount<U, P> {
@@ -244,14 +244,6 @@ impl<U, P> Neg for Amount<U, P> {
     }
 }
 
-impl<U, P> Mul<f64> for Amount<U, P> {
-    type Output = Self;
-
-    fn mul(self, times: f64) -> Self {
-        Self::new(self.0 * times)
-    }
-}
-
 impl<U, P> Mul<Amount<U, P>> for f64 {
     type Output = Amount<U, P>;
 
@@ -263,22 +255,6 @@ impl<U, P> Mul<Amount<U, P>> for f64 {
 impl<U, P> MulAssign<f64> for Amount<U, P> {
     fn mul_assign(&mut self, times: f64) {
         self.0 *= times;
-    }
-}
-
-impl<U, P> Mul<Share> for Amount<U, P> {
-    type Output = Self;
-
-    fn mul(self, share: Share) -> Self {
-        Self::new(self.0 * share.0)
-    }
-}
-
-impl<U, P> Div<f64> for Amount<U, P> {
-    type Output = Self;
-
-    fn div(self, parts: f64) -> Self {
-        Self::new(self.0 / parts)
     }
 }
 

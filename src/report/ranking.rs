@@ -60,8 +60,8 @@ fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
         out,
         "{}, {} can run; rates within {} % share a tie group",
         counted(summary.candidates, "candidate"),
-        grouped(whole(summary.feasible)),
-        significant(summary.tie_error * 100.0)
+        grouped(summary.feasible),
+        significant(summary.tie_error.get() * 100.0)
     );
     if !ranking.results.is_empty() {
         out.push('\n');
@@ -74,16 +74,12 @@ fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
     }
     let more = summary.feasible.saturating_sub(ranking.results.len());
     if more > 0 {
-        let _ = writeln!(out, "\n{} more: --top {} shows all", grouped(whole(more)), summary.feasible);
+        let _ = writeln!(out, "\n{} more: --top {} shows all", grouped(more), summary.feasible);
     }
     rejected(&mut out, ranking);
     let all = told_apart(ranking);
     warnings(&mut out, all.iter().collect());
     out
-}
-
-fn whole(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// Warnings of the ranking and those of its results, each kind once: where only some of the results have it,
@@ -137,7 +133,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\n{} cannot run or not be counted:", grouped(whole(all.len())));
+    let _ = writeln!(out, "\n{} cannot run or not be counted:", grouped(all.len()));
     for r in all.iter().take(SHOWN) {
         let variant = r.config.variant.as_ref().map(|v| format!("{v} ")).unwrap_or_default();
         let _ = writeln!(

@@ -5,16 +5,17 @@ use std::fmt::Display;
 use crate::quantity::{Amount, Bytes, ItemsPerSecond, Seconds, Share};
 
 /// An integer with its digits in groups of three.
-pub(super) fn grouped(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let mut out = String::new();
+pub(super) fn grouped(n: impl ToString) -> String {
+    let text = n.to_string();
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
+    let mut out = sign.to_owned();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
-    if n < 0 { format!("-{out}") } else { out }
+    out
 }
 
 /// Bytes in a binary unit with four significant digits.
@@ -49,8 +50,7 @@ pub(super) fn extents<T: ToString>(values: &[T]) -> String {
 
 /// `1 load`, `2 loads`.
 pub(super) fn counted(n: usize, noun: &str) -> String {
-    let number = grouped(i64::try_from(n).unwrap_or(i64::MAX));
-    format!("{number} {noun}{}", if n == 1 { "" } else { "s" })
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// A rate in 10^9 per second with four significant digits.

@@ -206,14 +206,14 @@ impl SweepPlan<'_> {
             choices.extend(launches.map(|candidate| Choice { kernel, candidate }));
         }
         let ranking = rank(estimators, &choices, 0.0, 1, &AtomicUsize::new(0));
-        let disagree = ranking.rejected.iter().find(|r| r.1.code() == "engines-disagree");
-        if let (Some(best), None) = (ranking.results.first(), disagree) {
+        let disagree = ranking.rejected().iter().find(|r| r.1.code() == "engines-disagree");
+        if let (Some(best), None) = (ranking.results().first(), disagree) {
             let estimator = &estimators[best.kernel];
             let candidate = best.prediction.launch.candidate;
             let kept = keep(estimator, &best.prediction);
             return point(values, estimator.kernel, Some(candidate), Ok(kept));
         }
-        let why = disagree.or(ranking.rejected.first()).map(|r| Refused::from(&r.1));
+        let why = disagree.or(ranking.rejected().first()).map(|r| Refused::from(&r.1));
         let why = why.map(|r| Refused { reason: format!("no launch can run: {}", r.reason), ..r });
         let none = Refused { code: "no-candidate", reason: "there are no launches".to_owned() };
         point(values, estimators[0].kernel, None, Err(why.unwrap_or(none)))

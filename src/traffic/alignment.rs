@@ -56,7 +56,7 @@ struct Residues {
 impl Residues {
     /// One block.
     fn new(block: BlockIndex, different: i64) -> Self {
-        let different = usize::try_from(different).unwrap_or(1).max(1);
+        let different = usize::try_from(different).expect("a line has bytes");
         let mut shares = vec![0.0; different];
         shares[0] = 1.0;
         Self { shares, blocks: vec![block; different] }
@@ -65,7 +65,7 @@ impl Residues {
     /// Each block together with those that follow it along an axis, of `count` in all.
     fn along(&mut self, d: usize, from: i64, count: i64, step: i64) {
         let different = self.shares.len();
-        let all = i64::try_from(different).unwrap_or(i64::MAX);
+        let all = whole(different);
         let period = all / gcd(step, all);
         let looked_at = period.min(count);
         let first = (count - looked_at) / 2;
@@ -75,7 +75,8 @@ impl Residues {
         for i in first..first + looked_at {
             let like = count / period + i64::from(i % period < count % period);
             let share = like as f64 / count as f64;
-            let moved = usize::try_from((i % period * step).rem_euclid(all)).unwrap_or(0);
+            let moved =
+                usize::try_from((i % period * step).rem_euclid(all)).expect("a remainder is not negative");
             for (r, old) in shares.iter().enumerate().filter(|s| *s.1 > 0.0) {
                 let to = (r + moved) % different;
                 if self.shares[to] <= 0.0 {
@@ -125,7 +126,7 @@ impl Residues {
                 let common = in_common(class().map(|r| left[r]).collect());
                 let share = common * (different / apart) as f64;
                 if share.abs() >= LITTLE {
-                    let spread = spread * i64::try_from(apart).unwrap_or(1);
+                    let spread = spread * whole(apart);
                     found.push(Aligned { block: self.blocks[first], share, spread });
                     for r in class() {
                         left[r] -= common;
@@ -134,11 +135,15 @@ impl Residues {
             }
             apart *= smallest_factor(different / apart);
         }
-        let line = spread * i64::try_from(different).unwrap_or(1);
+        let line = spread * whole(different);
         let single =
             |(r, share): (usize, &f64)| Aligned { block: self.blocks[r], share: *share, spread: line };
         (found, left.iter().enumerate().filter(|s| s.1.abs() >= LITTLE).map(single).collect())
     }
+}
+
+fn whole(residues: usize) -> i64 {
+    i64::try_from(residues).expect("no more residues than bytes of a line")
 }
 
 /// The smallest share.
@@ -149,12 +154,12 @@ fn least(shares: Vec<f64>) -> f64 {
 /// The share that more than half of them have; if there is none, as much as all have, or lack.
 fn common(mut shares: Vec<f64>) -> f64 {
     shares.sort_unstable_by(f64::total_cmp);
-    let middle = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
+    let middle = shares[shares.len() / 2];
     let like = shares.iter().filter(|s| (*s - middle).abs() < 1e-12).count();
     if 2 * like > shares.len() {
         return middle;
     }
-    let (least, most) = (shares.first().copied().unwrap_or(0.0), shares.last().copied().unwrap_or(0.0));
+    let (least, most) = (shares[0], shares[shares.len() - 1]);
     least.max(0.0) + most.min(0.0)
 }
 

@@ -63,7 +63,7 @@ pub(super) struct OfWave {
 }
 
 /// Counts, and remembers how.
-pub(super) struct Counts<'a> {
+pub(super) struct FieldCounter<'a> {
     pub(super) counting: &'a Counting,
     pub(super) engines: Vec<Engine>,
     pub(super) sampled: bool,
@@ -71,7 +71,7 @@ pub(super) struct Counts<'a> {
     pub(super) verified: usize,
 }
 
-impl Counts<'_> {
+impl FieldCounter<'_> {
     /// Bytes in whole lines of `line` bytes.
     pub(super) fn bytes(
         &mut self,

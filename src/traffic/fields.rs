@@ -79,11 +79,10 @@ pub(super) fn touched_fields<'k>(
 ) -> Result<Vec<TouchedField<'k>>, Uncounted> {
     let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
     let mut fields = Vec::new();
-    for (number, field) in kernel.fields.iter().enumerate() {
+    for (id, field) in (0..=u16::MAX).map(FieldId).zip(&kernel.fields) {
         if field.space == Space::Shared {
             continue;
         }
-        let id = FieldId(u16::try_from(number).unwrap_or(u16::MAX));
         let all = threads.touched(id, &[Load, Store, Atomic], addressing).map_err(refused)?;
         if all.is_empty() {
             continue;

@@ -111,7 +111,7 @@ impl MemoryVolumes {
 
 /// A cache shared by all SMs, with the miss rates that its pressure leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cache<'f> {
+pub(super) struct CacheRates<'f> {
     capacity: Bytes<PerCache>,
     fit: &'f VolumeFit,
     /// Bytes between two uses over the capacity: within a wave, and since the last blocks of the row,
@@ -125,7 +125,7 @@ pub(super) struct Cache<'f> {
     spilled: Share,
 }
 
-impl<'f> Cache<'f> {
+impl<'f> CacheRates<'f> {
     /// For a wave that touches so many bytes, as much as `past` says having been touched before it, in a
     /// launch that touches `launch` bytes.
     pub(super) fn new(

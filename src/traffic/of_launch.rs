@@ -1,6 +1,6 @@
 //! Counts the footprints of one launch.
 
-use super::counts::{Counting, Counts, nested};
+use super::counts::{Counting, FieldCounter, nested};
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
@@ -37,7 +37,7 @@ pub(super) fn of_fields(
     counting: &Counting,
 ) -> Result<Footprints, Uncounted> {
     let Threads { kernel, launch, program } = *threads;
-    let mut counts = Counts { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
+    let mut counts = FieldCounter { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
     let sizes = Sizes::new(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
     let all = BlockBox::whole(launch.sizes.grid);
@@ -127,7 +127,7 @@ fn passes(
     found: &mut Footprints,
     threads: &Threads<'_>,
     fields: &[TouchedField<'_>],
-    counts: &mut Counts<'_>,
+    counts: &mut FieldCounter<'_>,
     blocks: &[Representative],
     wave: &Wave,
     sizes: &Sizes,

@@ -110,7 +110,7 @@ fn kinds(cut: [f64; 3]) -> Vec<([bool; 3], f64)> {
 /// At most `most` blocks around the middle that follow each other diagonally.
 fn diagonal(of: &BlockBox, most: i64) -> Vec<BlockIndex> {
     let counts = of.counts();
-    let longest = counts.iter().copied().max().unwrap_or(1).clamp(1, most);
+    let longest = counts.into_iter().fold(1, i64::max).min(most);
     let at = |d: usize, i: i64| of.from[d] + (counts[d] / 2 + i - longest / 2).rem_euclid(counts[d]);
     (0..longest).map(|i| BlockIndex::along(|d| at(d, i))).collect()
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::caches::Caches;
 use super::footprints::{FieldFootprint, Footprints};
 use super::l1::L1Counts;
-use super::memory::{Cache, MemoryVolumes, Stored};
+use super::memory::{CacheRates, MemoryVolumes, Stored};
 use super::passes::Again;
 use crate::curve::VolumeFit;
 use crate::device::Device;
@@ -241,15 +241,15 @@ pub fn volumes(
 
 /// A cache under each kind of waves.
 struct SharedCache<'f> {
-    middle: Cache<'f>,
+    middle: CacheRates<'f>,
     /// Share of the kind, the cache, and what waves of the kind touch of each field.
-    kinds: Vec<(Share, Cache<'f>, &'f [FieldFootprint])>,
+    kinds: Vec<(Share, CacheRates<'f>, &'f [FieldFootprint])>,
 }
 
 impl<'f> SharedCache<'f> {
     fn new(capacity: Bytes<PerCache>, fit: &'f VolumeFit, caches: Caches, of: &'f Footprints) -> Self {
         let launch = of.launch_bytes();
-        let cache = |wave, past| Cache::new(capacity, fit, caches, wave, past, launch);
+        let cache = |wave, past| CacheRates::new(capacity, fit, caches, wave, past, launch);
         let middle = cache(of.wave, of.past);
         let mut kinds: Vec<_> =
             of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
@@ -261,7 +261,7 @@ impl<'f> SharedCache<'f> {
 
     /// Sectors of a field that are written in part, of `by_warps` that warps store.
     fn fill(&self, fit: &VolumeFit, field: usize, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        let of_kind = |(share, cache, fields): &(Share, Cache<'_>, &[FieldFootprint])| {
+        let of_kind = |(share, cache, fields): &(Share, CacheRates<'_>, &[FieldFootprint])| {
             Stored::new(fit, &fields[field], by_warps, cache.oversubscription[0]).fill * *share
         };
         self.kinds.iter().map(of_kind).sum()

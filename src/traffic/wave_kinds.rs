@@ -1,7 +1,7 @@
 //! Kinds of waves: those at the beginning of the grid, of planes and of rows, which find less before them than
 //! others do.
 
-use super::counts::{Counts, nested};
+use super::counts::{FieldCounter, nested};
 use super::fields::{Sizes, TouchedField};
 use super::footprints::{FieldFootprint, Footprints, WaveKind};
 use super::passes::passes_of_one_stretch;
@@ -53,7 +53,7 @@ pub(super) fn unlike(
     kinds
 }
 
-impl Counts<'_> {
+impl FieldCounter<'_> {
     /// What a kind of waves touches, of which one has so many work items. What is of blocks is as in `like`.
     pub(super) fn kind(
         &mut self,

@@ -199,8 +199,9 @@ impl Asked {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(*threads).build().unwrap();
         let estimators = [Estimator::new(&self.kernel, self.device)];
         let ranking = pool.install(|| rank(&estimators, &choices, 0.04, usize::MAX, &AtomicUsize::new(0)));
-        let found = ranking.results.into_iter().find(|r| r.prediction.launch.candidate() == self.candidate);
-        let rejected = ranking.rejected.into_iter().find(|r| r.0.candidate == self.candidate);
+        let (results, rejected) = ranking.into_parts();
+        let found = results.into_iter().find(|r| r.prediction.launch.candidate() == self.candidate);
+        let rejected = rejected.into_iter().find(|r| r.0.candidate == self.candidate);
         match (found, rejected) {
             (Some(found), _) => {
                 let p = found.prediction;

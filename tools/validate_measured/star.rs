@@ -51,7 +51,7 @@ fn tie_group(star: &Group, bars: &mut Bars) -> Result<(), Box<dyn Error>> {
     let choices: Vec<Choice> = star.cases.iter().map(of).collect();
     let ranking = rank(&[star.estimator()], &choices, TIE, usize::MAX, &AtomicUsize::new(0));
     let group: Vec<[i64; 3]> = ranking
-        .results
+        .results()
         .iter()
         .filter(|r| r.tie_group == 1)
         .map(|r| r.prediction.launch.candidate().block().into())

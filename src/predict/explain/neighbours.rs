@@ -48,9 +48,9 @@ pub(super) fn neighbours(
     let mut all = near;
     all.extend(others.iter().filter(|c| **c != choice && !is_near.contains(c)));
     let ranking = rank(estimators, &all, 0.0, usize::MAX, done);
-    let rejected = ranking.rejected.len();
+    let rejected = ranking.rejected().len();
     let mut found = Neighbours { near: Vec::new(), best: None, compared: all.len(), rejected };
-    for ranked in ranking.results {
+    for ranked in ranking.into_parts().0 {
         let choice = Choice { kernel: ranked.kernel, candidate: ranked.prediction.launch.candidate };
         let neighbour =
             Neighbour { choice, listed: listed.contains(&choice), prediction: *ranked.prediction };

@@ -143,7 +143,7 @@ fn fold_summary(kernel: &Kernel, fold: Fold) -> Option<FoldSummary> {
 
 /// Loads of all work items of a thread; those in thread coordinates are done once.
 fn loads_before_merging(body: &[Statement], fold: Fold) -> usize {
-    let items: usize = fold.iter().map(|&f| usize::try_from(f).unwrap_or(1)).product();
+    let items: usize = fold.iter().map(|&f| usize::try_from(f).expect("a fold is at least 1")).product();
     let is_axis = |c: crate::expr::Coord| matches!(c, crate::expr::Coord::Axis(_));
     let one = |s: &Statement| match s {
         Statement::Loop(_, inner) => loads_before_merging(inner, fold),

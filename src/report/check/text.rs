@@ -160,13 +160,8 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     );
     if let (Some(device), Some(feasible)) = (&check.device, l.feasible) {
         let cannot = l.candidates - feasible;
-        let _ = write!(
-            out,
-            "        {} of them can run on {} ({})",
-            grouped(i64::try_from(feasible).unwrap_or(i64::MAX)),
-            device.name,
-            device.id
-        );
+        let _ =
+            write!(out, "        {} of them can run on {} ({})", grouped(feasible), device.name, device.id);
         out.push_str(if cannot > 0 { ", these cannot:\n" } else { "\n" });
     }
     let limit = if all { usize::MAX } else { SHOWN };

@@ -85,8 +85,7 @@ fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: 
         unit = document.head.kernel.unit
     );
     if more > 0 {
-        let more = grouped(i64::try_from(more).unwrap_or(i64::MAX));
-        let _ = writeln!(out, " {more} cheaper ones: --all shows all");
+        let _ = writeln!(out, " {} cheaper ones: --all shows all", grouped(more));
     }
 }
 

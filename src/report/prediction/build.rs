@@ -9,6 +9,7 @@ use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::launch::Chosen;
 use crate::predict::{Choice, Estimator, Ranking, Summary, Unpredicted};
+use crate::quantity::Share;
 use crate::report::check::{DeviceSummary, Tool, Warning};
 
 /// What a result of these estimators is about; they differ in their variant only.
@@ -43,15 +44,16 @@ pub fn ranking_document(
     warnings: Vec<Warning>,
 ) -> Option<RankingDocument> {
     let summary = RankingSummary {
-        candidates: ranking.feasible + ranking.rejected.len(),
-        feasible: ranking.feasible,
-        tie_error,
+        candidates: ranking.candidates(),
+        feasible: ranking.feasible(),
+        tie_error: Share::new(tie_error),
     };
     // The document's rules may leave out launches that are no candidates.
-    let mut warnings = about_registers(warnings, ranking.registers_assumed || ranking.feasible == 0);
+    let mut warnings = about_registers(warnings, ranking.registers_assumed() || ranking.feasible() == 0);
     warnings.extend(domains_differ(estimators));
     // One after the other: a prediction that was written down is forgotten.
-    let results = ranking.results.into_iter().map(|r| RankedResult {
+    let (results, infeasible) = ranking.into_parts();
+    let results = results.into_iter().map(|r| RankedResult {
         rank: r.rank,
         tie_group: r.tie_group,
         result: ResultDocument {
@@ -69,7 +71,7 @@ pub fn ranking_document(
         head: head(estimators.first()?),
         summary,
         results: results.collect(),
-        infeasible: ranking.rejected.into_iter().map(rejected).collect(),
+        infeasible: infeasible.into_iter().map(rejected).collect(),
         warnings,
         elapsed_s: None,
     })

@@ -27,13 +27,12 @@ impl ChoiceDocument {
 }
 
 fn text(kernel: &Kernel, chosen: &Chosen) -> Option<String> {
-    let whole = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     if chosen.block == Reason::First {
-        let launches = grouped(whole(candidates(kernel).count()));
+        let launches = grouped(candidates(kernel).count());
         let which = if chosen.fold == Reason::Given { "that of the first" } else { "the first" };
         return Some(format!("no block was given: {which} of the {launches} launches of the file is taken"));
     }
-    let folds = whole(kernel.launch.folds.len());
+    let folds = kernel.launch.folds.len();
     let fold = shape(chosen.candidate.fold());
     match chosen.fold {
         Reason::Only if chosen.block == Reason::Given && chosen.candidate.fold() != [1; 3] => {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::choice::ChoiceDocument;
 use crate::launch::Occupancy;
 use crate::predict::{HowCounted, RateLimits, Terms, Unpredicted};
-use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds};
+use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds, Share};
 use crate::report::check::{DeviceSummary, Tool, Warning};
 use crate::space::{Block, Fold, Grid};
 use crate::traffic::{FieldVolumes, Volumes};
@@ -59,7 +59,7 @@ impl RankingDocument {
         Self {
             schema: "wavecast/ranking/1",
             head,
-            summary: RankingSummary { candidates: 1, feasible: 1, tie_error: 0.0 },
+            summary: RankingSummary { candidates: 1, feasible: 1, tie_error: Share::ZERO },
             results: vec![RankedResult { rank: 1, tie_group: 1, result }],
             infeasible: Vec::new(),
             warnings,
@@ -131,7 +131,7 @@ pub struct RankingSummary {
     /// Those with a result.
     pub feasible: usize,
     /// Launches whose speed, one over the time, differs by less than this share are one tie group.
-    pub tie_error: f64,
+    pub tie_error: Share,
 }
 
 /// A candidate in its place.

@@ -145,7 +145,7 @@ fn prefetch(found: &PrefetchFound) -> String {
 
 /// For a terminal.
 fn probe_text(document: &ProbeDocument, width: Option<usize>) -> String {
-    let loads = grouped(i64::try_from(document.findings.loads).unwrap_or(i64::MAX));
+    let loads = grouped(document.findings.loads);
     let mut out = format!(
         "{}: {}, {loads} loads\n",
         document.sources.join(", "),

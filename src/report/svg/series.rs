@@ -8,7 +8,7 @@ use super::colour::of_line;
 use super::frame::{head, shortened};
 use super::ranking::giga_per_second;
 use crate::report::prediction::ResultDocument;
-use crate::report::sweep::{Line, SweepDocument, VaryDocument, launch_text, lines};
+use crate::report::sweep::{SeriesLine, SweepDocument, VaryDocument, launch_text, lines};
 use crate::report::units::extents;
 use crate::report::units::shape;
 
@@ -157,7 +157,7 @@ fn thinned(mut labels: Vec<(f64, String)>) -> Vec<(f64, String)> {
 }
 
 impl Panel {
-    fn draw(&self, canvas: &mut Canvas<'_>, lines: &[Line<'_>], across: &Across, top: f64) {
+    fn draw(&self, canvas: &mut Canvas<'_>, lines: &[SeriesLine<'_>], across: &Across, top: f64) {
         let results = || lines.iter().flat_map(|l| l.points).filter_map(|p| p.result.as_ref());
         let most = results().map(|r| (self.solid)(r).max(self.dashed.map_or(0.0, |of| of(r))));
         let up = Axis::from_zero(most.fold(0.0, f64::max), top + PANEL, top);
@@ -190,7 +190,7 @@ impl Panel {
 
 /// Marks points without a result above the lower end of a panel, each line in its own row; whether there
 /// are any.
-fn crosses(canvas: &mut Canvas<'_>, lines: &[Line<'_>], across: &Across, bottom: f64) -> bool {
+fn crosses(canvas: &mut Canvas<'_>, lines: &[SeriesLine<'_>], across: &Across, bottom: f64) -> bool {
     let mut any = false;
     for (i, line) in lines.iter().enumerate() {
         for (point, (x, _)) in line.points.iter().zip(&across.values) {
@@ -225,7 +225,7 @@ fn blocks(canvas: &mut Canvas<'_>, document: &SweepDocument, across: &Across, bo
 
 /// A line, cut where there is no result.
 fn pieces(
-    line: &Line<'_>,
+    line: &SeriesLine<'_>,
     across: &Across,
     up: &Axis,
     of: fn(&ResultDocument) -> f64,

@@ -4,14 +4,14 @@ use super::document::{SweepDocument, SweepPoint};
 
 /// Points that differ in the first thing that varies only.
 #[derive(Debug, Clone)]
-pub(in crate::report) struct Line<'a> {
+pub(in crate::report) struct SeriesLine<'a> {
     /// What sets it apart from the other lines, name and value.
     pub(in crate::report) labels: Vec<(String, String)>,
     /// Its points, in the order of the values.
     pub(in crate::report) points: &'a [SweepPoint],
 }
 
-impl Line<'_> {
+impl SeriesLine<'_> {
     /// The labels as a text; empty if there is one line only.
     pub(in crate::report) fn label(&self) -> String {
         let one = |(name, value): &(String, String)| match name.as_str() {
@@ -24,12 +24,15 @@ impl Line<'_> {
 }
 
 /// The lines of a series, each with the labels in which lines differ.
-pub(in crate::report) fn lines(document: &SweepDocument) -> Vec<Line<'_>> {
+pub(in crate::report) fn lines(document: &SweepDocument) -> Vec<SeriesLine<'_>> {
     let length = document.vary.first().map_or(1, |v| v.values.len().max(1));
-    let mut all: Vec<Line<'_>> = document
+    let mut all: Vec<SeriesLine<'_>> = document
         .points
         .chunks(length)
-        .map(|points| Line { labels: points.first().map_or_else(Vec::new, |p| labels(document, p)), points })
+        .map(|points| SeriesLine {
+            labels: points.first().map_or_else(Vec::new, |p| labels(document, p)),
+            points,
+        })
         .collect();
     // What all lines share is no label.
     let shared = |at: usize| all.iter().all(|l| l.labels.get(at) == all[0].labels.get(at));

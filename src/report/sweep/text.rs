@@ -8,7 +8,7 @@ use super::super::ranking::{NUMBERS, limiter_style, model_text, numbers, warning
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents, giga, number, shape};
 use super::document::{SweepDocument, SweepPoint};
-use super::lines::{Line, fixed, lines};
+use super::lines::{SeriesLine, fixed, lines};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for SweepDocument {
@@ -91,7 +91,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(document: &SweepDocument, lines: &[Line<'_>]) -> Self {
+    fn new(document: &SweepDocument, lines: &[SeriesLine<'_>]) -> Self {
         let known = || document.points.iter().map(|p| &p.domain).filter(|d| !d.is_empty());
         let folded = document.points.iter().any(|p| p.config.as_ref().is_some_and(|c| c.fold != [1; 3]));
         let varies = |group: &str| document.vary.iter().any(|v| v.kind == group && v.name != group);
@@ -103,7 +103,7 @@ impl Shown {
         }
     }
 
-    fn table(&self, document: &SweepDocument, lines: &[Line<'_>]) -> Table {
+    fn table(&self, document: &SweepDocument, lines: &[SeriesLine<'_>]) -> Table {
         let axis = document.vary.first().map_or("", |v| v.name.as_str());
         let mut columns: Vec<(&str, Align)> = self.labels.iter().map(|l| (l.as_str(), Align::Left)).collect();
         columns.push((axis, Align::Right));

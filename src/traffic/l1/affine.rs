@@ -58,8 +58,9 @@ fn affordable(
     shapes: &mut AccessShapes,
 ) -> Result<usize, Spent> {
     let copies = |a: &PlannedAccess| plan.kernel.field(a.instruction.field).multiplicity;
-    let of_access =
-        |a: &PlannedAccess| a.iterations.len().saturating_mul(usize::try_from(copies(a)).unwrap_or(1));
+    let of_access = |a: &PlannedAccess| {
+        a.iterations.len().saturating_mul(usize::try_from(copies(a)).expect("there is at least one array"))
+    };
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = match starts.all.first() {
         Some(&(class, address)) => {

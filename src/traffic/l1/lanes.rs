@@ -31,8 +31,9 @@ impl<'a> Lanes<'a> {
     pub(super) fn part(&self, number: usize, size: usize) -> Self {
         let there = self.addresses.len().min(MOST_LANES);
         let from = (number * size).min(there);
-        let addresses = self.addresses.get(from..there.min(from + size)).unwrap_or_default();
-        Self { addresses, active: self.active.checked_shr(u32::try_from(from).unwrap_or(64)).unwrap_or(0) }
+        let addresses = &self.addresses[from..there.min(from + size)];
+        // Behind the last lane none is active.
+        Self { addresses, active: if from < MOST_LANES { self.active >> from } else { 0 } }
     }
 
     /// Addresses of the active lanes.

@@ -3,9 +3,9 @@
 use super::blocks::Phases;
 use super::counts::L1Counts;
 use super::pipe::Pipe;
-use super::tally::Tally;
-use super::warp::Warp;
-use super::warps::{self, Class};
+use super::tally::WarpTally;
+use super::warp::RunningWarp;
+use super::warps::{self, WarpClass};
 use crate::effort::left;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program, Working};
@@ -25,7 +25,7 @@ pub fn count(
 ) -> Result<L1Counts, NotRun> {
     let working = Working::new(kernel, launch, program);
     let blocks = working.some(MOST_BLOCKS);
-    let mut tally = Tally::new(kernel, program, pipe, &blocks);
+    let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = working.blocks.count() > MOST_BLOCKS;
     run(tally, launch, program, &blocks, MOST_ACCESSES)
 }
@@ -39,7 +39,7 @@ pub fn count_blocks(
     phases: Phases,
 ) -> Result<L1Counts, NotRun> {
     let blocks = phases.blocks();
-    let mut tally = Tally::new(kernel, program, pipe, &blocks);
+    let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = phases.cut;
     run(tally, launch, program, &blocks, usize::MAX)
 }
@@ -47,7 +47,7 @@ pub fn count_blocks(
 /// Lanes of the warps of a block.
 fn warps_of(block: Block, warp: usize) -> Vec<Vec<Thread>> {
     let classes = warps::classes(block, warp, &[]);
-    let of = |c: &Class| -> Vec<Vec<Thread>> {
+    let of = |c: &WarpClass| -> Vec<Vec<Thread>> {
         let lanes = |f: &Thread| c.lanes.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect();
         c.firsts.iter().map(lanes).collect()
     };
@@ -72,7 +72,7 @@ fn spread(i: usize, blocks: usize, warps: usize) -> (usize, usize) {
 
 /// Runs warps of some blocks until so many accesses of lanes were evaluated, at least one warp.
 fn run(
-    mut tally: Tally<'_>,
+    mut tally: WarpTally<'_>,
     launch: &Launch,
     program: &Program<i64>,
     blocks: &[BlockIndex],
@@ -85,7 +85,7 @@ fn run(
     while done < all && (done == 0 || (tally.spent < most && left() / 2 > dearest)) {
         let (block, warp) = spread(done, blocks.len(), warps.len());
         let before = left();
-        Warp::new(tally.kernel, launch, program, blocks[block], &warps[warp]).run(&mut tally)?;
+        RunningWarp::new(tally.kernel, launch, program, blocks[block], &warps[warp]).run(&mut tally)?;
         dearest = dearest.max(before - left());
         done += 1;
     }

@@ -122,7 +122,7 @@ impl Pipe {
 
 /// The lower half of a line's number, all that [`sets`] looks at.
 pub fn low_half(line: i64) -> u32 {
-    u32::try_from(line & i64::from(u32::MAX)).unwrap_or(0)
+    u32::try_from(line & i64::from(u32::MAX)).expect("the mask leaves 32 bits")
 }
 
 /// An access wider than an instruction is several, one after the other.

@@ -4,7 +4,7 @@ use super::blocks::{Interior, Phases};
 use super::iterations::choose;
 use super::pipe::Pipe;
 use super::uniform;
-use super::warps::{self, Class};
+use super::warps::{self, WarpClass};
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
 use crate::footprint::gcd;
@@ -86,7 +86,7 @@ pub struct Plan<'a> {
     /// The stretch of the program in which each instruction stands.
     pub stretches: Vec<u32>,
     /// The warps of a block.
-    pub classes: Vec<Class>,
+    pub classes: Vec<WarpClass>,
     /// The blocks to look at.
     pub phases: Phases,
     /// Alignments repeat after so many bytes.
@@ -164,7 +164,7 @@ impl<'a> Plan<'a> {
             // These blocks have no work, or nothing is to be done at all.
             return None;
         }
-        let any_active = |c: &&Class| c.active.iter().any(|&lanes| lanes != 0);
+        let any_active = |c: &&WarpClass| c.active.iter().any(|&lanes| lanes != 0);
         let warps = Times::new(classes.iter().filter(any_active).map(|c| c.firsts.len() as f64).sum());
         let stretches = stretches(&program.parts(kernel), program.instructions.len());
         Some(Self {
@@ -246,7 +246,7 @@ impl Reader<'_> {
     }
 
     fn range(&self, id: LoopId) -> Option<Range> {
-        *self.ranges.get(usize::from(id.0))?
+        self.ranges[usize::from(id.0)]
     }
 
     fn access(&mut self, position: usize, loops: &[LoopId]) -> Option<()> {

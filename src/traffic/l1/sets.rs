@@ -61,7 +61,7 @@ pub fn conflicts(first: u32, lines: LineChunks) -> u32 {
     }
     let sum = sums.into_iter().fold(0_u32, u32::wrapping_add);
     let (odd, upper, last) = (sum & 0x3ff, sum >> 10 & 0x3ff, sum >> 20);
-    let all = u32::try_from(lines.chunks.len() * TOGETHER).unwrap_or(u32::MAX);
+    let all = u32::try_from(lines.chunks.len() * TOGETHER).expect("a warp touches few lines");
     let mut counts = [
         all.wrapping_add(last).wrapping_sub(odd).wrapping_sub(upper),
         odd.wrapping_sub(last),
@@ -69,10 +69,9 @@ pub fn conflicts(first: u32, lines: LineChunks) -> u32 {
         last,
     ];
     // What fills the last chunk was counted in the set of the first line.
-    if let Some(filled) = counts.get_mut(set_of(first) as usize) {
-        *filled = filled.wrapping_sub(all.wrapping_sub(lines.number));
-    }
-    counts.into_iter().max().unwrap_or(0)
+    let filled = &mut counts[set_of(first) as usize];
+    *filled = filled.wrapping_sub(all.wrapping_sub(lines.number));
+    counts.into_iter().fold(0, u32::max)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::pipe::{Pipe, low_half};
 use super::plan::{AddressPattern, Plan};
 use super::sets::{self, LineChunks, TOGETHER};
 use super::spans::{self, UnitRun};
-use super::warps::Class;
+use super::warps::WarpClass;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 use crate::quantity::{Cycles, PerBlock, Sectors, Times, Wavefronts};
@@ -101,9 +101,9 @@ impl<'a> AccessShapes<'a> {
         // Lanes of each class, and a number for each alignment.
         let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
         spend_on(plan.classes.len(), of_class)?;
-        let of_class = |class: &Class| {
+        let of_class = |class: &WarpClass| {
             let lanes: Vec<i64> = class.lanes.iter().map(|lane| dot(lane, pattern.thread)).collect();
-            let active = class.active.get(pattern.limit).copied().unwrap_or(u64::MAX);
+            let active = class.active[pattern.limit];
             let there = Lanes { addresses: &lanes, active: if pattern.shared { 0 } else { active } };
             let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line));
             OfClass { lanes, active, bytes, data: [None; 4] }
@@ -126,7 +126,7 @@ impl<'a> AccessShapes<'a> {
     /// The number of the shape of an access whose first lane begins at `address`.
     pub fn at(&mut self, class: usize, address: i64) -> Result<usize, Spent> {
         let place = class * (self.numbers.len() / self.classes.len().max(1)) + index(address, self.period);
-        let known = self.numbers.get(place).copied().unwrap_or(NONE);
+        let known = self.numbers[place];
         if known != NONE {
             return Ok(known as usize);
         }
@@ -151,7 +151,7 @@ impl<'a> AccessShapes<'a> {
 
     /// The bytes that a class of warps touches, relative to its first lane, as far as whole sectors go.
     pub fn bytes(&self, class: usize) -> &[UnitRun] {
-        self.classes.get(class).map_or(&[], |c| &c.bytes)
+        &self.classes[class].bytes
     }
 
     /// Cycles that an instruction takes at least.
@@ -177,23 +177,21 @@ impl<'a> AccessShapes<'a> {
     fn make(&mut self, class: usize, address: i64, place: usize) -> usize {
         let first = remainder(address, self.period);
         let number = self.made.len();
-        let shape = self.new_shape(class, first).unwrap_or_default();
+        let shape = self.new_shape(class, first);
         self.made.push(shape);
-        if let (Some(entry), Ok(number)) = (self.numbers.get_mut(place), u32::try_from(number)) {
-            *entry = number;
-        }
+        self.numbers[place] = u32::try_from(number).expect("there are fewer alignments than that");
         number
     }
 
     /// The shape of a class whose first lane begins at `first`.
-    fn new_shape(&mut self, class: usize, first: i64) -> Option<AccessShape> {
+    fn new_shape(&mut self, class: usize, first: i64) -> AccessShape {
         let (pattern, pipe) = (self.pattern, self.pipe);
-        let of_class = self.classes.get_mut(class)?;
+        let of_class = &mut self.classes[class];
         let data = of_class.data(first, pattern, pipe);
         let active = Lanes { addresses: &of_class.lanes, active: of_class.active }.count();
         let issues = if active == 0 { 0.0 } else { 1.0 };
         if pattern.shared {
-            return Some(AccessShape { issues, active, data, tag: Some(0), ..Default::default() });
+            return AccessShape { issues, active, data, tag: Some(0), ..Default::default() };
         }
         let by_set = pipe.tags_by_set(pattern.width);
         let tag = (!by_set).then(|| {
@@ -211,7 +209,7 @@ impl<'a> AccessShapes<'a> {
             }
         });
         let line_chunks = from..self.lines.len();
-        Some(AccessShape { issues, active, data, tag, sectors, runs, lines, line_chunks })
+        AccessShape { issues, active, data, tag, sectors, runs, lines, line_chunks }
     }
 }
 
@@ -234,12 +232,12 @@ impl OfClass {
         let by_bank = pattern.shared || pipe.tags_by_set(pattern.width);
         // Banks go round: whole words more or less for all lanes make no difference.
         let place = index(first, 4);
-        match self.data.get(place) {
-            Some(Some(known)) if by_bank => *known,
+        match self.data[place] {
+            Some(known) if by_bank => known,
             _ => {
                 let data = count();
-                if by_bank && let Some(entry) = self.data.get_mut(place) {
-                    *entry = Some(data);
+                if by_bank {
+                    self.data[place] = Some(data);
                 }
                 data
             }
@@ -249,7 +247,7 @@ impl OfClass {
 
 /// The remainder as an index.
 pub fn index(address: i64, period: i64) -> usize {
-    usize::try_from(remainder(address, period)).unwrap_or(0)
+    usize::try_from(remainder(address, period)).expect("a remainder is not negative")
 }
 
 /// The scalar product; addresses fit, so that its parts may wrap.

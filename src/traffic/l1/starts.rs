@@ -83,9 +83,9 @@ impl Starts {
     /// One of how many starts to look at. No common divisor with the number of blocks, so that all blocks
     /// are among them.
     fn share(&self, most: usize) -> usize {
-        let positive = |n: usize| i64::try_from(n).unwrap_or(1).max(1);
+        let whole = |n: usize| i64::try_from(n).expect("there are few warps");
         let mut share = self.all.len().div_ceil(most.max(1)).max(1);
-        while gcd(positive(share), positive(self.blocks)) > 1 {
+        while gcd(whole(share), whole(self.blocks)) > 1 {
             share += 1;
         }
         share
@@ -127,7 +127,7 @@ impl WarpGroups {
     /// Lines in which those warps of a group begin that are looked at; relative to the line of the
     /// alignment.
     pub fn lines(&self, group: &WarpGroup) -> &[u32] {
-        self.lines.get(group.lines.clone()).unwrap_or_default()
+        &self.lines[group.lines.clone()]
     }
 }
 

@@ -11,7 +11,7 @@ use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
 
 /// What was counted so far, over all warps.
-pub(super) struct Tally<'a> {
+pub(super) struct WarpTally<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) pipe: &'a Pipe,
     pub(super) counts: L1Counts,
@@ -58,7 +58,7 @@ impl Union {
     }
 }
 
-impl<'a> Tally<'a> {
+impl<'a> WarpTally<'a> {
     pub(super) fn new(
         kernel: &'a Kernel,
         program: &Program<i64>,
@@ -108,7 +108,7 @@ impl<'a> Tally<'a> {
         self.counts.instructions[position].add(&one, weight);
         self.issued = true;
         // Several arrays of one field cost as much as several fields would.
-        let copies = usize::try_from(field.multiplicity).unwrap_or(1);
+        let copies = usize::try_from(field.multiplicity).expect("there is at least one array");
         self.spent = self.spent.saturating_add(copies.saturating_mul(lanes.active.count_ones() as usize));
     }
 

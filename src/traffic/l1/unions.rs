@@ -38,8 +38,7 @@ pub fn count(
     shapes: &[(AccessShapes, Starts)],
     counts: &mut L1Counts,
 ) -> Result<(), NotRun> {
-    for number in 0..plan.kernel.fields.len() {
-        let Ok(id) = u16::try_from(number) else { continue };
+    for (id, number) in (0..=u16::MAX).zip(0..plan.kernel.fields.len()) {
         for kind in [AccessKind::Load, AccessKind::Store] {
             let parts = parts(plan, FieldId(id), kind);
             if parts.is_empty() {
@@ -350,7 +349,7 @@ impl Union<'_, '_, '_> {
             let of_class = class.firsts.len() * blocks;
             if warp < of_class {
                 let lanes = i64::try_from(class.lanes.len()).ok()?;
-                return class.firsts.get(warp / blocks).map(|f| (*f, lanes));
+                return Some((class.firsts[warp / blocks], lanes));
             }
             warp -= of_class;
         }

@@ -1,7 +1,7 @@
 //! One warp as it runs: its lanes go through the program together.
 
 use super::lanes::{Lanes, MOST_LANES};
-use super::tally::Tally;
+use super::tally::WarpTally;
 use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
@@ -19,7 +19,7 @@ const STEPS_OF_PART: u64 = 2;
 const STEPS_OF_ACCESS: u64 = 6;
 
 /// One warp as it runs.
-pub(super) struct Warp<'a> {
+pub(super) struct RunningWarp<'a> {
     program: &'a Program<i64>,
     block: BlockIndex,
     lanes: &'a [Thread],
@@ -35,7 +35,7 @@ pub(super) struct Warp<'a> {
     left: usize,
 }
 
-impl<'a> Warp<'a> {
+impl<'a> RunningWarp<'a> {
     pub(super) fn new(
         kernel: &Kernel,
         launch: &Launch,
@@ -46,7 +46,7 @@ impl<'a> Warp<'a> {
         Self {
             program,
             block,
-            lanes: lanes.get(..lanes.len().min(MOST_LANES)).unwrap_or(lanes),
+            lanes: &lanes[..lanes.len().min(MOST_LANES)],
             guarded: Vec::new(),
             inside: Vec::new(),
             work_items: 0,
@@ -57,7 +57,7 @@ impl<'a> Warp<'a> {
         }
     }
 
-    pub(super) fn run(mut self, tally: &mut Tally) -> Result<(), NotRun> {
+    pub(super) fn run(mut self, tally: &mut WarpTally) -> Result<(), NotRun> {
         self.find_working_items()?;
         tally.counts.work_items += ItemCount::new(f64::from(self.work_items));
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
@@ -131,7 +131,7 @@ impl<'a> Warp<'a> {
         steps: &'a [Step],
         active: u64,
         weight: f64,
-        tally: &mut Tally,
+        tally: &mut WarpTally,
     ) -> Result<(), NotRun> {
         for step in steps {
             match step {
@@ -144,7 +144,13 @@ impl<'a> Warp<'a> {
         Ok(())
     }
 
-    fn access(&mut self, position: usize, active: u64, weight: f64, tally: &mut Tally) -> Result<(), NotRun> {
+    fn access(
+        &mut self,
+        position: usize,
+        active: u64,
+        weight: f64,
+        tally: &mut WarpTally,
+    ) -> Result<(), NotRun> {
         self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
         let instruction = &self.program.instructions[position];
         spend(STEPS_OF_ACCESS)?;
@@ -174,7 +180,7 @@ impl<'a> Warp<'a> {
         body: &'a [Step],
         active: u64,
         weight: f64,
-        tally: &mut Tally,
+        tally: &mut WarpTally,
     ) -> Result<(), NotRun> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];

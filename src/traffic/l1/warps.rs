@@ -5,7 +5,7 @@ use crate::space::{Block, Extents, Thread};
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Class {
+pub struct WarpClass {
     /// Thread coordinates of each lane relative to the first lane.
     pub lanes: Vec<Thread>,
     /// Active lanes under each of the limits.
@@ -25,13 +25,13 @@ struct Key {
 
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
 /// threads below it along every dimension are active.
-pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<Class> {
-    let warp = i64::try_from(warp.clamp(1, MOST_LANES)).unwrap_or(1);
+pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> {
+    let warp = i64::try_from(warp.clamp(1, MOST_LANES)).expect("warps have few lanes");
     let threads: i64 = block.volume();
     let whole = |limit: &Extents| (0..3).all(|d| limit[d] >= block[d]);
     let all_whole = limits.iter().all(whole);
     let mut keys: Vec<Key> = Vec::new();
-    let mut classes: Vec<Class> = Vec::new();
+    let mut classes: Vec<WarpClass> = Vec::new();
     let mut from = 0;
     while from < threads {
         let first = place(from, block);
@@ -48,7 +48,7 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<Class> {
         } else {
             let active = key.active.clone().unwrap_or_else(|| vec![u64::MAX; limits.len()]);
             keys.push(key);
-            classes.push(Class { lanes: lanes(first, count, block), active, firsts: vec![first] });
+            classes.push(WarpClass { lanes: lanes(first, count, block), active, firsts: vec![first] });
         }
         from += count;
     }
@@ -79,7 +79,7 @@ fn key(first: Thread, count: i64, block: Block) -> (Option<i64>, Option<i64>, i6
 
 fn lanes(first: Thread, count: i64, block: Block) -> Vec<Thread> {
     let ([mut x, mut y, mut z], [bx, by, _]) = (*first, *block);
-    let mut lanes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    let mut lanes = Vec::with_capacity(usize::try_from(count).expect("warps have few lanes"));
     for _ in 0..count {
         lanes.push([x - first[0], y - first[1], z - first[2]].into());
         x += 1;

@@ -13,7 +13,7 @@ mod sizes;
 
 use std::ops::Range;
 
-use super::counts::Counts;
+use super::counts::FieldCounter;
 use super::footprints::FieldFootprint;
 use crate::footprint::Uncounted;
 use crate::launch::Part;
@@ -39,7 +39,7 @@ pub(super) fn passes_of_one_stretch(
     passes
 }
 
-impl Counts<'_> {
+impl FieldCounter<'_> {
     /// What a program of several parts touches again, by field.
     pub(super) fn passes(&mut self, scene: &Scene<'_, '_>, parts: &[Part]) -> Result<Vec<Passes>, Uncounted> {
         let found = vec![Passes::default(); scene.fields.len()];

@@ -7,7 +7,7 @@ use super::again::Passes;
 use crate::footprint::{Touched, Uncounted};
 use crate::launch::{BlockBox, Part};
 use crate::quantity::{Bytes, ItemCount, PerBlock, PerItem, PerWave};
-use crate::traffic::counts::Counts;
+use crate::traffic::counts::FieldCounter;
 use crate::traffic::fields::{Sizes, TouchedField};
 
 /// Which accesses of a field.
@@ -106,7 +106,7 @@ impl Scene<'_, '_> {
 
 /// A walk through the parts of a program, and what it has counted so far.
 pub(super) struct Walk<'w, 'c, 's, 'k> {
-    pub(super) counts: &'w mut Counts<'c>,
+    pub(super) counts: &'w mut FieldCounter<'c>,
     pub(super) scene: &'w Scene<'s, 'k>,
     /// Of one iteration, and of all of them.
     pub(super) known: [HashMap<Key, f64>; 2],
