@@ -67,12 +67,13 @@ pub struct RatePoint {
     pub oversubscription: f64,
     /// Measured misses in what could hit.
     #[serde(rename = "measured")]
-    pub measured_rate: f64,
+    pub measured_share: f64,
     /// What the curve says.
     #[serde(rename = "fitted")]
-    pub fitted_rate: Option<f64>,
+    pub fitted_share: Option<f64>,
     /// Bytes that could hit over all that were measured.
-    pub weight: f64,
+    #[serde(rename = "weight")]
+    pub open_share: f64,
 }
 
 /// A launch with what its volume says of a rate.
@@ -149,9 +150,9 @@ fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
                 params: group.subject.params.clone(),
                 candidate: case.candidate,
                 oversubscription: parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
-                measured_rate: (parts.measured - parts.base) / all,
-                fitted_rate: None,
-                weight: all / parts.measured,
+                measured_share: (parts.measured - parts.base) / all,
+                fitted_share: None,
+                open_share: all / parts.measured,
             }
         })
         .collect()
@@ -170,7 +171,7 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>)
             seen.len()
         ))
     } else {
-        seen.sort_by(|a, b| a.measured_rate.total_cmp(&b.measured_rate));
+        seen.sort_by(|a, b| a.measured_share.total_cmp(&b.measured_share));
         let at = |share| weighted(&seen, share).max(0.0);
         CurveOutcome::Constant { value: at(0.5), quartiles: Interval([at(0.25), at(0.75)]) }
     };
@@ -179,19 +180,19 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>)
 
 /// The rate below which a share of the weights lies.
 fn weighted(sorted: &[RatePoint], share: f64) -> f64 {
-    let all: f64 = sorted.iter().map(|s| s.weight).sum();
+    let all: f64 = sorted.iter().map(|s| s.open_share).sum();
     let mut sum = 0.0;
     let found = sorted.iter().find(|s| {
-        sum += s.weight;
+        sum += s.open_share;
         sum >= share * all
     });
-    found.or(sorted.last()).map_or(0.0, |s| s.measured_rate)
+    found.or(sorted.last()).map_or(0.0, |s| s.measured_share)
 }
 
 impl CurveFit {
     fn new(name: &'static str, title: &'static str, outcome: CurveOutcome, points: Vec<RatePoint>) -> Self {
         let mut fit = Self { name, title, outcome, points: Vec::new() };
-        let fitted = |p: RatePoint| RatePoint { fitted_rate: fit.rate(p.oversubscription), ..p };
+        let fitted = |p: RatePoint| RatePoint { fitted_share: fit.rate(p.oversubscription), ..p };
         fit.points = points.into_iter().map(fitted).collect();
         fit
     }

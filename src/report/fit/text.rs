@@ -150,10 +150,10 @@ fn fit_table(document: &FitDocument) -> Table {
                 shape(p.candidate.block()),
                 shape(p.candidate.fold()),
                 significant(p.oversubscription),
-                significant(p.measured_rate),
-                p.fitted_rate.map(significant).unwrap_or_default(),
-                p.fitted_rate.map(|f| significant(f - p.measured_rate)).unwrap_or_default(),
-                significant(p.weight),
+                significant(p.measured_share),
+                p.fitted_share.map(significant).unwrap_or_default(),
+                p.fitted_share.map(|f| significant(f - p.measured_share)).unwrap_or_default(),
+                significant(p.open_share),
             ]);
         }
     }

@@ -70,7 +70,7 @@ fn panel(
     }
     canvas.line(&[(left, top), (left, top + PANEL.1), (left + PANEL.0, top + PANEL.1)], INK, 1);
     for point in &curve.points {
-        let at = (across.at(point.oversubscription), up.at(point.measured_rate.clamp(0.0, MOST)));
+        let at = (across.at(point.oversubscription), up.at(point.measured_share.clamp(0.0, MOST)));
         canvas.marker(at, 0, if weak(point) { GRID } else { of_block(point.candidate.block()) });
     }
     let places: Vec<(f64, f64)> = (0..=STEPS)
@@ -84,7 +84,7 @@ fn panel(
 
 /// Whether so little could hit that the rate is mostly noise.
 fn weak(point: &RatePoint) -> bool {
-    point.weight < 0.1
+    point.open_share < 0.1
 }
 
 fn figures(curve: &CurveDocument) -> String {
