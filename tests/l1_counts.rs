@@ -101,10 +101,10 @@ impl Case {
                             unions.entry(usize::from(instruction.field.0)).or_default().extend(&sectors);
                         }
                         AccessKind::Store => {
-                            of_field.store_sectors += Amount::new(copies * sectors.len() as f64)
+                            of_field.store_sectors += Amount::new(copies * sectors.len() as f64);
                         }
                         AccessKind::Atomic => {
-                            of_field.atomic_sectors += Amount::new(copies * sectors.len() as f64)
+                            of_field.atomic_sectors += Amount::new(copies * sectors.len() as f64);
                         }
                     }
                 }

@@ -24,6 +24,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
 /// So many of `Unit`, for each one of `Per`.
+#[must_use]
 #[repr(transparent)]
 pub struct Amount<Unit, Per>(f64, PhantomData<fn() -> (Unit, Per)>);
 
@@ -317,12 +318,12 @@ mod tests {
     fn amounts_are_numbers() {
         let bytes = Bytes::<PerBlock>::new(96.0);
         assert_eq!(bytes.per_item(ItemCount::new(32.0)), Bytes::<PerItem>::new(3.0));
-        assert_eq!(bytes / Bytes::new(32.0), 3.0);
+        assert_eq!(Ratio::new(bytes / Bytes::new(32.0)), Ratio::new(3.0));
         assert_eq!(format!("{bytes:.1} {bytes:?}"), "96.0 96.0");
         assert_eq!(serde_json::to_string(&bytes).unwrap(), "96.0");
-        assert_eq!((bytes * Share::new(0.25).rest()).get(), 72.0);
+        assert_eq!(bytes * Share::new(0.25).rest(), Bytes::new(72.0));
         assert_eq!(bytes.over(Bytes::new(48.0)), Ratio::new(2.0));
-        assert_eq!([bytes, bytes].iter().sum::<Bytes<PerBlock>>().get(), 192.0);
+        assert_eq!([bytes, bytes].iter().sum::<Bytes<_>>(), bytes * 2.0);
         assert_eq!(ItemCount::<PerLaunch>::new(10.0) / Seconds::new(2.0), ItemsPerSecond::new(5.0));
     }
 }

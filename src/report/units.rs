@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::quantity::{Amount, Bytes, ItemsPerSecond, Seconds, Share};
 
 /// An integer with its digits in groups of three.
-pub(super) fn grouped(n: impl ToString) -> String {
+pub(super) fn grouped(n: impl ToString + Copy) -> String {
     let text = n.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
     let mut out = sign.to_owned();
