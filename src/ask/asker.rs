@@ -50,3 +50,17 @@ pub(super) fn fault(code: &'static str, message: String, help: Option<&str>) -> 
     let diagnostic = Diagnostic::global(code, message).maybe_help(help.map(str::to_owned));
     Fault::new(vec![diagnostic], Arc::default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_named_as_who_asks_writes_them() {
+        assert_eq!(Asker::CommandLine.given("device-set", "clock=1GHz"), "--device-set clock=1GHz");
+        assert_eq!(Asker::Program.given("device-set", "clock=1GHz"), "options.device_set: clock=1GHz");
+        for (asker, code) in [(Asker::CommandLine, "usage"), (Asker::Program, "request")] {
+            assert_eq!(asker.wrong(String::new(), None).diagnostics[0].code, code);
+        }
+    }
+}
