@@ -43,7 +43,7 @@ impl Default for Options {
 }
 
 /// One quantity in both models.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Quantity {
     /// Its name.
     pub name: &'static str,
@@ -53,22 +53,20 @@ pub struct Quantity {
     pub analytic: f64,
     /// By simulation.
     pub simulated: f64,
-    /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
+    /// Difference to the simulation, in percent of it; null if that is 0.
+    pub error_percent: Option<f64>,
+    /// The parts of the difference, each of what one step from one model to the other changes. They add up to it;
+    /// empty where nobody asked.
     pub terms: Vec<Term>,
-    /// The same in words, where the two differ by more than a few percent.
+    /// The same in words, where the difference is more than a few percent.
     pub reasons: Vec<String>,
 }
 
-impl Quantity {
-    /// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
-    pub fn error_percent(&self) -> f64 {
-        #[expect(clippy::float_cmp, reason = "two zeros")]
-        let same = self.analytic == self.simulated;
-        if same {
-            return 0.0;
-        }
-        100.0 * (self.analytic - self.simulated) / self.simulated
-    }
+/// Difference of the analytic value to the simulated one, in percent of it; 0 of two zeros.
+fn error_percent(analytic: f64, simulated: f64) -> f64 {
+    #[expect(clippy::float_cmp, reason = "two zeros")]
+    let same = analytic == simulated;
+    if same { 0.0 } else { 100.0 * (analytic - simulated) / simulated }
 }
 
 /// A launch in both models.
@@ -271,12 +269,11 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<Quantity> {
         simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
         let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
-        let mut quantity = Quantity { name, unit, analytic, simulated, terms, reasons: Vec::new() };
-        if quantity.error_percent().abs() > SMALL {
-            quantity.reasons =
-                quantity.terms.iter().map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();
-        }
-        quantity
+        let error = error_percent(analytic, simulated);
+        let far = terms.iter().filter(|_| error.abs() > SMALL);
+        let reasons = far.map(|t| format!("{:+.2}: {}", t.value, t.reason)).collect();
+        let error_percent = Some(error).filter(|e| e.is_finite());
+        Quantity { name, unit, analytic, simulated, error_percent, terms, reasons }
     };
     all.into_iter().map(one).collect()
 }

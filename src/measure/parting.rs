@@ -5,14 +5,14 @@ use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
 use crate::traffic::{MemoryVolumes, Volumes};
 
 /// A part of the difference of a quantity.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Term {
-    /// A stable name.
+    /// A stable name; `unexplained` for what no step explains.
     pub name: &'static str,
-    /// What of the two models makes it.
-    pub reason: String,
     /// Analytic less simulated.
     pub value: f64,
+    /// What of the two models makes it.
+    pub reason: String,
 }
 
 /// The name of what no step explains.
@@ -339,5 +339,5 @@ fn rate(below: &str, missed: f64, missed_there: f64, of: &str, all: f64, all_the
 }
 
 fn term(name: &'static str, value: f64, reason: String) -> Term {
-    Term { name, reason, value }
+    Term { name, value, reason }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::super::ranking::model_text;
 use super::percent;
 use crate::launch::Chosen;
-use crate::measure::Comparison;
+use crate::measure::{Comparison, Quantity};
 use crate::predict::Estimator;
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
@@ -48,39 +48,9 @@ pub struct ComparisonDocument {
     /// Blocks of which it could reuse something.
     pub reach_blocks: u64,
     /// Volumes and miss rates.
-    pub quantities: Vec<QuantityDocument>,
+    pub quantities: Vec<Quantity>,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
-}
-
-/// One quantity in both models.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct QuantityDocument {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is measured in.
-    pub unit: &'static str,
-    /// By the analytic model.
-    pub analytic: f64,
-    /// By simulation.
-    pub simulated: f64,
-    /// Difference to the simulation, in percent of it; null if that is 0.
-    pub error_percent: Option<f64>,
-    /// The parts of the difference, each of what one step from one model to the other changes. They add up to it.
-    pub terms: Vec<TermDocument>,
-    /// The same in words, where the difference is more than a few percent.
-    pub reasons: Vec<String>,
-}
-
-/// A part of a difference.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct TermDocument {
-    /// A stable name; `unexplained` for what no step explains.
-    pub name: &'static str,
-    /// Analytic less simulated.
-    pub value: f64,
-    /// What of the two models makes it.
-    pub reason: String,
 }
 
 /// A comparison as a document.
@@ -90,17 +60,6 @@ pub fn comparison_document(
     chosen: &Chosen,
     warnings: Vec<Warning>,
 ) -> ComparisonDocument {
-    let term =
-        |t: &crate::measure::Term| TermDocument { name: t.name, value: t.value, reason: t.reason.clone() };
-    let one = |q: &crate::measure::Quantity| QuantityDocument {
-        name: q.name,
-        unit: q.unit,
-        analytic: q.analytic,
-        simulated: q.simulated,
-        error_percent: Some(q.error_percent()).filter(|e| e.is_finite()),
-        terms: q.terms.iter().map(term).collect(),
-        reasons: q.reasons.clone(),
-    };
     ComparisonDocument {
         schema: "wavecast/comparison/1",
         head: head(estimator),
@@ -111,7 +70,7 @@ pub fn comparison_document(
         blocks: found.blocks,
         warm_blocks: found.warm_blocks,
         reach_blocks: found.reach_blocks,
-        quantities: found.quantities.iter().map(one).collect(),
+        quantities: found.quantities.clone(),
         warnings,
     }
 }

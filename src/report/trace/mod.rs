@@ -11,7 +11,7 @@ mod sweep;
 
 pub use cache::{CacheSettings, SimulatedCacheDocument};
 #[cfg(feature = "fit")]
-pub use comparison::{ComparisonDocument, QuantityDocument, TermDocument, comparison_document};
+pub use comparison::{ComparisonDocument, comparison_document};
 pub use experiment::ExperimentDocument;
 pub use hot::HotDocument;
 pub use info::TraceInfoDocument;
