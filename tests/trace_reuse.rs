@@ -81,8 +81,7 @@ fn each_rule_of_the_text_changes_what_the_specification_says() {
         let (all, threads) = requests(&row.params, false);
         let config = if row.cache == "16K" { ReuseConfig::fermi_16k } else { ReuseConfig::fermi_48k };
         let [run] = &simulate(&all, threads, &config(rules(&row.rule)), [RunKind::Full]);
-        let found =
-            (run.misses(), run.infinite(), run.latency_misses(), run.ticks(), run.refusals(), run.accesses());
+        let found = (run.misses, run.infinite, run.latency_misses, run.ticks, run.refusals, run.accesses());
         let golden = (row.miss, row.inf, row.latency_misses, row.ticks, row.cancels, row.n);
         assert_eq!(found, golden, "{} {} {}", row.name, row.cache, row.rule);
     }
@@ -192,8 +191,8 @@ fn figure_7_tells_the_set_bits_from_miss_rates() {
         let (all, threads) = requests(&pattern, true);
         let config = ReuseConfig::fermi_16k(Rules::PAPER);
         let [run] = &simulate(&all, threads, &config, [RunKind::Full]);
-        assert!(run.misses() == loads || run.misses() == 2 * loads, "{log_stride} {loads}");
-        run.misses() == loads
+        assert!(run.misses == loads || run.misses == 2 * loads, "{log_stride} {loads}");
+        run.misses == loads
     };
     let halves: Vec<usize> = (7..=20)
         .map(|s| [4, 8, 16, 32, 64, 128, 256].into_iter().filter(|&loads| half(s, loads)).count())
@@ -214,8 +213,8 @@ fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
     let mut six = base.clone();
     six.mshrs.per_warp = Some(6);
     let six = run(&six);
-    assert_eq!((six.accesses(), six.compulsory()), (full.accesses(), full.compulsory()));
-    assert!(six.ticks() > full.ticks());
+    assert_eq!((six.accesses(), six.compulsory), (full.accesses(), full.compulsory));
+    assert!(six.ticks > full.ticks);
     // A deviation needs a seed, and the same one gives the same result.
     let random = |seed: u64| {
         let mut config = base.clone();
@@ -224,13 +223,13 @@ fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
         run(&config)
     };
     assert_eq!(random(3), random(3));
-    assert_ne!(random(3).ticks(), random(4).ticks());
+    assert_ne!(random(3).ticks, random(4).ticks);
     // Each extension that is off changes something here.
     let runs = simulate(&all, threads, &base, RunKind::ALL);
     for (kind, result) in RunKind::ALL.iter().zip(&runs) {
         assert_eq!(result.accesses(), full.accesses(), "{kind:?}");
         assert!(
-            *kind == RunKind::Full || (result.ticks(), result.misses()) != (full.ticks(), full.misses()),
+            *kind == RunKind::Full || (result.ticks, result.misses) != (full.ticks, full.misses),
             "{kind:?}"
         );
     }
@@ -248,9 +247,9 @@ fn several_cores_share_the_blocks() {
     for batches in [Batches::Static, Batches::Refill] {
         let (one, four) = (run(1, batches), run(4, batches));
         assert_eq!(one.accesses(), four.accesses());
-        assert!(four.ticks() < one.ticks() && four.compulsory() > one.compulsory());
+        assert!(four.ticks < one.ticks && four.compulsory > one.compulsory);
     }
-    assert!(run(1, Batches::Refill).ticks() <= run(1, Batches::Static).ticks());
+    assert!(run(1, Batches::Refill).ticks <= run(1, Batches::Static).ticks);
 }
 
 /// Random latencies are rounded, as the published program does: the mean of round(|N(0, 1)|) is 0.764, and
@@ -273,7 +272,7 @@ fn random_latencies_are_rounded() {
     let ticks = |deviation: f64| {
         let mut config = ReuseConfig::fermi_16k(Rules::PAPER);
         config.latency.deviation_ticks = deviation;
-        simulate(&all, 1, &config, [RunKind::Full])[0].ticks() as f64
+        simulate(&all, 1, &config, [RunKind::Full])[0].ticks as f64
     };
     let mean = |deviation: f64| (ticks(deviation) - ticks(0.0)) / count as f64;
     assert!((mean(1.0) - 0.764).abs() < 0.02, "{}", mean(1.0));

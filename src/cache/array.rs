@@ -1,30 +1,17 @@
 //! A cache: sets of lines, which may be brought in sector by sector.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::replacement::{Memory, Replacement};
 use crate::trace::CacheGeometry;
+use crate::trace::named::named;
 
-/// What happens to stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub enum WritePolicy {
-    /// They go on to the next level; a line that is not there is not brought in.
-    #[serde(rename = "write-through")]
-    ThroughNoAllocate,
-    /// They stay until the line gives way; a line that is not there is brought in.
-    #[serde(rename = "write-back")]
-    BackAllocate,
-}
-
-impl WritePolicy {
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            WritePolicy::ThroughNoAllocate => "write-through",
-            WritePolicy::BackAllocate => "write-back",
-        }
+named! {
+    /// What happens to stores.
+    #[schemars(inline)]
+    pub enum WritePolicy {
+        /// They go on to the next level; a line that is not there is not brought in.
+        ThroughNoAllocate = "write-through",
+        /// They stay until the line gives way; a line that is not there is brought in.
+        BackAllocate = "write-back",
     }
 }
 

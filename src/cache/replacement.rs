@@ -1,44 +1,24 @@
 //! Which line of a set gives way.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::random::Random;
+use crate::trace::named::named;
 
-/// Replacement policies: those of C 6 (LRU, MFU, LFU, random) and others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum Replacement {
-    /// Least recently used.
-    Lru,
-    /// First in, first out.
-    Fifo,
-    /// Least frequently used since it was brought in; of equals, the least recently used.
-    Lfu,
-    /// Most frequently used.
-    Mfu,
-    /// Any.
-    Random,
-    /// A binary tree of the less recently used halves; a power of two of ways.
-    #[serde(rename = "plru")]
-    TreePlru,
-}
-
-impl Replacement {
-    /// All policies and their names.
-    pub const ALL: [(&'static str, Self); 6] = [
-        ("lru", Self::Lru),
-        ("fifo", Self::Fifo),
-        ("lfu", Self::Lfu),
-        ("mfu", Self::Mfu),
-        ("random", Self::Random),
-        ("plru", Self::TreePlru),
-    ];
-
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|r| r.1 == self).map_or("", |r| r.0)
+named! {
+    /// Replacement policies: those of C 6 (LRU, MFU, LFU, random) and others.
+    #[schemars(inline)]
+    pub enum Replacement {
+        /// Least recently used.
+        Lru = "lru",
+        /// First in, first out.
+        Fifo = "fifo",
+        /// Least frequently used since it was brought in; of equals, the least recently used.
+        Lfu = "lfu",
+        /// Most frequently used.
+        Mfu = "mfu",
+        /// Any.
+        Random = "random",
+        /// A binary tree of the less recently used halves; a power of two of ways.
+        TreePlru = "plru",
     }
 }
 

@@ -1,20 +1,21 @@
 //! How sure a finding is, and what it rests on.
 
+use crate::trace::named::named;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// The logs do not say.
-    Open,
-    /// One reading of several.
-    Low,
-    /// The likely reading; something was not checked.
-    Medium,
-    /// Every check that the logs allow agrees.
-    High,
+named! {
+    /// How sure a finding is.
+    pub enum Confidence {
+        /// The logs do not say.
+        Open = "open",
+        /// One reading of several.
+        Low = "low",
+        /// The likely reading; something was not checked.
+        Medium = "medium",
+        /// Every check that the logs allow agrees.
+        High = "high",
+    }
 }
 
 /// Something found.

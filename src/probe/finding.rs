@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::clusters::Clusters;
 use super::confidence::Finding;
 use super::gf2::address_bits;
+use crate::trace::named::named;
 
 /// A type that is written as another one, which has all keys whatever was found.
 macro_rules! written_as {
@@ -153,45 +154,24 @@ written_as!(MappedLines, WrittenMapping, |mapped| {
     WrittenMapping { kind, sets: mapped.sets(), run, address_bits: mapped.address_bits(), table }
 });
 
-/// Which line gives way, as it was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub enum ReplacementFound {
-    /// The least recently used.
-    #[serde(rename = "lru")]
-    Lru,
-    /// The first that came in.
-    #[serde(rename = "fifo")]
-    Fifo,
-    /// That of a tree of halves.
-    #[serde(rename = "tree-plru")]
-    TreePlru,
-    /// The first that was not used of late.
-    #[serde(rename = "nru")]
-    Nru,
-    /// Re-reference interval prediction with two bits.
-    #[serde(rename = "srrip")]
-    Srrip,
-    /// Not the least recently used, nor one of the others.
-    #[serde(rename = "not lru")]
-    NotLru,
-    /// Sets have one line: there is nothing to choose.
-    #[serde(rename = "direct-mapped")]
-    Direct,
-}
-
-impl ReplacementFound {
-    /// In a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            ReplacementFound::Lru => "lru",
-            ReplacementFound::Fifo => "fifo",
-            ReplacementFound::TreePlru => "tree-plru",
-            ReplacementFound::Nru => "nru",
-            ReplacementFound::Srrip => "srrip",
-            ReplacementFound::NotLru => "not lru",
-            ReplacementFound::Direct => "direct-mapped",
-        }
+named! {
+    /// Which line gives way, as it was found.
+    #[schemars(inline)]
+    pub enum ReplacementFound {
+        /// The least recently used.
+        Lru = "lru",
+        /// The first that came in.
+        Fifo = "fifo",
+        /// That of a tree of halves.
+        TreePlru = "tree-plru",
+        /// The first that was not used of late.
+        Nru = "nru",
+        /// Re-reference interval prediction with two bits.
+        Srrip = "srrip",
+        /// Not the least recently used, nor one of the others.
+        NotLru = "not lru",
+        /// Sets have one line: there is nothing to choose.
+        Direct = "direct-mapped",
     }
 }
 

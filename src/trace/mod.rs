@@ -11,6 +11,7 @@ mod geometry;
 pub(crate) mod intern;
 mod limits;
 mod model;
+pub(crate) mod named;
 pub(crate) mod numbering;
 pub mod pattern;
 pub mod reference;

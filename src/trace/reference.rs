@@ -152,11 +152,11 @@ impl Cache {
 
 impl Golden {
     fn differs(&self, result: &RunResult) -> Option<String> {
-        if self.ticks != result.ticks() {
-            return Some(format!("{} ticks, not {}", result.ticks(), self.ticks));
+        if self.ticks != result.ticks {
+            return Some(format!("{} ticks, not {}", result.ticks, self.ticks));
         }
-        if self.cancels != result.refusals() {
-            return Some(format!("{} refusals, not {}", result.refusals(), self.cancels));
+        if self.cancels != result.refusals {
+            return Some(format!("{} refusals, not {}", result.refusals, self.cancels));
         }
         let mut finite: Vec<(u64, u64)> = Vec::new();
         let mut infinite = 0;
@@ -167,11 +167,11 @@ impl Golden {
                 Distance::Infinite(word) => return Some(format!("a distance `{word}` in the file")),
             }
         }
-        if infinite != result.infinite() {
-            return Some(format!("{} infinite distances, not {infinite}", result.infinite()));
+        if infinite != result.infinite {
+            return Some(format!("{} infinite distances, not {infinite}", result.infinite));
         }
         finite.sort_unstable();
-        let found: Vec<(u64, u64)> = result.histogram().iter().map(|&[d, n]| (d, n)).collect();
+        let found: Vec<(u64, u64)> = result.histogram.iter().map(|&[d, n]| (d, n)).collect();
         let first = finite.iter().zip(&found).find(|(a, b)| a != b);
         match first {
             Some((golden, ours)) => Some(format!("distance {} {} times, not {golden:?}", ours.0, ours.1)),

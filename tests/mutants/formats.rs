@@ -218,7 +218,7 @@ fn imported(text: &[u8], rng: &mut Rng) -> bool {
 }
 
 fn traced(text: &[u8], rng: &mut Rng) -> bool {
-    let format = rng.chance(3).then(|| TraceFormat::ALL[rng.below(TraceFormat::ALL.len())].1);
+    let format = rng.chance(3).then(|| TraceFormat::NAMED[rng.below(TraceFormat::NAMED.len())].1);
     let options = ReadOptions { format, lenient: rng.chance(2), ..ReadOptions::default() };
     let mut collector = Collector::default();
     match read_trace(text, options, &mut collector) {

@@ -68,7 +68,7 @@ pub(super) struct CacheArguments {
     #[arg(long, value_name = "FUNCTION")]
     index: Option<String>,
     /// Which line is replaced
-    #[arg(long, default_value = "lru", value_parser = Replacement::ALL.map(|r| r.0))]
+    #[arg(long, default_value = "lru", value_parser = Replacement::NAMED.map(|r| r.0))]
     replacement: String,
     /// What happens to stores: write through without allocation, or back with allocation
     #[arg(long, default_value = "through", value_parser = ["through", "back"])]
@@ -82,7 +82,7 @@ impl CacheArguments {
 
     /// The cache, with this function from lines to sets where none was named.
     pub(super) fn shape_by(&self, index: &str) -> Result<CacheShape, Failure> {
-        let named = Replacement::ALL.iter().find(|r| r.0 == self.replacement);
+        let named = Replacement::NAMED.iter().find(|r| r.0 == self.replacement);
         let replacement = named.map_or(Replacement::Lru, |r| r.1);
         let write =
             if self.write == "back" { WritePolicy::BackAllocate } else { WritePolicy::ThroughNoAllocate };

@@ -25,7 +25,7 @@ pub(super) struct TraceArguments {
     #[arg(value_name = "PATH")]
     pub path: String,
     /// The format; by default found by content
-    #[arg(long, value_name = "FORMAT", value_parser = TraceFormat::ALL.map(|f| f.0))]
+    #[arg(long, value_name = "FORMAT", value_parser = TraceFormat::NAMED.map(|f| f.0))]
     pub from: Option<String>,
     /// Count and skip malformed lines
     #[arg(long)]
@@ -109,7 +109,7 @@ impl TraceArguments {
     }
 
     pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
-        let named = |name: &String| TraceFormat::ALL.iter().find(|f| f.0 == name).map(|f| f.1);
+        let named = |name: &String| TraceFormat::NAMED.iter().find(|f| f.0 == name).map(|f| f.1);
         let format = self.from.as_ref().and_then(named);
         Ok(ReadOptions { format, lenient: self.lenient, limits: self.limits()? })
     }
@@ -131,7 +131,7 @@ impl TraceArguments {
         let help = match error {
             ReadError::Malformed { .. } => Some("--lenient counts and skips such lines".to_owned()),
             ReadError::Unknown => {
-                let names: Vec<&str> = TraceFormat::ALL.iter().map(|f| f.0).collect();
+                let names: Vec<&str> = TraceFormat::NAMED.iter().map(|f| f.0).collect();
                 Some(format!("force one with --from: {}", names.join(", ")))
             }
             ReadError::Memory { .. } => Some(

@@ -93,7 +93,7 @@ fn point(
         parameter,
         factor,
         value,
-        miss_rate_percent: full.miss_rate(),
+        miss_rate_percent: full.miss_rate_percent,
         requests: requests.requests.len() as u64,
         misses,
     }))

@@ -150,7 +150,7 @@ impl ProbedCache {
             ReplacementRule::TreePlru => self.point_away(set as usize, way as usize),
             // Whether a sector that comes late counts as a use is not known of any cache; here it does not.
             ReplacementRule::Nru | ReplacementRule::Srrip if hit => {
-                self.sets[set as usize].late[way as usize] = 0
+                self.sets[set as usize].late[way as usize] = 0;
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::device::fragment;
 use super::document::ProbeDocument;
-use crate::probe::{Confidence, Finding, MappedLines, MappingFound, PrefetchFound, Structure};
+use crate::probe::{Finding, MappedLines, MappingFound, PrefetchFound, Structure};
 use crate::report::answer::{Answer, View};
 use crate::report::units::{bytes, counted, grouped};
 use crate::report::{Align, Table};
@@ -21,15 +21,6 @@ impl Answer for ProbeDocument {
 
 fn size(n: u64) -> String {
     bytes(i64::try_from(n).unwrap_or(i64::MAX))
-}
-
-fn word(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Open => "open",
-        Confidence::Low => "low",
-        Confidence::Medium => "medium",
-        Confidence::High => "high",
-    }
 }
 
 /// All findings, a row each.
@@ -50,7 +41,7 @@ fn probe_table(document: &ProbeDocument) -> Table {
                     "{:.0} cycles up to {on} KiB, not at {off} KiB (about {:.0})",
                     level.cycles, e.estimate_kib
                 );
-                (value, word(e.confidence))
+                (value, e.confidence.word())
             }
             None => (format!("{:.0} cycles to the end", level.cycles), "high"),
         };
@@ -83,7 +74,7 @@ fn row<T>(table: &mut Table, name: &str, finding: &Finding<T>, show: impl FnOnce
     table.row([
         name.to_owned(),
         finding.value.as_ref().map_or_else(|| "open".to_owned(), show),
-        word(finding.confidence).to_owned(),
+        finding.confidence.word().to_owned(),
         finding.evidence.join("; "),
         finding.next.join("; "),
     ]);
@@ -96,7 +87,7 @@ fn structure_rows(table: &mut Table, s: &Structure) {
     row(table, "ways", &s.ways, |w| ways(w));
     row(table, "mapping", &s.mapping, mapping);
     row(table, "replacement", &s.replacement, |r| r.word().to_owned());
-    row(table, "prefetch", &s.prefetch, prefetch);
+    row(table, "prefetch", &s.prefetch, |p| prefetch(*p));
 }
 
 fn sector(bytes: u64, line: Option<u64>) -> String {
@@ -133,9 +124,9 @@ fn mapping(m: &MappedLines) -> String {
     }
 }
 
-fn prefetch(found: &PrefetchFound) -> String {
+fn prefetch(found: PrefetchFound) -> String {
     let counted = |lines: u32| counted(lines as usize, "line");
-    match *found {
+    match found {
         PrefetchFound::None => "none".to_owned(),
         PrefetchFound::AtMiss { distance } => format!("{} more at a miss", counted(distance)),
         PrefetchFound::Stream { distance: Some(lines) } => format!("{} ahead, on and on", counted(lines)),

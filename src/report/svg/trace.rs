@@ -47,16 +47,14 @@ pub fn reuse_picture(document: &ReuseDocument) -> String {
         let Some(full) = document.runs.first().map(|run| &run.result) else { return };
         let about = format!(
             "miss rate {:.2} %; infinite distances: {} of {} requests",
-            full.miss_rate(),
-            full.infinite(),
-            document.requests
+            full.miss_rate_percent, full.infinite, document.requests
         );
         title(canvas, &format!("{name}: reuse distances within a set"), &about);
         // Beyond some distance, all are alike: they miss.
         let ways = u64::from(document.settings.geometry.ways());
         let shown = (ways * 8).max(16);
-        let most = full.histogram().iter().filter(|h| h[0] < shown).map(|h| h[1]).max().unwrap_or(1);
-        let beyond: u64 = full.histogram().iter().filter(|h| h[0] >= shown).map(|h| h[1]).sum();
+        let most = full.histogram.iter().filter(|h| h[0] < shown).map(|h| h[1]).max().unwrap_or(1);
+        let beyond: u64 = full.histogram.iter().filter(|h| h[0] >= shown).map(|h| h[1]).sum();
         let up = Axis::from_zero(most.max(beyond) as f64, TOP + HEIGHT, TOP);
         let end = shown as f64 + 1.0;
         let across = Axis { low: 0.0, high: end, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
@@ -66,7 +64,7 @@ pub fn reuse_picture(document: &ReuseDocument) -> String {
             let (from, to) = (across.at(distance as f64), across.at(distance as f64 + 0.9));
             canvas.bar((from, up.at(times as f64)), (to, up.at(0.0)), colour);
         };
-        for &[distance, times] in full.histogram().iter().filter(|h| h[0] < shown) {
+        for &[distance, times] in full.histogram.iter().filter(|h| h[0] < shown) {
             bar(canvas, distance, times);
         }
         if beyond > 0 {
@@ -86,7 +84,7 @@ pub fn ablation_picture(document: &ReuseDocument) -> String {
         let measured = document.measured.map(|m| m.miss_rate());
         let about = measured.map_or("nothing measured".to_owned(), |m| format!("measured: {m:.2} %"));
         title(canvas, &format!("{name}: types of misses, each extension off in turn"), &about);
-        let rates = document.runs.iter().map(|r| r.result.miss_rate()).chain(measured);
+        let rates = document.runs.iter().map(|r| r.result.miss_rate_percent).chain(measured);
         let up = Axis::from_zero(rates.fold(0.0, f64::max), TOP + HEIGHT, TOP);
         let slots = document.runs.len() as f64;
         let across = Axis { low: 0.0, high: slots, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
@@ -103,7 +101,7 @@ pub fn ablation_picture(document: &ReuseDocument) -> String {
             let under = TOP + HEIGHT + 14.0;
             canvas.text(run.run.word(), (at(0.5), under), Style::new(Anchor::Centre));
             if let Some(error) = run.error_points {
-                let over = up.at(run.result.miss_rate()) - 10.0;
+                let over = up.at(run.result.miss_rate_percent) - 10.0;
                 canvas.text(&format!("{error:.1} off"), (at(0.5), over), Style::new(Anchor::Centre));
             }
         }
@@ -122,7 +120,7 @@ pub fn ablation_picture(document: &ReuseDocument) -> String {
 
 /// Percent of the requests that each type of miss takes; together the miss rate.
 fn shares(run: &RunDocument) -> [f64; 4] {
-    let Some(types) = run.types else { return [run.result.miss_rate(), 0.0, 0.0, 0.0] };
+    let Some(types) = run.types else { return [run.result.miss_rate_percent, 0.0, 0.0, 0.0] };
     let parts = [
         types.compulsory as f64,
         types.capacity as f64,
@@ -130,7 +128,7 @@ fn shares(run: &RunDocument) -> [f64; 4] {
         types.mshr.max(0) as f64,
     ];
     let all: f64 = parts.iter().sum();
-    parts.map(|part| if all > 0.0 { run.result.miss_rate() * part / all } else { 0.0 })
+    parts.map(|part| if all > 0.0 { run.result.miss_rate_percent * part / all } else { 0.0 })
 }
 
 /// An access of a picture of places.

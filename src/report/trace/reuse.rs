@@ -119,7 +119,7 @@ impl MeasuredMisses {
 impl RunDocument {
     /// A run, beside what a profiler counted.
     pub fn new(run: RunKind, result: RunResult, measured: Option<MeasuredMisses>) -> Self {
-        let error_points = measured.map(|m| (result.miss_rate() - m.miss_rate_percent).abs());
+        let error_points = measured.map(|m| (result.miss_rate_percent - m.miss_rate_percent).abs());
         Self { run, result, types: None, error_points }
     }
 }
@@ -151,12 +151,12 @@ fn reuse_table(document: &ReuseDocument) -> Table {
         let result = &run.result;
         table.row([
             run.run.word().to_owned(),
-            percent(result.miss_rate()),
-            result.memory_misses().to_string(),
-            result.compulsory().to_string(),
-            result.latency_misses().to_string(),
-            result.refusals().to_string(),
-            result.ticks().to_string(),
+            percent(result.miss_rate_percent),
+            result.memory_misses.to_string(),
+            result.compulsory.to_string(),
+            result.latency_misses.to_string(),
+            result.refusals.to_string(),
+            result.ticks.to_string(),
             run.error_points.map(percent).unwrap_or_default(),
         ]);
     }

@@ -84,7 +84,6 @@ fn entry(line: &[u8], run: &mut Run) -> Option<()> {
 }
 
 /// 20 bits of a number.
-#[expect(clippy::cast_possible_truncation, reason = "20 bits")]
 fn segment(bits: u64, shift: u32) -> u32 {
     (bits >> shift & 0xF_FFFF) as u32
 }
@@ -98,7 +97,6 @@ fn whole(text: &[u8]) -> Option<u64> {
 const BASE_36: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The seven hexadecimal digits are a number that spells the name in base 36.
-#[expect(clippy::cast_possible_truncation, reason = "less than 36")]
 fn name_of(mut number: u64) -> String {
     let mut digits = Vec::new();
     while number > 0 || digits.is_empty() {

@@ -6,29 +6,25 @@ use serde::Serialize;
 use super::config::{Extensions, ReuseConfig};
 use super::machine::{self, Counts};
 use crate::trace::coalesce::Requests;
+use crate::trace::named::named;
 
-/// One run of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub enum RunKind {
-    /// As configured.
-    #[serde(rename = "full")]
-    Full,
-    /// With one set for all lines.
-    #[serde(rename = "no-associativity")]
-    FullyAssociative,
-    /// Without latencies.
-    #[serde(rename = "no-latency")]
-    ZeroLatency,
-    /// With MSHRs for all.
-    #[serde(rename = "no-mshr")]
-    UnlimitedMshrs,
-    /// With warps one after another.
-    #[serde(rename = "no-parallelism")]
-    Sequential,
-    /// With warps in turn, whatever they wait for.
-    #[serde(rename = "no-divergence")]
-    LockStep,
+named! {
+    /// One run of the model.
+    #[schemars(inline)]
+    pub enum RunKind {
+        /// As configured.
+        Full = "full",
+        /// With one set for all lines.
+        FullyAssociative = "no-associativity",
+        /// Without latencies.
+        ZeroLatency = "no-latency",
+        /// With MSHRs for all.
+        UnlimitedMshrs = "no-mshr",
+        /// With warps one after another.
+        Sequential = "no-parallelism",
+        /// With warps in turn, whatever they wait for.
+        LockStep = "no-divergence",
+    }
 }
 
 impl RunKind {
@@ -46,18 +42,6 @@ impl RunKind {
         Self::LockStep,
     ];
 
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            RunKind::Full => "full",
-            RunKind::FullyAssociative => "no-associativity",
-            RunKind::ZeroLatency => "no-latency",
-            RunKind::UnlimitedMshrs => "no-mshr",
-            RunKind::Sequential => "no-parallelism",
-            RunKind::LockStep => "no-divergence",
-        }
-    }
-
     /// Extensions without the one that it leaves out.
     #[must_use]
     pub fn without(self, all: Extensions) -> Extensions {
@@ -74,25 +58,26 @@ impl RunKind {
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RunResult {
-    /// Memory misses of all requests, in percent.
-    miss_rate_percent: f64,
-    /// Misses that go to memory.
-    memory_misses: u64,
-    /// All misses.
-    misses: u64,
+    /// Memory misses of all requests, in percent; 0 of none.
+    pub miss_rate_percent: f64,
+    /// Misses that go to memory: those to lines in flight do not, and profilers do not count them (N 6.1).
+    pub memory_misses: u64,
+    /// All misses: infinite distances, and those of at least as many lines as a set has (N 3.3).
+    pub misses: u64,
     /// Misses to lines in flight.
-    latency_misses: u64,
+    pub latency_misses: u64,
     /// First requests to a line, of each core.
-    compulsory: u64,
+    pub compulsory: u64,
     /// Turns of warps that were refused for want of an MSHR.
-    refusals: u64,
+    pub refusals: u64,
     /// Last time stamp, of the core that took longest.
-    ticks: u64,
+    pub ticks: u64,
     /// Requests without an earlier effect on their line.
-    infinite: u64,
-    /// Distances and how often they occur.
-    histogram: Vec<[u64; 2]>,
+    pub infinite: u64,
+    /// Finite distances and how often they occur, ascending.
+    pub histogram: Vec<[u64; 2]>,
 }
 
 impl RunResult {
@@ -120,51 +105,6 @@ impl RunResult {
     /// All requests.
     pub fn accesses(&self) -> u64 {
         self.infinite + self.histogram.iter().map(|h| h[1]).sum::<u64>()
-    }
-
-    /// Requests that miss: infinite distances, and those of at least as many lines as a set has (N 3.3).
-    pub fn misses(&self) -> u64 {
-        self.misses
-    }
-
-    /// Misses that go to memory: those to lines in flight do not, and profilers do not count them (N 6.1).
-    pub fn memory_misses(&self) -> u64 {
-        self.memory_misses
-    }
-
-    /// Memory misses of all requests, in percent; 0 of none.
-    pub fn miss_rate(&self) -> f64 {
-        self.miss_rate_percent
-    }
-
-    /// Misses to lines in flight.
-    pub fn latency_misses(&self) -> u64 {
-        self.latency_misses
-    }
-
-    /// First requests to a line, of each core.
-    pub fn compulsory(&self) -> u64 {
-        self.compulsory
-    }
-
-    /// Turns of warps that were refused for want of an MSHR.
-    pub fn refusals(&self) -> u64 {
-        self.refusals
-    }
-
-    /// Last time stamp, of the core that took longest.
-    pub fn ticks(&self) -> u64 {
-        self.ticks
-    }
-
-    /// Requests without an earlier effect on their line.
-    pub fn infinite(&self) -> u64 {
-        self.infinite
-    }
-
-    /// Finite distances and how often they occur, ascending.
-    pub fn histogram(&self) -> &[[u64; 2]] {
-        &self.histogram
     }
 }
 

@@ -33,7 +33,6 @@ impl Profile {
             self.infinite += times;
             return;
         };
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^26")]
         let place = distance.min(MOST) as usize;
         if place >= self.counts.len() {
             self.counts.resize((place + 1).next_power_of_two(), 0);

@@ -30,18 +30,18 @@ impl MissTypes {
 
     /// What a run without something does not miss, that something causes.
     pub fn new(full: &RunResult, associative: &RunResult, unlimited: &RunResult) -> Self {
-        let misses = full.memory_misses().cast_signed();
-        let lost = |other: &RunResult| misses - other.memory_misses().cast_signed();
+        let misses = full.memory_misses.cast_signed();
+        let lost = |other: &RunResult| misses - other.memory_misses.cast_signed();
         let (associativity, mshr) = (lost(associative), lost(unlimited));
-        let rest = misses - full.compulsory().cast_signed() - associativity.max(0) - mshr.max(0);
+        let rest = misses - full.compulsory.cast_signed() - associativity.max(0) - mshr.max(0);
         Self {
-            hits: full.accesses() - full.misses(),
-            compulsory: full.compulsory(),
+            hits: full.accesses() - full.misses,
+            compulsory: full.compulsory,
             // One miss may be for want of both, ways and MSHRs: it is counted twice, and nothing may be left.
             capacity: rest.max(0).unsigned_abs(),
             associativity,
             mshr,
-            latency: full.latency_misses(),
+            latency: full.latency_misses,
         }
     }
 
@@ -81,12 +81,17 @@ pub fn rule_effects(all: &Requests, threads_per_block: usize, config: &ReuseConf
         let [full] = simulate(all, threads_per_block, config, [RunKind::Full]);
         full
     };
-    let base = run(config).miss_rate();
+    let base = run(config).miss_rate_percent;
     let one = |(rule, says, change): (&'static str, &'static str, Change)| {
         let mut changed = config.clone();
         change(&mut changed.rules);
         let result = run(&changed);
-        RuleEffect { rule, says, memory_misses: result.memory_misses(), points: result.miss_rate() - base }
+        RuleEffect {
+            rule,
+            says,
+            memory_misses: result.memory_misses,
+            points: result.miss_rate_percent - base,
+        }
     };
     code.map(one).into()
 }
