@@ -12,6 +12,7 @@ use crate::predict::rank::{Choice, rank};
 
 /// Other launches, best first.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Neighbours {
     /// Those one step away.
     pub near: Vec<Neighbour>,
@@ -25,6 +26,7 @@ pub struct Neighbours {
 
 /// Another launch.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// Kernel, block and fold.
     pub choice: Choice,
