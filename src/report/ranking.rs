@@ -5,9 +5,9 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::check::Warning;
-use super::prediction::{DOMAINS_DIFFER, Head, ModelSummary, RankedResult, RankingDocument, ResultDocument};
+use super::prediction::{DOMAINS_DIFFER, RankedResult, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
-use super::units::{any_number, counted, extents, giga, grouped, number, seconds, shape, significant};
+use super::units::{any_number, counted, giga, grouped, number, seconds, shape, significant};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for RankingDocument {
@@ -29,32 +29,9 @@ impl Answer for RankingDocument {
     }
 }
 
-/// The first lines of a result: kernel, domain, device, model.
-pub(super) fn head_text(head: &Head) -> String {
-    let kernel = &head.kernel;
-    let items = kernel.domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
-    let shape =
-        if kernel.domain.len() > 1 { format!("{} = ", extents(&kernel.domain)) } else { String::new() };
-    format!(
-        "{}: {shape}{} {} on {} ({})\n{}\n",
-        kernel.name,
-        grouped(items),
-        kernel.unit,
-        head.device.name,
-        head.device.id,
-        model_text(&head.model)
-    )
-}
-
-/// How a result was made.
-pub(super) fn model_text(model: &ModelSummary) -> String {
-    let ModelSummary { id, addressing, caches, curves } = model;
-    format!("model {id}, {addressing} addressing, {caches} caches, curves {curves}")
-}
-
 /// What a person sees of a ranking, of which `shown` results are listed.
 fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
-    let mut out = head_text(&ranking.head);
+    let mut out = ranking.head.text();
     let summary = &ranking.summary;
     let _ = writeln!(
         out,

@@ -112,7 +112,8 @@ impl MemoryVolumes {
 /// A cache shared by all SMs, with the miss rates that its pressure leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CacheRates<'f> {
-    capacity: Bytes<PerCache>,
+    /// Its capacity, at least a byte.
+    room: Bytes<PerCache>,
     fit: &'f VolumeFit,
     /// Bytes between two uses over the capacity: within a wave, and since the last blocks of the row,
     /// the last row and the last plane.
@@ -145,7 +146,7 @@ impl<'f> CacheRates<'f> {
         let oversubscription = distances.map(|d| d.over(room));
         let spilled = Share::new(fit.l2_reuse.miss(launch.over(room).get()));
         Self {
-            capacity,
+            room,
             fit,
             oversubscription,
             miss: std::array::from_fn(|d| Share::new(fit.reuse(d).miss(oversubscription[d].get()))),
@@ -164,24 +165,23 @@ impl<'f> CacheRates<'f> {
         share: f64,
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> Bytes<PerItem> {
-        let room = self.capacity.max(Bytes::new(1.0));
-        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss((a.distance * share).over(room).get());
+        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss((a.distance * share).over(self.room).get());
         again.iter().map(|a| asked(a) * miss(a)).sum()
     }
 
-    /// What one field needs from below. `asked` says how much of what comes again in a later pass gets
-    /// past the L1.
+    /// What one field needs from below, of which so much is written in part. `asked` says how much of what comes
+    /// again in a later pass gets past the L1.
     pub(super) fn below(
         &self,
         f: &FieldFootprint,
-        stored: Stored,
+        in_part: Bytes<PerItem>,
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> MemoryVolumes {
         let hit = |d: usize| self.miss[d + 1].rest();
         let [reuse_x, reuse_y, reuse_z] = std::array::from_fn(|d| f.reuse[d] * hit(d));
         let again: Bytes<PerItem> = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
         // A sector that stays until all of it is written needs no completing, whatever was there before.
-        let fill = stored.fill * self.spilled;
+        let fill = in_part * self.spilled;
         // What is stored leaves once at least, however the sectors at the ends of this wave lie.
         let first_stores = (f.wave_store - again).max(f.stored);
         // What was changed by atomics and is loaded again was written in between.
@@ -211,22 +211,13 @@ impl<'f> CacheRates<'f> {
     }
 }
 
-/// Sectors that warps write in part.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stored {
-    /// Bytes of sectors that are written out before the rest of them comes, per work item.
-    pub(super) fill: Bytes<PerItem>,
-}
-
-impl Stored {
-    /// Of the sectors that each warp stores, those that several of them store to are incomplete in
-    /// between.
-    pub(super) fn new(
-        fit: &VolumeFit,
-        f: &FieldFootprint,
-        by_warps: Bytes<PerItem>,
-        oversubscription: Ratio,
-    ) -> Self {
-        Self { fill: (by_warps - f.first_stores()).or_none() * fit.partial(oversubscription.get()) }
-    }
+/// Sectors that are written out before the rest of them comes: of the sectors that each warp stores, those that
+/// several of them store to are incomplete in between.
+pub(super) fn written_in_part(
+    fit: &VolumeFit,
+    f: &FieldFootprint,
+    by_warps: Bytes<PerItem>,
+    oversubscription: Ratio,
+) -> Bytes<PerItem> {
+    (by_warps - f.first_stores()).or_none() * fit.partial(oversubscription.get())
 }

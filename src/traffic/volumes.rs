@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::caches::Caches;
 use super::footprints::{FieldFootprint, Footprints};
 use super::l1::L1Counts;
-use super::memory::{CacheRates, MemoryVolumes, Stored};
+use super::memory::{CacheRates, MemoryVolumes, written_in_part};
 use super::passes::Again;
 use crate::curve::VolumeFit;
 use crate::device::Device;
@@ -262,7 +262,7 @@ impl<'f> SharedCache<'f> {
     /// Sectors of a field that are written in part, of `by_warps` that warps store.
     fn fill(&self, fit: &VolumeFit, field: usize, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
         let of_kind = |(share, cache, fields): &(Share, CacheRates<'_>, &[FieldFootprint])| {
-            Stored::new(fit, &fields[field], by_warps, cache.oversubscription[0]).fill * *share
+            written_in_part(fit, &fields[field], by_warps, cache.oversubscription[0]) * *share
         };
         self.kinds.iter().map(of_kind).sum()
     }
@@ -278,8 +278,8 @@ impl<'f> SharedCache<'f> {
     ) -> MemoryVolumes {
         let mut sum = MemoryVolumes::default();
         for ((share, cache, fields), (_, of_l2, _)) in self.kinds.iter().zip(&l2.kinds) {
-            let stored = Stored::new(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
-            sum.add(&cache.below(&fields[field], stored, asked), *share);
+            let in_part = written_in_part(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
+            sum.add(&cache.below(&fields[field], in_part, asked), *share);
         }
         sum
     }

@@ -1,16 +1,20 @@
 //! How far the loads of a field reach beyond the work item along each axis: what a block or a wave has
 //! to load beyond its own place.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::expr::{Coefficient, Coord, Dim, Form, Scale, Term};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Space, Statement};
 
 /// How far loads of a field lie apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Halo {
     /// The field.
-    pub field: FieldId,
-    /// Along each axis, the farthest offset forwards minus the farthest backwards; `None` if an index is
-    /// anything but an axis and a number.
+    pub field: String,
+    /// Farthest offset forwards minus farthest backwards along x, y, z; null if an index is anything but
+    /// an axis and a number.
     pub reach: [Option<i64>; 3],
 }
 
@@ -24,7 +28,8 @@ pub(super) fn halos(kernel: &Kernel) -> Vec<Halo> {
     fields.retain(|f| kernel.field(*f).space != Space::Shared);
     let halo = |field: FieldId| {
         let of_field: Vec<&Access> = loads.iter().copied().filter(|l| l.field == field).collect();
-        Halo { field, reach: Dim::ALL.map(|d| reach(&of_field, d)) }
+        let name = kernel.field(field).name.clone();
+        Halo { field: name, reach: Dim::ALL.map(|d| reach(&of_field, d)) }
     };
     fields.into_iter().map(halo).collect()
 }

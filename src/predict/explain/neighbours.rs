@@ -13,6 +13,7 @@ use crate::space::{Block, Fold, Grid};
 
 /// Other launches, best first.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Neighbours {
     /// Those one step away.
     pub near: Vec<Neighbour>,
@@ -26,6 +27,7 @@ pub struct Neighbours {
 
 /// Another launch.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// Kernel, block and fold.
     pub choice: Choice,

@@ -1,7 +1,7 @@
 //! From an explanation to its document.
 
 use super::document::{
-    AccessDocument, ExplanationDocument, HaloDocument, NeighbourDocument, NeighboursDocument, VolumeChange,
+    AccessDocument, ExplanationDocument, NeighbourDocument, NeighboursDocument, VolumeChange,
 };
 use super::sentences::sentences;
 use crate::kernel::Kernel;
@@ -32,11 +32,7 @@ pub fn explanation_document(
         accesses: explanation.accesses.iter().map(|a| access(kernel, explanation, a)).collect(),
         levels: explanation.levels.clone(),
         layers: explanation.layers,
-        halos: explanation
-            .halos
-            .iter()
-            .map(|h| HaloDocument { field: kernel.field(h.field).name.clone(), reach: h.reach })
-            .collect(),
+        halos: explanation.halos.clone(),
         wave_extent: explanation.wave,
         neighbours: NeighboursDocument {
             compared: explanation.neighbours.compared,

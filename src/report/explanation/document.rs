@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::predict::{AccessCost, Layer, MemoryLevel};
+use crate::predict::{AccessCost, Halo, Layer, MemoryLevel};
 use crate::quantity::{Bytes, Cycles, ItemsPerSecond, PerItem, Ratio, Share};
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, Head, ResultDocument};
@@ -30,7 +30,7 @@ pub struct ExplanationDocument {
     /// Reuse in L2 between blocks: within a wave, and from earlier blocks along x, y and z.
     pub layers: [Layer; 4],
     /// How far loads of a field reach beyond the work item.
-    pub halos: Vec<HaloDocument>,
+    pub halos: Vec<Halo>,
     /// Work items along x, y, z of the box around a wave.
     pub wave_extent: Domain,
     /// What other launches would change.
@@ -63,16 +63,6 @@ pub struct AccessDocument {
     /// What it costs.
     #[serde(flatten)]
     pub cost: AccessCost,
-}
-
-/// How far loads of a field lie apart.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct HaloDocument {
-    /// The field.
-    pub field: String,
-    /// Farthest offset forwards minus farthest backwards along x, y, z; null if an index is anything but
-    /// an axis and a number.
-    pub reach: [Option<i64>; 3],
 }
 
 /// Other launches.

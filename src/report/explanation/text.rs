@@ -6,7 +6,7 @@ use super::document::{AccessDocument, ExplanationDocument, NeighbourDocument};
 use crate::predict::{AccessCost, Alone, MemoryLevel};
 use crate::quantity::{Bytes, Cycles, PerItem};
 use crate::report::answer::{Answer, View};
-use crate::report::ranking::{head_text, limiter_style, warnings};
+use crate::report::ranking::{limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two};
 
@@ -29,7 +29,7 @@ const NEIGHBOURS: usize = 3;
 
 /// What a person sees of an explanation; `all` shows every access and every neighbour.
 fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usize>) -> String {
-    let mut out = head_text(&document.head);
+    let mut out = document.head.text();
     if let Some(why) = &document.choice.text {
         let _ = writeln!(out, "({why})");
     }

@@ -10,6 +10,7 @@ use crate::launch::Occupancy;
 use crate::predict::{HowCounted, RateLimits, Terms, Unpredicted};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds, Share};
 use crate::report::check::{DeviceSummary, Tool, Warning};
+use crate::report::units::{extents, grouped};
 use crate::space::{Block, Fold, Grid};
 use crate::traffic::{FieldVolumes, Volumes};
 
@@ -121,6 +122,26 @@ pub struct ModelSummary {
     pub caches: &'static str,
     /// Whose hit rates and coefficients were used.
     pub curves: String,
+}
+
+impl Head {
+    /// The first lines of a result: kernel, domain, device, model.
+    pub(in crate::report) fn text(&self) -> String {
+        let KernelHead { name, unit, domain, .. } = &self.kernel;
+        let items = domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
+        let shape = if domain.len() > 1 { format!("{} = ", extents(domain)) } else { String::new() };
+        let DeviceSummary { id, name: device } = &self.device;
+        let model = self.model.text();
+        format!("{name}: {shape}{} {unit} on {device} ({id})\n{model}\n", grouped(items))
+    }
+}
+
+impl ModelSummary {
+    /// How a result was made, in words.
+    pub(in crate::report) fn text(&self) -> String {
+        let Self { id, addressing, caches, curves } = self;
+        format!("model {id}, {addressing} addressing, {caches} caches, curves {curves}")
+    }
 }
 
 /// How many candidates there were.

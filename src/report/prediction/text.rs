@@ -8,7 +8,7 @@ use crate::predict::HowCounted;
 use crate::quantity::Bytes;
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
-use crate::report::ranking::{head_text, join_warnings, limiter_style, warnings};
+use crate::report::ranking::{join_warnings, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{giga, seconds, shape, two};
 use crate::traffic::MemoryLoad;
@@ -28,7 +28,7 @@ impl Answer for PredictionDocument {
 fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> String {
     let r = &document.result;
     let (unit, c, o) = (&document.head.kernel.unit, &r.config, &r.occupancy);
-    let mut out = head_text(&document.head);
+    let mut out = document.head.text();
     let _ = writeln!(
         out,
         "\n{}block {}, fold {}, grid {}, {} registers, {} B shared",

@@ -2,7 +2,6 @@
 
 use super::canvas::{Anchor, Canvas, FAINT, LETTER, Style};
 use crate::report::prediction::Head;
-use crate::report::ranking::model_text;
 
 const TITLE: f64 = 16.0;
 
@@ -11,7 +10,7 @@ pub(super) fn head(canvas: &mut Canvas<'_>, head: &Head, what: &str, about: &str
     let title = format!("{} on {}: {what}", head.kernel.name, head.device.name);
     let style = Style { size: TITLE, bold: true, ..Style::new(Anchor::Left) };
     canvas.text(&fitting(&title, width - 40.0, TITLE), (20.0, 24.0), style);
-    let model = model_text(&head.model);
+    let model = head.model.text();
     let style = Style { colour: FAINT, ..Style::new(Anchor::Left) };
     for (line, y) in [(about, 46.0), (&model, 64.0)] {
         canvas.text(&fitting(line, width - 40.0, style.size), (20.0, y), style);

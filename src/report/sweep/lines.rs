@@ -1,6 +1,7 @@
 //! The lines of a series: what a picture connects and a table shows together.
 
 use super::document::{SweepDocument, SweepPoint};
+use crate::report::units::counted;
 
 /// Points that differ in the first thing that varies only.
 #[derive(Debug, Clone)]
@@ -61,7 +62,7 @@ fn labels(document: &SweepDocument, point: &SweepPoint) -> Vec<(String, String)>
 }
 
 /// A shape with a star for what varies.
-pub(super) fn fixed(document: &SweepDocument, group: &str, shape: impl IntoIterator<Item = i64>) -> String {
+fn fixed(document: &SweepDocument, group: &str, shape: impl IntoIterator<Item = i64>) -> String {
     let varies = |name: &str| document.vary.iter().any(|v| v.kind == group && v.name == name);
     if varies(group) {
         return "*".to_owned();
@@ -70,4 +71,21 @@ pub(super) fn fixed(document: &SweepDocument, group: &str, shape: impl IntoItera
         if varies(&format!("{group}.{axis}")) { "*".to_owned() } else { extent.to_string() }
     };
     ['x', 'y', 'z'].into_iter().zip(shape).map(extent).collect::<Vec<_>>().join("x")
+}
+
+/// Which launches the points have.
+pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
+    let lines = lines(document);
+    match document.points.first().and_then(|p| p.config.as_ref()) {
+        _ if document.best => "the best launch at each value".to_owned(),
+        _ if lines.len() > 1 => counted(lines.len(), "line"),
+        Some(c) => {
+            let shapes =
+                [("block", fixed(document, "block", c.block)), ("fold", fixed(document, "fold", c.fold))];
+            // What varies as a whole is said elsewhere.
+            let shapes = shapes.into_iter().filter(|s| s.1 != "*").map(|(g, s)| format!("{g} {s}"));
+            shapes.collect::<Vec<_>>().join(", ")
+        }
+        None => String::new(),
+    }
 }

@@ -6,5 +6,4 @@ mod text;
 
 pub(super) use document::VaryDocument;
 pub use document::{SweepDocument, sweep_document, sweep_point};
-pub(super) use lines::{SeriesLine, lines};
-pub(super) use text::launch_text;
+pub(super) use lines::{SeriesLine, launch_text, lines};

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{NUMBERS, limiter_style, model_text, numbers, warnings};
+use super::super::ranking::{NUMBERS, limiter_style, numbers, warnings};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents, giga, number, shape};
 use super::document::{SweepDocument, SweepPoint};
-use super::lines::{SeriesLine, fixed, lines};
+use super::lines::{SeriesLine, launch_text, lines};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for SweepDocument {
@@ -57,28 +57,11 @@ fn head_text(document: &SweepDocument) -> String {
         over.join(" and "),
         head.device.name,
         head.device.id,
-        model_text(&head.model),
+        head.model.text(),
         counted(summary.points, "point"),
         summary.feasible,
         launch_text(document),
     )
-}
-
-/// Which launches the points have.
-pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
-    let lines = lines(document);
-    match document.points.first().and_then(|p| p.config.as_ref()) {
-        _ if document.best => "the best launch at each value".to_owned(),
-        _ if lines.len() > 1 => counted(lines.len(), "line"),
-        Some(c) => {
-            let shapes =
-                [("block", fixed(document, "block", c.block)), ("fold", fixed(document, "fold", c.fold))];
-            // What varies as a whole is said elsewhere.
-            let shapes = shapes.into_iter().filter(|s| s.1 != "*").map(|(g, s)| format!("{g} {s}"));
-            shapes.collect::<Vec<_>>().join(", ")
-        }
-        None => String::new(),
-    }
 }
 
 /// Columns that are shown only where they say something.

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::ranking::model_text;
 use super::percent;
 use crate::launch::{Candidate, Chosen};
 use crate::measure::Comparison;
@@ -108,7 +107,7 @@ fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> Strin
         document.head.device.name,
         document.comparison.blocks,
         document.comparison.warm_blocks,
-        model_text(&document.head.model)
+        document.head.model.text()
     );
     if let Some(why) = &document.choice.text {
         let _ = writeln!(out, "({why})\n");

@@ -4,6 +4,7 @@ use crate::quantity::{Bytes, PerBlock, PerItem, PerWave};
 
 /// Data of a field that is touched again, by a block or by a wave.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Again<By> {
     /// How much.
     pub bytes: Bytes<PerItem>,
@@ -17,6 +18,7 @@ pub struct Again<By> {
 
 /// What is touched again of one field.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Passes {
     /// Sectors that a block loads in stretches, each iteration by itself; per work item.
     pub in_stretches: Bytes<PerItem>,

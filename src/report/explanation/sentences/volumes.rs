@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Facts, listed, percent};
-use crate::predict::Layer;
+use crate::predict::{Halo, Layer};
 use crate::quantity::{Bytes, Cycles, PerItem, Share};
-use crate::report::explanation::document::{AccessDocument, HaloDocument};
+use crate::report::explanation::document::AccessDocument;
 use crate::report::units::{counted, size, two};
 
 /// A part of a volume below this share is not mentioned.
@@ -142,7 +142,7 @@ pub(super) fn layer(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn halo(facts: &Facts<'_>) -> Option<String> {
     let worst = worst(facts).filter(|_| facts.matters("dram"))?;
     let d = ["x", "y", "z"].iter().position(|axis| *axis == worst.along)?;
-    let reach = |h: &HaloDocument| h.reach[d].filter(|r| *r > 0);
+    let reach = |h: &Halo| h.reach[d].filter(|r| *r > 0);
     let halo = facts.document.halos.iter().filter(|h| reach(h).is_some()).max_by_key(|h| reach(h))?;
     let (reach, own) = (reach(halo)?, facts.document.wave_extent[d]);
     Some(format!(
