@@ -11,3 +11,19 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::csv_cell;
+
+    #[test]
+    fn only_what_would_be_misread_is_quoted() {
+        for text in ["", "a b", "a'b", "ä", "a|b;c"] {
+            assert_eq!(csv_cell(text), text);
+        }
+        for text in ["a,b", "a\nb", "a\rb", " a", "a ", "#a", "\u{a0}"] {
+            assert_eq!(csv_cell(text), format!("\"{text}\""));
+        }
+        assert_eq!(csv_cell("a \"b\""), "\"a \"\"b\"\"\"");
+    }
+}

@@ -77,11 +77,12 @@ pub fn fit_document(
     simulated: bool,
     warnings: Vec<Warning>,
 ) -> FitDocument {
-    let device = groups.first().map(|g| (g.device.id.clone(), g.device.name.clone())).unwrap_or_default();
+    // Nothing is fitted to no group, and all are of one device.
+    let device = &groups[0].device;
     FitDocument {
         schema: "wavecast/fit/1",
         tool: Tool::this(),
-        device: DeviceSummary { id: device.0, name: device.1 },
+        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
         launches: groups.iter().map(|g| g.cases.len()).sum(),
         simulated,
         curves: fitting.curves.iter().map(curve).collect(),
