@@ -28,6 +28,12 @@ fn the_page_names_the_rooms_that_exist() {
     let folders = std::fs::read_dir(root().join("src")).unwrap().map(|e| e.unwrap());
     let folders = folders.filter(|e| e.path().is_dir()).map(|e| e.file_name().into_string().unwrap());
     assert_eq!(named, folders.collect());
+    // The picture of the data's way has all of them, too.
+    let picture = page.split("```").nth(1).unwrap();
+    let drawn =
+        |room: &&String| picture.split(|c: char| !c.is_alphanumeric()).any(|word| word == room.as_str());
+    let missing: Vec<_> = named.iter().filter(|room| !drawn(room)).collect();
+    assert!(missing.is_empty(), "the picture of docs/architecture.md lacks {missing:?}");
 }
 
 /// A module by the names on the way to it.
