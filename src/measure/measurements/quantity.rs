@@ -67,39 +67,29 @@ impl MeasuredQuantity {
 
     /// The name of its column.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::L1Load => "l1_load",
-            Self::L1Store => "l1_store",
-            Self::L2Load => "l2_load",
-            Self::L2Store => "l2_store",
-            Self::LlcLoad => "llc_load",
-            Self::LlcStore => "llc_store",
-            Self::DramLoad => "dram_load",
-            Self::DramStore => "dram_store",
-            Self::L1Wavefronts => "l1_wavefronts",
-            Self::L1TagWavefronts => "l1_tag_wavefronts",
-            Self::Time => "time",
-            Self::Rate => "rate",
-            Self::Cycles => "cycles",
-        }
+        self.words().0
     }
 
     /// How a person calls it.
     pub fn title(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::L1Load => "L1 loads",
-            Self::L1Store => "L1 stores",
-            Self::L2Load => "L2 loads",
-            Self::L2Store => "L2 stores",
-            Self::LlcLoad => "LLC loads",
-            Self::LlcStore => "LLC stores",
-            Self::DramLoad => "DRAM loads",
-            Self::DramStore => "DRAM stores",
-            Self::L1Wavefronts => "L1 data wavefronts",
-            Self::L1TagWavefronts => "L1 tag wavefronts",
-            Self::Time => "time",
-            Self::Rate => "rate",
-            Self::Cycles => "cycles",
+            Self::L1Load => ("l1_load", "L1 loads"),
+            Self::L1Store => ("l1_store", "L1 stores"),
+            Self::L2Load => ("l2_load", "L2 loads"),
+            Self::L2Store => ("l2_store", "L2 stores"),
+            Self::LlcLoad => ("llc_load", "LLC loads"),
+            Self::LlcStore => ("llc_store", "LLC stores"),
+            Self::DramLoad => ("dram_load", "DRAM loads"),
+            Self::DramStore => ("dram_store", "DRAM stores"),
+            Self::L1Wavefronts => ("l1_wavefronts", "L1 data wavefronts"),
+            Self::L1TagWavefronts => ("l1_tag_wavefronts", "L1 tag wavefronts"),
+            Self::Time => ("time", "time"),
+            Self::Rate => ("rate", "rate"),
+            Self::Cycles => ("cycles", "cycles"),
         }
     }
 
