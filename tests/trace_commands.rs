@@ -204,3 +204,17 @@ fn a_profile_stands_beside_the_ablation_with_a_picture() {
     assert!(said.contains("name one with --measured-kernel: mm, mt"), "{said}");
     stdout(&["trace", "reuse", path, "--measured", &profile, "--measured-kernel", "mt"]);
 }
+
+#[test]
+fn launches_count_from_one() {
+    let path = trace();
+    let path = path.to_str().unwrap();
+    for (command, launch) in [("cache", "0"), ("reuse", "0"), ("hot", "2")] {
+        let output = wavecast(&["trace", command, path, "--launch", launch]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command}: {error}");
+        assert!(error.contains(&format!("there is no launch {launch} among 1")), "{command}: {error}");
+    }
+    let kernel = wavecast(&["trace", "info", "kernels/star2d5.yaml", "--blocks", "1", "--launch", "0"]);
+    assert_eq!(kernel.status.code(), Some(2), "{}", String::from_utf8_lossy(&kernel.stderr));
+}
