@@ -60,7 +60,7 @@ fn the_list_is_up_to_date() {
     for known in ["wavecast::Kernel", "wavecast::predict::rank", "wavecast::space::Block"] {
         assert!(found.contains(known), "{known} is public, but was not found");
     }
-    let list: String = found.iter().map(|item| format!("{item}\n")).collect();
+    let list = found.iter().fold(String::new(), |list, item| list + item + "\n");
     let file = root().join("grammar/public_items.txt");
     if std::env::var_os("WAVECAST_UPDATE").is_some() {
         std::fs::write(&file, &list).unwrap();

@@ -33,9 +33,10 @@ pub fn touched(
     let mut add = |kind: &'static str, field: String, element: i64| {
         all.insert((kind, field, element));
     };
-    visit_thread(&program, kernel.extents(), block, block_index, thread, STEPS, &mut |touch| {
+    let shape = candidate.block();
+    visit_thread(&program, kernel.extents(), shape, block_index.into(), thread.into(), STEPS, &mut |touch| {
         let instruction = touch.instruction;
-        add(instruction.kind.verb(), kernel.field(instruction.field).name.clone(), touch.element);
+        add(instruction.kind.verb(), kernel.field(instruction.field).name().clone(), touch.element);
     })
     .map_err(|e| e.to_string())?;
     Ok(all.into_iter().collect())

@@ -254,7 +254,7 @@ impl SweepPlan<'_> {
                     block = block.with(axis, *n).unwrap_or(block);
                 }
                 (VaryKind::FoldExtent(axis), VaryValue::Integer(n)) => {
-                    fold = fold.with(axis, *n).unwrap_or(fold)
+                    fold = fold.with(axis, *n).unwrap_or(fold);
                 }
                 _ => {}
             }
