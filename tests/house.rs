@@ -97,6 +97,11 @@ fn imports(text: &str) -> Vec<(bool, String)> {
             found.extend(expanded(&list).into_iter().map(|path| (!before.is_empty(), path)));
         }
     }
+    // Paths that are written out where they are used.
+    let in_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let written =
+        text.split(|c| !in_path(c)).filter(|p| p.starts_with("crate::") || p.starts_with("super::"));
+    found.extend(written.map(|path| (false, path.trim_end_matches(':').to_owned())));
     found
 }
 

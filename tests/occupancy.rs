@@ -74,6 +74,6 @@ fn what_cannot_run_has_a_reason() {
 fn waves_follow() {
     let found = occupy("a100", [1024, 1, 1], 32, 0).unwrap();
     assert_eq!(found.wave_blocks, 216);
-    assert!((found.waves - 1024.0 / 216.0).abs() < 1e-12);
-    assert_eq!((found.warps_per_sm, found.fraction), (64, 1.0));
+    assert!((found.waves.get() - 1024.0 / 216.0).abs() < 1e-12);
+    assert_eq!((found.warps_per_sm, found.fraction.get()), (64, 1.0));
 }

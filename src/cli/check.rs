@@ -7,10 +7,11 @@ use clap::Args;
 use super::Outcome;
 use super::answers::show;
 use super::choices::one_launch;
-use super::input::{DeviceArguments, KernelFiles, Shape, parse_fold, parse_shape};
+use super::input::{DeviceArguments, KernelFiles, parse_block, parse_fold};
 use super::output::OutputArguments;
 use crate::ask::Inspect;
 use crate::report::Check;
+use crate::space::{Block, Fold};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -29,11 +30,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     show_sets: bool,
     /// Thread block of --show-sets
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape, requires = "show_sets")]
-    block: Option<Shape>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_block, requires = "show_sets")]
+    block: Option<Block>,
     /// Work items per thread of --show-sets
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold, requires = "show_sets")]
-    fold: Option<Shape>,
+    fold: Option<Fold>,
     #[command(flatten)]
     output: OutputArguments,
 }

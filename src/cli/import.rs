@@ -13,7 +13,7 @@ use super::Outcome;
 use super::failure::Failure;
 use super::files;
 use super::files::print;
-use super::input::{Shape, parse_fold, parse_shape};
+use super::input::{parse_block, parse_fold};
 use super::model::parse_caches;
 use super::output::{extension, streamed, unknown_extension};
 use super::progress;
@@ -21,6 +21,7 @@ use crate::measure::import::{
     Decimal, FileSource, ImportOptions, Imported, ProfileFormat, Rename, TextSource, import, known_metrics,
 };
 use crate::measure::measurements::{write_csv, write_json_lines};
+use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 #[derive(Debug, Args)]
@@ -46,11 +47,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = param)]
     param: Vec<(String, i64)>,
     /// Threads of a block, where the file does not tell
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
-    block: Option<Shape>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
+    block: Option<Block>,
     /// Work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
-    fold: Option<Shape>,
+    fold: Option<Fold>,
     /// What the caches held when each launch began: cold for Nsight Compute, which empties them unless its
     /// --cache-control is none
     #[arg(long, value_parser = parse_caches(), value_name = "CACHES")]
@@ -195,8 +196,8 @@ fn options(arguments: &Arguments) -> ImportOptions {
         kernels: arguments.kernel.clone(),
         device: arguments.device.clone(),
         params: arguments.param.iter().cloned().collect::<BTreeMap<_, _>>(),
-        block: arguments.block.map(|b| crate::space::Block::known(b.0)),
-        fold: arguments.fold.map(|f| crate::space::Fold::known(f.0)),
+        block: arguments.block,
+        fold: arguments.fold,
         decimal: arguments.decimal.map(|d| match d {
             DecimalName::Point => Decimal::Point,
             DecimalName::Comma => Decimal::Comma,

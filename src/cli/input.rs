@@ -11,6 +11,7 @@ use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
 use crate::device::{self, Device};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
+use crate::space::{Block, Fold, Shape};
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]
@@ -96,24 +97,18 @@ fn read_limited(reader: impl Read, path: &Path, limits: Limits) -> Result<String
     })
 }
 
-/// Three extents of an argument such as `256,1,2`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shape(pub [i64; 3]);
-
 /// Reads the shape of a block; missing extents are 1.
-pub(super) fn parse_shape(text: &str) -> Result<Shape, String> {
+pub(super) fn parse_block(text: &str) -> Result<Block, String> {
     shape(text, 65_536)
 }
 
 /// Reads the shape of a fold.
-pub(super) fn parse_fold(text: &str) -> Result<Shape, String> {
+pub(super) fn parse_fold(text: &str) -> Result<Fold, String> {
     shape(text, MAX_FOLD)
 }
 
-fn shape(text: &str, most: i64) -> Result<Shape, String> {
-    extents(text, most)
-        .map(Shape)
-        .ok_or_else(|| format!("at most three numbers from 1 to {most}, as in 256,1,2"))
+fn shape<T: Shape>(text: &str, most: i64) -> Result<T, String> {
+    extents(text, most).ok_or_else(|| format!("at most three numbers from 1 to {most}, as in 256,1,2"))
 }
 
 /// Arguments that choose a device.

@@ -1,8 +1,10 @@
 //! Shapes as people and programs write them.
 
+use crate::space::Shape;
+
 /// Reads up to three extents from 1 to `most`, such as `256x1x2`, `256,1,2` or `(256, 1, 2)`; missing ones are 1.
 /// Programs also write 256.0.
-pub fn extents<T: TryFrom<[i64; 3]>>(text: &str, most: i64) -> Option<T> {
+pub fn extents<T: Shape>(text: &str, most: i64) -> Option<T> {
     let inner = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
     let parts: Vec<&str> = inner.split([',', 'x', ' ']).filter(|part| !part.is_empty()).collect();
     if !(1..=3).contains(&parts.len()) {
@@ -12,7 +14,7 @@ pub fn extents<T: TryFrom<[i64; 3]>>(text: &str, most: i64) -> Option<T> {
     for (extent, part) in extents.iter_mut().zip(parts) {
         *extent = whole(part).filter(|n| (1..=most).contains(n))?;
     }
-    T::try_from(extents).ok()
+    T::shaped(extents)
 }
 
 /// An integer, which programs also write as 640.0.
@@ -25,15 +27,16 @@ pub fn whole(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::Block;
 
     #[test]
     fn shapes_are_written_in_some_ways() {
         for text in ["256x1x2", "256,1,2", "(256, 1, 2)", "[256 1 2]", "256.0x1x2", " 256 , 1 , 2 "] {
-            assert_eq!(extents::<[i64; 3]>(text, 1024), Some([256, 1, 2]), "{text}");
+            assert_eq!(extents(text, 1024), Some(Block::known([256, 1, 2])), "{text}");
         }
-        assert_eq!(extents::<[i64; 3]>("64", 64), Some([64, 1, 1]));
+        assert_eq!(extents("64", 64), Some(Block::known([64, 1, 1])));
         for text in ["", "0x1", "1x2x3x4", "a", "-1", "1.5", "()", "65"] {
-            assert_eq!(extents::<[i64; 3]>(text, 64), None, "{text}");
+            assert_eq!(extents::<Block>(text, 64), None, "{text}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::geometry::Launch;
 use super::infeasible::Infeasible;
 use crate::device::Device;
 use crate::expr::Dim;
+use crate::quantity::{PerLaunch, Share, Times};
 
 /// What limits the number of resident blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -43,14 +44,14 @@ pub struct Occupancy {
     /// Resident warps of an SM.
     pub warps_per_sm: i64,
     /// Share of the warps that could be resident.
-    pub fraction: f64,
+    pub fraction: Share,
     /// What keeps further blocks out.
     #[schemars(with = "String")]
     pub limited_by: Limit,
     /// Resident blocks of the device.
     pub wave_blocks: i64,
     /// Blocks of the grid over resident blocks.
-    pub waves: f64,
+    pub waves: Times<PerLaunch>,
 }
 
 impl Occupancy {
@@ -84,10 +85,10 @@ pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasib
     Ok(Occupancy {
         blocks_per_sm,
         warps_per_sm,
-        fraction: warps_per_sm as f64 / sm.max_warps.value.0 as f64,
+        fraction: Share::new(warps_per_sm as f64 / sm.max_warps.value.0 as f64),
         limited_by,
         wave_blocks,
-        waves: launch.blocks() as f64 / wave_blocks as f64,
+        waves: Times::new(launch.blocks() as f64 / wave_blocks as f64),
     })
 }
 

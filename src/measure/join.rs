@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Share;
+use super::PercentShare;
 use super::measurements::{MeasuredQuantity, MeasuredRow, MeasuredSubject, Measurements, Per};
 use crate::device::Device;
 use crate::kernel::Kernel;
@@ -68,13 +68,17 @@ pub struct ValuePair {
     measured: f64,
     /// predicted / measured - 1, in percent; null where zero was measured.
     #[serde(rename = "error_percent")]
-    error: Option<Share>,
+    error: Option<PercentShare>,
 }
 
 impl ValuePair {
     /// Of a value that was measured, at least zero.
     pub fn new(predicted: f64, measured: f64) -> Self {
-        Self { predicted, measured, error: (measured > 0.0).then(|| Share(predicted / measured - 1.0)) }
+        Self {
+            predicted,
+            measured,
+            error: (measured > 0.0).then(|| PercentShare(predicted / measured - 1.0)),
+        }
     }
 
     /// What is predicted.
@@ -88,7 +92,7 @@ impl ValuePair {
     }
 
     /// Predicted / measured - 1; none where zero was measured.
-    pub fn error(&self) -> Option<Share> {
+    pub fn error(&self) -> Option<PercentShare> {
         self.error
     }
 }

@@ -17,5 +17,5 @@ pub use halves::{Half, halve};
 pub use join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, join};
 pub use parting::{DifferenceTerm, UNEXPLAINED};
 pub use records::{Record, Records, Unreadable};
-pub use share::Share;
+pub use share::PercentShare;
 pub use validate::{OrderScore, Score, Validation, WorstLaunch, order, validate};

@@ -37,7 +37,6 @@ pub use prediction::{
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "cli")]
 pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
-#[cfg(feature = "cli")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
 #[cfg(feature = "fit")]

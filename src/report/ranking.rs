@@ -198,7 +198,7 @@ fn compact_cells(r: &ResultDocument) -> Vec<String> {
         dram.load.added()
     ));
     cells.push(format!("{:.1}", dram.store.total));
-    cells.push(format!("{:.0}%", r.occupancy.fraction * 100.0));
+    cells.push(format!("{:.0}%", r.occupancy.fraction.get() * 100.0));
     cells
 }
 
@@ -306,7 +306,7 @@ pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
         number(store.total),
         number(v.tlb.pages_per_wave),
         significant(r.occupancy.blocks_per_sm as f64),
-        significant(r.occupancy.fraction),
-        significant(r.occupancy.waves),
+        significant(r.occupancy.fraction.get()),
+        significant(r.occupancy.waves.get()),
     ]
 }

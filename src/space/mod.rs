@@ -6,7 +6,7 @@ mod place;
 mod size;
 
 pub use place::{BlockIndex, Extents, ItemOffset, Strides, Thread};
-pub use size::{Block, Domain, EmptyExtent, Fold, Grid};
+pub use size::{Block, Domain, EmptyExtent, Fold, Grid, Shape};
 
 /// What all kinds share: read access as an array, and how they are written.
 macro_rules! triple {

@@ -1,5 +1,8 @@
 //! Sizes, none of whose extents is less than 1.
 
+use std::hash::Hash;
+use std::ops::Deref;
+
 use super::triple;
 
 /// A size with an extent below 1.
@@ -10,6 +13,24 @@ pub struct EmptyExtent {
     pub what: &'static str,
     /// Its extents.
     pub extents: [i64; 3],
+}
+
+/// A block or a fold, for what reads both.
+pub trait Shape: Copy + Eq + Hash + Deref<Target = [i64; 3]> {
+    /// So many along x, y, z; `None` if an extent is below 1.
+    fn shaped(extents: [i64; 3]) -> Option<Self>;
+}
+
+impl Shape for Block {
+    fn shaped(extents: [i64; 3]) -> Option<Self> {
+        Self::new(extents).ok()
+    }
+}
+
+impl Shape for Fold {
+    fn shaped(extents: [i64; 3]) -> Option<Self> {
+        Self::new(extents).ok()
+    }
 }
 
 macro_rules! size {
@@ -33,6 +54,7 @@ macro_rules! size {
             }
 
             /// Extents that were checked where they were read.
+            #[allow(dead_code, reason = "some sizes are made of others only")]
             pub(crate) fn known(extents: [i64; 3]) -> Self {
                 debug_assert!(extents.iter().all(|&extent| extent >= 1), "{extents:?}");
                 Self(extents)
@@ -47,14 +69,6 @@ macro_rules! size {
             /// The product of its extents.
             pub fn volume(&self) -> i64 {
                 self.0.iter().product()
-            }
-        }
-
-        impl TryFrom<[i64; 3]> for $name {
-            type Error = EmptyExtent;
-
-            fn try_from(extents: [i64; 3]) -> Result<Self, EmptyExtent> {
-                Self::new(extents)
             }
         }
 

@@ -14,7 +14,6 @@ use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::parallel::{self, Parts};
 use crate::predict::{Choice, Estimator, Summary, Unpredicted, rank};
-use crate::space::{Block, Fold};
 use crate::text::Fault;
 
 /// A document of which something varies.
@@ -248,8 +247,8 @@ impl SweepPlan<'_> {
         let (mut block, mut fold) = (candidate.block(), candidate.fold());
         for (vary, value) in self.vary.iter().zip(values) {
             match (vary.kind, value) {
-                (VaryKind::Block, VaryValue::Shape(shape)) => block = Block::known(*shape),
-                (VaryKind::Fold, VaryValue::Shape(shape)) => fold = Fold::known(*shape),
+                (VaryKind::Block, VaryValue::Block(given)) => block = *given,
+                (VaryKind::Fold, VaryValue::Fold(given)) => fold = *given,
                 (VaryKind::BlockExtent(axis), VaryValue::Integer(n)) => {
                     block = block.with(axis, *n).unwrap_or(block);
                 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::space::{Block, Fold};
+
 /// Most points of a series: beyond it neither a table nor a picture says anything.
 pub const MOST_POINTS: usize = 10_000;
 /// A value of something that varies.
@@ -18,8 +20,10 @@ pub enum VaryValue {
         /// The unit, empty for a plain number.
         unit: String,
     },
-    /// A block or a fold.
-    Shape([i64; 3]),
+    /// A block.
+    Block(Block),
+    /// A fold.
+    Fold(Fold),
 }
 
 impl VaryValue {
@@ -28,7 +32,7 @@ impl VaryValue {
         match self {
             VaryValue::Integer(n) => Some(*n as f64),
             VaryValue::Amount { number, .. } => *number,
-            VaryValue::Shape(_) => None,
+            VaryValue::Block(_) | VaryValue::Fold(_) => None,
         }
     }
 
@@ -46,7 +50,8 @@ impl fmt::Display for VaryValue {
         match self {
             VaryValue::Integer(n) => write!(f, "{n}"),
             VaryValue::Amount { text, .. } => f.write_str(text),
-            VaryValue::Shape([x, y, z]) => write!(f, "{x}x{y}x{z}"),
+            VaryValue::Block(block) => block.fmt(f),
+            VaryValue::Fold(fold) => fold.fmt(f),
         }
     }
 }

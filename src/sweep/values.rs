@@ -6,6 +6,7 @@ use super::value::{MOST_POINTS, VaryValue};
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
 use crate::kernel::MAX_FOLD;
 use crate::launch::extents;
+use crate::space::Shape;
 use crate::text::{Diagnostic, Origin, Span, shorten};
 
 /// What an extent of a block can be, and of a fold.
@@ -32,15 +33,16 @@ pub(super) fn integers(
 }
 
 /// Shapes such as `512x2x1`; missing extents are 1.
-pub(super) fn shapes(
+pub(super) fn shapes<T: Shape>(
     list: &str,
     at: Span,
     allowed: &RangeInclusive<i64>,
+    value: fn(T) -> VaryValue,
 ) -> Result<Vec<VaryValue>, Diagnostic> {
-    items(list, at).map(|(text, span)| shape(text, span, allowed).map(VaryValue::Shape)).collect()
+    items(list, at).map(|(text, span)| shape(text, span, allowed).map(value)).collect()
 }
 
-fn shape(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<[i64; 3], Diagnostic> {
+fn shape<T: Shape>(text: &str, span: Span, allowed: &RangeInclusive<i64>) -> Result<T, Diagnostic> {
     extents(text, *allowed.end()).ok_or_else(|| {
         let message = format!("at most three extents from 1 to {}, joined by `x`", allowed.end());
         Diagnostic::error("shape", span, message).help("for example 512x2x1,64x4x4")

@@ -129,8 +129,8 @@ fn one(text: &str, whole: Span, option: &str, known: Known<'_>) -> Result<Vary, 
         VaryKind::Parameter => values::integers(list, at, i64::MIN..=i64::MAX)?,
         VaryKind::BlockExtent(_) => values::integers(list, at, values::EXTENTS)?,
         VaryKind::FoldExtent(_) => values::integers(list, at, values::FOLDS)?,
-        VaryKind::Block => values::shapes(list, at, &values::EXTENTS)?,
-        VaryKind::Fold => values::shapes(list, at, &values::FOLDS)?,
+        VaryKind::Block => values::shapes(list, at, &values::EXTENTS, VaryValue::Block)?,
+        VaryKind::Fold => values::shapes(list, at, &values::FOLDS, VaryValue::Fold)?,
         VaryKind::Device => values::amounts(list, at)?,
     };
     if values.is_empty() {

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
 
 use super::super::asker::Asker;
+use crate::space::Shape;
 use crate::text::Fault;
 
 /// Most threads along an axis, and most work items of a thread.
@@ -42,18 +43,24 @@ impl<'de> Deserialize<'de> for Assignments {
 }
 
 /// Shapes of blocks or folds: one or a list of them.
-#[derive(Debug, Clone, Default)]
-pub struct ShapeList(Vec<[i64; 3]>);
+#[derive(Debug, Clone)]
+pub struct ShapeList<T>(Vec<T>);
 
-impl ShapeList {
+impl<T> Default for ShapeList<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Shape> ShapeList<T> {
     /// All of them.
-    pub(super) fn all(&self) -> &[[i64; 3]] {
+    pub(super) fn all(&self) -> &[T] {
         &self.0
     }
 
     /// All of them, none of which may be longer than `most` along a dimension.
     pub(super) fn up_to(&self, most: i64, option: &str) -> Result<&Self, Fault> {
-        let too_long = self.0.iter().flatten().find(|&&extent| extent > most);
+        let too_long = self.0.iter().flat_map(|shape| shape.iter()).find(|&&extent| extent > most);
         too_long.map_or(Ok(self), |extent| {
             let message = format!("`options.{option}` has the extent {extent}; the most is {most}");
             Err(Asker::Program.wrong(message, None))
@@ -61,7 +68,7 @@ impl ShapeList {
     }
 
     /// The only one, if any was given, for an operation that takes one.
-    pub(super) fn only(&self, option: &str, operation: &str) -> Result<Option<[i64; 3]>, Fault> {
+    pub(super) fn only(&self, option: &str, operation: &str) -> Result<Option<T>, Fault> {
         match self.0.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
@@ -73,7 +80,7 @@ impl ShapeList {
     }
 }
 
-impl<'de> Deserialize<'de> for ShapeList {
+impl<'de, T: Shape> Deserialize<'de> for ShapeList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let shapes = match &value {
@@ -88,7 +95,7 @@ impl<'de> Deserialize<'de> for ShapeList {
 }
 
 /// Up to three numbers, missing ones being 1.
-fn shape(value: &Value) -> Option<[i64; 3]> {
+fn shape<T: Shape>(value: &Value) -> Option<T> {
     let mut shape = [1; 3];
     let numbers = match value {
         Value::Array(numbers) if (1..=3).contains(&numbers.len()) => numbers.as_slice(),
@@ -98,7 +105,7 @@ fn shape(value: &Value) -> Option<[i64; 3]> {
     for (extent, number) in shape.iter_mut().zip(numbers) {
         *extent = number.as_i64().filter(|n| (1..=MOST).contains(n))?;
     }
-    Some(shape)
+    T::shaped(shape)
 }
 
 /// A number or a list of numbers.
@@ -140,8 +147,8 @@ fn one_or_many<'de, D: Deserializer<'de>, T>(
 }
 
 macro_rules! schema_of {
-    ($type:ty, $name:literal, $schema:tt) => {
-        impl JsonSchema for $type {
+    ($type:ident $(<$of:ident>)?, $name:literal, $schema:tt) => {
+        impl $(<$of>)? JsonSchema for $type $(<$of>)? {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()
             }
@@ -161,7 +168,7 @@ schema_of!(Assignments, "Given", {
         {"type": "null"}
     ]
 });
-schema_of!(ShapeList, "ShapeList", {
+schema_of!(ShapeList<T>, "ShapeList", {
     "description": "A shape, up to three numbers along x, y, z, or a list of shapes.",
     "anyOf": [
         {"type": "integer", "minimum": 1, "maximum": 65_536},
@@ -196,10 +203,15 @@ mod tests {
     use serde_json::{from_value, json};
 
     use super::*;
+    use crate::space::Block;
 
     #[test]
     fn shapes_may_be_one_or_many() {
-        let read = |value: Value| from_value::<ShapeList>(value).map(|s| s.0).map_err(|e| e.to_string());
+        let read = |value: Value| {
+            from_value::<ShapeList<Block>>(value)
+                .map(|s| s.0.iter().map(|block| **block).collect::<Vec<[i64; 3]>>())
+                .map_err(|e| e.to_string())
+        };
         assert_eq!(read(json!(64)), Ok(vec![[64, 1, 1]]));
         assert_eq!(read(json!([16, 2])), Ok(vec![[16, 2, 1]]));
         assert_eq!(read(json!([[16, 2, 32], 64])), Ok(vec![[16, 2, 32], [64, 1, 1]]));

@@ -115,15 +115,16 @@ pub struct RequestOptions {
     /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants, steps.
     pub limit: Assignments,
     /// Thread blocks to consider: one shape or a list of shapes, a shape being up to three numbers.
-    pub block: ShapeList,
+    pub block: ShapeList<Block>,
     /// Work items per thread to consider, in the same way; at most 4096 along a dimension.
-    pub fold: ShapeList,
+    pub fold: ShapeList<Fold>,
     /// `rank` and `sweep`: all blocks of so many threads whose extents are powers of two: a number or a list.
     pub threads: WholeNumbers,
     /// `rank`: the best so many only.
     pub top: Option<usize>,
     /// `rank`: launches whose rates differ by less than this many percent share a tie group; by default 4.
-    pub tie: Option<f64>,
+    #[serde(rename = "tie")]
+    pub tie_percent: Option<f64>,
     /// `default` or `roofline`.
     pub model: Option<String>,
     /// `linear` or `grid`.
@@ -266,17 +267,17 @@ impl RequestOptions {
     fn launch(&self, operation: &str) -> Result<OneLaunch, Fault> {
         let (block, fold) = (&self.block, self.folds()?);
         let (block, fold) = (block.only("block", operation)?, fold.only("fold", operation)?);
-        Ok(OneLaunch { block: block.map(Block::known), fold: fold.map(Fold::known) })
+        Ok(OneLaunch { block, fold })
     }
 
     fn shapes(&self) -> Result<Shapes, Fault> {
-        let blocks = self.block.all().iter().copied().map(Block::known).collect();
-        let folds = self.folds()?.all().iter().copied().map(Fold::known).collect();
+        let blocks = self.block.all().to_vec();
+        let folds = self.folds()?.all().to_vec();
         Ok(Shapes { blocks, threads: self.threads.0.clone(), folds })
     }
 
     /// The folds that were asked for, none longer than a document may have.
-    fn folds(&self) -> Result<&ShapeList, Fault> {
+    fn folds(&self) -> Result<&ShapeList<Fold>, Fault> {
         self.fold.up_to(MAX_FOLD, "fold")
     }
 
@@ -284,7 +285,7 @@ impl RequestOptions {
         let given = |percent| {
             Tie::percent(percent).ok_or_else(|| wrong("tie", &f64::to_string(&percent), Tie::EXPECTED))
         };
-        self.tie.map_or(Ok(Tie::default()), given)
+        self.tie_percent.map_or(Ok(Tie::default()), given)
     }
 }
 

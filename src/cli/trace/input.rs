@@ -8,9 +8,10 @@ use clap::Args;
 use super::super::choices::one_launch;
 use super::super::failure::Failure;
 use super::super::files;
-use super::super::input::{KernelArguments, Shape, parse_fold, parse_shape};
+use super::super::input::{KernelArguments, parse_block, parse_fold};
 use crate::kernel::Kernel;
 use crate::launch::Launch;
+use crate::space::{Block, Fold};
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
 use crate::trace::format::{ReadError, ReadOptions, Reading, Sink, TraceFormat, read};
 use crate::trace::schedule::WarpSteps;
@@ -34,14 +35,14 @@ pub(super) struct TraceArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub launch: usize,
     /// The grid of a trace that numbers its blocks with x slowest, as Nugteren's tracer does
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
-    pub x_slowest: Option<Shape>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
+    pub x_slowest: Option<Block>,
     /// For a kernel document: threads of a block; by default its first candidate
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_shape)]
-    pub block: Option<Shape>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
+    pub block: Option<Block>,
     /// For a kernel document: work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
-    pub fold: Option<Shape>,
+    pub fold: Option<Fold>,
     /// For a kernel document: trace only the first N blocks; by default all
     #[arg(long, value_name = "N")]
     pub blocks: Option<u64>,
@@ -148,7 +149,7 @@ impl TraceArguments {
 
     fn choice(&self, keep: Option<fn(TraceKind) -> bool>) -> LaunchChoice {
         // A grid of more blocks than can be numbered has more than any trace, and is refused as such.
-        let narrow = |Shape(grid): Shape| Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+        let narrow = |grid: Block| Dim3(grid.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
         LaunchChoice { launch: self.launch, keep, x_slowest: self.x_slowest.map(narrow) }
     }
 

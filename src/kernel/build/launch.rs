@@ -1,7 +1,6 @@
 //! The rules from which launch candidates are made.
 
 use std::collections::HashSet;
-use std::hash::Hash;
 
 use num_rational::Ratio;
 
@@ -15,7 +14,7 @@ use crate::kernel::leaf::{Formula, Number, OneOrMany, Ranges, Space};
 use crate::kernel::limits::Limits;
 use crate::kernel::lists::{ShapeDoc, ShapeDocs};
 use crate::kernel::model::{BlockRule, Field, LaunchRules, RegisterRule, Statement};
-use crate::space::Fold;
+use crate::space::{Fold, Shape};
 use crate::text::{Decoder, Diagnostic, Span};
 
 /// How often all folds together may unroll as many accesses as a document may have.
@@ -146,12 +145,7 @@ impl Rules<'_> {
         }
     }
 
-    fn shapes<T: TryFrom<[i64; 3]> + Copy + Eq + Hash>(
-        &mut self,
-        shapes: &ShapeDocs,
-        most: i64,
-        what: &str,
-    ) -> Option<Vec<T>> {
+    fn shapes<T: Shape>(&mut self, shapes: &ShapeDocs, most: i64, what: &str) -> Option<Vec<T>> {
         if shapes.0.is_empty() {
             return self.error(
                 self.symbols.span,
@@ -166,7 +160,7 @@ impl Rules<'_> {
         Some(out)
     }
 
-    fn shape<T: TryFrom<[i64; 3]>>(&mut self, doc: &ShapeDoc, most: i64, what: &str) -> Option<T> {
+    fn shape<T: Shape>(&mut self, doc: &ShapeDoc, most: i64, what: &str) -> Option<T> {
         if doc.value.is_empty() || doc.value.len() > 3 {
             let message = format!("a {what} of {} numbers; one to three are possible", doc.value.len());
             return self.error(doc.span, message, "write [x, y, z]");
@@ -179,7 +173,7 @@ impl Rules<'_> {
                 return self.error(formula.0.span, message, "write [x, y, z] with positive numbers");
             }
         }
-        T::try_from(shape).ok()
+        T::shaped(shape)
     }
 
     fn registers(&mut self, doc: &RegistersDoc) -> Option<Vec<RegisterRule>> {

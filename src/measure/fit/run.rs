@@ -13,7 +13,7 @@ use crate::curve::fit::{FitOptions, Interval};
 use crate::curve::{CoefficientSource, Curve, Fit, coefficient, rounded};
 use crate::measure::join::{Case, Library, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
-use crate::measure::share::Share;
+use crate::measure::share::PercentShare;
 use crate::measure::validate::{Score, validate};
 use crate::predict::Estimator;
 
@@ -57,10 +57,10 @@ pub struct Scores {
     pub quantity: MeasuredQuantity,
     /// With the curves before.
     #[serde(rename = "before_percent")]
-    pub before: Share,
+    pub before: PercentShare,
     /// With the new ones, on the launches that they were fitted to.
     #[serde(rename = "after_percent")]
-    pub after: Share,
+    pub after: PercentShare,
 }
 
 /// Why there is no fit at all.
@@ -214,15 +214,16 @@ impl All<'_> {
     /// Says where each new coefficient comes from.
     fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
-        let origin =
-            |rows: usize, error: Option<Share>, intervals: BTreeMap<String, [f64; 2]>| CoefficientSource {
+        let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, [f64; 2]>| {
+            CoefficientSource {
                 text: text.clone(),
                 rows: u32::try_from(rows).ok(),
                 residual_percent: error.map(|e| rounded(e.percent())),
                 sha256: sha256.clone(),
                 intervals,
                 simulated: self.request.simulated,
-            };
+            }
+        };
         for curve in curves {
             let intervals = match &curve.outcome {
                 CurveOutcome::Curve(found, _) => {
@@ -233,7 +234,7 @@ impl All<'_> {
                 CurveOutcome::Kept(_) => continue,
             };
             let error = match &curve.outcome {
-                CurveOutcome::Curve(found, _) => Some(Share(found.deviation)),
+                CurveOutcome::Curve(found, _) => Some(PercentShare(found.deviation)),
                 _ => None,
             };
             let used = match curve.name {

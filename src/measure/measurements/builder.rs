@@ -3,7 +3,7 @@
 use super::columns::{Bad, Column};
 use super::row::{MeasuredSubject, MeasuredValue, Measurements, Per};
 use crate::launch::{extents, whole};
-use crate::space::{Block, Fold};
+use crate::space::{Block, Fold, Shape};
 use crate::traffic::Caches;
 
 /// Extents that a block or a fold can have.
@@ -137,12 +137,6 @@ impl Builder {
     }
 }
 
-/// A block or a fold.
-pub(crate) trait Shape: Copy + TryFrom<[i64; 3]> {}
-
-impl Shape for Block {}
-impl Shape for Fold {}
-
 impl<T: Shape> Given<T> {
     fn set(&mut self, axis: usize, text: &str) -> Result<(), Bad> {
         let extent = extent(text).ok_or_else(|| no_shape(text))?;
@@ -156,11 +150,7 @@ impl<T: Shape> Given<T> {
             let message = format!("`{name}` is given whole and by extents");
             return Err(bad("twice", message, "give one of them"));
         }
-        Ok(if some {
-            T::try_from(self.each.map(|e| e.unwrap_or(1))).ok()
-        } else {
-            self.whole.or(self.default)
-        })
+        Ok(if some { T::shaped(self.each.map(|e| e.unwrap_or(1))) } else { self.whole.or(self.default) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::measure::share::Share;
+use crate::measure::share::PercentShare;
 
 /// How well the order of launches is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -19,10 +19,10 @@ pub struct OrderScore {
     pub kendall: f64,
     /// Rate of the first choice over the best one, in percent.
     #[serde(rename = "first_percent")]
-    pub first: Share,
+    pub first: PercentShare,
     /// Best rate of the first five choices over the best one, in percent.
     #[serde(rename = "first_five_percent")]
-    pub first_five: Share,
+    pub first_five: PercentShare,
     /// Place of the best one among the choices, from 1.
     pub best_at: usize,
 }
@@ -40,8 +40,8 @@ pub fn order(pairs: &[(f64, f64)]) -> Option<OrderScore> {
         launches: pairs.len(),
         spearman: spearman(pairs),
         kendall: kendall(pairs),
-        first: Share(best / sorted[0].1),
-        first_five: Share(best / least(&sorted[..sorted.len().min(5)])),
+        first: PercentShare(best / sorted[0].1),
+        first_five: PercentShare(best / least(&sorted[..sorted.len().min(5)])),
         best_at: 1 + sorted.iter().take_while(|p| p.1 > best).count(),
     })
 }

@@ -7,7 +7,7 @@ use super::order::{OrderScore, order};
 use crate::launch::Candidate;
 use crate::measure::join::{MeasuredGroup, ValuePair};
 use crate::measure::measurements::MeasuredQuantity;
-use crate::measure::share::Share;
+use crate::measure::share::PercentShare;
 
 /// How good the predictions of some groups are.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,13 +34,13 @@ pub struct Score {
     pub zeros: usize,
     /// Mean of |predicted / measured - 1|, in percent.
     #[serde(rename = "mean_absolute_error_percent")]
-    pub error: Share,
+    pub error: PercentShare,
     /// The value that half of these are below.
     #[serde(rename = "median_absolute_error_percent")]
-    pub median: Share,
+    pub median: PercentShare,
     /// Mean of predicted / measured - 1, in percent: above zero where too much is predicted.
     #[serde(rename = "bias_percent")]
-    pub bias: Share,
+    pub bias: PercentShare,
     /// The launches with the largest errors.
     pub worst: Vec<WorstLaunch>,
 }
@@ -93,8 +93,8 @@ fn mean_order(orders: &[OrderScore]) -> Option<OrderScore> {
         launches: orders.iter().map(|o| o.launches).sum(),
         spearman: mean(&|o| o.spearman),
         kendall: mean(&|o| o.kendall),
-        first: Share(mean(&|o| o.first.0)),
-        first_five: Share(mean(&|o| o.first_five.0)),
+        first: PercentShare(mean(&|o| o.first.0)),
+        first_five: PercentShare(mean(&|o| o.first_five.0)),
         best_at,
     })
 }
@@ -106,7 +106,7 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         for case in &group.cases {
             let Some(pair) = case.pair(quantity, &group.device) else { continue };
             match pair.error() {
-                Some(Share(error)) => launches.push((error, g, case, pair)),
+                Some(PercentShare(error)) => launches.push((error, g, case, pair)),
                 None => zeros += 1,
             }
         }
@@ -129,9 +129,9 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         quantity,
         launches: launches.len(),
         zeros,
-        error: Share(error),
-        median: Share(median),
-        bias: Share(bias),
+        error: PercentShare(error),
+        median: PercentShare(median),
+        bias: PercentShare(bias),
         worst: named.collect(),
     })
 }

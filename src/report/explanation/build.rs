@@ -7,7 +7,7 @@ use super::sentences::sentences;
 use crate::kernel::Kernel;
 use crate::launch::{Chosen, Instruction, Launch};
 use crate::predict::{AccessShare, Estimator, Explanation, Neighbour, Summary};
-use crate::quantity::{Bytes, PerItem, Ratio, Share};
+use crate::quantity::{Bytes, PerItem, Ratio};
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, head, result_document};
 
@@ -87,7 +87,7 @@ fn neighbour(from: &Summary, to: &Neighbour, variant: Option<String>) -> Neighbo
         rate_per_s: to.prediction.rate(),
         relative: Ratio::new(from.time.seconds / to.prediction.time.seconds),
         limiter: to.prediction.time.limiter.word(),
-        occupancy: Share::new(to.prediction.occupancy.fraction),
+        occupancy: to.prediction.occupancy.fraction,
         change: VolumeChange {
             l1_cycles: b.l1.wavefront_cycles * items - a.l1.wavefront_cycles,
             l2_load_bytes: change(b.l2.load.total, a.l2.load.total),

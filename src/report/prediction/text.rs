@@ -47,7 +47,7 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
         "{} blocks and {} warps per SM ({:.0} %, limited by {}), {} blocks per wave, {:.1} waves\n",
         o.blocks_per_sm,
         o.warps_per_sm,
-        o.fraction * 100.0,
+        o.fraction.get() * 100.0,
         o.limited_by.word(),
         o.wave_blocks,
         o.waves

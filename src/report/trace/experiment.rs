@@ -5,24 +5,8 @@ use serde::Serialize;
 
 use super::percent;
 use crate::cache::experiment::BenchmarkResult;
-use crate::report::answer::{Answer, View};
 use crate::report::check::Tool;
 use crate::report::{Align, Table};
-
-impl Answer for ExperimentDocument {
-    fn text(&self, view: View) -> String {
-        format!("{}\n\n{}", self.about, experiment_table(self).text(1, view.width))
-    }
-
-    fn table(answers: &[&Self]) -> Table {
-        Table::join(answers.iter().map(|d| experiment_table(d)))
-    }
-
-    #[cfg(feature = "cli")]
-    fn picture(&self) -> Option<String> {
-        Some(crate::report::svg::experiment_picture(self))
-    }
-}
 
 /// Miss rates over group and matrix sizes: `wavecast/experiment/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -49,7 +33,7 @@ impl ExperimentDocument {
 }
 
 /// As a table.
-fn experiment_table(document: &ExperimentDocument) -> Table {
+pub(super) fn experiment_table(document: &ExperimentDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("kernel", Left),

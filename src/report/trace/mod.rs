@@ -1,5 +1,6 @@
 //! What the trace-based models found: documents, tables and texts.
 
+mod answers;
 mod cache;
 #[cfg(feature = "fit")]
 mod comparison;

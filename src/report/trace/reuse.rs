@@ -6,29 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
-use crate::report::answer::{Answer, View};
-#[cfg(feature = "cli")]
-use crate::report::svg;
 use crate::report::{Align, Table};
 use crate::trace::CacheGeometry;
 use crate::trace::reuse::{Latency, MissTypes, MshrLimits, RuleEffect, RunKind, RunResult};
-
-impl Answer for ReuseDocument {
-    fn text(&self, view: View) -> String {
-        reuse_text(self, view.width)
-    }
-
-    fn table(answers: &[&Self]) -> Table {
-        Table::join(answers.iter().map(|d| reuse_table(d)))
-    }
-
-    #[cfg(feature = "cli")]
-    fn picture(&self) -> Option<String> {
-        let ablated = self.runs.iter().any(|run| run.types.is_some());
-        let draw = if ablated { svg::ablation_picture } else { svg::reuse_picture };
-        Some(draw(self))
-    }
-}
 
 /// Reuse distances and types of misses: `wavecast/reuse/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -135,7 +115,7 @@ fn saved(types: &MissTypes) -> String {
 }
 
 /// The runs as a table.
-fn reuse_table(document: &ReuseDocument) -> Table {
+pub(super) fn reuse_table(document: &ReuseDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("run", Left),
@@ -164,7 +144,7 @@ fn reuse_table(document: &ReuseDocument) -> Table {
 }
 
 /// For a terminal.
-fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
+pub(super) fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> String {
     let s = &document.settings;
     let mut out = document.head.text();
     let _ = write!(

@@ -4,24 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
-use crate::report::answer::{Answer, View};
 use crate::report::{Align, Table};
 use crate::trace::reuse::MissTypes;
-
-impl Answer for TraceSweepDocument {
-    fn text(&self, view: View) -> String {
-        trace_sweep_text(self, view.width)
-    }
-
-    fn table(answers: &[&Self]) -> Table {
-        Table::join(answers.iter().map(|d| trace_sweep_table(d)))
-    }
-
-    #[cfg(feature = "cli")]
-    fn picture(&self) -> Option<String> {
-        Some(crate::report::svg::trace_sweep_picture(self))
-    }
-}
 
 /// Miss rates over parameters of the cache: `wavecast/trace-sweep/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -53,7 +37,7 @@ pub struct TraceSweepPoint {
 }
 
 /// For a terminal.
-fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> String {
+pub(super) fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> String {
     let mut out = document.head.text() + "\n" + &trace_sweep_table(document).text(1, width);
     if document.points.iter().any(|p| p.misses.associativity < 0 || p.misses.mshr < 0) {
         out +=
@@ -63,7 +47,7 @@ fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usize>) -> Stri
 }
 
 /// As a table.
-fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
+pub(super) fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
     use Align::{Left, Right};
     let mut table = Table::new([
         ("parameter", Left),

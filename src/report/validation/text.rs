@@ -8,7 +8,7 @@ use super::super::units::counted;
 use super::super::units::{shape, significant};
 use super::document::{GroupDocument, ValidationDocument};
 use crate::measure::measurements::MeasuredQuantity;
-use crate::measure::{OrderScore, Share, ValuePair};
+use crate::measure::{OrderScore, PercentShare, ValuePair};
 use crate::report::answer::{Answer, View};
 
 impl Answer for ValidationDocument {
@@ -81,11 +81,11 @@ fn head(document: &ValidationDocument) -> String {
     )
 }
 
-fn percent(share: Share) -> String {
+fn percent(share: PercentShare) -> String {
     format!("{:.2} %", share.percent())
 }
 
-fn signed(share: Option<Share>) -> String {
+fn signed(share: Option<PercentShare>) -> String {
     share.map_or_else(String::new, |v| format!("{:+.1} %", v.percent()))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Facts, called, listed, percent};
-use crate::quantity::{Ratio, Share};
+use crate::quantity::Ratio;
 use crate::report::explanation::document::NeighbourDocument;
 use crate::report::units::{shape, two};
 
@@ -71,7 +71,7 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
     };
     let mut text =
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
-    let occupancy = Share::new(facts.document.result.occupancy.fraction);
+    let occupancy = facts.document.result.occupancy.fraction;
     if let Some(change) = change(facts, first) {
         let _ = write!(text, ", as {change}");
     } else if first.occupancy > occupancy {

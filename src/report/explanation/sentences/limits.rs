@@ -69,17 +69,17 @@ pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
 /// That few warps are there to hide latency.
 pub(super) fn occupancy(facts: &Facts<'_>) -> Option<String> {
     let o = &facts.document.result.occupancy;
-    if !facts.matters("latency") && o.fraction >= 0.5 {
+    if !facts.matters("latency") && o.fraction.get() >= 0.5 {
         return None;
     }
     let mut text = format!(
         "{} warps are resident per SM, {} of what is possible, limited by {}",
         o.warps_per_sm,
-        percent(Share::new(o.fraction)),
+        percent(o.fraction),
         o.limited_by.word()
     );
-    if o.waves < 1.0 {
-        let _ = write!(text, "; the grid fills {} of a wave", percent(Share::new(o.waves)));
+    if o.waves.get() < 1.0 {
+        let _ = write!(text, "; the grid fills {} of a wave", percent(Share::new(o.waves.get())));
     }
     Some(text + ".")
 }
