@@ -127,8 +127,8 @@ impl Bits {
     }
 
     fn list(&self) -> Vec<[i64; 2]> {
-        let set = |word: usize, bit: usize| self.words.get(word).is_some_and(|w| w >> bit & 1 == 1);
-        let line = |at: usize| self.first.saturating_add(i64::try_from(at).unwrap_or(i64::MAX));
+        let set = |word: usize, bit: usize| self.words[word] >> bit & 1 == 1;
+        let line = |at: usize| self.first + i64::try_from(at).expect("bits are few");
         (0..self.words.len() * 64).filter(|i| set(i / 64, i % 64)).map(|i| [line(i), line(i)]).collect()
     }
 }

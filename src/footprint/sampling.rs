@@ -47,7 +47,8 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<LineCount, Refusal
     let mut draw = Random::new(seed);
     // So few lines that each is looked for: then the number is exact.
     let all = cover.lines <= u128::from(samples);
-    let looked_for = if all { u32::try_from(cover.lines).unwrap_or(samples) } else { samples };
+    let few = u32::try_from(cover.lines).ok().filter(|_| all);
+    let looked_for = few.unwrap_or(samples);
     let found = search(&parts, &cover, query, looked_for, &mut draw, &mut left)?;
     let interval = wilson(found, looked_for).map(|share| share * cover.lines as f64);
     let lines = (cover.lines * u128::from(found) + u128::from(looked_for) / 2)
@@ -73,6 +74,7 @@ fn bounds(query: &Query) -> (u128, u128) {
     let (mut least, mut most) = (0, Some(0_u128));
     for piece in &query.pieces {
         let lines = of_piece(piece);
+        // Of a piece that cannot be counted by itself, nothing is known.
         least = least.max(lines.unwrap_or(0));
         most = most.zip(lines).map(|(sum, lines)| sum.saturating_add(lines));
     }
@@ -196,8 +198,8 @@ impl Cover {
     /// The array and the number of the n-th line.
     fn line(&self, n: u128) -> (usize, i64) {
         let at = self.intervals.partition_point(|i| i.2 <= n).saturating_sub(1);
-        let (array, from, before) = self.intervals.get(at).copied().unwrap_or_default();
-        (array, from.saturating_add(i64::try_from(n - before).unwrap_or(i64::MAX)))
+        let (array, from, before) = self.intervals[at];
+        (array, from + i64::try_from(n - before).expect("a line is within its interval"))
     }
 }
 

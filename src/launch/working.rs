@@ -107,7 +107,10 @@ impl<'a> Working<'a> {
         let parts = all.min(most);
         let ([x, y, z], to) = (*self.blocks.from, self.blocks.to);
         let (nx, ny) = (to[0] - x, to[1] - y);
-        let start = |i: i64| (i128::from(all) * i128::from(i) / i128::from(parts)).try_into().unwrap_or(0);
+        let start = |i: i64| {
+            let before = i128::from(all) * i128::from(i) / i128::from(parts);
+            i64::try_from(before).expect("no block is beyond the last")
+        };
         let one = |i: i64| {
             let (from, next): (i64, i64) = (start(i), start(i + 1));
             // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4).

@@ -69,13 +69,14 @@ impl Shower<'_> {
         }
         for (i, l) in self.program.loops.iter().enumerate() {
             let (from, to) = (self.coordinates.form(&l.from)?, self.coordinates.form(&l.to)?);
-            let variable =
-                || self.coordinates.form(&Form::coord(Coord::Loop(LoopId(u16::try_from(i).unwrap_or(0)))));
+            let id = LoopId(u16::try_from(i).expect("loops are numbered with 16 bits"));
+            let variable = || self.coordinates.form(&Form::coord(Coord::Loop(id)));
             let (low, high) = if l.step > 0 { (from.copy()?, to) } else { (to, from.copy()?) };
             set = set.intersect(variable()?.sub(low)?.nonneg_set()?)?;
             set = set.intersect(high.sub(variable()?)?.nonneg_set()?)?;
-            let step =
-                self.coordinates.session.value(l.step.unsigned_abs().try_into().unwrap_or(i64::MAX))?;
+            // With a step of -2^63 there is one iteration, as with one of 2^63 - 1.
+            let step = l.step.checked_abs().unwrap_or(i64::MAX);
+            let step = self.coordinates.session.value(step)?;
             set = set.intersect(variable()?.sub(from)?.mod_val(step)?.zero_set()?)?;
         }
         let mut working = Set::empty(self.coordinates.space.copy()?)?;
