@@ -45,7 +45,7 @@ pub struct LineCount {
     /// says that no other engine could count.
     pub verified_by: Option<Engine>,
     /// Where the number lies with 95 % confidence. Only if it is an estimate.
-    pub interval: Option<(f64, f64)>,
+    pub interval_lines: Option<(f64, f64)>,
 }
 
 /// Why there is no count.
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_an_error() {
-        let wrong = LineCount { lines: 99, engine: Engine::Linear, verified_by: None, interval: None };
+        let wrong = LineCount { lines: 99, engine: Engine::Linear, verified_by: None, interval_lines: None };
         let error = Counter::cheapest().confirm(&row(), wrong).unwrap_err();
         let engines = [Engine::Linear, Engine::Enumeration];
         assert_eq!(error, Uncounted::Disagreement { engines, counts: [99, 100] });

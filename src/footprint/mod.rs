@@ -96,5 +96,5 @@ fn count_within(query: &Query, engine: Engine, budget: &Budget) -> Result<LineCo
         Engine::Isl => Err(Refusal::Missing),
         Engine::Sampling => return sampling::count(query, budget.samples),
     };
-    Ok(LineCount { lines: lines?, engine, verified_by: None, interval: None })
+    Ok(LineCount { lines: lines?, engine, verified_by: None, interval_lines: None })
 }

@@ -56,12 +56,22 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<LineCount, Refusal
         .unwrap_or(0);
     if all {
         let interval = Some((lines as f64, lines as f64));
-        return Ok(LineCount { lines, engine: Engine::Sampling, verified_by: None, interval });
+        return Ok(LineCount {
+            lines,
+            engine: Engine::Sampling,
+            verified_by: None,
+            interval_lines: interval,
+        });
     }
     let (least, most) = bounds(query);
     let lines = lines.clamp(least, most);
     let interval = interval.map(|end| end.clamp(least as f64, most as f64));
-    Ok(LineCount { lines, engine: Engine::Sampling, verified_by: None, interval: Some(interval.into()) })
+    Ok(LineCount {
+        lines,
+        engine: Engine::Sampling,
+        verified_by: None,
+        interval_lines: Some(interval.into()),
+    })
 }
 
 /// What no union can be beyond: it has at least the lines of each of its pieces, and at most those of all
@@ -241,7 +251,7 @@ mod tests {
             let mut held = 0;
             for seed in 0..200 {
                 let count = estimate(&query, 400, seed << 32).unwrap();
-                let (low, high) = count.interval.unwrap();
+                let (low, high) = count.interval_lines.unwrap();
                 assert!(low <= count.lines as f64 + 0.5 && count.lines as f64 - 0.5 <= high, "{count:?}");
                 held += u32::from(low <= exact as f64 && exact as f64 <= high);
             }
@@ -254,7 +264,7 @@ mod tests {
         let query = gather(7, 20, 1);
         let exact = count_with(&query, Engine::Enumeration).unwrap();
         let count = estimate(&query, 100_000, 0).unwrap();
-        assert_eq!((count.lines, count.interval), (exact, Some((exact as f64, exact as f64))));
+        assert_eq!((count.lines, count.interval_lines), (exact, Some((exact as f64, exact as f64))));
     }
 
     /// Two far strides that hardly meet: their union is nearly their sum, which no estimate exceeds.
@@ -270,7 +280,7 @@ mod tests {
         let query = Query { pieces: vec![piece(8 * 1009), piece(8 * 1013)], line: 32 };
         for seed in 0..50 {
             let count = estimate(&query, 100, seed << 32).unwrap();
-            let (low, high) = count.interval.unwrap();
+            let (low, high) = count.interval_lines.unwrap();
             assert!((50_000..=100_000).contains(&count.lines), "{count:?}");
             assert!(50_000.0 <= low && high <= 100_000.0, "{count:?}");
         }

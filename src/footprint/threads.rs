@@ -217,7 +217,7 @@ impl Touched {
             && !counter.verifies()
             && let Ok(lines) = boxes::count(&simple, line)
         {
-            return Ok(LineCount { lines, engine: Engine::Linear, verified_by: None, interval: None });
+            return Ok(LineCount { lines, engine: Engine::Linear, verified_by: None, interval_lines: None });
         }
         let query =
             Self::union(parts, line).map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why)]))?;

@@ -94,7 +94,7 @@ impl FieldCounter<'_> {
         if !self.engines.contains(&count.engine) {
             self.engines.push(count.engine);
         }
-        self.sampled |= count.interval.is_some();
+        self.sampled |= count.interval_lines.is_some();
         self.made += 1;
         self.verified += usize::from(count.verified_by.is_some());
         Ok(count.lines as f64 * line as f64)

@@ -17,11 +17,11 @@ pub trait LeastSquares {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Normal {
     /// Cost.
-    pub cost: f64,
+    pub(crate) cost: f64,
     /// Gradient.
-    pub gradient: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
     /// Normal matrix, row by row.
-    pub matrix: Vec<Vec<f64>>,
+    pub(crate) matrix: Vec<Vec<f64>>,
 }
 
 impl Normal {
@@ -46,9 +46,9 @@ impl Normal {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterBounds {
     /// Least.
-    pub low: Vec<f64>,
+    pub(crate) low: Vec<f64>,
     /// Largest.
-    pub high: Vec<f64>,
+    pub(crate) high: Vec<f64>,
 }
 
 impl ParameterBounds {

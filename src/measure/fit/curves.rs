@@ -11,6 +11,7 @@ use crate::curve::fit::{
 };
 use crate::launch::Candidate;
 use crate::measure::join::{Case, MeasuredGroup};
+use crate::quantity::Ratio;
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -64,7 +65,7 @@ pub struct RatePoint {
     #[serde(flatten)]
     pub candidate: Candidate,
     /// Bytes that compete for the cache over its capacity: where several parts can miss, their mean by bytes.
-    pub oversubscription: f64,
+    pub oversubscription: Ratio,
     /// Measured misses in what could hit.
     #[serde(rename = "measured")]
     pub measured_share: f64,
@@ -149,7 +150,9 @@ fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
                 kernel: group.kernel.name.clone(),
                 params: group.subject.params.clone(),
                 candidate: case.candidate,
-                oversubscription: parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
+                oversubscription: Ratio::new(
+                    parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
+                ),
                 measured_share: (parts.measured - parts.base) / all,
                 fitted_share: None,
                 open_share: all / parts.measured,
@@ -192,7 +195,7 @@ fn weighted(sorted: &[RatePoint], share: f64) -> f64 {
 impl CurveFit {
     fn new(name: &'static str, title: &'static str, outcome: CurveOutcome, points: Vec<RatePoint>) -> Self {
         let mut fit = Self { name, title, outcome, points: Vec::new() };
-        let fitted = |p: RatePoint| RatePoint { fitted_share: fit.rate(p.oversubscription), ..p };
+        let fitted = |p: RatePoint| RatePoint { fitted_share: fit.rate(p.oversubscription.get()), ..p };
         fit.points = points.into_iter().map(fitted).collect();
         fit
     }

@@ -24,9 +24,9 @@ pub struct Lookups {
     /// The kernel as the profile calls it.
     pub kernel: String,
     /// Loads that hit.
-    pub hits: f64,
+    pub(crate) hits: f64,
     /// Loads that missed.
-    pub misses: f64,
+    pub(crate) misses: f64,
 }
 
 /// Where counters stand in a table.

@@ -32,7 +32,7 @@ pub(super) enum Counter {
 pub(super) struct Meaning {
     pub counter: Counter,
     /// What one of it is worth in base units.
-    pub factor: f64,
+    pub(crate) factor: f64,
     /// Whether it is of one of several channels, whose sum counts.
     pub is_channel: bool,
 }

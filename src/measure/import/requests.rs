@@ -57,7 +57,7 @@ pub(super) struct Count {
     pub counter: Counter,
     /// Whether it is of one of several channels.
     pub is_channel: bool,
-    pub amount: f64,
+    pub(crate) amount: f64,
 }
 
 /// What follows from the counters of a launch.

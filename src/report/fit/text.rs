@@ -149,7 +149,7 @@ fn fit_table(document: &FitDocument) -> Table {
                 params.join(" "),
                 shape(p.candidate.block()),
                 shape(p.candidate.fold()),
-                significant(p.oversubscription),
+                significant(p.oversubscription.get()),
                 significant(p.measured_share),
                 p.fitted_share.map(significant).unwrap_or_default(),
                 p.fitted_share.map(|f| significant(f - p.measured_share)).unwrap_or_default(),

@@ -51,7 +51,7 @@ fn panel(
     (left, top): (f64, f64),
     rate: &dyn Fn(f64) -> Option<f64>,
 ) {
-    let furthest = curve.points.iter().map(|p| p.oversubscription).fold(0.0, f64::max);
+    let furthest = curve.points.iter().map(|p| p.oversubscription.get()).fold(0.0, f64::max);
     let across = Axis::from_zero(furthest, left, left + PANEL.0);
     let up = Axis { low: 0.0, high: MOST, start: top + PANEL.1, end: top, logarithmic: false };
     let bold = Style { bold: true, ..Style::new(Anchor::Left) };
@@ -70,7 +70,7 @@ fn panel(
     }
     canvas.line(&[(left, top), (left, top + PANEL.1), (left + PANEL.0, top + PANEL.1)], INK, 1);
     for point in &curve.points {
-        let at = (across.at(point.oversubscription), up.at(point.measured_share.clamp(0.0, MOST)));
+        let at = (across.at(point.oversubscription.get()), up.at(point.measured_share.clamp(0.0, MOST)));
         canvas.marker(at, 0, if weak(point) { GRID } else { of_block(point.candidate.block()) });
     }
     let places: Vec<(f64, f64)> = (0..=STEPS)

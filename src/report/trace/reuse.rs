@@ -179,7 +179,7 @@ pub(super) fn reuse_text(document: &ReuseDocument, width: Option<usize>) -> Stri
         let _ = writeln!(
             out,
             "rule {} (the published program: {}): {} memory misses, {:+.2} points",
-            rule.rule, rule.says, rule.memory_misses, rule.points
+            rule.rule, rule.says, rule.memory_misses, rule.miss_rate_points
         );
     }
     out

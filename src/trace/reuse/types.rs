@@ -62,7 +62,8 @@ pub struct RuleEffect {
     /// Memory misses with it.
     pub memory_misses: u64,
     /// Difference in points of the miss rate.
-    pub points: f64,
+    #[serde(rename = "points")]
+    pub miss_rate_points: f64,
 }
 
 /// What each rule of the published program alone changes.
@@ -90,7 +91,7 @@ pub fn rule_effects(all: &Requests, threads_per_block: usize, config: &ReuseConf
             rule,
             says,
             memory_misses: result.memory_misses,
-            points: result.miss_rate_percent - base,
+            miss_rate_points: result.miss_rate_percent - base,
         }
     };
     code.map(one).into()

@@ -26,7 +26,7 @@ pub struct Iteration {
     /// Byte address for thread 0 of block 0.
     pub address: i64,
     /// For how many iterations it stands.
-    pub weight: f64,
+    pub(crate) weight: f64,
 }
 
 /// An instruction of a stream.

@@ -117,9 +117,9 @@ pub struct WarpGroup {
     /// The alignment.
     pub alignment: i64,
     /// How many there are.
-    pub warps: f64,
+    pub(crate) warps: f64,
     /// For how many warps of the class each of those stands whose lines are known.
-    pub each: f64,
+    pub(crate) each: f64,
     lines: Range<usize>,
 }
 

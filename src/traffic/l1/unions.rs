@@ -293,7 +293,7 @@ impl Union<'_, '_, '_> {
         }
         let query = Query { pieces, line: self.pipe.sector };
         match Counter::cheapest().count(&query) {
-            Ok(count) => Ok((count.lines as f64, count.interval.is_some())),
+            Ok(count) => Ok((count.lines as f64, count.interval_lines.is_some())),
             Err(why) if why.is_spent() => Err(NotRun::Spent(Spent)),
             Err(_) => Err(NotRun::Overflow),
         }
