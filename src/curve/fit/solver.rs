@@ -17,11 +17,11 @@ pub trait LeastSquares {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Normal {
     /// Cost.
-    pub(crate) cost: f64,
+    pub cost: f64,
     /// Gradient.
-    pub(crate) gradient: Vec<f64>,
+    pub gradient: Vec<f64>,
     /// Normal matrix, row by row.
-    pub(crate) matrix: Vec<Vec<f64>>,
+    pub matrix: Vec<Vec<f64>>,
 }
 
 impl Normal {
@@ -46,9 +46,9 @@ impl Normal {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterBounds {
     /// Least.
-    pub(crate) low: Vec<f64>,
+    pub low: Vec<f64>,
     /// Largest.
-    pub(crate) high: Vec<f64>,
+    pub high: Vec<f64>,
 }
 
 impl ParameterBounds {
