@@ -51,9 +51,10 @@
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
-//! The feature `cli` (a default) adds the command line, `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the
-//! models that read traces ([`trace`], [`cache`], [`probe`]), `isl` (a default) the polyhedral engine. Without any of
-//! them the model is complete and builds in seconds: `default-features = false`.
+//! The feature `cli` (a default) adds the command line, `serve` requests in JSON ([`ask`]), `explain` explanations and series,
+//! `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the models that read traces ([`trace`],
+//! [`cache`], [`probe`]), `isl` (a default) the polyhedral engine. Without any of them the model is complete and builds in
+//! seconds: `default-features = false`.
 
 // What rooms share may have its only caller in a room that is left out.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
@@ -83,6 +84,7 @@ mod random;
 mod readable;
 pub mod report;
 pub mod space;
+#[cfg(feature = "explain")]
 pub mod sweep;
 pub mod text;
 #[cfg(feature = "trace")]

@@ -12,23 +12,12 @@
 //! assert_eq!(answers[0].answer().unwrap().results[0].rank, 1);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
-//!
-//! The same as a request of a program, JSON in and JSON out:
-//!
-//! ```
-//! use wavecast::ask::Session;
-//!
-//! let session = Session::new(None);
-//! let answer = session.ask(r#"{"id": 1, "op": "predict", "device": "a100", "kernel": {
-//!     "wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 1024}, "b": {"like": "a"}},
-//!     "domain": {"x": 1024}, "loads": ["a[x]"], "stores": ["b[x]"]}}"#);
-//! assert!(answer.starts_with(r#"{"id":1,"ok":true,"result":{"schema":"wavecast/prediction/1""#));
-//! ```
 
 mod asker;
 mod check;
 #[cfg(feature = "fit")]
 mod compare;
+#[cfg(feature = "explain")]
 mod explain;
 mod launches;
 mod limits;
@@ -36,8 +25,10 @@ mod predict;
 mod predictor;
 mod question;
 mod rank;
+#[cfg(feature = "serve")]
 mod serve;
 mod source;
+#[cfg(feature = "explain")]
 mod sweep;
 mod tie;
 
@@ -45,6 +36,7 @@ pub use asker::Asker;
 pub use check::Inspect;
 #[cfg(feature = "fit")]
 pub use compare::Compare;
+#[cfg(feature = "explain")]
 pub use explain::Explain;
 pub use launches::OneLaunch;
 pub use limits::limits;
@@ -52,10 +44,12 @@ pub use predict::Predict;
 pub use predictor::{ModelOptions, Predictor, counter};
 pub use question::{Pieces, Question, Replies, Reply};
 pub use rank::Rank;
+#[cfg(feature = "serve")]
 pub use serve::{
     AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,
     RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts, WholeNumbers, schema, serve,
 };
 pub use source::{DeviceSource, KernelSource, KernelsRead};
+#[cfg(feature = "explain")]
 pub use sweep::Sweep;
 pub use tie::Tie;

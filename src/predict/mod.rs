@@ -1,6 +1,7 @@
 //! How fast a launch is and why: limiters, how they combine, ranking.
 
 mod estimate;
+#[cfg(feature = "explain")]
 mod explain;
 mod prediction;
 mod rank;
@@ -8,6 +9,7 @@ mod shared;
 mod time;
 
 pub use estimate::{Estimator, Model, Unpredicted};
+#[cfg(feature = "explain")]
 pub use explain::{
     AccessCost, AccessShare, Alone, CachePressure, Explanation, Halo, Layer, LoadParts, MemoryLevel,
     Neighbour, Neighbours, explain,

@@ -4,6 +4,7 @@ mod answer;
 mod check;
 mod devices;
 mod error;
+#[cfg(feature = "explain")]
 mod explanation;
 #[cfg(feature = "fit")]
 mod fit;
@@ -14,6 +15,7 @@ mod ranking;
 mod schema;
 #[cfg(feature = "cli")]
 mod svg;
+#[cfg(feature = "explain")]
 mod sweep;
 mod table;
 #[cfg(feature = "trace")]
@@ -28,6 +30,7 @@ pub use answer::{Answer, View, write_line};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
+#[cfg(feature = "explain")]
 pub use explanation::{ExplanationDocument, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
@@ -37,6 +40,7 @@ pub use prediction::{
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "cli")]
 pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
+#[cfg(feature = "explain")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
 #[cfg(feature = "fit")]

@@ -9,7 +9,9 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("check", "what `check --format json` prints"),
     ("ranking", "what `rank --format json` prints"),
     ("prediction", "what `predict --format json` prints"),
+    #[cfg(feature = "explain")]
     ("sweep", "what `sweep --format json` prints"),
+    #[cfg(feature = "explain")]
     ("explanation", "what `explain --format json` prints"),
     #[cfg(feature = "fit")]
     ("comparison", "what `compare --format json` prints"),
@@ -42,7 +44,9 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "check" => schema_for!(super::Check),
         "ranking" => schema_for!(super::RankingDocument),
         "prediction" => schema_for!(super::PredictionDocument),
+        #[cfg(feature = "explain")]
         "sweep" => schema_for!(super::SweepDocument),
+        #[cfg(feature = "explain")]
         "explanation" => schema_for!(super::ExplanationDocument),
         #[cfg(feature = "fit")]
         "comparison" => schema_for!(super::trace::ComparisonDocument),

@@ -1,4 +1,14 @@
 //! Questions of programs: JSON in, JSON out.
+//!
+//! ```
+//! use wavecast::ask::Session;
+//!
+//! let session = Session::new(None);
+//! let answer = session.ask(r#"{"id": 1, "op": "predict", "device": "a100", "kernel": {
+//!     "wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f64", "size": 1024}, "b": {"like": "a"}},
+//!     "domain": {"x": 1024}, "loads": ["a[x]"], "stores": ["b[x]"]}}"#);
+//! assert!(answer.starts_with(r#"{"id":1,"ok":true,"result":{"schema":"wavecast/prediction/1""#));
+//! ```
 
 mod answer;
 mod given;
