@@ -247,6 +247,7 @@ fn take(node: &mut Node, key: &str) -> Option<Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Architecture;
 
     #[test]
     fn every_device_file_is_embedded_and_reads() {
@@ -285,6 +286,9 @@ mod tests {
             assert!(d.dram.bandwidth.value <= d.dram.theoretical.value, "{id}");
             assert!(d.sm.shared_per_block.value <= d.sm.shared.value, "{id}");
             assert_eq!(d.l1.line.value.0 % d.l1.sector.value.0, 0, "{id}");
+            assert_eq!(d.sm.warp_size.value.0 % d.l1.lanes.value.0, 0, "{id}");
+            assert!(d.l1.shared_latency.value <= d.l1.latency.value || d.architecture == Architecture::Fermi);
+            assert!(d.dispatch.dispatchers.value.0 <= d.l2.instances.value.0, "{id}");
             assert!(
                 !d.l1.unified || d.l1.carveouts.value.0.iter().all(|c| c.0 < d.l1.capacity.value.0),
                 "{id}"
@@ -304,6 +308,8 @@ mod tests {
         let d = find("a100", &["l2.capacity=80MiB".to_owned(), "sm.count = 216".to_owned()]).unwrap();
         assert_eq!((d.l2.capacity.value.0, d.sm.count.value.0), (80 << 20, 216));
         assert_eq!(d.l2.capacity.source, "given");
+        let d = find("a100", &["dram.fill=false".to_owned(), "l1.lanes=16".to_owned()]).unwrap();
+        assert_eq!((d.dram.fill.value.0, d.l1.lanes.value.0), (false, 16));
         let message = |set: &str| find("a100", &[set.to_owned()]).unwrap_err().to_string();
         assert!(message("l2.capacty=80MiB").contains("did you mean `capacity`?"));
         assert!(message("l2.capacity=80").contains("for example 40 MiB"));
