@@ -98,9 +98,10 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
 impl<T: Quantity> Serialize for Sourced<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self.value.plain() {
-            Some(number) => map.serialize_entry("value", &number)?,
-            None => map.serialize_entry("value", &self.value.to_string())?,
+        match (self.value.plain(), self.value.flag()) {
+            (Some(number), _) => map.serialize_entry("value", &number)?,
+            (None, Some(flag)) => map.serialize_entry("value", &flag)?,
+            (None, None) => map.serialize_entry("value", &self.value.to_string())?,
         }
         map.serialize_entry("source", &self.source)?;
         if let Some(note) = &self.note {
@@ -125,7 +126,7 @@ impl<T: Quantity> JsonSchema for Sourced<T> {
             "required": ["value", "source"],
             "additionalProperties": false,
             "properties": {
-                "value": {"description": "The value with its unit.", "type": ["string", "integer", "array"]},
+                "value": {"description": "The value with its unit.", "type": ["string", "integer", "boolean", "array"]},
                 "source": {"description": "A key of `sources`.", "type": "string"},
                 "note": {"description": "How it was read off or derived.", "type": "string"},
                 "inherited": {"description": "The device it was taken from.", "type": "string"}
