@@ -44,7 +44,7 @@ pub struct VaryDocument {
     /// The values, as the points repeat them.
     pub values: Vec<ValueDocument>,
     /// The values as numbers of `unit`; null if they are not all numbers of one unit.
-    pub numbers: Option<Vec<f64>>,
+    pub(in crate::report) numbers: Option<Vec<f64>>,
     /// The unit of `numbers`, if it has one.
     pub unit: Option<String>,
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
+use crate::quantity::Ratio;
 use crate::report::{Align, Table};
 use crate::trace::reuse::MissTypes;
 
@@ -25,7 +26,7 @@ pub struct TraceSweepPoint {
     /// `associativity`, `size`, `line` or `mshrs`.
     pub parameter: &'static str,
     /// Over the original value.
-    pub factor: f64,
+    pub factor: Ratio,
     /// The value.
     pub value: u64,
     /// Memory misses of all requests, in percent.
