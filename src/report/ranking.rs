@@ -72,7 +72,7 @@ fn told_apart(ranking: &RankingDocument) -> Vec<Warning> {
         let message = first.map_or_else(
             || w.message.clone(),
             |r| {
-                let block = shape(r.result.config.block);
+                let block = shape(r.result.config.candidate.block());
                 format!(
                     "{count} of the {shown} launches shown, rank {} with block {block} first: {}",
                     r.rank, w.message
@@ -116,8 +116,8 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
         let _ = writeln!(
             out,
             "  {variant}block {}, fold {}: {}",
-            shape(r.config.block),
-            shape(r.config.fold),
+            shape(r.config.block()),
+            shape(r.config.fold()),
             r.reason
         );
     }
@@ -129,7 +129,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
 /// The columns that a person compares.
 fn compact(ranking: &RankingDocument) -> Table {
     let variants = ranking.results.iter().any(|r| r.result.config.variant.is_some());
-    let folds = ranking.results.iter().any(|r| r.result.config.fold != [1; 3]);
+    let folds = ranking.results.iter().any(|r| r.result.config.candidate.fold() != [1; 3]);
     // Where jobs differ in their number of work items, rates say nothing of which is done first.
     let timed = ranking.warnings.iter().any(|w| w.code == DOMAINS_DIFFER);
     let mut columns = vec![("rank", Align::Right), ("tie", Align::Right)];
@@ -169,9 +169,9 @@ fn compact(ranking: &RankingDocument) -> Table {
         if variants {
             row.push(r.result.config.variant.clone().unwrap_or_default());
         }
-        row.push(shape(r.result.config.block));
+        row.push(shape(r.result.config.candidate.block()));
         if folds {
-            row.push(shape(r.result.config.fold));
+            row.push(shape(r.result.config.candidate.fold()));
         }
         if timed {
             row.push(seconds(r.result.time_s));
@@ -261,9 +261,9 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
                 ranking.head.kernel.name.clone(),
                 ranking.head.device.id.clone(),
                 r.result.config.variant.clone().unwrap_or_default(),
-                shape(r.result.config.block),
-                shape(r.result.config.fold),
-                shape(r.result.config.grid),
+                shape(r.result.config.candidate.block()),
+                shape(r.result.config.candidate.fold()),
+                shape(r.result.config.sizes.grid),
                 r.result.limiter.to_owned(),
                 r.rank.to_string(),
                 r.tie_group.to_string(),

@@ -212,15 +212,15 @@ fn configs_table(configs: &[ConfigSummary]) -> Table {
 }
 
 fn config_cells(c: &ConfigSummary) -> [String; 11] {
-    let o = c.occupancy.as_ref();
+    let (block, o) = (c.launch.candidate.block(), c.occupancy.as_ref());
     let text = |value: Option<String>| value.unwrap_or_default();
     [
-        extents(&*c.block),
-        extents(&*c.fold),
-        extents(&*c.grid),
-        c.block.iter().product::<i64>().to_string(),
-        c.registers.to_string(),
-        c.shared_bytes.to_string(),
+        extents(&*block),
+        extents(&*c.launch.candidate.fold()),
+        extents(&*c.launch.sizes.grid),
+        c.launch.threads_per_block().to_string(),
+        c.launch.registers.to_string(),
+        c.launch.shared_bytes.to_string(),
         text(o.map(|o| o.blocks_per_sm.to_string())),
         text(o.map(|o| o.warps_per_sm.to_string())),
         text(o.map(|o| format!("{:.3}", o.fraction))),

@@ -83,7 +83,7 @@ pub fn fit_document(
     FitDocument {
         schema: "wavecast/fit/1",
         tool: Tool::this(),
-        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
+        device: DeviceSummary::new(device),
         launches: groups.iter().map(|g| g.cases.len()).sum(),
         simulated,
         curves: fitting.curves.iter().map(curve).collect(),
