@@ -202,7 +202,7 @@ fn sweep_table(documents: &[&SweepDocument]) -> Table {
     columns.extend(["variant", "block", "fold", "domain", "grid", "limiter"].map(left));
     let pressure = ["oversubscription_l1", "oversubscription_l2_wave", "oversubscription_l2_row"];
     let pressure = pressure.into_iter().chain(["oversubscription_l2_plane"]);
-    columns.extend(NUMBERS.into_iter().chain(pressure).map(|n| (n, Align::Right)));
+    columns.extend(NUMBERS.map(|n| n.0).into_iter().chain(pressure).map(|n| (n, Align::Right)));
     columns.push(left("error"));
     let mut table = Table::new(columns);
     for document in documents {
