@@ -116,13 +116,13 @@ impl<T: Quantity> Serialize for Sourced<T> {
 
 impl<T: Quantity> JsonSchema for Sourced<T> {
     fn schema_name() -> Cow<'static, str> {
-        format!("Number ({})", T::EXAMPLE).into()
+        "SourcedNumber".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": format!("A value with its unit, such as {}, and its source.", T::EXAMPLE),
+            "description": "A value with its unit, and its source.",
             "required": ["value", "source"],
             "additionalProperties": false,
             "properties": {
@@ -132,10 +132,6 @@ impl<T: Quantity> JsonSchema for Sourced<T> {
                 "inherited": {"description": "The device it was taken from.", "type": "string"}
             }
         })
-    }
-
-    fn inline_schema() -> bool {
-        true
     }
 }
 

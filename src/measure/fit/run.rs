@@ -9,7 +9,8 @@ use super::curves::{CurveFit, CurveForm, CurveOutcome, PartedLaunch, Rows, const
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{TimeFitOutcome, fit_time};
-use crate::curve::fit::{FitOptions, Interval};
+use crate::curve::Interval;
+use crate::curve::fit::FitOptions;
 use crate::curve::{CoefficientSource, Curve, Fit, coefficient, rounded};
 use crate::measure::join::{Case, Library, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
@@ -148,7 +149,7 @@ impl All<'_> {
         all.push(one);
         let one = constant("partial_store", "L2, redundant stores, mean", &rows);
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            fit.volumes.partial_store.value = value.min(1.0);
+            fit.volumes.partial_store.value = value.get().min(1.0);
         }
         all.push(one);
         let one = constant(
@@ -157,7 +158,7 @@ impl All<'_> {
             &self.rows(|e, _, c| stores_l2(e, c, fit)),
         );
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            fit.volumes.partial_store_l2.value = value;
+            fit.volumes.partial_store_l2.value = value.get();
         }
         all.push(one);
         let rows = self.rows(|e, g, c| l2(e, g, c, fit));
@@ -214,7 +215,7 @@ impl All<'_> {
     /// Says where each new coefficient comes from.
     fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
-        let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, [f64; 2]>| {
+        let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, Interval>| {
             CoefficientSource {
                 text: text.clone(),
                 rows: u32::try_from(rows).ok(),
@@ -234,7 +235,7 @@ impl All<'_> {
                 CurveOutcome::Kept(_) => continue,
             };
             let error = match &curve.outcome {
-                CurveOutcome::Curve(found, _) => Some(PercentShare(found.deviation)),
+                CurveOutcome::Curve(found, _) => Some(PercentShare::new(found.deviation.get())),
                 _ => None,
             };
             let used = match curve.name {
@@ -288,6 +289,7 @@ fn curve_of(fit: &CurveFit) -> Option<Curve> {
     }
 }
 
-fn ends(interval: &Interval) -> [f64; 2] {
-    interval.0.map(rounded)
+/// The ends with as many digits as coefficients have.
+fn ends(interval: &Interval) -> Interval {
+    Interval::new(rounded(interval.low()), rounded(interval.high()))
 }
