@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::kernel::{Precision, Space};
+use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Occupancy};
 use crate::space::{Block, Fold, Grid};
 
@@ -96,6 +96,8 @@ pub struct KernelSummary {
     pub flops: Option<f64>,
     /// Their precision.
     pub precision: Precision,
+    /// Instructions that a thread issues for a work item, by class, as far as they are given.
+    pub instructions: BTreeMap<InstructionClass, f64>,
 }
 
 /// An array.
