@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::device::Device;
-use crate::kernel::{Precision, Space};
+use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Launch, Occupancy};
 use crate::space::Fold;
 
@@ -97,6 +97,8 @@ pub struct KernelSummary {
     pub flops: Option<f64>,
     /// Their precision.
     pub precision: Precision,
+    /// Instructions that a thread issues for a work item, by class, as far as they are given.
+    pub instructions: BTreeMap<InstructionClass, f64>,
 }
 
 /// An array.

@@ -33,6 +33,11 @@ fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
         k.axes.iter().zip(&k.domain).map(|(a, n)| format!("{a} {}", grouped(*n))).collect();
     let total = if axes.len() > 1 { format!(" = {}", grouped(k.work_items)) } else { String::new() };
     let _ = writeln!(out, "domain  {}{total} {}{flops}", axes.join(" x "), k.unit);
+    if !k.instructions.is_empty() {
+        let counts: Vec<String> =
+            k.instructions.iter().map(|(class, n)| format!("{n} {}", class.word())).collect();
+        let _ = writeln!(out, "issues  {} instructions each", counts.join(", "));
+    }
     if !k.params.is_empty() {
         let params: Vec<String> = k.params.iter().map(|(n, v)| format!("{n} = {v}")).collect();
         let _ = writeln!(out, "params  {}", params.join(", "));
