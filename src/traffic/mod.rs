@@ -9,6 +9,7 @@ pub mod l1;
 mod memory;
 mod of_launch;
 mod passes;
+mod path;
 mod places;
 mod regions;
 mod volumes;
@@ -21,6 +22,7 @@ pub use footprints::{FieldFootprint, Footprints, WaveKind};
 pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
+pub use path::ThreadPath;
 pub use regions::{Region, WorkItems};
 pub use volumes::{
     FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,

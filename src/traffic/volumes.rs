@@ -32,7 +32,8 @@ pub struct Volumes {
     pub dram: MemoryVolumes,
     /// Address translation.
     pub tlb: TlbVolumes,
-    /// Pages of a wave beyond those of contiguous arrays, per byte of the wave.
+    /// Pages of a wave per byte of it, beyond those of contiguous memory. Of a wave of an SM that is not full, as many
+    /// bytes as it would have if it were.
     #[serde(skip)]
     pub scatter: Pages<Byte>,
     /// Loads from memory that no cache could avoid.
@@ -41,6 +42,12 @@ pub struct Volumes {
     /// Further runs of sectors of warp-wide stores that reach memory.
     #[serde(skip)]
     pub further_runs: Times<PerItem>,
+    /// Accesses of warps.
+    #[serde(skip)]
+    pub issues: Times<PerItem>,
+    /// Warps for each thread: more than one over their size where some are not full.
+    #[serde(skip)]
+    pub warps_per_thread: f64,
     /// Stores of a thread.
     #[serde(skip)]
     pub thread_stores: Times<PerThread>,
@@ -191,10 +198,9 @@ pub fn volumes(
             pages_per_block: footprints.block_pages,
             pages_at_a_time: footprints.iteration_pages,
         },
-        scatter: Pages::new(
-            (footprints.wave_pages - footprints.contiguous_pages).or_none().get()
-                / footprints.wave.get().max(1.0),
-        ),
+        scatter: scatter(device, occupancy, footprints),
+        issues: l1.total.issues.per_item(items),
+        warps_per_thread: warps_per_thread(device, launch),
         thread_stores: Times::new(l1.store_issues / l1.warps.max(Times::new(1.0))),
         pressure: Pressure {
             l1_capacity: capacity,
@@ -237,6 +243,20 @@ pub fn volumes(
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
     }
     out
+}
+
+/// Pages of a wave beyond those of contiguous memory, per byte of a wave of full SMs: fewer warps at a time were not
+/// seen to open more rows of the memory (docs/fits.md).
+fn scatter(device: &Device, occupancy: &Occupancy, footprints: &Footprints) -> Pages<Byte> {
+    let most = device.sm.max_warps.value.0 as f64;
+    let full = most / (occupancy.warps_per_sm as f64).clamp(1.0, most);
+    let pages = footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0);
+    Pages::new((pages - 1.0 / device.tlb.page.value.0 as f64).max(0.0))
+}
+
+fn warps_per_thread(device: &Device, launch: &Launch) -> f64 {
+    let (threads, warp) = (launch.threads_per_block() as f64, device.sm.warp_size.value.0 as f64);
+    (threads / warp).ceil() / threads.max(1.0)
 }
 
 /// A cache under each kind of waves.
