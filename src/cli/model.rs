@@ -49,7 +49,7 @@ pub(super) struct ModelArguments {
     /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub device_set: Vec<String>,
-    /// The clock that the run had, for example 1.41GHz, instead of that of the device
+    /// The clock that the GPU runs at, for example 1.41GHz, instead of that of its description
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<RunClock>,
     /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it

@@ -151,7 +151,7 @@ mod tests {
             ("1.41 GB/s", "is no clock;"),
             ("1.41 kHz", "1 MHz to 100 GHz"),
             ("1410 GHz", "1 MHz to 100 GHz"),
-            ("1e300 GHz", "1 MHz to 100 GHz"),
+            ("1e200 GHz", "1 MHz to 100 GHz"),
         ] {
             let said = text.parse::<RunClock>().unwrap_err().to_string();
             assert!(said.contains(why) && said.ends_with("for example 1.41GHz or 765MHz"), "{text}: {said}");
