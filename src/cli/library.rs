@@ -129,7 +129,9 @@ impl Library for Resolver<'_> {
                 Arc::default(),
             ));
         };
-        device_source(Some(name), &self.device.device_set).map_err(|failure| first(failure, name))?.read(&[])
+        let source = device_source(Some(name), &self.device.device_set);
+        let source = source.map_err(|failure| first(failure, name))?;
+        source.at_clock(subject.clock.or(self.device.clock)).read(&[])
     }
 
     fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {

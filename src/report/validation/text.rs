@@ -68,16 +68,13 @@ fn validation_markdown(document: &ValidationDocument) -> String {
 }
 
 fn head(document: &ValidationDocument) -> String {
-    let (s, m) = (&document.summary, &document.model);
+    let s = &document.summary;
     format!(
-        "{} of {}, {} predicted; model {}, {} addressing, {} caches, curves {}",
+        "{} of {}, {} predicted; {}",
         counted(s.rows, "row"),
         counted(s.launches, "launch").replace("launchs", "launches"),
         s.predicted,
-        m.id,
-        m.addressing,
-        m.caches.join(" and "),
-        m.curves.join(", ")
+        document.model_text()
     )
 }
 
@@ -137,7 +134,8 @@ fn name(group: &GroupDocument) -> String {
     let variant = group.variant.as_ref().map(|v| format!("/{v}")).unwrap_or_default();
     let params: Vec<String> = group.params.iter().map(|(n, v)| format!(" {n}={v}")).collect();
     let caches = group.caches.map(|c| format!(", {c} caches")).unwrap_or_default();
-    format!("{}{variant}{} on {}{caches}", group.kernel, params.concat(), group.device.id)
+    let clock = group.clock.as_ref().map(|c| format!(" at {c}")).unwrap_or_default();
+    format!("{}{variant}{} on {}{clock}{caches}", group.kernel, params.concat(), group.device.id)
 }
 
 fn worst(document: &ValidationDocument) -> Table {
