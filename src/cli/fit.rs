@@ -227,7 +227,7 @@ fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {
             FormName::Sigmoid => CurveForm::Sigmoid,
         },
         options: FitOptions { loss, scale: arguments.scale, ..FitOptions::default() },
-        resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed),
+        resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed.unwrap_or(1)),
         directions: arguments.directions,
         only: arguments.only.clone(),
         origin: (text, sha256),

@@ -27,6 +27,7 @@ mod rank;
 mod registers;
 mod schema;
 mod serve;
+mod sets;
 mod sweep;
 mod told;
 mod trace;
