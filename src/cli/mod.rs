@@ -14,6 +14,7 @@ mod explain;
 mod failure;
 mod files;
 mod fit;
+mod fit_sets;
 mod import;
 mod input;
 mod library;

@@ -41,7 +41,9 @@ pub use prediction::{
 };
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "fit")]
-pub use sets::{SetReport, SetValidationDocument, set_page, set_validation_document};
+pub use sets::{
+    SetFitDocument, SetReport, SetValidationDocument, set_fit_document, set_page, set_validation_document,
+};
 #[cfg(feature = "cli")]
 pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
 #[cfg(feature = "explain")]

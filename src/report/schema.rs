@@ -37,6 +37,8 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("set-validation", "what `validate --format json` prints of set files"),
     #[cfg(feature = "fit")]
     ("fit", "what `fit --format json` prints"),
+    #[cfg(feature = "fit")]
+    ("set-fit", "what `fit --format json` prints of set files"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -76,6 +78,8 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "set-validation" => schema_for!(super::SetValidationDocument),
         #[cfg(feature = "fit")]
         "fit" => schema_for!(super::FitDocument),
+        #[cfg(feature = "fit")]
+        "set-fit" => schema_for!(super::SetFitDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })

@@ -8,7 +8,7 @@ use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::sets::SetScore;
 use crate::measure::{PercentShare, ValuePair};
 
-fn percent(share: PercentShare) -> String {
+pub(super) fn percent(share: PercentShare) -> String {
     format!("{:.1} %", share.percent())
 }
 
@@ -153,7 +153,7 @@ pub(super) fn about(set: &SetReport) -> String {
         n => format!(", {} not", grouped(n)),
     };
     format!(
-        "{}{about}; {} of {} rows, {} configurations predicted{rejected}; {}; curves {}{}",
+        "{}{about}; {} launches of {} rows, {} configurations predicted{rejected}; {}; curves {}{}",
         set.id,
         grouped(set.rows_taken),
         grouped(set.rows),
