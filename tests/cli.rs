@@ -41,6 +41,20 @@ fn check_reads_yaml_and_json_from_standard_input() {
 }
 
 #[test]
+fn check_shows_the_instructions_that_are_given() {
+    let given =
+        COPY.replace("flops: 0", "flops: 0, instructions: {global: 2, int: N/1000 + 1, control: 0.5}");
+    let text = stdout(&wavecast(&["check", "-"], &given));
+    assert!(text.contains("\nissues  5 int, 0.5 control, 2 global instructions each\n"), "{text}");
+    let found = json(&wavecast(&["check", "-", "--format", "json", "--set", "N=2048"], &given));
+    let counts = serde_json::json!({"int": 3.0, "control": 0.5, "global": 2.0});
+    assert_eq!(found["kernel"]["instructions"], counts);
+    let none = json(&wavecast(&["check", "-", "--format", "json"], COPY));
+    assert_eq!(none["kernel"]["instructions"], serde_json::json!({}));
+    assert!(!stdout(&wavecast(&["check", "-"], COPY)).contains("issues"));
+}
+
+#[test]
 fn several_documents_give_an_array_or_lines() {
     let stream = format!("{COPY}---\n{COPY}");
     let array = json(&wavecast(&["check", "-", "--format", "json"], &stream));
@@ -118,7 +132,7 @@ fn results_can_go_to_files_by_extension() {
 #[test]
 fn devices_are_listed_and_shown_as_files_that_read_back() {
     let list = stdout(&wavecast(&["devices"], ""));
-    assert_eq!(list.lines().filter(|l| l.contains(" GHz ")).count(), 17);
+    assert_eq!(list.lines().filter(|l| l.contains(" GHz ")).count(), 32);
     let yaml = stdout(&wavecast(&["devices", "show", "a100-80gb", "--device-set", "l2.capacity=80MiB"], ""));
     assert!(yaml.contains("value: 80 MiB\n    source: given"), "{yaml}");
     assert!(yaml.contains("inherited: a100-40gb"));

@@ -47,19 +47,24 @@ fn the_parts_of_every_difference_add_up_to_it() {
             let options = measure::CompareOptions { warm_waves, ..Default::default() };
             let found = compare(&estimator, Candidate::new(block, [1; 3]).unwrap(), options).unwrap();
             for q in &found.quantities {
-                let difference = q.analytic - q.simulated;
-                let sum: f64 = q.terms.iter().map(|t| t.value).sum();
-                let size = q.analytic.abs() + q.simulated.abs();
+                let difference = q.analytic() - q.simulated();
+                let sum: f64 = q.terms().iter().map(|t| *t.value()).sum();
+                let size = q.analytic().abs() + q.simulated().abs();
                 // What parts of opposite sign add up to may be as small as their own last digits.
-                let rounding = q.terms.iter().map(|t| 1e-14 * t.value.abs()).fold(0.0, f64::max);
+                let rounding = q.terms().iter().map(|t| 1e-14 * t.value().abs()).fold(0.0, f64::max);
                 assert!(
                     (difference - sum).abs() <= (1e-9 * size).max(rounding),
                     "{file}, {}: {sum} of {difference}",
-                    q.name
+                    q.name()
                 );
-                assert!(q.terms.iter().all(|t| t.name != UNEXPLAINED), "{file}, {}: {:?}", q.name, q.terms);
+                assert!(
+                    q.terms().iter().all(|t| *t.name() != UNEXPLAINED),
+                    "{file}, {}: {:?}",
+                    q.name(),
+                    q.terms()
+                );
                 differences += usize::from(difference.abs() > 1e-6 * size);
-                parts.extend(q.terms.iter().map(|t| (q.name, t.name)));
+                parts.extend(q.terms().iter().map(|t| (*q.name(), *t.name())));
             }
         }
     }

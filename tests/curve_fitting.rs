@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use wavecast::curve::fit::{CurveShape, FitOptions, FitRefusal, Loss, Noise, Points, bootstrap, fit};
+use wavecast::quantity::Residual;
 
 /// Coefficients that others published: of the paper's estimator program (its hit rates for the V100 and
 /// the A100, then and now).
@@ -71,7 +72,7 @@ fn five_percent_of_noise_leave_five_percent() {
             // Rao). No fit can bring it within 5 % in 95 of 100 cases.
             let of_b = if shape == CurveShape::Falling { 0.25 } else { 0.05 };
             let most = [0.05, of_b, 0.05];
-            met += i32::from((0..3).all(|i| (found.values[i] / p[i] - 1.0).abs() <= most[i]));
+            met += i32::from((0..3).all(|i| (found.values()[i] / p[i] - 1.0).abs() <= most[i]));
         }
         println!("{name}: {met} of 100");
         assert!(met >= 95, "{name}: {met} of 100");
@@ -85,7 +86,7 @@ fn intervals_hold_what_the_data_were_made_with() {
         for seed in 1..=100 {
             let points = points(shape, p, 200, seed, |rate, normal| rate + 0.05 * p[0] * normal);
             let found = fit(&points, shape, &FitOptions::default()).unwrap();
-            for (count, (interval, p)) in held.iter_mut().zip(found.intervals.iter().zip(p)) {
+            for (count, (interval, p)) in held.iter_mut().zip(found.intervals().iter().zip(p)) {
                 *count += i32::from(interval.holds(p));
             }
             let (from, to) = transition(shape, p);
@@ -121,16 +122,16 @@ fn bootstrapped_intervals_hold_it_too() {
 fn without_noise_coefficients_are_found_exactly() {
     for (name, shape, p) in PUBLISHED {
         let found = fit(&points(shape, p, 200, 1, |rate, _| rate), shape, &FitOptions::default()).unwrap();
-        for (value, p) in found.values.iter().zip(p) {
-            assert!((value / p - 1.0).abs() < 1e-6, "{name}: {:?}", found.values);
+        for (value, p) in found.values().iter().zip(p) {
+            assert!((value / p - 1.0).abs() < 1e-6, "{name}: {:?}", found.values());
         }
-        assert!(found.outliers >= 15, "{name}: {}", found.outliers);
+        assert!(*found.outliers() >= 15, "{name}: {}", found.outliers());
     }
     let hill = Points::of_rates(
         (1..60).map(|i| f64::from(i) * 0.1).map(|o| (o, CurveShape::Hill.rate(&[2.66, 3.2], o))),
     );
     let found = fit(&hill, CurveShape::Hill, &FitOptions::default()).unwrap();
-    assert!((found.values[0] - 2.66).abs() < 1e-6 && (found.values[1] - 3.2).abs() < 1e-6);
+    assert!((found.values()[0] - 2.66).abs() < 1e-6 && (found.values()[1] - 3.2).abs() < 1e-6);
 }
 
 #[test]
@@ -145,8 +146,8 @@ fn volumes_of_several_parts_are_fitted_as_sums() {
         points.push(&parts, volume * (1.0 + 0.01 * random.normal()), 1.0);
     }
     let found = fit(&points, shape, &FitOptions::default()).unwrap();
-    assert!((found.values[0] / 1.3 - 1.0).abs() < 0.01, "{:?}", found.values);
-    assert!((found.values[1] / 5.0 - 1.0).abs() < 0.03, "{:?}", found.values);
+    assert!((found.values()[0] / 1.3 - 1.0).abs() < 0.01, "{:?}", found.values());
+    assert!((found.values()[1] / 5.0 - 1.0).abs() < 0.03, "{:?}", found.values());
 }
 
 #[test]
@@ -189,12 +190,13 @@ fn squares_and_a_given_scale_mean_what_they_say() {
     let (_, shape, p) = PUBLISHED[4];
     let points = points(shape, p, 200, 11, |rate, normal| rate + 0.02 * normal);
     for loss in Loss::ALL {
-        let options = FitOptions { loss, scale: Some(0.05), noise: Noise::Absolute, bounds: None };
+        let options =
+            FitOptions { loss, scale: Some(Residual::new(0.05)), noise: Noise::Absolute, bounds: None };
         let found = fit(&points, shape, &options).unwrap();
-        assert!((found.scale - 0.05).abs() < 1e-15 && found.noise == Noise::Absolute);
+        assert!((found.scale().get() - 0.05).abs() < 1e-15 && *found.noise() == Noise::Absolute);
         // No step leads further down.
         for (i, by) in (0..3).flat_map(|i| [(i, 0.999), (i, 1.001)]) {
-            let mut near = found.values.clone();
+            let mut near = found.values().clone();
             near[i] *= by;
             let cost: f64 = (0..points.len())
                 .map(|k| points.parts_of(k)[0].0)
@@ -213,7 +215,7 @@ fn squares_and_a_given_scale_mean_what_they_say() {
                     Loss::Cauchy => z.ln_1p(),
                 })
                 .sum();
-            assert!(0.5 * 0.05 * 0.05 * cost >= found.cost * (1.0 - 1e-12), "{loss:?} {i} {by}");
+            assert!(0.5 * 0.05 * 0.05 * cost >= found.cost() * (1.0 - 1e-12), "{loss:?} {i} {by}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The house as docs/architecture.md describes it: its rooms are the folders that exist, and no file imports in a
-//! circle.
+//! circle. Public numbers have units.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -211,4 +211,59 @@ fn a_circle_is_noticed() {
         expanded("crate::a::{B, c::{D, E as F}}"),
         ["crate::a::B", "crate::a::c::D", "crate::a::c::E"]
     );
+}
+
+/// What the name of a field with a plain number may end in, or be: the unit that it is in.
+const UNITS: [&str; 10] =
+    ["percent", "points", "share", "ratio", "cycles", "ticks", "s", "kib", "lines", "flops"];
+
+/// The public fields of plain numbers that name no unit.
+fn without_unit(text: &str) -> Vec<&str> {
+    let of_numbers =
+        |declared: &str| declared.split(|c: char| !c.is_alphanumeric()).any(|word| word == "f64");
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let Some(rest) = line.strip_prefix("pub ") else { continue };
+        if let Some((name, fields)) = rest.strip_prefix("struct ").and_then(|tuple| tuple.split_once('(')) {
+            if fields.split(',').any(|field| field.trim().starts_with("pub ") && of_numbers(field)) {
+                found.push(name);
+            }
+        } else if let Some((name, declared)) = rest.split_once(": ")
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && of_numbers(declared)
+            && !UNITS.contains(&name.rsplit('_').next().unwrap())
+        {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn public_numbers_have_units() {
+    for (module, text) in modules() {
+        // There the types with units are made.
+        if module[0] != "quantity" && module != ["device", "quantity"] {
+            assert_eq!(without_unit(&text), Vec::<&str>::new(), "{}", module.join("/"));
+        }
+    }
+}
+
+#[test]
+fn a_number_without_a_unit_is_noticed() {
+    let text = "
+        pub struct Named { pub hit_cycles: f64, }
+        pub struct Interval(pub [f64; 2]);
+        pub struct Fitted {
+            pub cycles: f64,
+            pub rest_percent: Option<f64>,
+            pub cost: f64,
+            pub values: Vec<Vec<f64>>,
+            pub speeds: BTreeMap<String, [f64; 2]>,
+            pub share: Share,
+            pub(crate) scale: f64,
+            scatter: f64,
+        }
+        pub fn rate(&self, o: f64) -> f64 {";
+    assert_eq!(without_unit(text), ["Interval", "cost", "values", "speeds"]);
 }

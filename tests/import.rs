@@ -19,7 +19,7 @@ fn file(name: &str) -> String {
 
 /// A number of a row in base units.
 fn number(m: &Measurements, row: usize, quantity: MeasuredQuantity) -> f64 {
-    m.rows[row].value(quantity).unwrap_or_else(|| panic!("{quantity:?} of row {row}: {m:?}")).amount
+    m.rows[row].value(quantity).unwrap_or_else(|| panic!("{quantity:?} of row {row}: {m:?}")).amount()
 }
 
 fn near(a: f64, b: f64) -> bool {

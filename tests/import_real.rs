@@ -23,7 +23,7 @@ fn file(name: &str) -> String {
 }
 
 fn amount(m: &Measurements, row: usize, quantity: MeasuredQuantity) -> Option<f64> {
-    m.rows[row].value(quantity).map(|v| v.amount)
+    m.rows[row].value(quantity).map(|v| v.amount())
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn first(kernel: &Kernel, device: &device::Device) -> (Prediction, [f64; 2]) {
     let found =
         compare(&estimator, candidate, CompareOptions { warm_waves: 1, ways: 16, explain: false }).unwrap();
     let simulated = ["l2_load", "dram_load"]
-        .map(|name| found.quantities.iter().find(|q| q.name == name).unwrap().simulated);
+        .map(|name| *found.quantities.iter().find(|q| *q.name() == name).unwrap().simulated());
     (found.prediction, simulated)
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CacheShape, Filter, SeedRuns, SimulationConfig, simulate};
+use crate::quantity::{PerLaunch, Times};
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::pattern::{AccessPattern, Square};
 use crate::trace::schedule::{Assignment, Grouping};
@@ -120,10 +121,10 @@ pub struct BenchmarkResult {
     pub miss_rate_percent: f64,
     /// Median of the reads.
     #[serde(rename = "reads")]
-    pub median_reads: f64,
+    pub median_reads: Times<PerLaunch>,
     /// Median of the read misses.
     #[serde(rename = "read_misses")]
-    pub median_read_misses: f64,
+    pub median_read_misses: Times<PerLaunch>,
     /// Standard deviation of the read misses over their median, in percent.
     pub misses_deviation_percent: f64,
     /// What C publishes: simulated.

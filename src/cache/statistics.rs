@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::quantity::{PerLaunch, Times};
 use crate::trace::intern::Interner;
 use crate::trace::reuse::LineStack;
 
@@ -53,10 +54,10 @@ pub struct SeedRuns {
     pub miss_rate_percent: f64,
     /// Median of the reads.
     #[serde(rename = "reads")]
-    pub median_reads: f64,
+    pub median_reads: Times<PerLaunch>,
     /// Median of the read misses.
     #[serde(rename = "read_misses")]
-    pub median_read_misses: f64,
+    pub median_read_misses: Times<PerLaunch>,
     /// Standard deviation of the reads over their median, in percent.
     pub reads_deviation_percent: f64,
     /// Standard deviation of the read misses over their median, in percent.
@@ -79,8 +80,8 @@ impl SeedRuns {
         let misses = each(|r| r.statistics.read_misses as f64);
         Self {
             miss_rate_percent: median(&each(|r| r.miss_rate_percent)),
-            median_reads: median(&reads),
-            median_read_misses: median(&misses),
+            median_reads: Times::new(median(&reads)),
+            median_read_misses: Times::new(median(&misses)),
             reads_deviation_percent: relative_deviation(&reads),
             misses_deviation_percent: relative_deviation(&misses),
             runs,

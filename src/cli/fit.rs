@@ -27,6 +27,7 @@ use crate::launch::Candidate;
 use crate::measure::fit::{CurveForm, Design, FitRequest, Fitting, design, fit, simulate, time_coefficients};
 use crate::measure::{MeasuredGroup, simulated};
 use crate::predict::Estimator;
+use crate::quantity::Residual;
 use crate::report::{FitDocument, curve_file, fit_document, fit_picture};
 use crate::text::Fault;
 
@@ -250,7 +251,7 @@ fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {
             FormName::Hill => CurveForm::Hill,
             FormName::Sigmoid => CurveForm::Sigmoid,
         },
-        options: FitOptions { loss, scale: arguments.scale, ..FitOptions::default() },
+        options: FitOptions { loss, scale: arguments.scale.map(Residual::new), ..FitOptions::default() },
         resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed.unwrap_or(1)),
         directions: arguments.directions,
         only: arguments.only.clone(),

@@ -67,7 +67,7 @@ impl Known {
 
     /// Changes its value; one that was left out is no longer.
     pub fn set(&self, fit: &mut Fit, value: f64) {
-        let absent = || CoefficientValue { value, source: String::new() };
+        let absent = || CoefficientValue::new(value, "");
         match (self.place)(fit) {
             Place::Required(coefficient) => coefficient.value = value,
             Place::Optional(coefficient) => coefficient.get_or_insert_with(absent).value = value,
@@ -114,8 +114,7 @@ impl Fit {
         let time = self.time.clone();
         for known in &COEFFICIENTS {
             if let (Some(from_device), Place::Optional(place)) = (known.from_device, (known.place)(self)) {
-                let value =
-                    || CoefficientValue { value: from_device(&time, device), source: DEVICE.to_owned() };
+                let value = || CoefficientValue::new(from_device(&time, device), DEVICE);
                 place.get_or_insert_with(value);
             }
         }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form::Curve;
+use super::interval::Interval;
 
 /// A curve file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +60,7 @@ pub struct CoefficientSource {
     pub sha256: Option<String>,
     /// 95 % intervals of the coefficients by their names, if they were fitted by `wavecast fit`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub intervals: BTreeMap<String, [f64; 2]>,
+    pub intervals: BTreeMap<String, Interval>,
     /// Whether the measurements come from a simulation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
@@ -71,9 +72,21 @@ pub struct CoefficientSource {
 #[schemars(rename = "Coefficient")]
 pub struct CoefficientValue {
     /// The number.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Key of its source.
     pub source: String,
+}
+
+impl CoefficientValue {
+    /// A number with the key of its source.
+    pub fn new(value: f64, source: &str) -> Self {
+        Self { value, source: source.to_owned() }
+    }
+
+    /// The number, in the unit that [`COEFFICIENTS`](super::COEFFICIENTS) names, to read and to change.
+    pub fn number(&mut self) -> &mut f64 {
+        &mut self.value
+    }
 }
 
 /// How volumes follow from footprints. `docs/model.md` has the formulas.

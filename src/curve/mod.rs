@@ -11,9 +11,11 @@ mod document;
 #[cfg(feature = "fit")]
 pub mod fit;
 mod form;
+mod interval;
 mod registry;
 
 pub use coefficient::{COEFFICIENTS, FittedOn, Known, coefficient, rounded};
 pub use document::{CoefficientSource, CoefficientValue, Fit, TimeFit, VolumeFit};
 pub use form::Curve;
+pub use interval::Interval;
 pub use registry::{Curves, for_device, read, shipped};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::declare::{section, words};
 use super::quantity::{
-    ByteCount, Count, CycleCount, Duration, Frequency, MostExtents, PerCycle, Rate, Size, Steps,
+    ByteCount, Count, CycleCount, Duration, Flag, Frequency, MostExtents, PerCycle, Rate, Size, Steps,
 };
 use super::sourced::{DeviceNumber, Sourced, Visit, plain};
 use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
@@ -139,7 +139,8 @@ section! {
 }
 
 section! {
-    /// Floating-point operations per cycle and SM; a fused multiply-add counts two.
+    /// What an SM computes per cycle: floating-point operations, of which a fused multiply-add is two, and other
+    /// instructions, counted by lane.
     Rates, "rates" {
         /// Double precision.
         fp64: Sourced<Count>,
@@ -147,6 +148,12 @@ section! {
         fp32: Sourced<Count>,
         /// Half precision, without tensor cores.
         fp16: Sourced<Count>,
+        /// 32-bit integer instructions, of one lane each.
+        int: Sourced<Count>,
+        /// Reciprocals, roots, exponentials, sines, of one lane each.
+        special: Sourced<Count>,
+        /// Conversions between single and double precision, of one lane each.
+        convert: Sourced<Count>,
         [optional]
     }
 }
@@ -170,6 +177,13 @@ section! {
         bandwidth: Sourced<PerCycle>,
         /// Latency of a hit.
         latency: Sourced<CycleCount>,
+        /// Cycles that the pipe takes for one wavefront of data, of shared memory as well.
+        wavefront_cycles: Sourced<CycleCount>,
+        /// Lanes whose addresses the pipe takes per cycle: an instruction of a whole warp takes no less than the
+        /// warp over this, even if all lanes read one word.
+        lanes: Sourced<Count>,
+        /// Latency of a load from shared memory.
+        shared_latency: Sourced<CycleCount>,
         [optional]
         /// Associativity.
         ways: Sourced<Count>,
@@ -229,6 +243,8 @@ section! {
         fetch: Sourced<Size>,
         /// Latency.
         latency: Sourced<CycleCount>,
+        /// Whether memory is read to complete a sector that leaves the cache written in part.
+        fill: Sourced<Flag>,
         [optional]
     }
 }
@@ -255,6 +271,10 @@ section! {
         order: DispatchOrder,
         /// Consecutive blocks go in turn to so many dies.
         round_robin: Sourced<Count>,
+        /// Cycles that a dispatcher takes to start a block.
+        block_cycles: Sourced<CycleCount>,
+        /// Dispatchers that start blocks at the same time.
+        dispatchers: Sourced<Count>,
         [optional]
     }
 }
@@ -280,7 +300,7 @@ section! {
         clock: Sourced<Frequency>,
         /// Limits of an SM.
         sm: Sm,
-        /// Floating-point rates.
+        /// What an SM computes per cycle.
         rates: Rates,
         /// First-level cache.
         l1: L1,

@@ -20,7 +20,8 @@ pub use document::{
 };
 pub use edit::{Change, edit};
 pub use quantity::{
-    ByteCount, Count, CycleCount, Duration, Frequency, MostExtents, PerCycle, Quantity, Rate, Size, Steps,
+    ByteCount, Count, CycleCount, Duration, Flag, Frequency, MostExtents, PerCycle, Quantity, Rate, Size,
+    Steps,
 };
 pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{DeviceNumber, Sourced};

@@ -17,6 +17,11 @@ pub trait Quantity: Sized + fmt::Display {
     fn plain(&self) -> Option<u64> {
         None
     }
+
+    /// Whether it is so, if that is all it says.
+    fn flag(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// Splits `40 MiB` or `40MiB` into number and unit.
@@ -204,6 +209,28 @@ impl fmt::Display for Count {
     }
 }
 
+/// Whether something is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Flag(pub bool);
+
+impl Quantity for Flag {
+    const EXAMPLE: &'static str = "true";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.trim().parse().ok().map(Self)
+    }
+
+    fn flag(&self) -> Option<bool> {
+        Some(self.0)
+    }
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
 /// Three extents along x, y, z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MostExtents(pub [u64; 3]);
@@ -264,6 +291,7 @@ mod tests {
         assert_eq!(Rate::parse("0 GB/s"), None);
         assert_eq!(CycleCount::parse("200"), None);
         assert_eq!(Count::parse("0"), None);
+        assert_eq!((Flag::parse("true"), Flag::parse("yes")), (Some(Flag(true)), None));
         assert_eq!((Size::parse("0 B"), Size::parse("1 B")), (None, Some(Size(1))));
         assert!(is_zero("0 B") && is_zero("0") && !is_zero("1 B") && !is_zero("B"));
         assert_eq!(MostExtents::parse("[1, 2]"), None);

@@ -27,10 +27,23 @@ macro_rules! embedded {
 
 embedded![
     "v100-pcie-32gb",
+    "v100-sxm2-32gb",
     "rtx-2080-ti",
+    "titan-rtx",
+    "rtx-2060",
+    "gtx-1650",
     "a100-40gb",
+    "a100-pcie-40gb",
     "a100-80gb",
     "a40",
+    "rtx-a6000",
+    "rtx-a4000",
+    "rtx-3090",
+    "rtx-3080",
+    "rtx-3070-ti",
+    "rtx-3060-ti",
+    "rtx-3060",
+    "rtx-3060-laptop",
     "l40",
     "l40s",
     "h100-pcie",
@@ -38,9 +51,11 @@ embedded![
     "gh200",
     "mi100",
     "mi210",
+    "mi250x-gcd",
     "mi300x",
     "mi300a",
     "rx-6900-xt",
+    "radeon-pro-w6600",
     "gtx-470",
     "gtx-480",
 ];
@@ -247,6 +262,7 @@ fn take(node: &mut Node, key: &str) -> Option<Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Architecture;
 
     #[test]
     fn every_device_file_is_embedded_and_reads() {
@@ -285,6 +301,9 @@ mod tests {
             assert!(d.dram.bandwidth.value <= d.dram.theoretical.value, "{id}");
             assert!(d.sm.shared_per_block.value <= d.sm.shared.value, "{id}");
             assert_eq!(d.l1.line.value.0 % d.l1.sector.value.0, 0, "{id}");
+            assert_eq!(d.sm.warp_size.value.0 % d.l1.lanes.value.0, 0, "{id}");
+            assert!(d.l1.shared_latency.value <= d.l1.latency.value || d.architecture == Architecture::Fermi);
+            assert!(d.dispatch.dispatchers.value.0 <= d.l2.instances.value.0, "{id}");
             assert!(
                 !d.l1.unified || d.l1.carveouts.value.0.iter().all(|c| c.0 < d.l1.capacity.value.0),
                 "{id}"
@@ -304,6 +323,8 @@ mod tests {
         let d = find("a100", &["l2.capacity=80MiB".to_owned(), "sm.count = 216".to_owned()]).unwrap();
         assert_eq!((d.l2.capacity.value.0, d.sm.count.value.0), (80 << 20, 216));
         assert_eq!(d.l2.capacity.source, "given");
+        let d = find("a100", &["dram.fill=false".to_owned(), "l1.lanes=16".to_owned()]).unwrap();
+        assert_eq!((d.dram.fill.value.0, d.l1.lanes.value.0), (false, 16));
         let message = |set: &str| find("a100", &[set.to_owned()]).unwrap_err().to_string();
         assert!(message("l2.capacty=80MiB").contains("did you mean `capacity`?"));
         assert!(message("l2.capacity=80").contains("for example 40 MiB"));

@@ -98,9 +98,10 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
 impl<T: Quantity> Serialize for Sourced<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self.value.plain() {
-            Some(number) => map.serialize_entry("value", &number)?,
-            None => map.serialize_entry("value", &self.value.to_string())?,
+        match (self.value.plain(), self.value.flag()) {
+            (Some(number), _) => map.serialize_entry("value", &number)?,
+            (None, Some(flag)) => map.serialize_entry("value", &flag)?,
+            (None, None) => map.serialize_entry("value", &self.value.to_string())?,
         }
         map.serialize_entry("source", &self.source)?;
         if let Some(note) = &self.note {
@@ -115,26 +116,22 @@ impl<T: Quantity> Serialize for Sourced<T> {
 
 impl<T: Quantity> JsonSchema for Sourced<T> {
     fn schema_name() -> Cow<'static, str> {
-        format!("Number ({})", T::EXAMPLE).into()
+        "SourcedNumber".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": format!("A value with its unit, such as {}, and its source.", T::EXAMPLE),
+            "description": "A value with its unit, and its source.",
             "required": ["value", "source"],
             "additionalProperties": false,
             "properties": {
-                "value": {"description": "The value with its unit.", "type": ["string", "integer", "array"]},
+                "value": {"description": "The value with its unit.", "type": ["string", "integer", "boolean", "array"]},
                 "source": {"description": "A key of `sources`.", "type": "string"},
                 "note": {"description": "How it was read off or derived.", "type": "string"},
                 "inherited": {"description": "The device it was taken from.", "type": "string"}
             }
         })
-    }
-
-    fn inline_schema() -> bool {
-        true
     }
 }
 

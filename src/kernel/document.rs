@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::leaf::{Anything, DType, Formula, Number, OneOrMany, Order, Ordered, Precision, Ranges, Space};
+use super::leaf::{Anything, DType, Formula, Number, OneOrMany, Order, Ordered, Ranges, Space};
 use super::lists::{ShapeDoc, ShapeDocs, TableDoc};
 use super::model::AccessKind;
+use super::work::WorkDoc;
 use crate::expr::parse_expression;
 use crate::text::{
     Decode, Decoder, Diagnostic, Named, Node, Origin, Span, Spanned, Value, nearest, record, shorten,
@@ -76,18 +77,6 @@ record! {
         multiplicity: Formula,
         /// Copy the keys of another field; keys given here win.
         like: Spanned<String>,
-    }
-}
-
-record! {
-    /// What one work item computes.
-    pub struct WorkDoc, "work" {
-        /// What a work item is called; LUP (lattice update).
-        unit: String,
-        /// Floating-point operations of a work item.
-        flops: Number,
-        /// Precision of these operations; that of the widest floating-point field that is accessed.
-        precision: Precision,
     }
 }
 

@@ -159,7 +159,7 @@ macro_rules! words {
         other names { $( $alias:literal => $meant:literal ),* $(,)? }
     ) => {
         $(#[$attribute])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
         pub enum $name {
             $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),*
         }

@@ -11,6 +11,7 @@ mod lists;
 mod load;
 mod model;
 mod variants;
+mod work;
 
 pub use document::KernelDoc;
 pub use leaf::{DType, Order, Precision, Space};
@@ -20,3 +21,4 @@ pub use model::{
     Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,
     Work,
 };
+pub use work::{InstructionClass, Instructions};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::leaf::{DType, Precision, Space};
+use super::work::Instructions;
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
 use crate::readable::readable;
 use crate::space::{Block, Domain, Fold};
@@ -209,6 +210,8 @@ readable! {
         flops: Option<f64>,
         /// Their precision.
         precision: Precision,
+        /// Instructions that a thread issues for it, as far as the document says.
+        instructions: Instructions,
     }
 }
 

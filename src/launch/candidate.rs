@@ -9,9 +9,9 @@ use crate::space::{Block, EmptyExtent, Fold};
 /// A block shape and a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Candidate {
-    /// Threads of a block.
+    /// Threads of a block along x, y, z.
     block: Block,
-    /// Work items of a thread.
+    /// Work items of a thread along x, y, z.
     fold: Fold,
 }
 

@@ -1,5 +1,8 @@
 //! A candidate with its grid, registers and shared memory.
 
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
 use super::candidate::Candidate;
 use super::domain;
 use super::infeasible::Infeasible;
@@ -13,15 +16,27 @@ pub const ASSUMED_REGISTERS: i64 = 32;
 const MAX_GRID: i64 = 1 << 62;
 
 /// A candidate with all that follows from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Launch {
+    #[serde(flatten)]
     pub(crate) candidate: Candidate,
+    /// Blocks along x, y, z.
+    #[serde(rename = "grid", serialize_with = "only_grid")]
+    #[schemars(with = "Grid")]
     pub(crate) sizes: LaunchSizes,
+    /// Registers of a thread.
     pub(crate) registers: i64,
     /// Whether the document did not give them.
+    #[serde(skip)]
     pub(crate) registers_assumed: bool,
+    /// Shared memory of a block.
     pub(crate) shared_bytes: i64,
+}
+
+/// The block stands beside it already.
+fn only_grid<S: Serializer>(sizes: &LaunchSizes, serializer: S) -> Result<S::Ok, S::Error> {
+    sizes.grid.serialize(serializer)
 }
 
 impl Launch {

@@ -7,6 +7,7 @@ use super::wave::BlockBox;
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord};
 use crate::kernel::Kernel;
+use crate::quantity::Share;
 use crate::space::BlockIndex;
 
 /// Most boxes of blocks that are looked at to find the first or last one with work.
@@ -25,7 +26,7 @@ pub struct Working<'a> {
     /// The smallest box that holds all of them; that of the domain if there are none.
     pub blocks: BlockBox,
     /// About which share of the box has work.
-    pub share: f64,
+    pub share: Share,
     search: Option<Search<'a>>,
 }
 
@@ -42,17 +43,17 @@ impl<'a> Working<'a> {
         }
         let search = conditions(program).map(|conditions| Search { launch, conditions });
         let Some(some) = search.filter(|s| s.may_work(&blocks)) else {
-            return Self { blocks, share: 1.0, search: None };
+            return Self { blocks, share: Share::ALL, search: None };
         };
         for d in 0..3 {
             let mut left = MOST_LOOKS;
             blocks.from[d] = some.edge(blocks, d, false, &mut left).unwrap_or(blocks.from[d]);
             blocks.to[d] = some.edge(blocks, d, true, &mut left).map_or(blocks.to[d], |last| last + 1);
         }
-        let mut found = Self { blocks, share: 1.0, search: Some(some) };
+        let mut found = Self { blocks, share: Share::ALL, search: Some(some) };
         let sample = found.sample(MOST_BLOCKS, 0);
         let with_work = sample.iter().filter(|b| found.works(**b)).count();
-        found.share = with_work.max(1) as f64 / sample.len().max(1) as f64;
+        found.share = Share::new(with_work.max(1) as f64 / sample.len().max(1) as f64);
         found
     }
 
@@ -82,7 +83,7 @@ impl<'a> Working<'a> {
     /// How many there are, about.
     pub fn count(&self) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "at most the blocks of the box")]
-        let shared = (self.blocks.count() as f64 * self.share).round() as i64;
+        let shared = (self.blocks.count() as f64 * self.share.get()).round() as i64;
         shared.clamp(1, self.blocks.count())
     }
 
@@ -223,7 +224,7 @@ mod tests {
         let found = Working::new(&kernel, &launch, &program);
         let middle = found.near(found.blocks.middle());
         assert!(guard == "x < 0" || found.works(middle), "{guard}: {middle:?}");
-        ((*found.blocks.from, *found.blocks.to), found.share)
+        ((*found.blocks.from, *found.blocks.to), found.share.get())
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::MeasuredQuantity as Measured;
 use crate::measure::parting::{DifferenceTerm, Machines, Parting, Steps};
 use crate::predict::{Estimator, Prediction, Unpredicted};
+use crate::readable::readable;
 use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
@@ -45,24 +46,25 @@ impl Default for CompareOptions {
     }
 }
 
+readable! {
 /// One quantity in both models.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
 pub struct ComparedQuantity {
     /// Its name.
-    pub name: &'static str,
+    name: &'static str,
     /// What it is measured in.
-    pub unit: &'static str,
+    unit: &'static str,
     /// By the analytic model.
-    pub analytic: f64,
+    analytic: f64,
     /// By simulation.
-    pub simulated: f64,
+    simulated: f64,
     /// Difference to the simulated value, in percent of it; null if that is 0 and the other is not.
-    pub error_percent: Option<f64>,
+    error_percent: Option<f64>,
     /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
-    pub terms: Vec<DifferenceTerm>,
+    terms: Vec<DifferenceTerm>,
     /// The same in words, where the difference is more than a few percent.
-    pub reasons: Vec<String>,
+    reasons: Vec<String>,
+}
 }
 
 impl ComparedQuantity {

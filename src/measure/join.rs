@@ -39,7 +39,7 @@ pub struct Case {
     pub lines: Vec<usize>,
     /// What was measured: bytes and counts per work item, seconds, work items per second, cycles. Of a
     /// launch that was measured several times the medians.
-    pub measured: Vec<(MeasuredQuantity, f64)>,
+    pub(in crate::measure) measured: Vec<(MeasuredQuantity, f64)>,
     /// What is predicted.
     pub prediction: Prediction,
 }
@@ -77,7 +77,7 @@ impl ValuePair {
         Self {
             predicted,
             measured,
-            error: (measured > 0.0).then(|| PercentShare(predicted / measured - 1.0)),
+            error: (measured > 0.0).then(|| PercentShare::new(predicted / measured - 1.0)),
         }
     }
 

@@ -6,17 +6,20 @@ use serde::Serialize;
 
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
 use crate::quantity::{Bytes, PerItem};
+use crate::readable::readable;
 use crate::traffic::{MemoryVolumes, Volumes};
 
+readable! {
 /// A part of the difference of a quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceTerm {
     /// A stable name; `unexplained` for what no step explains.
-    pub name: &'static str,
+    name: &'static str,
     /// Analytic less simulated, in the unit of the quantity.
-    pub value: f64,
+    value: f64,
     /// What of the two models makes it.
-    pub reason: String,
+    reason: String,
+}
 }
 
 /// The name of what no step explains.

@@ -54,6 +54,12 @@ words! {
     Portion
     /// So many times as much.
     Multiple
+    /// What a formula misses by.
+    Misfit
+    /// How well two orders agree.
+    Agreement
+    /// One, where a number has no unit.
+    One
     /// A work item, as it is counted.
     WorkItem
     /// For each whole, of which there are parts.
@@ -96,6 +102,12 @@ pub type ItemsPerSecond = Amount<WorkItem, Second>;
 pub type Share = Amount<Portion, PerWhole>;
 /// How many times as much as there is room for.
 pub type Ratio = Amount<Multiple, PerWhole>;
+/// By how much a formula misses what was measured, in the unit of that.
+pub type Residual = Amount<Misfit, PerWhole>;
+/// How well two orders agree: 1 where they are the same, -1 where one is the other backwards.
+pub type Correlation = Amount<Agreement, PerWhole>;
+/// A number without a unit, such as an exponent.
+pub type Plain = Amount<One, PerWhole>;
 
 impl<U, P> Amount<U, P> {
     /// None.

@@ -3,32 +3,26 @@
 use serde::Serialize;
 
 use super::table::{Align, Table};
-use crate::device::{Device, Quantity};
+use crate::device::{Device, DeviceNumber};
 
 /// One line per device.
 pub fn device_list(devices: &[Device]) -> Table {
-    let columns = ["id", "alias", "name", "SMs", "clock", "L1", "L2", "effective", "DRAM", "bandwidth"];
-    let align = |name: &str| if matches!(name, "id" | "alias" | "name") { Align::Left } else { Align::Right };
-    let mut table = Table::new(columns.map(|c| (c, align(c))));
-    for d in devices {
-        table.row([
-            d.id.clone(),
-            d.aliases.join(" "),
-            d.name.clone(),
-            show(&d.sm.count.value),
-            show(&d.clock.value),
-            show(&d.l1.capacity.value),
-            instances(d, show(&d.l2.capacity.value)),
-            instances(d, show(&d.l2.effective.value)),
-            show(&d.dram.capacity.value),
-            show(&d.dram.bandwidth.value),
-        ]);
-    }
-    table
-}
-
-fn show(quantity: &impl Quantity) -> String {
-    quantity.to_string()
+    use Align::{Left, Right};
+    Table::filled(
+        devices,
+        &[
+            ("id", Left, &|d| d.id.clone()),
+            ("alias", Left, &|d| d.aliases.join(" ")),
+            ("name", Left, &|d| d.name.clone()),
+            ("SMs", Right, &|d| d.sm.count.value.to_string()),
+            ("clock", Right, &|d| d.clock.value.to_string()),
+            ("L1", Right, &|d| d.l1.capacity.value.to_string()),
+            ("L2", Right, &|d| instances(d, d.l2.capacity.value.to_string())),
+            ("effective", Right, &|d| instances(d, d.l2.effective.value.to_string())),
+            ("DRAM", Right, &|d| d.dram.capacity.value.to_string()),
+            ("bandwidth", Right, &|d| d.dram.bandwidth.value.to_string()),
+        ],
+    )
 }
 
 fn instances(device: &Device, size: String) -> String {
@@ -40,20 +34,19 @@ fn instances(device: &Device, size: String) -> String {
 
 /// Every number of a device with its source.
 pub fn device_numbers(device: &Device) -> Table {
-    let columns = ["number", "value", "kind", "source", "note", "inherited"];
-    let mut table = Table::new(columns.map(|c| (c, Align::Left)));
-    for entry in device.numbers() {
-        let source = device.sources.get(entry.source);
-        table.row([
-            entry.path,
-            entry.value,
-            source.map(|s| s.kind.word().to_owned()).unwrap_or_default(),
-            source.map_or_else(|| entry.source.to_owned(), |s| s.text.clone()),
-            entry.note.unwrap_or_default().to_owned(),
-            entry.inherited.unwrap_or_default().to_owned(),
-        ]);
-    }
-    table
+    use Align::Left;
+    let source = |number: &DeviceNumber<'_>| device.sources.get(number.source);
+    Table::filled(
+        &device.numbers(),
+        &[
+            ("number", Left, &|n| n.path.clone()),
+            ("value", Left, &|n| n.value.clone()),
+            ("kind", Left, &|n| source(n).map(|s| s.kind.word().to_owned()).unwrap_or_default()),
+            ("source", Left, &|n| source(n).map_or_else(|| n.source.to_owned(), |s| s.text.clone())),
+            ("note", Left, &|n| n.note.unwrap_or_default().to_owned()),
+            ("inherited", Left, &|n| n.inherited.unwrap_or_default().to_owned()),
+        ],
+    )
 }
 
 /// A device as a file that reads back as the same device.

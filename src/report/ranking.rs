@@ -72,7 +72,7 @@ fn told_apart(ranking: &RankingDocument) -> Vec<Warning> {
         let message = first.map_or_else(
             || w.message.clone(),
             |r| {
-                let block = shape(r.result.config.block);
+                let block = shape(r.result.config.candidate.block());
                 format!(
                     "{count} of the {shown} launches shown, rank {} with block {block} first: {}",
                     r.rank, w.message
@@ -116,8 +116,8 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
         let _ = writeln!(
             out,
             "  {variant}block {}, fold {}: {}",
-            shape(r.config.block),
-            shape(r.config.fold),
+            shape(r.config.block()),
+            shape(r.config.fold()),
             r.reason
         );
     }
@@ -129,7 +129,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
 /// The columns that a person compares.
 fn compact(ranking: &RankingDocument) -> Table {
     let variants = ranking.results.iter().any(|r| r.result.config.variant.is_some());
-    let folds = ranking.results.iter().any(|r| r.result.config.fold != [1; 3]);
+    let folds = ranking.results.iter().any(|r| r.result.config.candidate.fold() != [1; 3]);
     // Where jobs differ in their number of work items, rates say nothing of which is done first.
     let timed = ranking.warnings.iter().any(|w| w.code == DOMAINS_DIFFER);
     let mut columns = vec![("rank", Align::Right), ("tie", Align::Right)];
@@ -169,9 +169,9 @@ fn compact(ranking: &RankingDocument) -> Table {
         if variants {
             row.push(r.result.config.variant.clone().unwrap_or_default());
         }
-        row.push(shape(r.result.config.block));
+        row.push(shape(r.result.config.candidate.block()));
         if folds {
-            row.push(shape(r.result.config.fold));
+            row.push(shape(r.result.config.candidate.fold()));
         }
         if timed {
             row.push(seconds(r.result.time_s));
@@ -214,38 +214,46 @@ pub(super) fn limiter_style(limiter: &str) -> Style {
     colour.on_default()
 }
 
+/// A column of numbers of results.
+type NumberColumn = (&'static str, fn(&ResultDocument) -> String);
+
 /// The numbers of a result as columns of a table; units stand in the names.
-pub(super) const NUMBERS: [&str; 29] = [
-    "rate_per_s",
-    "time_s",
-    "relative",
-    "limit_fp_per_s",
-    "limit_l1_per_s",
-    "limit_l2_per_s",
-    "limit_dram_per_s",
-    "l1_cycles",
-    "l1_data_wavefronts",
-    "l1_tag_wavefronts",
-    "l1_load_B",
-    "l1_store_B",
-    "l2_load_compulsory_B",
-    "l2_load_capacity_B",
-    "l2_load_B",
-    "l2_store_B",
-    "dram_load_compulsory_B",
-    "dram_reuse_x_B",
-    "dram_reuse_y_B",
-    "dram_reuse_z_B",
-    "dram_reuse_launch_B",
-    "dram_load_capacity_B",
-    "dram_fill_B",
-    "dram_load_B",
-    "dram_store_B",
-    "pages_per_wave",
-    "blocks_per_sm",
-    "occupancy",
-    "waves",
+pub(super) const NUMBERS: [NumberColumn; 29] = [
+    ("rate_per_s", |r| number(r.rate_per_s)),
+    ("time_s", |r| number(r.time_s)),
+    ("relative", |r| any_number(r.relative)),
+    ("limit_fp_per_s", |r| any_number(r.limits_per_s.fp)),
+    ("limit_l1_per_s", |r| any_number(r.limits_per_s.l1)),
+    ("limit_l2_per_s", |r| any_number(r.limits_per_s.l2)),
+    ("limit_dram_per_s", |r| any_number(r.limits_per_s.dram)),
+    ("l1_cycles", |r| number(r.volumes.l1.wavefront_cycles)),
+    ("l1_data_wavefronts", |r| number(r.volumes.l1.data_wavefronts)),
+    ("l1_tag_wavefronts", |r| number(r.volumes.l1.tag_wavefronts)),
+    ("l1_load_B", |r| number(r.volumes.l1.load_bytes)),
+    ("l1_store_B", |r| number(r.volumes.l1.store_bytes)),
+    ("l2_load_compulsory_B", |r| number(r.volumes.l2.load.compulsory)),
+    ("l2_load_capacity_B", |r| number(r.volumes.l2.load.capacity)),
+    ("l2_load_B", |r| number(r.volumes.l2.load.total)),
+    ("l2_store_B", |r| number(r.volumes.l2.store.total)),
+    ("dram_load_compulsory_B", |r| number(r.volumes.dram.load.compulsory)),
+    ("dram_reuse_x_B", |r| number(r.volumes.dram.load.reuse_x)),
+    ("dram_reuse_y_B", |r| number(r.volumes.dram.load.reuse_y)),
+    ("dram_reuse_z_B", |r| number(r.volumes.dram.load.reuse_z)),
+    ("dram_reuse_launch_B", |r| number(r.volumes.dram.load.reuse_launch)),
+    ("dram_load_capacity_B", |r| number(r.volumes.dram.load.capacity)),
+    ("dram_fill_B", |r| number(r.volumes.dram.load.partial_store_fill)),
+    ("dram_load_B", |r| number(r.volumes.dram.load.total)),
+    ("dram_store_B", |r| number(r.volumes.dram.store.total)),
+    ("pages_per_wave", |r| number(r.volumes.tlb.pages_per_wave)),
+    ("blocks_per_sm", |r| significant(r.occupancy.blocks_per_sm as f64)),
+    ("occupancy", |r| significant(r.occupancy.fraction.get())),
+    ("waves", |r| significant(r.occupancy.waves.get())),
 ];
+
+/// The cells of [`NUMBERS`].
+pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
+    NUMBERS.iter().map(|(_, cell)| cell(r)).collect()
+}
 
 /// All numbers of rankings, one row per result.
 fn ranking_table(rankings: &[&RankingDocument]) -> Table {
@@ -253,7 +261,7 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
     let right = |name: &'static str| (name, Align::Right);
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();
     columns.extend(["rank", "tie_group"].map(right));
-    columns.extend(NUMBERS.map(right));
+    columns.extend(NUMBERS.map(|n| right(n.0)));
     let mut table = Table::new(columns);
     for ranking in rankings {
         for r in &ranking.results {
@@ -261,9 +269,9 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
                 ranking.head.kernel.name.clone(),
                 ranking.head.device.id.clone(),
                 r.result.config.variant.clone().unwrap_or_default(),
-                shape(r.result.config.block),
-                shape(r.result.config.fold),
-                shape(r.result.config.grid),
+                shape(r.result.config.candidate.block()),
+                shape(r.result.config.candidate.fold()),
+                shape(r.result.config.sizes.grid),
                 r.result.limiter.to_owned(),
                 r.rank.to_string(),
                 r.tie_group.to_string(),
@@ -272,41 +280,4 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
         }
     }
     table
-}
-
-/// The cells of [`NUMBERS`].
-pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
-    let (limits, v) = (&r.limits_per_s, &r.volumes);
-    let (load, store) = (&v.dram.load, &v.dram.store);
-    vec![
-        number(r.rate_per_s),
-        number(r.time_s),
-        any_number(r.relative),
-        any_number(limits.fp),
-        any_number(limits.l1),
-        any_number(limits.l2),
-        any_number(limits.dram),
-        number(v.l1.wavefront_cycles),
-        number(v.l1.data_wavefronts),
-        number(v.l1.tag_wavefronts),
-        number(v.l1.load_bytes),
-        number(v.l1.store_bytes),
-        number(v.l2.load.compulsory),
-        number(v.l2.load.capacity),
-        number(v.l2.load.total),
-        number(v.l2.store.total),
-        number(load.compulsory),
-        number(load.reuse_x),
-        number(load.reuse_y),
-        number(load.reuse_z),
-        number(load.reuse_launch),
-        number(load.capacity),
-        number(load.partial_store_fill),
-        number(load.total),
-        number(store.total),
-        number(v.tlb.pages_per_wave),
-        significant(r.occupancy.blocks_per_sm as f64),
-        significant(r.occupancy.fraction.get()),
-        significant(r.occupancy.waves.get()),
-    ]
 }

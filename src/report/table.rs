@@ -26,11 +26,23 @@ pub struct Table {
 /// The colour of a cell by what it says.
 type Paint = fn(&str) -> Style;
 
+/// A column: its head, on which side it is flush, and what stands in it of each thing that has a row.
+pub type Column<'c, T> = (&'c str, Align, &'c dyn Fn(&T) -> String);
+
 impl Table {
     /// A table with these columns.
     pub fn new<'c>(columns: impl IntoIterator<Item = (&'c str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
         Self { columns, rows: Vec::new(), painted: None }
+    }
+
+    /// A table with a row for each thing.
+    pub fn filled<'t, T: 't>(things: impl IntoIterator<Item = &'t T>, columns: &[Column<'_, T>]) -> Self {
+        let mut table = Self::new(columns.iter().map(|&(head, align, _)| (head, align)));
+        for thing in things {
+            table.row(columns.iter().map(|(_, _, cell)| cell(thing)));
+        }
+        table
     }
 
     /// One table of several that have the same columns.

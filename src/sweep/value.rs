@@ -1,11 +1,16 @@
 //! A value of something that varies.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
 
 use crate::space::{Block, Fold};
 
 /// Most points of a series: beyond it neither a table nor a picture says anything.
 pub const MOST_POINTS: usize = 10_000;
+
 /// A value of something that varies.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VaryValue {
@@ -42,6 +47,29 @@ impl VaryValue {
             VaryValue::Amount { unit, number: Some(_), .. } if !unit.is_empty() => Some(unit),
             _ => None,
         }
+    }
+}
+
+/// An integer, or a text such as `10 MiB` or `512x2x1`.
+impl Serialize for VaryValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            VaryValue::Integer(n) => serializer.serialize_i64(*n),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+impl JsonSchema for VaryValue {
+    fn schema_name() -> Cow<'static, str> {
+        "VaryValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "An integer, or a text such as `10 MiB` or `512x2x1`.",
+            "type": ["integer", "string"]
+        })
     }
 }
 

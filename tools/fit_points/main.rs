@@ -8,6 +8,7 @@
 use std::error::Error;
 
 use wavecast::curve::fit::{CurveShape, FitOptions, Loss, Noise, ParameterBounds, Points, fit};
+use wavecast::quantity::Residual;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [CurveShape::Hill, CurveShape::Rising, CurveShape::Falling].into_iter().find(|s| s.word() == shape);
     let loss = Loss::ALL.into_iter().find(|l| l.word() == loss);
     let (shape, loss) = (shape.ok_or("no such shape")?, loss.ok_or("no such loss")?);
-    let scale = rest.first().map(|s| s.parse()).transpose()?;
+    let scale = rest.first().map(|s| s.parse()).transpose()?.map(Residual::new);
     let text = std::fs::read_to_string(file)?;
     let mut rows: Vec<(f64, f64)> = Vec::new();
     for line in text.lines() {
@@ -27,9 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // Wide enough to be none: others have no bounds either.
     let n = shape.parameters().len();
-    let bounds = Some(ParameterBounds { low: vec![1e-12; n], high: vec![1e12; n] });
+    let bounds = Some(ParameterBounds::new(vec![(1e-12, 1e12); n]));
     let options = FitOptions { loss, scale, noise: Noise::Absolute, bounds };
     let found = fit(&Points::of_rates(rows), shape, &options)?;
-    println!("{:?} {:e}", found.values, found.cost);
+    println!("{:?} {:e}", found.values(), found.cost());
     Ok(())
 }

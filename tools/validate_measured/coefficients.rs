@@ -29,29 +29,22 @@ pub const VOLUME_GROUPS: [(usize, &[Coefficient]); 4] = [
             Coefficient { name: "l1_redundant.k", start: 1.0, of: |f| hill(&mut f.volumes.l1_redundant).1 },
         ],
     ),
-    (3, &[Coefficient { name: "partial_store", start: 0.9, of: |f| &mut f.volumes.partial_store.value }]),
-    (
-        1,
-        &[Coefficient {
-            name: "partial_store_l2",
-            start: 0.3,
-            of: |f| &mut f.volumes.partial_store_l2.value,
-        }],
-    ),
+    (3, &[Coefficient { name: "partial_store", start: 0.9, of: |f| f.volumes.partial_store.number() }]),
+    (1, &[Coefficient { name: "partial_store_l2", start: 0.3, of: |f| f.volumes.partial_store_l2.number() }]),
     (2, &[Coefficient { name: "l2_reuse.k", start: 2.0, of: |f| hill(&mut f.volumes.l2_reuse).1 }]),
 ];
 
 /// What the time depends on.
 pub const TIME: &[Coefficient] = &[
-    Coefficient { name: "l1_pipe", start: 1.0, of: |f| &mut f.time.l1_pipe.value },
-    Coefficient { name: "scatter_loss", start: 0.6, of: |f| &mut f.time.scatter_loss.value },
-    Coefficient { name: "scatter_half", start: 1.0, of: |f| &mut f.time.scatter_half.value },
-    Coefficient { name: "refetch_loss", start: 0.5, of: |f| &mut f.time.refetch_loss.value },
-    Coefficient { name: "run_bytes", start: 30.0, of: |f| &mut f.time.run_bytes.value },
-    Coefficient { name: "translation_cycles", start: 25.0, of: |f| &mut f.time.translation_cycles.value },
-    Coefficient { name: "dispatch_cycles", start: 5.0, of: |f| &mut f.time.dispatch_cycles.value },
+    Coefficient { name: "l1_pipe", start: 1.0, of: |f| f.time.l1_pipe.number() },
+    Coefficient { name: "scatter_loss", start: 0.6, of: |f| f.time.scatter_loss.number() },
+    Coefficient { name: "scatter_half", start: 1.0, of: |f| f.time.scatter_half.number() },
+    Coefficient { name: "refetch_loss", start: 0.5, of: |f| f.time.refetch_loss.number() },
+    Coefficient { name: "run_bytes", start: 30.0, of: |f| f.time.run_bytes.number() },
+    Coefficient { name: "translation_cycles", start: 25.0, of: |f| f.time.translation_cycles.number() },
+    Coefficient { name: "dispatch_cycles", start: 5.0, of: |f| f.time.dispatch_cycles.number() },
     Coefficient { name: "launch_seconds", start: 4e-6, of: launch_seconds },
-    Coefficient { name: "few_blocks", start: 0.1, of: |f| &mut f.time.few_blocks.value },
+    Coefficient { name: "few_blocks", start: 0.1, of: |f| f.time.few_blocks.number() },
 ];
 
 fn hill(curve: &mut Curve) -> (&mut f64, &mut f64) {
@@ -62,8 +55,8 @@ fn hill(curve: &mut Curve) -> (&mut f64, &mut f64) {
 }
 
 fn launch_seconds(fit: &mut Fit) -> &mut f64 {
-    let none = || curve::CoefficientValue { value: 1e-6, source: String::new() };
-    &mut fit.time.launch_seconds.get_or_insert_with(none).value
+    let none = || curve::CoefficientValue::new(1e-6, "");
+    fit.time.launch_seconds.get_or_insert_with(none).number()
 }
 
 /// Fits some coefficients from their far starts; the others stay. Takes `tries` losses.

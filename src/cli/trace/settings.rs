@@ -60,7 +60,7 @@ pub(super) struct ModelArguments {
     pub latency: u32,
     /// Spread of the latency: the standard deviation of a half-normal distribution that is added to it
     #[arg(long, default_value_t = 0.0, value_name = "SIGMA")]
-    pub deviation: f64,
+    deviation: f64,
     /// Latency of a hit
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub hit_latency: u32,

@@ -10,6 +10,7 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
 use super::settings::ModelArguments;
+use crate::quantity::Ratio;
 use crate::report::trace::{TraceHead, TraceSweepDocument, TraceSweepPoint};
 use crate::trace::coalesce::Requests;
 use crate::trace::reuse::MissTypes;
@@ -91,7 +92,7 @@ fn point(
     let (misses, full) = MissTypes::simulated(requests, opened.facts().block_threads(), &config);
     Ok(Some(TraceSweepPoint {
         parameter,
-        factor,
+        factor: Ratio::new(factor),
         value,
         miss_rate_percent: full.miss_rate_percent,
         requests: requests.requests.len() as u64,

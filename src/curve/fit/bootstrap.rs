@@ -1,10 +1,10 @@
 //! Intervals by fitting to resampled points (Efron, "Bootstrap methods: another look at the jackknife",
 //! 1979): they need no formula for the noise.
 
-use super::covariance::Interval;
 use super::points::Points;
 use super::robust::{FitOptions, FittedCurve, refit};
 use super::starts::quantile;
+use crate::curve::interval::Interval;
 use crate::parallel;
 use crate::random::Random;
 
@@ -26,7 +26,7 @@ pub fn bootstrap(
         let mut values: Vec<f64> = all.iter().map(|v| v[i]).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: f64| quantile(&values, share).unwrap_or(f64::NAN);
-        Interval([at(0.025), at(0.975)])
+        Interval::new(at(0.025), at(0.975))
     };
     (0..found.values.len()).map(of).collect()
 }

@@ -1,22 +1,8 @@
 //! How far parameters may be off.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::points::Residuals;
 use super::solver::solved;
-
-/// A 95 % interval, in the unit of what it is of; its lower and its upper end.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub struct Interval(pub [f64; 2]);
-
-impl Interval {
-    /// Whether a value lies in it.
-    pub fn holds(&self, value: f64) -> bool {
-        (self.0[0]..=self.0[1]).contains(&value)
-    }
-}
+use crate::curve::interval::Interval;
 
 /// Covariance of the logarithms of parameters of a robust fit (Huber, "Robust Statistics", 1981, section
 /// 7.6): the inverse normal matrix of the residuals without loss, times mean psi^2 / (mean psi')^2. None
@@ -87,7 +73,7 @@ pub(super) fn intervals(logs: &[f64], covariance: &[Vec<f64>], free: f64) -> Vec
         .map(|(i, log)| {
             let variance = covariance[i][i];
             let by = t * variance.max(0.0).sqrt();
-            Interval([(log - by).exp(), (log + by).exp()])
+            Interval::around(*log, by)
         })
         .collect()
 }

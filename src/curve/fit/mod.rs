@@ -5,7 +5,7 @@
 //! let rate = |o: f64| 0.7 * (-4.6 * (-0.8 * o).exp()).exp();
 //! let points = Points::of_rates((0..40).map(|i| f64::from(i) * 0.2).map(|o| (o, rate(o))));
 //! let found = fit(&points, CurveShape::Rising, &FitOptions::default()).unwrap();
-//! assert!((found.values[0] - 0.7).abs() < 1e-6);
+//! assert!((found.values()[0] - 0.7).abs() < 1e-6);
 //! ```
 
 mod bootstrap;
@@ -20,7 +20,6 @@ mod solver;
 mod starts;
 
 pub use bootstrap::bootstrap;
-pub use covariance::Interval;
 pub(crate) use covariance::inverse;
 pub use loss::Loss;
 pub use noise::Noise;
@@ -28,4 +27,5 @@ pub use points::Points;
 pub use refuse::FitRefusal;
 pub use robust::{FitOptions, FittedCurve, fit};
 pub use shape::CurveShape;
-pub use solver::{LeastSquares, Normal, ParameterBounds, minimise};
+pub use solver::ParameterBounds;
+pub(crate) use solver::{LeastSquares, Normal, minimise};

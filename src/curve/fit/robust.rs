@@ -1,6 +1,6 @@
 //! The fit: several starts, a scale of residuals that outliers do not change, the kind of noise.
 
-use super::covariance::{Interval, covariance, intervals};
+use super::covariance::{covariance, intervals};
 use super::loss::Loss;
 use super::noise::{Noise, relative, scale, unlikely};
 use super::points::{Points, Residuals};
@@ -8,6 +8,9 @@ use super::refuse::{FitRefusal, check};
 use super::shape::CurveShape;
 use super::solver::{ParameterBounds, minimise};
 use super::starts::{quantile, starts};
+use crate::curve::interval::Interval;
+use crate::quantity::Residual;
+use crate::readable::readable;
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,37 +18,39 @@ pub struct FitOptions {
     /// What residuals cost.
     pub loss: Loss,
     /// Where the loss turns from squares to less; found from the residuals if left out.
-    pub scale: Option<f64>,
+    pub scale: Option<Residual>,
     /// How measurements spread.
     pub noise: Noise,
     /// Bounds of the parameters; those of rates if left out.
     pub bounds: Option<ParameterBounds>,
 }
 
+readable! {
 /// A fitted curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedCurve {
     /// The shape.
-    pub shape: CurveShape,
+    shape: CurveShape,
     /// Its parameters.
-    pub values: Vec<f64>,
+    values: Vec<f64>,
     /// Covariance of the logarithms of the parameters.
-    pub covariance: Vec<Vec<f64>>,
+    covariance: Vec<Vec<f64>>,
     /// 95 % intervals that follow from it.
-    pub intervals: Vec<Interval>,
+    intervals: Vec<Interval>,
     /// Which kind of noise was taken.
-    pub noise: Noise,
+    noise: Noise,
     /// Standard deviation of the residuals without the outliers; a share of the value if the noise is
     /// relative.
-    pub deviation: f64,
+    deviation: Residual,
     /// 1/2 C^2 sum rho((r / C)^2) with the loss rho and its scale C.
-    pub cost: f64,
+    cost: f64,
     /// That scale.
-    pub scale: f64,
+    scale: Residual,
     /// Points further than three standard deviations away.
-    pub outliers: usize,
+    outliers: usize,
     /// All points.
-    pub points: usize,
+    points: usize,
+}
 }
 
 impl FittedCurve {
@@ -73,10 +78,7 @@ const UNSURE: f64 = 1.1;
 /// The bounds of parameters of rates, as logarithms: a rate is at most 1, and transitions lie where
 /// caches are.
 fn bounds_of(shape: CurveShape) -> ParameterBounds {
-    let logs = |pairs: &[(f64, f64)]| ParameterBounds {
-        low: pairs.iter().map(|p| p.0.ln()).collect(),
-        high: pairs.iter().map(|p| p.1.ln()).collect(),
-    };
+    let logs = |pairs: &[(f64, f64)]| ParameterBounds::new(pairs.iter().copied()).logs();
     match shape {
         CurveShape::Hill => logs(&[(1e-4, 1e4), (0.05, 60.0)]),
         CurveShape::Rising => logs(&[(1e-4, 1.0), (1e-4, 1e8), (1e-4, 200.0)]),
@@ -89,13 +91,7 @@ pub fn fit(points: &Points, shape: CurveShape, options: &FitOptions) -> Result<F
     let mut o: Vec<f64> = points.oversubscriptions().collect();
     o.sort_by(f64::total_cmp);
     check(&o, points.len(), shape.parameters().len())?;
-    let bounds = match &options.bounds {
-        Some(b) => ParameterBounds {
-            low: b.low.iter().map(|v| v.ln()).collect(),
-            high: b.high.iter().map(|v| v.ln()).collect(),
-        },
-        None => bounds_of(shape),
-    };
+    let bounds = options.bounds.as_ref().map_or_else(|| bounds_of(shape), ParameterBounds::logs);
     let every = points.len().div_ceil(FEW).max(1);
     let few = points.some((0..points.len()).step_by(every));
     let of_few = Setting { points: &few, shape, options, bounds: bounds.clone() };
@@ -113,7 +109,7 @@ pub(super) fn refit(points: &Points, options: &FitOptions, near: &FittedCurve) -
     let noise = near.noise;
     let spread =
         if noise == Noise::Relative { relative(points, shape, &logs) } else { vec![1.0; points.len()] };
-    let start = Fitted { logs, noise, spread, deviation: near.deviation };
+    let start = Fitted { logs, noise, spread, deviation: near.deviation.get() };
     problem.settled(start, 3, COARSE).logs.iter().map(|l| l.exp()).collect()
 }
 
@@ -140,7 +136,7 @@ impl Setting<'_> {
 
     fn residuals_with<'a>(&'a self, spread: &'a [f64], deviation: f64) -> Residuals<'a> {
         let found = (self.options.loss.tuning() * deviation).max(self.exact());
-        let scale = self.options.scale.unwrap_or(found);
+        let scale = self.options.scale.map_or(found, Residual::get);
         Residuals { points: self.points, shape: self.shape, loss: self.options.loss, scale, spread }
     }
 
@@ -280,9 +276,9 @@ impl Setting<'_> {
             intervals,
             covariance,
             noise: best.noise,
-            deviation: best.deviation,
+            deviation: Residual::new(best.deviation),
             cost,
-            scale: residuals.scale,
+            scale: Residual::new(residuals.scale),
             outliers: all.iter().filter(|r| r.abs() > far).count(),
             points: self.points.len(),
             values,

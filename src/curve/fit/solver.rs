@@ -8,30 +8,30 @@
 use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
 
 /// Sums of squares, or of what a loss makes of them.
-pub trait LeastSquares {
+pub(crate) trait LeastSquares {
     /// Cost, gradient and normal matrix at some parameters.
     fn normal(&self, parameters: &[f64]) -> Normal;
 }
 
 /// Cost with gradient and normal matrix (the Hessian without second derivatives of residuals).
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Normal {
+pub(crate) struct Normal {
     /// Cost.
-    pub cost: f64,
+    pub(crate) cost: f64,
     /// Gradient.
-    pub gradient: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
     /// Normal matrix, row by row.
-    pub matrix: Vec<Vec<f64>>,
+    pub(crate) matrix: Vec<Vec<f64>>,
 }
 
 impl Normal {
     /// Of nothing, with so many parameters.
-    pub fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         Self { cost: 0.0, gradient: vec![0.0; n], matrix: vec![vec![0.0; n]; n] }
     }
 
     /// Adds a residual with its slope; the weight is the first derivative of rho. The cost is left alone.
-    pub fn add(&mut self, residual: f64, slope: &[f64], weight: f64) {
+    pub(crate) fn add(&mut self, residual: f64, slope: &[f64], weight: f64) {
         for ((row, gradient), &by) in self.matrix.iter_mut().zip(&mut self.gradient).zip(slope) {
             let weighted = weight * by;
             *gradient += weighted * residual;
@@ -45,13 +45,22 @@ impl Normal {
 /// The least and the largest value of each parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterBounds {
-    /// Least.
-    pub low: Vec<f64>,
-    /// Largest.
-    pub high: Vec<f64>,
+    pub(super) low: Vec<f64>,
+    pub(super) high: Vec<f64>,
 }
 
 impl ParameterBounds {
+    /// The least and the largest value of each parameter.
+    pub fn new(of_each: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let (low, high) = of_each.into_iter().unzip();
+        Self { low, high }
+    }
+
+    /// The same for the logarithms of parameters.
+    pub(super) fn logs(&self) -> Self {
+        Self::new(self.low.iter().zip(&self.high).map(|(low, high)| (low.ln(), high.ln())))
+    }
+
     fn held(&self, at: &[f64]) -> Vec<f64> {
         at.iter().zip(&self.low).zip(&self.high).map(|((v, low), high)| v.max(*low).min(*high)).collect()
     }
@@ -69,7 +78,7 @@ const MOST_DAMPING: f64 = 1e14;
 
 /// Parameters with the least cost from a start, and their normal equations. It ends where a step would
 /// change no parameter by more than `small`.
-pub fn minimise(
+pub(crate) fn minimise(
     problem: &impl LeastSquares,
     start: &[f64],
     bounds: &ParameterBounds,
@@ -222,11 +231,11 @@ mod tests {
 
     #[test]
     fn finds_the_lowest_place_within_bounds() {
-        let wide = ParameterBounds { low: vec![-9.0; 2], high: vec![9.0; 2] };
+        let wide = ParameterBounds::new([(-9.0, 9.0); 2]);
         let (best, normal) = minimise(&Valley, &[-1.2, 1.0], &wide, 1e-11);
         assert!((best[0] - 1.0).abs() < 1e-9 && (best[1] - 1.0).abs() < 1e-9 && normal.cost < 1e-18);
         // With x held at 0.5 the best y is 0.25.
-        let narrow = ParameterBounds { low: vec![-9.0; 2], high: vec![0.5, 9.0] };
+        let narrow = ParameterBounds::new([(-9.0, 0.5), (-9.0, 9.0)]);
         let (best, _) = minimise(&Valley, &[-1.2, 1.0], &narrow, 1e-11);
         assert!((best[0] - 0.5).abs() < 1e-12 && (best[1] - 0.25).abs() < 1e-9, "{best:?}");
     }

@@ -10,12 +10,13 @@ mod loops;
 mod params;
 mod symbols;
 
-use super::document::{KernelDoc, WorkDoc};
+use super::document::KernelDoc;
 use super::leaf::{Number, Precision};
 use super::limits::Limits;
 use super::model::{Field, Kernel, Statement, Work};
+use super::work::{Instructions, InstructionsDoc, WorkDoc};
 use crate::effort::spend_on;
-use crate::expr::{Expr, evaluate};
+use crate::expr::Expr;
 use crate::text::{Decoder, Diagnostic, Severity, Span};
 use symbols::Symbols;
 
@@ -125,28 +126,50 @@ fn work(
     let doc = doc.unwrap_or(&empty);
     let flops = match &doc.flops {
         None => None,
-        Some(Number::Float(value)) => Some((*value, doc.span)),
-        Some(Number::Formula(formula)) => match evaluate(&formula.0, symbols) {
-            Ok(value) => Some((value as f64, formula.0.span)),
-            Err(error) => {
-                symbols.report(error, decoder);
-                return None;
-            }
-        },
+        Some(flops) => Some(amount(flops, doc.span, ("flops", "operations"), symbols, decoder)?),
     };
-    if let Some((value, span)) = flops
-        && value < 0.0
-    {
-        decoder.report(Diagnostic::error("flops", span, "a work item cannot do fewer than 0 operations"));
-        return None;
-    }
+    let instructions = instructions(doc.instructions.as_ref(), symbols, decoder)?;
     let unit = doc.unit.clone().unwrap_or_else(|| "LUP".to_owned());
     let precision = doc.precision.unwrap_or_else(|| {
         let mut used = vec![false; fields.len()];
         accesses::used(body, &mut used);
         widest(fields.iter().zip(used).filter(|f| f.1).map(|f| f.0))
     });
-    Some(Work { unit, flops: flops.map(|f| f.0), precision })
+    Some(Work { unit, flops, precision, instructions })
+}
+
+/// A number of at least 0, or nothing after reporting why there is none; what is not a formula stands at `span`.
+fn amount(
+    number: &Number,
+    span: Span,
+    (code, things): (&'static str, &str),
+    symbols: &Symbols,
+    decoder: &mut Decoder,
+) -> Option<f64> {
+    let (value, span) = match number {
+        Number::Float(value) => (*value, span),
+        Number::Formula(formula) => (params::value(&formula.0, symbols, decoder)? as f64, formula.0.span),
+    };
+    if value < 0.0 {
+        let message = format!("a work item cannot do fewer than 0 {things}");
+        decoder.report(Diagnostic::error(code, span, message).help("leave the key out if it is not known"));
+        return None;
+    }
+    Some(value)
+}
+
+fn instructions(
+    doc: Option<&InstructionsDoc>,
+    symbols: &Symbols,
+    decoder: &mut Decoder,
+) -> Option<Instructions> {
+    let counts = doc.iter().flat_map(|doc| &doc.0).map(|(class, number, span)| {
+        let things = format!("`{}` instructions", class.word());
+        Some((*class, amount(number, *span, ("instructions", &things), symbols, decoder)?))
+    });
+    // Each is looked at before the first failure counts: every fault is reported.
+    let counts: Vec<Option<_>> = counts.collect();
+    Instructions::new(counts.into_iter().collect::<Option<Vec<_>>>()?)
 }
 
 /// The precision of the widest of these floating-point fields.

@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::parts::Parts;
-use crate::curve::fit::{
-    CurveShape, FitOptions, FitRefusal, FittedCurve, Interval, Noise, Points, bootstrap, fit,
-};
+use crate::curve::Interval;
+use crate::curve::fit::{CurveShape, FitOptions, FitRefusal, FittedCurve, Noise, Points, bootstrap, fit};
 use crate::launch::Candidate;
 use crate::measure::join::{Case, MeasuredGroup};
-use crate::quantity::Ratio;
+use crate::quantity::{Plain, Ratio};
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,7 +45,7 @@ pub enum CurveOutcome {
     /// A number that is the same everywhere.
     Constant {
         /// The number.
-        value: f64,
+        value: Plain,
         /// Half of the rates, weighted, are between these.
         quartiles: Interval,
     },
@@ -176,7 +175,7 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>)
     } else {
         seen.sort_by(|a, b| a.measured_share.total_cmp(&b.measured_share));
         let at = |share| weighted(&seen, share).max(0.0);
-        CurveOutcome::Constant { value: at(0.5), quartiles: Interval([at(0.25), at(0.75)]) }
+        CurveOutcome::Constant { value: Plain::new(at(0.5)), quartiles: Interval::new(at(0.25), at(0.75)) }
     };
     CurveFit::new(name, title, outcome, seen)
 }
@@ -204,7 +203,7 @@ impl CurveFit {
     pub fn rate(&self, o: f64) -> Option<f64> {
         match &self.outcome {
             CurveOutcome::Curve(found, _) => Some(found.rate(o)),
-            CurveOutcome::Constant { value, .. } => Some(*value),
+            CurveOutcome::Constant { value, .. } => Some(value.get()),
             CurveOutcome::Kept(_) => None,
         }
     }

@@ -10,7 +10,8 @@ use super::launches::Launches;
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{TimeFitOutcome, fit_time};
-use crate::curve::fit::{FitOptions, Interval};
+use crate::curve::Interval;
+use crate::curve::fit::FitOptions;
 use crate::curve::{CoefficientSource, Curve, Fit, VolumeFit, coefficient, rounded};
 use crate::measure::join::{Case, Library, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
@@ -186,7 +187,7 @@ impl All<'_> {
         all.push(one);
         let one = constant("partial_store", "L2, redundant stores, mean", &rows);
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            set(fits, |v| v.partial_store.value = value.min(1.0));
+            set(fits, |v| v.partial_store.value = value.get().min(1.0));
         }
         all.push(one);
         let one = constant(
@@ -195,7 +196,7 @@ impl All<'_> {
             &self.rows(fits, |e, _, c, fit| stores_l2(e, c, fit)),
         );
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            set(fits, |v| v.partial_store_l2.value = value);
+            set(fits, |v| v.partial_store_l2.value = value.get());
         }
         all.push(one);
         let rows = self.rows(fits, l2);
@@ -254,20 +255,20 @@ impl All<'_> {
                 for (quantity, sum) in MeasuredQuantity::ALL.into_iter().zip(&mut sums) {
                     let Some(pair) = case.pair(quantity, &group.device) else { continue };
                     sum.2 = true;
-                    if let Some(PercentShare(error)) = pair.error() {
-                        (sum.0, sum.1) = (sum.0 + error.abs(), sum.1 + 1.0);
+                    if let Some(error) = pair.error() {
+                        (sum.0, sum.1) = (sum.0 + error.get().abs(), sum.1 + 1.0);
                     }
                 }
             }
         }
         let all = MeasuredQuantity::ALL.into_iter().zip(sums).filter(|(_, sum)| sum.2);
-        all.map(|(quantity, sum)| (quantity, PercentShare(sum.0 / f64::max(sum.1, 1.0)))).collect()
+        all.map(|(quantity, sum)| (quantity, PercentShare::new(sum.0 / f64::max(sum.1, 1.0)))).collect()
     }
 
     /// Says where each new coefficient comes from.
     fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[&TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
-        let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, [f64; 2]>| {
+        let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, Interval>| {
             CoefficientSource {
                 text: text.clone(),
                 rows: u32::try_from(rows).ok(),
@@ -287,7 +288,7 @@ impl All<'_> {
                 CurveOutcome::Kept(_) => continue,
             };
             let error = match &curve.outcome {
-                CurveOutcome::Curve(found, _) => Some(PercentShare(found.deviation)),
+                CurveOutcome::Curve(found, _) => Some(PercentShare::new(found.deviation.get())),
                 _ => None,
             };
             let used = match curve.name {
@@ -346,6 +347,7 @@ fn curve_of(fit: &CurveFit) -> Option<Curve> {
     }
 }
 
-fn ends(interval: &Interval) -> [f64; 2] {
-    interval.0.map(rounded)
+/// The ends with as many digits as coefficients have.
+fn ends(interval: &Interval) -> Interval {
+    Interval::new(rounded(interval.low()), rounded(interval.high()))
 }

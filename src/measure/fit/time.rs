@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::launches::Launches;
-use crate::curve::fit::{Interval, LeastSquares, Normal, ParameterBounds, minimise};
+use crate::curve::Interval;
+use crate::curve::fit::{LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
 use crate::measure::join::Case;
 use crate::parallel;
@@ -23,9 +24,9 @@ pub struct TimeFitOutcome {
     #[serde(skip)]
     pub(super) of: Option<usize>,
     /// Its value before.
-    pub before: f64,
+    pub(crate) before: f64,
     /// Its value now.
-    pub value: f64,
+    pub(crate) value: f64,
     /// 95 % interval.
     pub interval: Option<Interval>,
     /// Why the value is kept.
@@ -138,7 +139,7 @@ pub(super) fn fit_time(
     for ((place, &before), kept) in places.iter().zip(&base).zip(kept) {
         let found = if kept.is_none() { fitted.next() } else { None };
         let (value, interval) = match found {
-            Some((log, by)) => (log.exp(), Some(Interval([-1.96, 1.96].map(|t| (log + t * by).exp())))),
+            Some((log, by)) => (log.exp(), Some(Interval::around(*log, 1.96 * by))),
             None => (before, None),
         };
         place.set(&mut after, value);
@@ -236,10 +237,7 @@ impl Times<'_> {
     fn settled(mut self) -> (Vec<f64>, Vec<f64>) {
         let n = self.which.len();
         let wide = (3.0_f64 * PRIOR, n);
-        let bounds = ParameterBounds {
-            low: self.prior.iter().map(|p| p - wide.0).collect(),
-            high: self.prior.iter().map(|p| p + wide.0).collect(),
-        };
+        let bounds = ParameterBounds::new(self.prior.iter().map(|p| (p - wide.0, p + wide.0)));
         let mut logs = self.prior.to_vec();
         for _ in 0..6 {
             self.scale = deviation(&self.residuals(&logs)).max(1e-6);

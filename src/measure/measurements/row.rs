@@ -23,7 +23,14 @@ pub struct MeasuredValue {
     /// Of a launch or of a work item; of the launch for what says how fast it was.
     pub per: Per,
     /// The number.
-    pub amount: f64,
+    pub(in crate::measure) amount: f64,
+}
+
+impl MeasuredValue {
+    /// The number, in the base unit of its quantity.
+    pub fn amount(&self) -> f64 {
+        self.amount
+    }
 }
 
 /// One measured launch.

@@ -46,6 +46,8 @@ record! {
         measured: Named<CellFormula> [required],
         /// Times are compared per so many of these, for example time steps of a launch.
         per: CellFormula,
+        /// Instructions that a thread issues for a work item, by class, as columns or formulas.
+        instructions: Named<CellFormula>,
         /// What the caches held when launches began: `warm` or `cold`.
         caches: Spanned<String>,
         /// Only some of the rows, drawn by chance.

@@ -4,6 +4,7 @@ use super::condition::Test;
 use super::document::{CellFormula, Choice, ClockDocument, Many, SetDocument};
 use super::formula::{Columns, Formula};
 use crate::device::{Frequency, Quantity as _};
+use crate::kernel::InstructionClass;
 use crate::measure::measurements::{Column, MeasuredQuantity, Unit};
 use crate::text::{Diagnostic, Named, Spanned};
 use crate::traffic::Caches;
@@ -62,6 +63,7 @@ pub(super) struct Plan {
     pub(super) shared: Option<Formula>,
     pub(super) measured: Vec<(MeasuredQuantity, Unit, Formula)>,
     pub(super) per: Option<Formula>,
+    pub(super) instructions: Vec<(InstructionClass, Formula)>,
     pub(super) caches: Option<Caches>,
     pub(super) config: Vec<usize>,
     pub(super) group: Vec<usize>,
@@ -129,6 +131,18 @@ impl Finder {
                 None => Clock::Formula(self.formula(formula)?),
             },
         })
+    }
+
+    /// A class of instructions.
+    fn class(&mut self, name: &Spanned<String>) -> Option<InstructionClass> {
+        let found = InstructionClass::ALL.iter().find(|class| class.word() == name.value);
+        if found.is_none() {
+            let known: Vec<&str> = InstructionClass::ALL.iter().map(|class| class.word()).collect();
+            let message = format!("`{}` is no class of instructions", name.value);
+            let help = format!("these are known: {}", known.join(", "));
+            self.errors.push(Diagnostic::error("instructions", name.span, message).help(help));
+        }
+        found.copied()
     }
 
     /// A quantity with its unit, as the heads of measurement files have it.
@@ -204,6 +218,12 @@ impl Plan {
             .flat_map(|p| &p.0)
             .filter_map(|(name, formula)| Some((name.value.clone(), f.formula(formula)?)))
             .collect();
+        let instructions: Vec<_> = set
+            .instructions
+            .iter()
+            .flat_map(|i| &i.0)
+            .filter_map(|(name, formula)| Some((f.class(name)?, f.formula(formula)?)))
+            .collect();
         let parts = set
             .parts
             .iter()
@@ -237,6 +257,7 @@ impl Plan {
             shared: launch.and_then(|l| l.shared.as_ref()).and_then(|s| f.formula(s)),
             measured,
             per: set.per.as_ref().and_then(|p| f.formula(p)),
+            instructions,
             caches,
             config: f.all(set.config.as_ref()),
             group: f.all(set.group.as_ref()),

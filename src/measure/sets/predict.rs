@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::set::{MeasuredSet, SetLaunch};
 use crate::device::Device;
 use crate::expr::{Coefficient as _, Scale};
-use crate::kernel::{Kernel, RegisterRule};
+use crate::kernel::{Instructions, Kernel, RegisterRule};
 use crate::launch::Candidate;
 use crate::measure::join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, estimator, measured};
 use crate::measure::measurements::{MeasuredQuantity, MeasuredRow};
 use crate::parallel;
 use crate::predict::{Terms, Unpredicted};
+use crate::quantity::Share;
 use crate::text::Fault;
 
 /// A configuration with its prediction.
@@ -39,7 +40,7 @@ pub struct PredictedCase {
     /// What is predicted to limit it.
     pub limiter: &'static str,
     /// Share of the warps that could be resident.
-    pub occupancy: f64,
+    pub occupancy: Share,
     /// Parts of the predicted time of the launch.
     pub terms: Terms,
 }
@@ -288,6 +289,14 @@ fn launched(mut kernel: Kernel, launch: &SetLaunch) -> Kernel {
     if let Some(grid) = launch.grid {
         kernel.launch.grid = Some(grid.map(Scale::int));
     }
+    if !launch.instructions.is_empty() {
+        let said = |class| launch.instructions.iter().any(|i| i.0 == class);
+        let others = kernel.work.instructions.given().filter(|(class, _)| !said(*class));
+        let others: Vec<_> = others.map(|(class, count)| (class, count.get())).collect();
+        let own = launch.instructions.iter().map(|(class, count)| (*class, count.get()));
+        let all = Instructions::new(own.chain(others));
+        kernel.work.instructions = all.expect("counts are at least 0, and classes stand once in a mapping");
+    }
     kernel
 }
 
@@ -310,7 +319,7 @@ fn summary(set: &MeasuredSet, at: usize, group: &MeasuredGroup, case: &Case) -> 
         seconds,
         values: volumes.filter_map(|q| Some((q, case.pair(q, &group.device)?))).collect(),
         limiter: prediction.time.limiter.word(),
-        occupancy: prediction.occupancy.fraction.get(),
+        occupancy: prediction.occupancy.fraction,
         terms: prediction.time.terms,
     }
 }

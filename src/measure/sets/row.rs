@@ -2,8 +2,9 @@
 
 use super::formula::{BadCell, Cells, Formula, Numbers};
 use super::plan::{Chosen, Clock, Plan};
-use super::set::SetLaunch;
+use super::set::{Count, SetLaunch};
 use super::table::Row;
+use crate::kernel::InstructionClass;
 use crate::launch::{Candidate, extents};
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject, MeasuredValue};
 use crate::space::{Block, Fold, Shape};
@@ -64,6 +65,7 @@ pub(super) fn understood(plan: &Plan, row: &Row<'_>) -> Result<Understood, BadCe
         shared_bytes: count(plan.shared.as_ref(), row, "shared memory", 0)?,
         grid,
         clock_hz: clock(&plan.clock, row)?,
+        instructions: instructions(plan, row)?,
         subject,
     };
     let per = match &plan.per {
@@ -135,6 +137,19 @@ fn count(formula: Option<&Formula>, row: &Row<'_>, what: &str, least: i64) -> Re
         }
         value => Ok(value),
     }
+}
+
+/// Counts of instructions per work item, as far as the row has them.
+fn instructions(plan: &Plan, row: &Row<'_>) -> Result<Vec<(InstructionClass, Count)>, BadCell> {
+    let mut found = Vec::new();
+    for (class, formula) in &plan.instructions {
+        let Some(number) = formula.value(row, Numbers::Real)? else { continue };
+        match Count::new(number) {
+            Some(count) => found.push((*class, count)),
+            None => return bad(formula.column(), format!("a thread cannot issue {number} instructions")),
+        }
+    }
+    Ok(found)
 }
 
 fn clock(clock: &Clock, row: &Row<'_>) -> Result<Option<u64>, BadCell> {

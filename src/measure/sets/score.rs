@@ -12,6 +12,7 @@ use crate::measure::join::ValuePair;
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
 use crate::measure::validate::spearman;
+use crate::quantity::Correlation;
 
 /// Predicted times that are this much longer than the shortest are as good a choice.
 const TIE: f64 = 1.04;
@@ -37,7 +38,7 @@ pub struct SetScore {
     /// The median of predicted over measured times.
     pub time_ratio: Option<f64>,
     /// Spearman's rank correlation of all times, of several problems together.
-    pub spearman: Option<f64>,
+    pub spearman: Option<Correlation>,
     /// How good the choices are: means over problems with enough configurations; null if there are none.
     pub choice: Option<ChoiceScore>,
     /// Errors of everything else that was measured.
@@ -74,7 +75,7 @@ pub struct ChoiceScore {
     /// Problems.
     pub problems: usize,
     /// Spearman's rank correlation within a problem.
-    pub spearman: f64,
+    pub spearman: Correlation,
     /// The configuration that is predicted to be the fastest.
     #[serde(rename = "first_percent")]
     pub first: PercentShare,
@@ -82,7 +83,7 @@ pub struct ChoiceScore {
     #[serde(rename = "first_group_percent")]
     pub first_group: PercentShare,
     /// How many these are.
-    pub first_group_size: f64,
+    pub(crate) first_group_size: f64,
     /// The best of the first five.
     #[serde(rename = "first_five_percent")]
     pub first_five: PercentShare,
@@ -109,7 +110,7 @@ pub struct NoiseScore {
     /// Configurations that were measured more than once.
     pub configurations: usize,
     /// Spearman's rank correlation of the first and second times: no prediction can be expected to do better.
-    pub spearman: f64,
+    pub spearman: Correlation,
     /// The median of their differences, in percent.
     #[serde(rename = "median_difference_percent")]
     pub difference: PercentShare,
@@ -173,7 +174,7 @@ impl PredictedSet {
             rejected: scope.cases.len() - cases.len(),
             time: errors(MeasuredQuantity::Time, times.iter().copied()),
             time_ratio: (!ratios.is_empty()).then(|| median(&mut ratios)),
-            spearman: (pairs.len() > 1).then(|| spearman(&pairs)),
+            spearman: (pairs.len() > 1).then(|| Correlation::new(spearman(&pairs))),
             choice: self.choices(cases, least),
             volumes: MeasuredQuantity::ALL.into_iter().filter_map(volume).collect(),
             noise: noise(&scope.repeated),
@@ -227,15 +228,15 @@ fn choice(mut cases: Vec<Timed<'_>>, usual: Option<f64>) -> ChoiceScore {
     let random = average(&shares);
     ChoiceScore {
         problems: 1,
-        spearman: spearman(&pairs),
-        first: PercentShare(first),
-        first_group: PercentShare(first_group),
+        spearman: Correlation::new(spearman(&pairs)),
+        first: PercentShare::new(first),
+        first_group: PercentShare::new(first_group),
         first_group_size: tied as f64,
-        first_five: PercentShare(first_five),
-        random_five: best_of_five(&mut shares).map(PercentShare),
-        random: PercentShare(random),
-        usual: usual.filter(|_| shortest.is_finite()).map(|u| PercentShare(shortest / u)),
-        worst_first: PercentShare(first),
+        first_five: PercentShare::new(first_five),
+        random_five: best_of_five(&mut shares).map(PercentShare::new),
+        random: PercentShare::new(random),
+        usual: usual.filter(|_| shortest.is_finite()).map(|u| PercentShare::new(shortest / u)),
+        worst_first: PercentShare::new(first),
         chosen: Some(cases[0].name.to_owned()),
     }
 }
@@ -261,27 +262,27 @@ fn mean(scores: &[ChoiceScore]) -> Option<ChoiceScore> {
     let first = scores.first()?;
     let over = |of: &dyn Fn(&ChoiceScore) -> f64| scores.iter().map(of).sum::<f64>() / scores.len() as f64;
     let some = |of: &dyn Fn(&ChoiceScore) -> Option<PercentShare>| {
-        let known: Vec<f64> = scores.iter().filter_map(|s| Some(of(s)?.0)).collect();
-        (!known.is_empty()).then(|| PercentShare(known.iter().sum::<f64>() / known.len() as f64))
+        let known: Vec<f64> = scores.iter().filter_map(|s| Some(of(s)?.get())).collect();
+        (!known.is_empty()).then(|| PercentShare::new(known.iter().sum::<f64>() / known.len() as f64))
     };
     Some(ChoiceScore {
         problems: scores.len(),
-        spearman: over(&|s| s.spearman),
-        first: PercentShare(over(&|s| s.first.0)),
-        first_group: PercentShare(over(&|s| s.first_group.0)),
+        spearman: Correlation::new(over(&|s| s.spearman.get())),
+        first: PercentShare::new(over(&|s| s.first.get())),
+        first_group: PercentShare::new(over(&|s| s.first_group.get())),
         first_group_size: over(&|s| s.first_group_size),
-        first_five: PercentShare(over(&|s| s.first_five.0)),
+        first_five: PercentShare::new(over(&|s| s.first_five.get())),
         random_five: some(&|s| s.random_five),
-        random: PercentShare(over(&|s| s.random.0)),
+        random: PercentShare::new(over(&|s| s.random.get())),
         usual: some(&|s| s.usual),
-        worst_first: PercentShare(scores.iter().map(|s| s.first.0).fold(f64::INFINITY, f64::min)),
+        worst_first: PercentShare::new(scores.iter().map(|s| s.first.get()).fold(f64::INFINITY, f64::min)),
         chosen: if scores.len() == 1 { first.chosen.clone() } else { None },
     })
 }
 
 /// Errors of a quantity; none if it was not measured.
 fn errors(quantity: MeasuredQuantity, pairs: impl Iterator<Item = ValuePair>) -> Option<ErrorScore> {
-    let errors: Vec<f64> = pairs.filter_map(|p| Some(p.error()?.0)).collect();
+    let errors: Vec<f64> = pairs.filter_map(|p| Some(p.error()?.get())).collect();
     if errors.is_empty() {
         return None;
     }
@@ -290,9 +291,9 @@ fn errors(quantity: MeasuredQuantity, pairs: impl Iterator<Item = ValuePair>) ->
     Some(ErrorScore {
         quantity,
         configurations: errors.len(),
-        error: PercentShare(sizes.iter().sum::<f64>() / count),
-        median: PercentShare(median(&mut sizes)),
-        bias: PercentShare(errors.iter().sum::<f64>() / count),
+        error: PercentShare::new(sizes.iter().sum::<f64>() / count),
+        median: PercentShare::new(median(&mut sizes)),
+        bias: PercentShare::new(errors.iter().sum::<f64>() / count),
     })
 }
 
@@ -303,8 +304,8 @@ fn noise(repeated: &[(f64, f64)]) -> Option<NoiseScore> {
     let mut differences: Vec<f64> = repeated.iter().map(|(a, b)| (a / b - 1.0).abs()).collect();
     Some(NoiseScore {
         configurations: repeated.len(),
-        spearman: spearman(repeated),
-        difference: PercentShare(median(&mut differences)),
+        spearman: Correlation::new(spearman(repeated)),
+        difference: PercentShare::new(median(&mut differences)),
     })
 }
 
@@ -330,7 +331,7 @@ mod tests {
             ]
         };
         let score = choice(cases(), Some(32.0));
-        let near = |share: PercentShare, expected: f64| (share.0 - expected).abs() < 1e-12;
+        let near = |share: PercentShare, expected: f64| (share.get() - expected).abs() < 1e-12;
         assert!(near(score.first, 0.4) && score.chosen.as_deref() == Some("a"));
         assert!(near(score.first_group, (0.4 + 0.8 + 0.2) / 3.0));
         assert!(near(score.first_five, 0.8) && near(score.usual.unwrap(), 0.25));
@@ -349,7 +350,7 @@ mod tests {
     fn repetitions_tell_the_noise() {
         assert_eq!(noise(&[(1.0, 1.0)]), None);
         let found = noise(&[(1.0, 1.1), (2.0, 2.0), (3.0, 2.9)]).unwrap();
-        assert!((found.spearman - 1.0).abs() < 1e-12 && found.configurations == 3);
-        assert!((found.difference.0 - (3.0 / 2.9 - 1.0)).abs() < 1e-12);
+        assert!((found.spearman.get() - 1.0).abs() < 1e-12 && found.configurations == 3);
+        assert!((found.difference.get() - (3.0 / 2.9 - 1.0)).abs() < 1e-12);
     }
 }

@@ -1,5 +1,6 @@
 //! Sets of measured launches.
 
+use crate::kernel::InstructionClass;
 use crate::launch::Candidate;
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject};
 
@@ -49,6 +50,22 @@ pub struct SetLaunch {
     pub grid: Option<[i64; 3]>,
     /// The clock in Hz, if not that of the device.
     pub clock_hz: Option<u64>,
+    /// Instructions that a thread issues for a work item, by class, instead of those of the kernel.
+    pub(super) instructions: Vec<(InstructionClass, Count)>,
+}
+
+/// A finite number of at least 0, which can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Count(u64);
+
+impl Count {
+    pub(super) fn new(count: f64) -> Option<Self> {
+        (count.is_finite() && count >= 0.0).then(|| Self(count.to_bits()))
+    }
+
+    pub(super) fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
 }
 
 /// A configuration.
@@ -64,9 +81,9 @@ pub struct SetCase {
     /// What was measured, once or several times.
     pub rows: Vec<MeasuredRow>,
     /// Times are compared per so many of these.
-    pub per: f64,
+    pub(crate) per: f64,
     /// The median of its times, in seconds or something proportional to them.
-    pub duration: Option<f64>,
+    pub(crate) duration: Option<f64>,
 }
 
 /// Configurations that are alternatives to each other.
@@ -76,7 +93,7 @@ pub struct Problem {
     /// Its name.
     pub name: String,
     /// How long the usual choice takes, in seconds or something proportional to them.
-    pub usual: Option<f64>,
+    pub(crate) usual: Option<f64>,
 }
 
 /// What a scope is.
@@ -114,5 +131,5 @@ pub struct Scope {
     /// How many configurations it has in the data.
     pub configurations: usize,
     /// Of those that were measured more than once, the first two times, in seconds or something proportional.
-    pub repeated: Vec<(f64, f64)>,
+    pub(crate) repeated: Vec<(f64, f64)>,
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::measure::share::PercentShare;
+use crate::quantity::Correlation;
 
 /// How well the order of launches is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -14,9 +15,9 @@ pub struct OrderScore {
     /// Launches with a measured time.
     pub launches: usize,
     /// Spearman's rank correlation of predicted and measured times.
-    pub spearman: f64,
+    pub spearman: Correlation,
     /// Kendall's rank correlation, tau-b.
-    pub kendall: f64,
+    pub kendall: Correlation,
     /// Rate of the first choice over the best one, in percent.
     #[serde(rename = "first_percent")]
     pub first: PercentShare,
@@ -38,10 +39,10 @@ pub fn order(pairs: &[(f64, f64)]) -> Option<OrderScore> {
     let best = least(&sorted);
     Some(OrderScore {
         launches: pairs.len(),
-        spearman: spearman(pairs),
-        kendall: kendall(pairs),
-        first: PercentShare(best / sorted[0].1),
-        first_five: PercentShare(best / least(&sorted[..sorted.len().min(5)])),
+        spearman: Correlation::new(spearman(pairs)),
+        kendall: Correlation::new(kendall(pairs)),
+        first: PercentShare::new(best / sorted[0].1),
+        first_five: PercentShare::new(best / least(&sorted[..sorted.len().min(5)])),
         best_at: 1 + sorted.iter().take_while(|p| p.1 > best).count(),
     })
 }
@@ -157,15 +158,18 @@ mod tests {
     #[test]
     fn orders_have_their_figures() {
         let same = order(&[(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)]).unwrap();
-        assert!((same.spearman - 1.0).abs() < 1e-12 && (same.kendall - 1.0).abs() < 1e-12);
-        assert!((same.first.0 - 1.0).abs() < 1e-12 && same.best_at == 1);
+        assert!((same.spearman.get() - 1.0).abs() < 1e-12 && (same.kendall.get() - 1.0).abs() < 1e-12);
+        assert!((same.first.get() - 1.0).abs() < 1e-12 && same.best_at == 1);
         let reverse: Vec<(f64, f64)> = (1..=10).map(|i| (f64::from(i), f64::from(20 - i))).collect();
         let reverse = order(&reverse).unwrap();
-        assert!((reverse.spearman + 1.0).abs() < 1e-12 && (reverse.kendall + 1.0).abs() < 1e-12);
-        assert!((reverse.first.0 - 10.0 / 19.0).abs() < 1e-12);
-        assert!((reverse.first_five.0 - 10.0 / 15.0).abs() < 1e-12 && reverse.best_at == 10);
+        assert!((reverse.spearman.get() + 1.0).abs() < 1e-12 && (reverse.kendall.get() + 1.0).abs() < 1e-12);
+        assert!((reverse.first.get() - 10.0 / 19.0).abs() < 1e-12);
+        assert!((reverse.first_five.get() - 10.0 / 15.0).abs() < 1e-12 && reverse.best_at == 10);
         let tied = order(&[(1.0, 1.0), (1.0, 2.0)]).unwrap();
-        assert!(tied.spearman.abs() < 1e-12 && tied.kendall.abs() < 1e-12, "no order is predicted");
+        assert!(
+            tied.spearman.get().abs() < 1e-12 && tied.kendall.get().abs() < 1e-12,
+            "no order is predicted"
+        );
         assert_eq!(order(&[(1.0, 1.0)]), None);
     }
 }

@@ -8,6 +8,7 @@ use crate::launch::Candidate;
 use crate::measure::join::{MeasuredGroup, ValuePair};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
+use crate::quantity::Correlation;
 
 /// How good the predictions of some groups are.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,10 +92,10 @@ fn mean_order(orders: &[OrderScore]) -> Option<OrderScore> {
     let mean = |of: &dyn Fn(&OrderScore) -> f64| orders.iter().map(of).sum::<f64>() / orders.len() as f64;
     Some(OrderScore {
         launches: orders.iter().map(|o| o.launches).sum(),
-        spearman: mean(&|o| o.spearman),
-        kendall: mean(&|o| o.kendall),
-        first: PercentShare(mean(&|o| o.first.0)),
-        first_five: PercentShare(mean(&|o| o.first_five.0)),
+        spearman: Correlation::new(mean(&|o| o.spearman.get())),
+        kendall: Correlation::new(mean(&|o| o.kendall.get())),
+        first: PercentShare::new(mean(&|o| o.first.get())),
+        first_five: PercentShare::new(mean(&|o| o.first_five.get())),
         best_at,
     })
 }
@@ -106,7 +107,7 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         for case in &group.cases {
             let Some(pair) = case.pair(quantity, &group.device) else { continue };
             match pair.error() {
-                Some(PercentShare(error)) => launches.push((error, g, case, pair)),
+                Some(error) => launches.push((error.get(), g, case, pair)),
                 None => zeros += 1,
             }
         }
@@ -129,9 +130,9 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         quantity,
         launches: launches.len(),
         zeros,
-        error: PercentShare(error),
-        median: PercentShare(median),
-        bias: PercentShare(bias),
+        error: PercentShare::new(error),
+        median: PercentShare::new(median),
+        bias: PercentShare::new(bias),
         worst: named.collect(),
     })
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::probe::log::Run;
+use crate::readable::readable;
 
 /// Loads of all chases: more is refused.
 pub(super) const MOST_LOADS: usize = 1 << 27;
@@ -30,15 +31,17 @@ pub struct MshrPoint {
     pub cycles: f64,
 }
 
+readable! {
 /// A row of a table of throughput or latency: its name or parameters, and the number.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
     /// Column that it stood in, which names its unit.
-    pub what: String,
+    what: String,
     /// The other columns.
-    pub at: BTreeMap<String, String>,
+    at: BTreeMap<String, String>,
     /// The figure, in the unit of its column.
-    pub value: f64,
+    value: f64,
+}
 }
 
 /// All that logs hold.

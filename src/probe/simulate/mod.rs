@@ -9,7 +9,7 @@ mod waits;
 
 pub use cache::{Latencies, ProbedCache};
 pub use chase::{Chase, chase};
-pub use document::{SpecDocument, read_spec};
+pub use document::read_spec;
 pub use explore::{LineRange, explore};
 pub use spec::{CacheSpec, Prefetch, ProbeSpec, ReplacementRule, SetMapping, Trigger};
 pub use waits::{mshr_points, set_hash_runs};

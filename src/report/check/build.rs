@@ -23,7 +23,7 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
         guard: kernel.guard.as_ref().map(|g| names.cond(g)),
         folds: kernel.launch.folds.iter().filter_map(|&fold| fold_summary(kernel, fold)).collect(),
         launch: launch_summary(kernel, device, list),
-        device: device.map(|d| DeviceSummary { id: d.id.clone(), name: d.name.clone() }),
+        device: device.map(DeviceSummary::new),
         sets: None,
         warnings: kernel_warnings(kernel, sources),
     }
@@ -61,6 +61,7 @@ fn kernel_summary(kernel: &Kernel) -> KernelSummary {
         params: kernel.params.iter().cloned().collect(),
         flops: kernel.work.flops,
         precision: kernel.work.precision,
+        instructions: kernel.work.instructions.given().map(|(class, n)| (class, n.get())).collect(),
     }
 }
 
@@ -183,7 +184,7 @@ fn launch_summary(kernel: &Kernel, device: Option<&Device>, list: bool) -> Launc
                 Ok((launch, occupancy)) => {
                     summary.feasible = summary.feasible.map(|n| n + 1);
                     if let Some(configs) = &mut summary.configs {
-                        configs.push(config_summary(&launch, occupancy));
+                        configs.push(ConfigSummary { launch, occupancy });
                     }
                 }
                 Err(reason) => summary.infeasible.push(InfeasibleSummary {
@@ -210,17 +211,6 @@ fn place(
     }
     let occupancy = device.map(|d| occupancy(d, &launch)).transpose()?;
     Ok((launch, occupancy))
-}
-
-fn config_summary(launch: &Launch, occupancy: Option<Occupancy>) -> ConfigSummary {
-    ConfigSummary {
-        block: launch.candidate.block(),
-        fold: launch.candidate.fold(),
-        grid: launch.sizes.grid,
-        registers: launch.registers,
-        shared_bytes: launch.shared_bytes,
-        occupancy,
-    }
 }
 
 /// What deserves a look in a kernel document.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::kernel::{Precision, Space};
-use crate::launch::{Candidate, Occupancy};
-use crate::space::{Block, Fold, Grid};
+use crate::device::Device;
+use crate::kernel::{InstructionClass, Precision, Space};
+use crate::launch::{Candidate, Launch, Occupancy};
+use crate::space::Fold;
 
 /// What was understood of a kernel: `wavecast/check/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -96,6 +97,8 @@ pub struct KernelSummary {
     pub flops: Option<f64>,
     /// Their precision.
     pub precision: Precision,
+    /// Instructions that a thread issues for a work item, by class, as far as they are given.
+    pub instructions: BTreeMap<InstructionClass, f64>,
 }
 
 /// An array.
@@ -209,16 +212,9 @@ pub struct LaunchSummary {
 /// A candidate.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ConfigSummary {
-    /// Threads of a block along x, y, z.
-    pub block: Block,
-    /// Work items of a thread along x, y, z.
-    pub fold: Fold,
-    /// Blocks along x, y, z.
-    pub grid: Grid,
-    /// Registers of a thread.
-    pub registers: i64,
-    /// Shared memory of a block.
-    pub shared_bytes: i64,
+    /// The rest.
+    #[serde(flatten)]
+    pub launch: Launch,
     /// The occupancy on the device; null without one.
     pub occupancy: Option<Occupancy>,
 }
@@ -241,6 +237,13 @@ pub struct DeviceSummary {
     pub id: String,
     /// Its name.
     pub name: String,
+}
+
+impl DeviceSummary {
+    /// Of a device.
+    pub fn new(device: &Device) -> Self {
+        Self { id: device.id.clone(), name: device.name.clone() }
+    }
 }
 
 /// Something that deserves a look.

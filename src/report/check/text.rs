@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::document::{Check, ConfigSummary, FieldSummary, FoldSummary, KernelSummary, StatementSummary};
+use crate::launch::Occupancy;
 use crate::report::answer::{Answer, View};
 use crate::report::table::{Align, Table, fit};
 use crate::report::units::{bytes, counted, extents, grouped};
@@ -32,6 +33,11 @@ fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
         k.axes.iter().zip(&k.domain).map(|(a, n)| format!("{a} {}", grouped(*n))).collect();
     let total = if axes.len() > 1 { format!(" = {}", grouped(k.work_items)) } else { String::new() };
     let _ = writeln!(out, "domain  {}{total} {}{flops}", axes.join(" x "), k.unit);
+    if !k.instructions.is_empty() {
+        let counts: Vec<String> =
+            k.instructions.iter().map(|(class, n)| format!("{n} {}", class.word())).collect();
+        let _ = writeln!(out, "issues  {} instructions each", counts.join(", "));
+    }
     if !k.params.is_empty() {
         let params: Vec<String> = k.params.iter().map(|(n, v)| format!("{n} = {v}")).collect();
         let _ = writeln!(out, "params  {}", params.join(", "));
@@ -179,7 +185,9 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     }
     if let Some(configs) = &l.configs {
         let shown = configs.len().min(limit);
-        out.push_str(&configs_table(&configs[..shown]).text(2, width));
+        let mut table = Table::new(config_heads());
+        configs[..shown].iter().for_each(|config| table.row(config_cells(config)));
+        out.push_str(&table.text(2, width));
         if shown < configs.len() {
             let _ = writeln!(out, "  ... {} more; --all shows them", configs.len() - shown);
         }
@@ -187,52 +195,41 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     out
 }
 
-const KERNEL_COLUMNS: [(&str, Align); 2] = [("kernel", Align::Left), ("variant", Align::Left)];
+/// A column of candidates.
+type ConfigColumn = (&'static str, Align, fn(&ConfigSummary) -> String);
 
-const CONFIG_COLUMNS: [(&str, Align); 11] = [
-    ("block", Align::Right),
-    ("fold", Align::Right),
-    ("grid", Align::Right),
-    ("threads", Align::Right),
-    ("registers", Align::Right),
-    ("shared", Align::Right),
-    ("blocks/SM", Align::Right),
-    ("warps/SM", Align::Right),
-    ("occupancy", Align::Right),
-    ("limited by", Align::Left),
-    ("waves", Align::Right),
+const CONFIG_COLUMNS: [ConfigColumn; 11] = [
+    ("block", Align::Right, |c| extents(&*c.launch.candidate.block())),
+    ("fold", Align::Right, |c| extents(&*c.launch.candidate.fold())),
+    ("grid", Align::Right, |c| extents(&*c.launch.sizes.grid)),
+    ("threads", Align::Right, |c| c.launch.threads_per_block().to_string()),
+    ("registers", Align::Right, |c| c.launch.registers.to_string()),
+    ("shared", Align::Right, |c| c.launch.shared_bytes.to_string()),
+    ("blocks/SM", Align::Right, |c| resident(c, |o| o.blocks_per_sm.to_string())),
+    ("warps/SM", Align::Right, |c| resident(c, |o| o.warps_per_sm.to_string())),
+    ("occupancy", Align::Right, |c| resident(c, |o| format!("{:.3}", o.fraction))),
+    ("limited by", Align::Left, |c| resident(c, |o| o.limited_by.word().to_owned())),
+    ("waves", Align::Right, |c| resident(c, |o| format!("{:.2}", o.waves))),
 ];
 
-fn configs_table(configs: &[ConfigSummary]) -> Table {
-    let mut table = Table::new(CONFIG_COLUMNS);
-    for config in configs {
-        table.row(config_cells(config));
-    }
-    table
+/// What there is to say where a device is known.
+fn resident(config: &ConfigSummary, cell: fn(&Occupancy) -> String) -> String {
+    config.occupancy.as_ref().map(cell).unwrap_or_default()
 }
 
-fn config_cells(c: &ConfigSummary) -> [String; 11] {
-    let o = c.occupancy.as_ref();
-    let text = |value: Option<String>| value.unwrap_or_default();
-    [
-        extents(&*c.block),
-        extents(&*c.fold),
-        extents(&*c.grid),
-        c.block.iter().product::<i64>().to_string(),
-        c.registers.to_string(),
-        c.shared_bytes.to_string(),
-        text(o.map(|o| o.blocks_per_sm.to_string())),
-        text(o.map(|o| o.warps_per_sm.to_string())),
-        text(o.map(|o| format!("{:.3}", o.fraction))),
-        text(o.map(|o| o.limited_by.word().to_owned())),
-        text(o.map(|o| format!("{:.2}", o.waves))),
-    ]
+fn config_heads() -> impl Iterator<Item = (&'static str, Align)> {
+    CONFIG_COLUMNS.iter().map(|&(head, align, _)| (head, align))
+}
+
+fn config_cells(config: &ConfigSummary) -> impl Iterator<Item = String> {
+    CONFIG_COLUMNS.iter().map(move |(_, _, cell)| cell(config))
 }
 
 /// The candidates of several kernels as one table if they were asked for, otherwise the accesses.
 fn check_table(checks: &[&Check]) -> Table {
     if checks.iter().any(|c| c.launch.configs.is_some()) {
-        let mut table = Table::new([KERNEL_COLUMNS.as_slice(), CONFIG_COLUMNS.as_slice()].concat());
+        let mut table =
+            Table::new(["kernel", "variant"].map(|c| (c, Align::Left)).into_iter().chain(config_heads()));
         for check in checks {
             let variant = check.kernel.variant.clone().unwrap_or_default();
             for config in check.launch.configs.iter().flatten() {

@@ -9,7 +9,7 @@ use crate::launch::{Chosen, Instruction, Launch};
 use crate::predict::{AccessShare, Estimator, Explanation, Neighbour, Summary};
 use crate::quantity::{Bytes, PerItem, Ratio};
 use crate::report::check::Warning;
-use crate::report::prediction::{ChoiceDocument, head, result_document};
+use crate::report::prediction::{ChoiceDocument, OfVariant, head, result_document};
 
 /// An explanation as a document; `position` is that of the estimator whose launch is explained.
 pub fn explanation_document(
@@ -80,9 +80,7 @@ fn neighbour(from: &Summary, to: &Neighbour, variant: Option<String>) -> Neighbo
     let items = to.prediction.items / from.items;
     let change = |to: Bytes<PerItem>, from: Bytes<PerItem>| to * items - from;
     NeighbourDocument {
-        variant,
-        block: to.choice.candidate.block(),
-        fold: to.choice.candidate.fold(),
+        config: OfVariant { variant, launch: to.choice.candidate },
         listed: to.listed,
         rate_per_s: to.prediction.rate(),
         relative: Ratio::new(from.time.seconds / to.prediction.time.seconds),

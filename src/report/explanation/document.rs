@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::launch::Candidate;
 use crate::predict::{AccessCost, Halo, Layer, MemoryLevel};
 use crate::quantity::{Bytes, Cycles, ItemsPerSecond, PerItem, Ratio, Share};
 use crate::report::check::Warning;
-use crate::report::prediction::{ChoiceDocument, Head, ResultDocument};
-use crate::space::{Block, Domain, Fold};
+use crate::report::prediction::{ChoiceDocument, Head, OfVariant, ResultDocument};
+use crate::space::Domain;
 
 /// Why a launch is as fast as it is: `wavecast/explanation/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -81,12 +82,9 @@ pub struct NeighboursDocument {
 /// Another launch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct NeighbourDocument {
-    /// The variant, if the document has variants.
-    pub variant: Option<String>,
-    /// Threads of a block along x, y, z.
-    pub block: Block,
-    /// Work items of a thread along x, y, z.
-    pub fold: Fold,
+    /// What it is.
+    #[serde(flatten)]
+    pub config: OfVariant<Candidate>,
     /// Whether it is one of the candidates that were asked for.
     pub listed: bool,
     /// Work items per second.

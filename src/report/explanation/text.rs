@@ -191,10 +191,7 @@ fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width
         .filter(|n| all || n.relative.get() > 1.0)
         .take(if all { usize::MAX } else { NEIGHBOURS })
         .collect();
-    let same = |a: &NeighbourDocument, b: &NeighbourDocument| {
-        (&a.variant, a.block, a.fold) == (&b.variant, b.block, b.fold)
-    };
-    let best = neighbours.best.iter().filter(|b| !near.iter().any(|n| same(n, b)));
+    let best = neighbours.best.iter().filter(|b| !near.iter().any(|n| n.config == b.config));
     let variants = document.result.config.variant.is_some();
     let names: &[&str] = if variants { &["", "variant", "block", "fold"] } else { &["", "block", "fold"] };
     let mut table = Table::new(
@@ -228,8 +225,8 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
     let (r, v) = (&document.result, &document.result.volumes);
     let mut cells = vec![
         "this".to_owned(),
-        shape(r.config.block),
-        shape(r.config.fold),
+        shape(r.config.candidate.block()),
+        shape(r.config.candidate.fold()),
         giga(Some(r.rate_per_s)),
         "1.000".to_owned(),
         r.limiter.to_owned(),
@@ -243,8 +240,8 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
 fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
     let mut cells = vec![
         name.to_owned(),
-        shape(n.block),
-        shape(n.fold),
+        shape(n.config.block()),
+        shape(n.config.fold()),
         giga(Some(n.rate_per_s)),
         format!("{:.3}", n.relative),
         n.limiter.to_owned(),
@@ -255,7 +252,7 @@ fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
     let signed = |n: f64| if n.abs() < 0.005 { "0".to_owned() } else { format!("{n:+.2}") };
     cells.push(signed(c.l1_cycles.get()));
     cells.extend(changes.map(|n| signed(n.get())));
-    with_variant(cells, n.variant.as_ref())
+    with_variant(cells, n.config.variant.as_ref())
 }
 
 /// The variant stands behind the name of a row.
@@ -293,8 +290,8 @@ fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
                 document.head.kernel.name.clone(),
                 document.head.device.id.clone(),
                 config.variant.clone().unwrap_or_default(),
-                shape(config.block),
-                shape(config.fold),
+                shape(config.candidate.block()),
+                shape(config.candidate.fold()),
                 a.kind.to_owned(),
                 a.field.clone(),
                 a.at.clone(),

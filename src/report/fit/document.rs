@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
-use crate::curve::Fit;
-use crate::curve::fit::{FittedCurve, Interval, Noise};
+use crate::curve::fit::{FittedCurve, Noise};
+use crate::curve::{Fit, Interval};
 use crate::measure::MeasuredGroup;
 use crate::measure::fit::{CurveFit, CurveOutcome, Fitting, RatePoint, Scores, TimeFitOutcome};
+use crate::quantity::Plain;
 
 /// What came of a fit: `wavecast/fit/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -63,7 +64,7 @@ pub struct ParameterDocument {
     /// Its name.
     pub name: &'static str,
     /// Its value.
-    pub value: f64,
+    pub value: Plain,
     /// From the covariance of the parameters.
     pub interval: Option<Interval>,
     /// From fits to resampled launches.
@@ -82,7 +83,7 @@ pub fn fit_document(
     FitDocument {
         schema: "wavecast/fit/1",
         tool: Tool::this(),
-        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
+        device: DeviceSummary::new(device),
         launches: groups.iter().map(|g| g.cases.len()).sum(),
         simulated,
         curves: fitting.curves.iter().map(curve).collect(),
@@ -124,16 +125,16 @@ pub(in crate::report) fn curve(curve: &CurveFit) -> CurveDocument {
 
 fn of_curve(document: &mut CurveDocument, found: &FittedCurve, resampled: &[Interval]) {
     document.form = Some(found.shape.word());
-    document.deviation_percent = Some(100.0 * found.deviation);
+    document.deviation_percent = Some(100.0 * found.deviation.get());
     document.noise = Some(if found.noise == Noise::Relative { "relative" } else { "absolute" });
     document.outliers = Some(found.outliers);
     let names = found.shape.parameters().iter().zip(&found.values).enumerate();
     document.parameters = names
         .map(|(i, (&name, &value))| ParameterDocument {
             name,
-            value,
+            value: Plain::new(value),
             interval: Some(found.intervals[i]),
-            bootstrap: resampled.get(i).copied().filter(|r| r.0[0].is_finite()),
+            bootstrap: resampled.get(i).copied().filter(|r| r.low().is_finite()),
         })
         .collect();
 }

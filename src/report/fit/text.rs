@@ -6,7 +6,7 @@ use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
 use super::document::{CurveDocument, FitDocument};
-use crate::curve::fit::Interval;
+use crate::curve::Interval;
 use crate::report::answer::{Answer, View};
 
 impl Answer for FitDocument {
@@ -65,7 +65,7 @@ pub(in crate::report) fn short(value: f64) -> String {
 }
 
 pub(in crate::report) fn between(interval: Option<Interval>) -> String {
-    interval.map_or_else(String::new, |Interval([low, high])| format!("{} to {}", short(low), short(high)))
+    interval.map_or_else(String::new, |i| format!("{} to {}", short(i.low()), short(i.high())))
 }
 
 pub(in crate::report) fn curves(all: &[CurveDocument]) -> Table {
@@ -96,7 +96,7 @@ pub(in crate::report) fn curves(all: &[CurveDocument]) -> Table {
                 first(curve.title.to_owned()),
                 first(curve.form.unwrap_or_default().to_owned()),
                 p.name.to_owned(),
-                short(p.value),
+                short(p.value.get()),
                 between(p.interval),
                 between(p.bootstrap),
                 first(points.clone()),

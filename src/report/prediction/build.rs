@@ -2,8 +2,8 @@
 
 use super::choice::ChoiceDocument;
 use super::document::{
-    Head, KernelHead, LaunchConfig, ModelSummary, PredictionDocument, RankedResult, RankingDocument,
-    RankingSummary, RejectedConfig, RejectedLaunch, ResultDocument, Why,
+    Head, KernelHead, ModelSummary, OfVariant, PredictionDocument, RankedResult, RankingDocument,
+    RankingSummary, RejectedLaunch, ResultDocument, Why,
 };
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
@@ -23,7 +23,7 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
             domain: kernel.axes.iter().map(|a| a.extent).collect(),
             params: kernel.params.iter().cloned().collect(),
         },
-        device: DeviceSummary { id: device.id.clone(), name: device.name.clone() },
+        device: DeviceSummary::new(device),
         model: ModelSummary {
             id: estimator.model.word(),
             addressing: match estimator.counting.addressing {
@@ -63,8 +63,8 @@ pub fn ranking_document(
     });
     let rejected = |(choice, why): (Choice, Unpredicted)| {
         let variant = estimators[choice.kernel].kernel.variant.clone();
-        let (block, fold) = (choice.candidate.block(), choice.candidate.fold());
-        RejectedLaunch { config: RejectedConfig { variant, block, fold }, code: why.code(), reason: Why(why) }
+        let config = OfVariant { variant, launch: choice.candidate };
+        RejectedLaunch { config, code: why.code(), reason: Why(why) }
     };
     Some(RankingDocument {
         schema: "wavecast/ranking/1",
@@ -95,17 +95,10 @@ pub fn prediction_document(
 
 /// A prediction without what it is about.
 pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument {
-    let (kernel, launch) = (estimator.kernel, &p.launch);
+    let kernel = estimator.kernel;
     let fields = p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), f.into()));
     ResultDocument {
-        config: LaunchConfig {
-            variant: kernel.variant.clone(),
-            block: launch.candidate.block(),
-            fold: launch.candidate.fold(),
-            grid: launch.sizes.grid,
-            registers: launch.registers,
-            shared_bytes: launch.shared_bytes,
-        },
+        config: OfVariant { variant: kernel.variant.clone(), launch: p.launch.clone() },
         rate_per_s: p.rate(),
         time_s: p.time.seconds,
         relative: None,

@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::choice::ChoiceDocument;
-use crate::launch::Occupancy;
+use crate::launch::{Candidate, Launch, Occupancy};
 use crate::predict::{HowCounted, RateLimits, Terms, Unpredicted};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds, Share};
 use crate::report::check::{DeviceSummary, Tool, Warning};
 use crate::report::units::{extents, grouped};
-use crate::space::{Block, Fold, Grid};
 use crate::traffic::{FieldVolumes, Volumes};
 
 /// Candidates, best first: `wavecast/ranking/1`.
@@ -35,23 +34,21 @@ pub struct RankingDocument {
     pub elapsed_s: Option<f64>,
 }
 
-/// A result on a line of its own.
+/// A part of a document on a line of its own, with what it is about.
 #[derive(Debug, Clone, Serialize)]
-pub struct RankingLine<'a> {
+pub struct DocumentLine<'a, T> {
     schema: &'static str,
     kernel: &'a KernelHead,
     device: &'a DeviceSummary,
     model: &'a ModelSummary,
     #[serde(flatten)]
-    result: &'a RankedResult,
+    part: &'a T,
 }
 
 impl RankingDocument {
     /// One line per result.
-    pub fn lines(&self) -> impl Iterator<Item = RankingLine<'_>> {
-        let Head { kernel, device, model, .. } = &self.head;
-        let schema = self.schema;
-        self.results.iter().map(move |result| RankingLine { schema, kernel, device, model, result })
+    pub fn lines(&self) -> impl Iterator<Item = DocumentLine<'_, RankedResult>> {
+        self.head.lines(self.schema, &self.results)
     }
 
     /// A ranking of one.
@@ -125,6 +122,16 @@ pub struct ModelSummary {
 }
 
 impl Head {
+    /// A line for each part of a document.
+    pub(in crate::report) fn lines<'a, T>(
+        &'a self,
+        schema: &'static str,
+        parts: &'a [T],
+    ) -> impl Iterator<Item = DocumentLine<'a, T>> {
+        let Self { kernel, device, model, .. } = self;
+        parts.iter().map(move |part| DocumentLine { schema, kernel, device, model, part })
+    }
+
     /// The first lines of a result: kernel, domain, device, model.
     pub(in crate::report) fn text(&self) -> String {
         let KernelHead { name, unit, domain, .. } = &self.kernel;
@@ -171,7 +178,7 @@ pub struct RankedResult {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RejectedLaunch {
     /// Variant, block and fold.
-    pub config: RejectedConfig,
+    pub config: OfVariant<Candidate>,
     /// Why.
     #[schemars(with = "String")]
     pub reason: Why,
@@ -196,22 +203,30 @@ impl Serialize for Why {
     }
 }
 
-/// Variant, block and fold.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct RejectedConfig {
+/// A launch, or its block and fold, with the variant that it is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "{T}OfVariant")]
+pub struct OfVariant<T> {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
-    /// Threads of a block along x, y, z.
-    pub block: Block,
-    /// Work items of a thread along x, y, z.
-    pub fold: Fold,
+    /// The rest.
+    #[serde(flatten)]
+    pub launch: T,
+}
+
+impl<T> std::ops::Deref for OfVariant<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.launch
+    }
 }
 
 /// Everything that is predicted of one launch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ResultDocument {
     /// The launch.
-    pub config: LaunchConfig,
+    pub config: OfVariant<Launch>,
     /// Work items per second.
     pub rate_per_s: ItemsPerSecond,
     /// Seconds of one launch.
@@ -235,23 +250,6 @@ pub struct ResultDocument {
     pub counting: HowCounted,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
-}
-
-/// A launch.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LaunchConfig {
-    /// The variant, if the document has variants.
-    pub variant: Option<String>,
-    /// Threads of a block along x, y, z.
-    pub block: Block,
-    /// Work items of a thread along x, y, z.
-    pub fold: Fold,
-    /// Blocks along x, y, z.
-    pub grid: Grid,
-    /// Registers of a thread.
-    pub registers: i64,
-    /// Shared memory of a block.
-    pub shared_bytes: i64,
 }
 
 /// One field, bytes per work item.

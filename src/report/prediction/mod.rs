@@ -9,7 +9,6 @@ mod warnings;
 pub use build::{head, prediction_document, ranking_document, result_document};
 pub use choice::ChoiceDocument;
 pub use document::{
-    Head, KernelHead, ModelSummary, PredictionDocument, RankedResult, RankingDocument, RejectedConfig,
-    ResultDocument,
+    DocumentLine, Head, OfVariant, PredictionDocument, RankedResult, RankingDocument, ResultDocument,
 };
 pub(super) use warnings::DOMAINS_DIFFER;

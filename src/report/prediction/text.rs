@@ -33,9 +33,9 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
         out,
         "\n{}block {}, fold {}, grid {}, {} registers, {} B shared",
         c.variant.as_ref().map(|v| format!("variant {v}, ")).unwrap_or_default(),
-        shape(c.block),
-        shape(c.fold),
-        shape(c.grid),
+        shape(c.candidate.block()),
+        shape(c.candidate.fold()),
+        shape(c.sizes.grid),
         c.registers,
         c.shared_bytes
     );

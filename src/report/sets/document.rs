@@ -177,7 +177,7 @@ fn configuration(found: &PredictedSet, case: &PredictedCase) -> ConfigurationDoc
         candidate: case.candidate,
         registers: case.registers,
         limiter: case.limiter,
-        occupancy_percent: 100.0 * case.occupancy,
+        occupancy_percent: 100.0 * case.occupancy.get(),
         time_s: case.seconds,
         values: case.values.iter().map(|(quantity, pair)| (quantity.name(), *pair)).collect(),
         lines: lines(found, case.case),

@@ -56,7 +56,7 @@ fn explanation(case: &PredictedCase) -> String {
         .collect();
     let fold = case.candidate.fold();
     let fold = if fold.volume() > 1 { format!(", fold {fold}") } else { String::new() };
-    let error = |v: &(_, ValuePair)| v.1.error().map_or(0.0, |e: PercentShare| e.0.abs());
+    let error = |v: &(_, ValuePair)| v.1.error().map_or(0.0, |e: PercentShare| e.get().abs());
     let volume = case.values.iter().max_by(|a, b| error(a).total_cmp(&error(b))).filter(|v| error(v) > 0.1);
     let volume = volume.and_then(|(quantity, pair)| {
         Some(format!("; {} {:+.0} %", quantity.title(), pair.error()?.percent()))
@@ -67,7 +67,7 @@ fn explanation(case: &PredictedCase) -> String {
         parts.join(", "),
         case.candidate.block(),
         case.registers,
-        100.0 * case.occupancy,
+        100.0 * case.occupancy.get(),
         volume.unwrap_or_default()
     )
 }

@@ -53,7 +53,7 @@ pub fn ranking_picture(ranking: &RankingDocument) -> String {
         }
         for (i, (row, label)) in rows.iter().zip(&labels).enumerate() {
             let y = TOP + ROW * (i as f64 + 0.5);
-            canvas.marker((24.0, y), 0, of_block(row.result.config.block));
+            canvas.marker((24.0, y), 0, of_block(row.result.config.candidate.block()));
             canvas.text(label, (36.0, y), Style::new(Anchor::Left));
         }
         let unit = &ranking.head.kernel.unit;
@@ -91,8 +91,12 @@ fn notable(results: &[RankedResult]) -> Vec<&RankedResult> {
 fn name(row: &RankedResult) -> String {
     let config = &row.result.config;
     let variant = config.variant.as_ref().map(|v| shortened(v, 24) + " ").unwrap_or_default();
-    let fold = if config.fold == [1; 3] { String::new() } else { format!(" fold {}", shape(config.fold)) };
-    format!("{}. {variant}{}{fold}", row.rank, shape(config.block))
+    let fold = if config.candidate.fold() == [1; 3] {
+        String::new()
+    } else {
+        format!(" fold {}", shape(config.candidate.fold()))
+    };
+    format!("{}. {variant}{}{fold}", row.rank, shape(config.candidate.block()))
 }
 
 fn l2_parts(r: &ResultDocument) -> [Bytes<PerItem>; 3] {
@@ -215,7 +219,7 @@ fn scatter(canvas: &mut Canvas<'_>, ranking: &RankingDocument, (left, top): (f64
     // The best last, so that nothing hides it.
     for r in points.into_iter().rev() {
         let place = (across.at(volume(r)), up.at(giga_per_second(r)));
-        canvas.marker(place, 0, of_block(r.config.block));
+        canvas.marker(place, 0, of_block(r.config.candidate.block()));
     }
     colours(canvas, (across.end + GAP, top));
 }

@@ -210,11 +210,11 @@ fn blocks(canvas: &mut Canvas<'_>, document: &SweepDocument, across: &Across, bo
     // Lines for the values of a second thing would need a row each: only the first has one.
     for (point, (x, _)) in document.points.iter().zip(&across.values) {
         let Some(config) = &point.config else { continue };
-        if before == Some(config.block) {
+        if before == Some(config.block()) {
             continue;
         }
-        before = Some(config.block);
-        let text = shape(config.block);
+        before = Some(config.block());
+        let text = shape(config.block());
         if x - width(&text, SIZE) / 2.0 > end + 4.0 {
             let style = Style { size: SIZE, colour: FAINT, ..Style::new(Anchor::Centre) };
             canvas.text(&text, (*x, bottom - 12.0), style);

@@ -195,7 +195,7 @@ pub fn trace_sweep_picture(document: &TraceSweepDocument) -> String {
         title(canvas, &format!("{name}: miss rate over parameters of the cache"), "each alone, by factors");
         let mut all: Vec<Series> = Vec::new();
         for point in &document.points {
-            let at = (point.factor.log2(), point.miss_rate_percent);
+            let at = (point.factor.get().log2(), point.miss_rate_percent);
             match all.last_mut().filter(|s| s.0 == point.parameter) {
                 Some(last) => last.1.push(at),
                 None => all.push((point.parameter.to_owned(), vec![at])),

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::check::{DeviceSummary, Warning};
-use super::super::prediction::{
-    Head, KernelHead, ModelSummary, RejectedConfig, ResultDocument, head, result_document,
-};
+use super::super::check::Warning;
+use super::super::prediction::{DocumentLine, Head, OfVariant, ResultDocument, head, result_document};
+use crate::launch::Candidate;
 use crate::predict::{Estimator, Summary};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio};
 use crate::sweep::{Point, Refused, Vary, VaryValue};
@@ -42,39 +41,11 @@ pub struct VaryDocument {
     /// `parameter`, `device`, `block` or `fold`.
     pub kind: &'static str,
     /// The values, as the points repeat them.
-    pub values: Vec<ValueDocument>,
+    pub values: Vec<VaryValue>,
     /// The values as numbers of `unit`; null if they are not all numbers of one unit.
-    pub numbers: Option<Vec<f64>>,
+    pub(in crate::report) numbers: Option<Vec<f64>>,
     /// The unit of `numbers`, if it has one.
     pub unit: Option<String>,
-}
-
-/// An integer, or a text such as `10 MiB` or `512x2x1`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ValueDocument {
-    /// Of a parameter or an extent.
-    Integer(i64),
-    /// Of a device, a block or a fold.
-    Text(String),
-}
-
-impl std::fmt::Display for ValueDocument {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ValueDocument::Integer(n) => write!(f, "{n}"),
-            ValueDocument::Text(text) => f.write_str(text),
-        }
-    }
-}
-
-impl From<&VaryValue> for ValueDocument {
-    fn from(value: &VaryValue) -> Self {
-        match value {
-            VaryValue::Integer(n) => ValueDocument::Integer(*n),
-            other => ValueDocument::Text(other.to_string()),
-        }
-    }
 }
 
 /// How many points there are.
@@ -90,9 +61,9 @@ pub struct SweepSummary {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SweepPoint {
     /// What varies, by name.
-    pub values: BTreeMap<String, ValueDocument>,
+    pub values: BTreeMap<String, VaryValue>,
     /// The launch; null if the best was asked for and there is none.
-    pub config: Option<RejectedConfig>,
+    pub config: Option<OfVariant<Candidate>>,
     /// Work items along the axes; empty if the kernel could not be read with these values.
     pub domain: Vec<i64>,
     /// Parameters after overrides.
@@ -162,16 +133,16 @@ fn vary_document(vary: &Vary) -> VaryDocument {
     VaryDocument {
         name: vary.name.clone(),
         kind: vary.kind.word(),
-        values: vary.values.iter().map(ValueDocument::from).collect(),
+        values: vary.values.clone(),
         numbers: numbers.filter(|_| same_unit),
         unit: unit.filter(|_| same_unit).map(str::to_owned),
     }
 }
 
 fn point_document(vary: &[Vary], point: Point<PointKept>) -> SweepPoint {
-    let values = vary.iter().zip(&point.values).map(|(v, value)| (v.name.clone(), value.into()));
+    let values = vary.iter().zip(point.values).map(|(v, value)| (v.name.clone(), value));
     let variant = point.variant;
-    let config = point.candidate.map(|c| RejectedConfig { variant, block: c.block(), fold: c.fold() });
+    let config = point.candidate.map(|launch| OfVariant { variant, launch });
     let (kept, error) = match point.outcome {
         Ok(kept) => (Some(kept), None),
         Err(why) => (None, Some(why)),
@@ -214,22 +185,9 @@ fn totals(r: &ResultDocument) -> (ItemsPerSecond, [Bytes<PerItem>; 4]) {
     (r.rate_per_s, [l2.load.total, l2.store.total, dram.load.total, dram.store.total])
 }
 
-/// A point on a line of its own.
-#[derive(Debug, Clone, Serialize)]
-pub struct SweepLine<'a> {
-    schema: &'static str,
-    kernel: &'a KernelHead,
-    device: &'a DeviceSummary,
-    model: &'a ModelSummary,
-    #[serde(flatten)]
-    point: &'a SweepPoint,
-}
-
 impl SweepDocument {
     /// One line per point.
-    pub fn lines(&self) -> impl Iterator<Item = SweepLine<'_>> {
-        let Head { kernel, device, model, .. } = &self.head;
-        let schema = self.schema;
-        self.points.iter().map(move |point| SweepLine { schema, kernel, device, model, point })
+    pub fn lines(&self) -> impl Iterator<Item = DocumentLine<'_, SweepPoint>> {
+        self.head.lines(self.schema, &self.points)
     }
 }

@@ -55,8 +55,8 @@ fn labels(document: &SweepDocument, point: &SweepPoint) -> Vec<(String, String)>
     }
     if let (Some(config), false) = (&point.config, document.best) {
         out.push(("variant".to_owned(), config.variant.clone().unwrap_or_default()));
-        out.push(("block".to_owned(), fixed(document, "block", config.block)));
-        out.push(("fold".to_owned(), fixed(document, "fold", config.fold)));
+        out.push(("block".to_owned(), fixed(document, "block", *config.block())));
+        out.push(("fold".to_owned(), fixed(document, "fold", *config.fold())));
     }
     out
 }
@@ -80,8 +80,10 @@ pub(in crate::report) fn launch_text(document: &SweepDocument) -> String {
         _ if document.best => "the best launch at each value".to_owned(),
         _ if lines.len() > 1 => counted(lines.len(), "line"),
         Some(c) => {
-            let shapes =
-                [("block", fixed(document, "block", c.block)), ("fold", fixed(document, "fold", c.fold))];
+            let shapes = [
+                ("block", fixed(document, "block", *c.block())),
+                ("fold", fixed(document, "fold", *c.fold())),
+            ];
             // What varies as a whole is said elsewhere.
             let shapes = shapes.into_iter().filter(|s| s.1 != "*").map(|(g, s)| format!("{g} {s}"));
             shapes.collect::<Vec<_>>().join(", ")

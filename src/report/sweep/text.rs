@@ -76,7 +76,7 @@ struct Shown {
 impl Shown {
     fn new(document: &SweepDocument, lines: &[SeriesLine<'_>]) -> Self {
         let known = || document.points.iter().map(|p| &p.domain).filter(|d| !d.is_empty());
-        let folded = document.points.iter().any(|p| p.config.as_ref().is_some_and(|c| c.fold != [1; 3]));
+        let folded = document.points.iter().any(|p| p.config.as_ref().is_some_and(|c| c.fold() != [1; 3]));
         let varies = |group: &str| document.vary.iter().any(|v| v.kind == group && v.name != group);
         Self {
             labels: lines.first().map_or_else(Vec::new, |l| l.labels.iter().map(|l| l.0.clone()).collect()),
@@ -124,10 +124,10 @@ impl Shown {
         }
         let config = point.config.as_ref();
         if self.block {
-            cells.push(config.map_or_else(String::new, |c| shape(c.block)));
+            cells.push(config.map_or_else(String::new, |c| shape(c.block())));
         }
         if self.fold {
-            cells.push(config.map_or_else(String::new, |c| shape(c.fold)));
+            cells.push(config.map_or_else(String::new, |c| shape(c.fold())));
         }
         match (&point.result, &point.oversubscription) {
             (Some(r), Some(o)) => {
@@ -166,7 +166,7 @@ fn refused(out: &mut String, document: &SweepDocument) {
     for (point, error) in all().take(SHOWN) {
         let values: Vec<String> =
             point.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let launch = point.config.as_ref().map(|c| format!(", block {}", shape(c.block)));
+        let launch = point.config.as_ref().map(|c| format!(", block {}", shape(c.block())));
         let _ = writeln!(out, "  {}{}: {}", values.join(", "), launch.unwrap_or_default(), error.reason);
     }
     if count > SHOWN {
@@ -202,7 +202,7 @@ fn sweep_table(documents: &[&SweepDocument]) -> Table {
     columns.extend(["variant", "block", "fold", "domain", "grid", "limiter"].map(left));
     let pressure = ["oversubscription_l1", "oversubscription_l2_wave", "oversubscription_l2_row"];
     let pressure = pressure.into_iter().chain(["oversubscription_l2_plane"]);
-    columns.extend(NUMBERS.into_iter().chain(pressure).map(|n| (n, Align::Right)));
+    columns.extend(NUMBERS.map(|n| n.0).into_iter().chain(pressure).map(|n| (n, Align::Right)));
     columns.push(left("error"));
     let mut table = Table::new(columns);
     for document in documents {
@@ -218,11 +218,11 @@ fn row(document: &SweepDocument, point: &SweepPoint, names: &[&str]) -> Vec<Stri
     cells.extend(names.iter().map(|&n| point.values.get(n).map(ToString::to_string).unwrap_or_default()));
     let config = point.config.as_ref();
     cells.push(config.and_then(|c| c.variant.clone()).unwrap_or_default());
-    cells.push(config.map_or_else(String::new, |c| shape(c.block)));
-    cells.push(config.map_or_else(String::new, |c| shape(c.fold)));
+    cells.push(config.map_or_else(String::new, |c| shape(c.block())));
+    cells.push(config.map_or_else(String::new, |c| shape(c.fold())));
     cells.push(extents(&point.domain).replace(' ', ""));
     if let (Some(r), Some(o)) = (&point.result, &point.oversubscription) {
-        cells.extend([shape(r.config.grid), r.limiter.to_owned()]);
+        cells.extend([shape(r.config.sizes.grid), r.limiter.to_owned()]);
         cells.extend(numbers(r));
         cells.extend([o.l1, o.l2_wave, o.l2_row, o.l2_plane].map(number));
     } else {

@@ -73,27 +73,21 @@ impl SimulatedCacheDocument {
 /// The runs as a table.
 fn cache_table(document: &SimulatedCacheDocument) -> Table {
     use Align::Right;
-    let columns = [
-        "seed",
-        "miss rate %",
-        "reads",
-        "misses",
-        "cold",
-        "capacity",
-        "conflict",
-        "writes",
-        "write misses",
-        "write-backs",
-    ];
-    let mut table = Table::new(columns.map(|c| (c, Right)));
-    for run in &document.runs.runs {
-        let s = &run.statistics;
-        let counts =
-            [s.reads, s.read_misses, s.cold, s.capacity, s.conflict, s.writes, s.write_misses, s.write_backs];
-        let head = [run.seed.to_string(), percent(run.miss_rate_percent)];
-        table.row(head.into_iter().chain(counts.map(|c| c.to_string())));
-    }
-    table
+    Table::filled(
+        &document.runs.runs,
+        &[
+            ("seed", Right, &|run| run.seed.to_string()),
+            ("miss rate %", Right, &|run| percent(run.miss_rate_percent)),
+            ("reads", Right, &|run| run.statistics.reads.to_string()),
+            ("misses", Right, &|run| run.statistics.read_misses.to_string()),
+            ("cold", Right, &|run| run.statistics.cold.to_string()),
+            ("capacity", Right, &|run| run.statistics.capacity.to_string()),
+            ("conflict", Right, &|run| run.statistics.conflict.to_string()),
+            ("writes", Right, &|run| run.statistics.writes.to_string()),
+            ("write misses", Right, &|run| run.statistics.write_misses.to_string()),
+            ("write-backs", Right, &|run| run.statistics.write_backs.to_string()),
+        ],
+    )
 }
 
 /// For a terminal.

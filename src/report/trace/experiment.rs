@@ -35,33 +35,20 @@ impl ExperimentDocument {
 /// As a table.
 pub(super) fn experiment_table(document: &ExperimentDocument) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("kernel", Left),
-        ("group", Right),
-        ("groups", Right),
-        ("elements", Right),
-        ("at a time", Right),
-        ("miss rate %", Right),
-        ("reads", Right),
-        ("misses", Right),
-        ("deviation %", Right),
-        ("C simulated %", Right),
-        ("C profiled %", Right),
-    ]);
-    for row in &document.rows {
-        table.row([
-            row.kernel.to_owned(),
-            format!("{}x{}", row.group[0], row.group[1]),
-            row.groups.to_string(),
-            row.elements.to_string(),
-            row.max_groups.map_or("all".to_owned(), |m| m.to_string()),
-            percent(row.miss_rate_percent),
-            row.median_reads.to_string(),
-            row.median_read_misses.to_string(),
-            percent(row.misses_deviation_percent),
-            row.published_simulated_percent.map(percent).unwrap_or_default(),
-            row.published_profiled_percent.map(percent).unwrap_or_default(),
-        ]);
-    }
-    table
+    Table::filled(
+        &document.rows,
+        &[
+            ("kernel", Left, &|row| row.kernel.to_owned()),
+            ("group", Right, &|row| format!("{}x{}", row.group[0], row.group[1])),
+            ("groups", Right, &|row| row.groups.to_string()),
+            ("elements", Right, &|row| row.elements.to_string()),
+            ("at a time", Right, &|row| row.max_groups.map_or("all".to_owned(), |m| m.to_string())),
+            ("miss rate %", Right, &|row| percent(row.miss_rate_percent)),
+            ("reads", Right, &|row| row.median_reads.to_string()),
+            ("misses", Right, &|row| row.median_read_misses.to_string()),
+            ("deviation %", Right, &|row| percent(row.misses_deviation_percent)),
+            ("C simulated %", Right, &|row| row.published_simulated_percent.map(percent).unwrap_or_default()),
+            ("C profiled %", Right, &|row| row.published_profiled_percent.map(percent).unwrap_or_default()),
+        ],
+    )
 }

@@ -42,26 +42,17 @@ pub struct HotDocument {
 /// Instructions as a table.
 fn hot_instructions(document: &HotDocument) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("instruction", Left),
-        ("line", Right),
-        ("column", Right),
-        ("requests", Right),
-        ("misses", Right),
-        ("share %", Right),
-    ]);
-    for i in &document.spots.instructions {
-        let share = 100.0 * i.misses as f64 / document.misses.max(1) as f64;
-        table.row([
-            i.instruction.name.clone(),
-            i.instruction.line.to_string(),
-            i.instruction.column.to_string(),
-            i.requests.to_string(),
-            i.misses.to_string(),
-            percent(share),
-        ]);
-    }
-    table
+    Table::filled(
+        &document.spots.instructions,
+        &[
+            ("instruction", Left, &|i| i.instruction.name.clone()),
+            ("line", Right, &|i| i.instruction.line.to_string()),
+            ("column", Right, &|i| i.instruction.column.to_string()),
+            ("requests", Right, &|i| i.requests.to_string()),
+            ("misses", Right, &|i| i.misses.to_string()),
+            ("share %", Right, &|i| percent(100.0 * i.misses as f64 / document.misses.max(1) as f64)),
+        ],
+    )
 }
 
 /// Steps of a heat map, from no misses on.
@@ -72,10 +63,14 @@ fn hot_text(document: &HotDocument, width: Option<usize>) -> String {
     let mut out = document.head.text();
     let _ = write!(out, "{} read misses; lines to sets by {}\n\n", document.misses, document.index.word());
     out += &hot_instructions(document).text(1, width);
-    let mut lines = Table::new([("address", Align::Left), ("set", Align::Right), ("misses", Align::Right)]);
-    for line in &document.spots.lines {
-        lines.row([format!("{:#x}", line.address), line.set.to_string(), line.misses.to_string()]);
-    }
+    let lines = Table::filled(
+        &document.spots.lines,
+        &[
+            ("address", Align::Left, &|line| format!("{:#x}", line.address)),
+            ("set", Align::Right, &|line| line.set.to_string()),
+            ("misses", Align::Right, &|line| line.misses.to_string()),
+        ],
+    );
     out += "\n";
     out += &lines.text(1, width);
     let most = document.spots.sets.iter().copied().max().unwrap_or(0).max(1);

@@ -56,34 +56,21 @@ impl TraceInfoDocument {
 /// As a table.
 fn info_table(document: &TraceInfoDocument) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("kernel", Left),
-        ("block", Right),
-        ("grid", Right),
-        ("threads", Right),
-        ("loads", Right),
-        ("stores", Right),
-        ("atomics", Right),
-        ("barriers", Right),
-        ("lines", Right),
-        ("instructions", Right),
-    ]);
-    for LaunchInfo { contents, .. } in &document.launches {
-        let launch = &contents.launch;
-        table.row([
-            launch.kernel.clone().unwrap_or_default(),
-            launch.block.to_string(),
-            launch.grid.to_string(),
-            launch.threads.to_string(),
-            contents.loads.to_string(),
-            contents.stores.to_string(),
-            contents.atomics.to_string(),
-            contents.barriers.to_string(),
-            contents.distinct_lines.to_string(),
-            contents.instructions.to_string(),
-        ]);
-    }
-    table
+    Table::filled(
+        document.launches.iter().map(|l| &l.contents),
+        &[
+            ("kernel", Left, &|l| l.launch.kernel.clone().unwrap_or_default()),
+            ("block", Right, &|l| l.launch.block.to_string()),
+            ("grid", Right, &|l| l.launch.grid.to_string()),
+            ("threads", Right, &|l| l.launch.threads.to_string()),
+            ("loads", Right, &|l| l.loads.to_string()),
+            ("stores", Right, &|l| l.stores.to_string()),
+            ("atomics", Right, &|l| l.atomics.to_string()),
+            ("barriers", Right, &|l| l.barriers.to_string()),
+            ("lines", Right, &|l| l.distinct_lines.to_string()),
+            ("instructions", Right, &|l| l.instructions.to_string()),
+        ],
+    )
 }
 
 /// For a terminal.

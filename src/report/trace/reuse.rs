@@ -117,30 +117,19 @@ fn saved(types: &MissTypes) -> String {
 /// The runs as a table.
 pub(super) fn reuse_table(document: &ReuseDocument) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("run", Left),
-        ("miss rate %", Right),
-        ("memory misses", Right),
-        ("compulsory", Right),
-        ("latency misses", Right),
-        ("refusals", Right),
-        ("ticks", Right),
-        ("error points", Right),
-    ]);
-    for run in &document.runs {
-        let result = &run.result;
-        table.row([
-            run.run.word().to_owned(),
-            percent(result.miss_rate_percent),
-            result.memory_misses.to_string(),
-            result.compulsory.to_string(),
-            result.latency_misses.to_string(),
-            result.refusals.to_string(),
-            result.ticks.to_string(),
-            run.error_points.map(percent).unwrap_or_default(),
-        ]);
-    }
-    table
+    Table::filled(
+        &document.runs,
+        &[
+            ("run", Left, &|run| run.run.word().to_owned()),
+            ("miss rate %", Right, &|run| percent(run.result.miss_rate_percent)),
+            ("memory misses", Right, &|run| run.result.memory_misses.to_string()),
+            ("compulsory", Right, &|run| run.result.compulsory.to_string()),
+            ("latency misses", Right, &|run| run.result.latency_misses.to_string()),
+            ("refusals", Right, &|run| run.result.refusals.to_string()),
+            ("ticks", Right, &|run| run.result.ticks.to_string()),
+            ("error points", Right, &|run| run.error_points.map(percent).unwrap_or_default()),
+        ],
+    )
 }
 
 /// For a terminal.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
+use crate::quantity::Ratio;
 use crate::report::{Align, Table};
 use crate::trace::reuse::MissTypes;
 
@@ -25,7 +26,7 @@ pub struct TraceSweepPoint {
     /// `associativity`, `size`, `line` or `mshrs`.
     pub parameter: &'static str,
     /// Over the original value.
-    pub factor: f64,
+    pub factor: Ratio,
     /// The value.
     pub value: u64,
     /// Memory misses of all requests, in percent.
@@ -49,29 +50,18 @@ pub(super) fn trace_sweep_text(document: &TraceSweepDocument, width: Option<usiz
 /// As a table.
 pub(super) fn trace_sweep_table(document: &TraceSweepDocument) -> Table {
     use Align::{Left, Right};
-    let mut table = Table::new([
-        ("parameter", Left),
-        ("factor", Right),
-        ("value", Right),
-        ("miss rate %", Right),
-        ("compulsory", Right),
-        ("capacity", Right),
-        ("associativity", Right),
-        ("mshr", Right),
-        ("latency", Right),
-    ]);
-    for point in &document.points {
-        table.row([
-            point.parameter.to_owned(),
-            point.factor.to_string(),
-            point.value.to_string(),
-            percent(point.miss_rate_percent),
-            point.misses.compulsory.to_string(),
-            point.misses.capacity.to_string(),
-            point.misses.associativity.to_string(),
-            point.misses.mshr.to_string(),
-            point.misses.latency.to_string(),
-        ]);
-    }
-    table
+    Table::filled(
+        &document.points,
+        &[
+            ("parameter", Left, &|point| point.parameter.to_owned()),
+            ("factor", Right, &|point| point.factor.to_string()),
+            ("value", Right, &|point| point.value.to_string()),
+            ("miss rate %", Right, &|point| percent(point.miss_rate_percent)),
+            ("compulsory", Right, &|point| point.misses.compulsory.to_string()),
+            ("capacity", Right, &|point| point.misses.capacity.to_string()),
+            ("associativity", Right, &|point| point.misses.associativity.to_string()),
+            ("mshr", Right, &|point| point.misses.mshr.to_string()),
+            ("latency", Right, &|point| point.misses.latency.to_string()),
+        ],
+    )
 }

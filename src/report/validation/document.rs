@@ -128,7 +128,7 @@ fn group(group: &MeasuredGroup, order: Option<OrderScore>) -> GroupDocument {
         kernel: group.kernel.name.clone(),
         variant: group.subject.variant.clone(),
         params: group.subject.params.clone(),
-        device: DeviceSummary { id: group.device.id.clone(), name: group.device.name.clone() },
+        device: DeviceSummary::new(&group.device),
         caches: group.subject.caches.map(Caches::word),
         order,
         launches: group.cases.iter().map(|c| launch(group, c)).collect(),

@@ -36,6 +36,18 @@ impl<'a> Lanes<'a> {
         Self { addresses, active: if from < MOST_LANES { self.active >> from } else { 0 } }
     }
 
+    /// Whether each active lane and the one whose number differs in bit `bit` (1, 2, 4, ...) begin at the same
+    /// address, as far as that one is active.
+    pub(super) fn pair_up(&self, bit: usize) -> bool {
+        let there = self.addresses.len().min(MOST_LANES);
+        let active = |lane: usize| lane < there && self.active >> lane & 1 == 1;
+        let alike = |lane: usize| {
+            let other = lane ^ bit;
+            !active(other) || self.addresses[lane] == self.addresses[other]
+        };
+        (0..there).filter(|&lane| active(lane)).all(alike)
+    }
+
     /// Addresses of the active lanes.
     fn there(&self) -> impl Iterator<Item = i64> + '_ {
         let lanes = self.addresses.iter().take(MOST_LANES).enumerate();

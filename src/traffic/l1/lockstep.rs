@@ -23,6 +23,18 @@ pub fn count(
     program: &Program<i64>,
     pipe: &Pipe,
 ) -> Result<L1Counts, NotRun> {
+    let mut counts = run_once(kernel, launch, program, pipe)?;
+    counts.add_up(kernel, program);
+    Ok(counts)
+}
+
+/// The same without totals and sums per field.
+pub fn run_once(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    pipe: &Pipe,
+) -> Result<L1Counts, NotRun> {
     let working = Working::new(kernel, launch, program);
     let blocks = working.some(MOST_BLOCKS);
     let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
@@ -41,7 +53,9 @@ pub fn count_blocks(
     let blocks = phases.blocks();
     let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = phases.cut;
-    run(tally, launch, program, &blocks, usize::MAX)
+    let mut counts = run(tally, launch, program, &blocks, usize::MAX)?;
+    counts.add_up(kernel, program);
+    Ok(counts)
 }
 
 /// Lanes of the warps of a block.
@@ -89,5 +103,5 @@ fn run(
         dearest = dearest.max(before - left());
         done += 1;
     }
-    Ok(tally.finish(program, done, all, blocks.len()))
+    Ok(tally.finish(done, all, blocks.len()))
 }

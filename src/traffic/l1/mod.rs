@@ -10,6 +10,7 @@ mod counts;
 mod iterations;
 mod lanes;
 mod lockstep;
+mod parted;
 mod pipe;
 mod plan;
 mod sets;
@@ -48,7 +49,10 @@ pub fn count(
     let pipe = Pipe::new(device);
     match plan::Plan::new(kernel, launch, program, &pipe) {
         Some(plan) => affine::count(&plan, &pipe),
-        None => lockstep::count(kernel, launch, program, &pipe),
+        None => match parted::count(kernel, launch, program, &pipe) {
+            Some(counts) => counts,
+            None => lockstep::count(kernel, launch, program, &pipe),
+        },
     }
 }
 

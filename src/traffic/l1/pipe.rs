@@ -63,7 +63,10 @@ impl Pipe {
 
     /// Wavefronts of a load or store of shared memory: bank conflicts alone.
     pub fn shared(lanes: Lanes, width: i64) -> StageWavefronts {
-        pieces(lanes, width, |lanes, width| StageWavefronts { data: bank_conflicts(lanes, width), tag: 0 })
+        pieces(lanes, width, |lanes, width| StageWavefronts {
+            data: conflicts_by_group(lanes, width, shared_together(lanes, width)),
+            tag: 0,
+        })
     }
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
@@ -154,7 +157,20 @@ fn lanes_together(width: i64) -> usize {
 /// Whole warp, half warp or quarter warp at a time over 32 banks of 4 bytes: each group takes as many
 /// passes as its fullest bank has distinct words.
 fn bank_conflicts(lanes: Lanes, width: i64) -> u32 {
-    let size = lanes_together(width);
+    conflicts_by_group(lanes, width, lanes_together(width))
+}
+
+/// Lanes of a load of shared memory that are served together. Where lanes pair on the same address, a group has half
+/// as many words, and the next group goes with it: so bank conflicts of 8 and 16 bytes per lane are counted on
+/// Volta and later (pairs of lanes that differ in the lowest or in the second bit of their number).
+fn shared_together(lanes: Lanes, width: i64) -> usize {
+    let alone = lanes_together(width);
+    let merged = alone < 32 && (lanes.pair_up(1) || lanes.pair_up(2));
+    if merged { 2 * alone } else { alone }
+}
+
+/// Passes where so many lanes at a time are served.
+fn conflicts_by_group(lanes: Lanes, width: i64, size: usize) -> u32 {
     let one = |number| {
         let mut banks = [0_u32; 32];
         let bytes = spans::of_lanes(lanes.part(number, size), width, BANK);

@@ -128,14 +128,8 @@ impl<'a> WarpTally<'a> {
         }
     }
 
-    /// Means over blocks, from `done` of `all` warps.
-    pub(super) fn finish(
-        mut self,
-        program: &Program<i64>,
-        done: usize,
-        all: usize,
-        blocks: usize,
-    ) -> L1Counts {
+    /// Means over blocks, from `done` of `all` warps, without totals.
+    pub(super) fn finish(mut self, done: usize, all: usize, blocks: usize) -> L1Counts {
         let kernel = self.kernel;
         let scale = all as f64 / done.max(1) as f64 / blocks.max(1) as f64;
         for counts in &mut self.counts.instructions {
@@ -150,7 +144,6 @@ impl<'a> WarpTally<'a> {
         self.counts.work_items *= scale;
         self.counts.warps *= scale;
         self.counts.sampled |= done < all;
-        self.counts.add_up(kernel, program);
         self.counts
     }
 }

@@ -19,13 +19,16 @@ fn better<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f NeighbourDocumen
 /// A launch as it differs from the one that is explained.
 fn launch(facts: &Facts<'_>, other: &NeighbourDocument) -> String {
     let config = &facts.document.result.config;
-    let launch = match (other.block == config.block, other.fold == config.fold) {
+    let launch = match (
+        other.config.block() == config.candidate.block(),
+        other.config.fold() == config.candidate.fold(),
+    ) {
         (true, true) => None,
-        (false, true) => Some(format!("block {}", shape(other.block))),
-        (true, false) => Some(format!("fold {}", shape(other.fold))),
-        _ => Some(format!("block {} with fold {}", shape(other.block), shape(other.fold))),
+        (false, true) => Some(format!("block {}", shape(other.config.block()))),
+        (true, false) => Some(format!("fold {}", shape(other.config.fold()))),
+        _ => Some(format!("block {} with fold {}", shape(other.config.block()), shape(other.config.fold()))),
     };
-    match (other.variant.as_ref().filter(|v| Some(*v) != config.variant.as_ref()), launch) {
+    match (other.config.variant.as_ref().filter(|v| Some(*v) != config.variant.as_ref()), launch) {
         (Some(variant), Some(launch)) => format!("{launch} of variant {variant}"),
         (Some(variant), None) => format!("variant {variant}"),
         (None, launch) => launch.unwrap_or_else(|| "the same launch".to_owned()),

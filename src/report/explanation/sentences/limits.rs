@@ -13,15 +13,15 @@ const SMALL: f64 = 0.05;
 #[allow(clippy::unnecessary_wraps)] // A rule like the others.
 pub(super) fn rate(facts: &Facts<'_>) -> Option<String> {
     let (result, head) = (&facts.document.result, &facts.document.head);
-    let fold = if result.config.fold == [1; 3] {
+    let fold = if result.config.candidate.fold() == [1; 3] {
         String::new()
     } else {
-        format!(" and {} {} per thread", shape(result.config.fold), facts.unit())
+        format!(" and {} {} per thread", shape(result.config.candidate.fold()), facts.unit())
     };
     let variant = result.config.variant.as_ref().map(|v| format!(" (variant {v})")).unwrap_or_default();
     Some(format!(
         "Blocks of {} threads{fold} run {}{variant} on {} at {} G{}/s, {} per launch.",
-        shape(result.config.block),
+        shape(result.config.candidate.block()),
         head.kernel.name,
         head.device.id,
         giga(Some(result.rate_per_s)),

@@ -1,0 +1,187 @@
+//! What a thread does one after the other: loads that it waits for, where nothing else hides that it does.
+
+use crate::effort::{Spent, spend_on};
+use crate::expr::{Coord, LoopId};
+use crate::kernel::{AccessKind, Kernel, Space};
+use crate::launch::{Launch, Program, Step};
+use crate::quantity::{PerThread, Times};
+use crate::space::{BlockIndex, Thread};
+
+/// Steps for an access of a thread.
+const STEPS_OF_ACCESS: u64 = 2;
+
+/// What the busiest thread of a block in the middle of the grid does, loops counted in full.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ThreadPath {
+    /// Loads from shared memory.
+    pub shared_loads: Times<PerThread>,
+    /// Loads from global memory.
+    pub global_loads: Times<PerThread>,
+    /// Iterations of loops that load from global memory and store before the next one begins: the value is
+    /// waited for. Loops that only load can have several loads on the way.
+    pub waits: Times<PerThread>,
+    /// Barriers of the block.
+    pub barriers: Times<PerThread>,
+    /// Accesses that stand in the program, each once however often loops repeat it.
+    pub written: Times<PerThread>,
+    /// The same with iterations.
+    pub issued: Times<PerThread>,
+}
+
+impl ThreadPath {
+    /// The path of the busiest thread. Threads at the corners of the block are looked at: bounds of loops and
+    /// conditions that follow from the thread's place are largest at one of them.
+    pub fn new(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Result<Self, Spent> {
+        let block = BlockIndex::along(|d| launch.sizes.grid[d] / 2);
+        let shape = launch.candidate.block();
+        let mut most = Self::default();
+        let mut seen: Vec<Thread> = Vec::new();
+        for corner in 0..8_u8 {
+            let thread = Thread::along(|d| if corner >> d & 1 == 1 { shape[d] - 1 } else { 0 });
+            if seen.contains(&thread) {
+                continue;
+            }
+            seen.push(thread);
+            let mut walk = Walk {
+                kernel,
+                program,
+                block,
+                thread,
+                loops: vec![None; program.loops.len()],
+                found: Self::default(),
+            };
+            walk.steps(&program.steps, 1.0)?;
+            let differs = walk.depends_on_thread(&program.steps);
+            most = most.or(&walk.found);
+            if !differs {
+                break;
+            }
+        }
+        Ok(most)
+    }
+
+    /// The larger of each.
+    fn or(&self, other: &Self) -> Self {
+        Self {
+            shared_loads: self.shared_loads.max(other.shared_loads),
+            global_loads: self.global_loads.max(other.global_loads),
+            waits: self.waits.max(other.waits),
+            barriers: self.barriers.max(other.barriers),
+            written: self.written.max(other.written),
+            issued: self.issued.max(other.issued),
+        }
+    }
+}
+
+/// One thread on its way. Loops are entered once, in their middle iteration.
+struct Walk<'p> {
+    kernel: &'p Kernel,
+    program: &'p Program<i64>,
+    block: BlockIndex,
+    thread: Thread,
+    loops: Vec<Option<i64>>,
+    found: ThreadPath,
+}
+
+impl Walk<'_> {
+    fn value(&self, coord: Coord) -> Option<i64> {
+        match coord {
+            Coord::ThreadIdx(d) => Some(self.thread[d.index()]),
+            Coord::BlockIdx(d) => Some(self.block[d.index()]),
+            Coord::Loop(LoopId(i)) => self.loops[usize::from(i)],
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step], times: f64) -> Result<(), Spent> {
+        spend_on(steps.len(), STEPS_OF_ACCESS)?;
+        for step in steps {
+            match step {
+                Step::Sync => self.found.barriers += Times::new(times),
+                Step::Access(position) => self.access(*position, times)?,
+                Step::Loop(id, body) => {
+                    let Some((middle, count)) = self.iterations(*id) else { continue };
+                    let times = times * count;
+                    if self.waits_in(body) {
+                        self.found.waits += Times::new(times);
+                    }
+                    self.loops[usize::from(id.0)] = Some(middle);
+                    self.steps(body, times)?;
+                    self.loops[usize::from(id.0)] = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn access(&mut self, position: usize, times: f64) -> Result<(), Spent> {
+        let instruction = &self.program.instructions[position];
+        if let Some(when) = &instruction.when {
+            spend_on(when.size(), STEPS_OF_ACCESS)?;
+            // What cannot be evaluated may well happen.
+            if when.evaluate(&|c| self.value(c)) == Some(false) {
+                return Ok(());
+            }
+        }
+        let field = self.kernel.field(instruction.field);
+        let copies = Times::new(field.multiplicity as f64);
+        self.found.written += copies;
+        self.found.issued += copies * times;
+        if instruction.kind != AccessKind::Store {
+            match field.space {
+                Space::Shared => self.found.shared_loads += copies * times,
+                Space::Global => self.found.global_loads += copies * times,
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of the variable in the middle of a loop, and the number of iterations; `None` for a loop that this
+    /// thread does not enter.
+    fn iterations(&self, id: LoopId) -> Option<(i64, f64)> {
+        let range = &self.program.loops[usize::from(id.0)];
+        let bound = |form: &crate::expr::Form<i64>| form.evaluate(&|c| self.value(c));
+        // Bounds that leave 64 bits are found where accesses are counted.
+        let (from, to) = (bound(&range.from)?, bound(&range.to)?);
+        let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) }?;
+        let step = range.step.checked_abs().filter(|&s| s > 0)?;
+        if span < 0 {
+            return None;
+        }
+        let last = span / step;
+        Some((from.wrapping_add(range.step.wrapping_mul(last / 2)), last as f64 + 1.0))
+    }
+
+    /// Whether an iteration loads from global memory and stores afterwards, outside of loops in it.
+    fn waits_in(&self, body: &[Step]) -> bool {
+        let mut loaded = false;
+        for step in body {
+            let Step::Access(position) = step else { continue };
+            let instruction = &self.program.instructions[*position];
+            let is_global = self.kernel.field(instruction.field).space == Space::Global;
+            match instruction.kind {
+                AccessKind::Load => loaded |= is_global,
+                AccessKind::Store if loaded => return true,
+                AccessKind::Store => {}
+                AccessKind::Atomic => return true,
+            }
+        }
+        false
+    }
+
+    /// Whether another thread might do something else.
+    fn depends_on_thread(&self, steps: &[Step]) -> bool {
+        let is_thread = |c: Coord| matches!(c, Coord::ThreadIdx(_));
+        steps.iter().any(|step| match step {
+            Step::Sync => false,
+            Step::Access(position) => self.program.instructions[*position].when.is_some(),
+            Step::Loop(id, body) => {
+                let range = &self.program.loops[usize::from(id.0)];
+                range.from.mentions(&is_thread)
+                    || range.to.mentions(&is_thread)
+                    || self.depends_on_thread(body)
+            }
+        })
+    }
+}
