@@ -10,6 +10,7 @@ mod limits;
 mod lists;
 mod load;
 mod model;
+mod statements;
 mod variants;
 mod work;
 

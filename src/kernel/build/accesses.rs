@@ -7,7 +7,7 @@ use super::fields::linear;
 use super::params::value;
 use super::symbols::Symbols;
 use crate::expr::{
-    Binding, Cond, Coord, Expr, Form, Kind, Op, Scale, Scope, expand_range, lower, lower_condition,
+    Binding, Cond, Coord, Expr, Form, Kind, Op, Range, Scale, Scope, expand_range, lower, lower_condition,
 };
 use crate::kernel::leaf::{Formula, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
@@ -51,23 +51,10 @@ pub(super) struct Unroller<'a> {
 impl Unroller<'_> {
     /// Appends every access of a group: each combination of the variables, the last one fastest.
     pub fn unroll(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
-        // A broken document is unrolled only to find more that is wrong with it.
-        self.left = if self.decoder.failed() { TRIED } else { usize::MAX };
-        if self.exhausted() {
-            return;
-        }
         let none = Vec::new();
         let variables = group.variables.map_or(&none, |v| &v.0);
-        if variables.len() > MAX_VARIABLES {
-            let message = format!("{} variables; at most {MAX_VARIABLES} are unrolled", variables.len());
-            let span = variables[MAX_VARIABLES].0.span;
-            self.decoder.report(Diagnostic::error("too-many-variables", span, message));
+        if !self.begin(variables) {
             return;
-        }
-        for (name, _) in variables {
-            if !self.symbols.check(name, "a variable", self.decoder) {
-                return;
-            }
         }
         // What is clearly too much need not be tried; ranges that depend on each other are not clear.
         let combinations = variables.iter().map(|(_, ranges)| self.values(ranges));
@@ -79,6 +66,43 @@ impl Unroller<'_> {
             return;
         }
         self.nest(variables, group, out);
+    }
+
+    /// Whether variables may be unrolled over.
+    pub fn begin(&mut self, variables: &[(Spanned<String>, Ranges)]) -> bool {
+        // A broken document is unrolled only to find more that is wrong with it.
+        self.left = if self.decoder.failed() { TRIED } else { usize::MAX };
+        if self.exhausted() {
+            return false;
+        }
+        if variables.len() > MAX_VARIABLES {
+            let message = format!("{} variables; at most {MAX_VARIABLES} are unrolled", variables.len());
+            let span = variables[MAX_VARIABLES].0.span;
+            self.decoder.report(Diagnostic::error("too-many-variables", span, message));
+            return false;
+        }
+        for (name, _) in variables {
+            if !self.symbols.check(name, "a variable", self.decoder) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The values of a range of a variable, or nothing where there is no use in going on.
+    pub fn expand(&mut self, name: &Spanned<String>, range: &Range) -> Option<Vec<i64>> {
+        if self.exhausted() {
+            return None;
+        }
+        match expand_range(range, self.symbols, self.budget.accesses) {
+            Ok(values) => self.take(0, range.size() + values.len(), name.span).then_some(values),
+            Err(error) => {
+                let limited = error.code == "range-too-long";
+                let help = limited.then(|| "raise it with --limit accesses=N if this is meant".to_owned());
+                self.symbols.report(error.maybe_help(help), self.decoder);
+                None
+            }
+        }
     }
 
     /// Number of values of a variable, 1 where that is not known beforehand. What comes after too many
@@ -99,22 +123,7 @@ impl Unroller<'_> {
             return self.emit(group, out);
         };
         for range in &ranges.0 {
-            if self.exhausted() {
-                return;
-            }
-            let values = match expand_range(range, self.symbols, self.budget.accesses) {
-                Ok(values) => values,
-                Err(error) => {
-                    let limited = error.code == "range-too-long";
-                    let help =
-                        limited.then(|| "raise it with --limit accesses=N if this is meant".to_owned());
-                    self.symbols.report(error.maybe_help(help), self.decoder);
-                    return;
-                }
-            };
-            if !self.take(0, range.size() + values.len(), name.span) {
-                return;
-            }
+            let Some(values) = self.expand(name, range) else { return };
             for v in values {
                 self.symbols.unrolled.push((name.value.clone(), v));
                 self.nest(inner, group, out);

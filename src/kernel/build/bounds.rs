@@ -10,7 +10,7 @@ pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {
     let mut accesses: Vec<Vec<&Access>> = kernel.fields.iter().map(|_| Vec::new()).collect();
     flatten(&kernel.body, &mut accesses);
     for (field, accesses) in kernel.fields.iter().zip(accesses) {
-        if accesses.is_empty() {
+        if accesses.is_empty() && field.elements.as_int() != Some(0) {
             let message = format!("the field `{}` is never accessed", field.name);
             decoder.report(Diagnostic::warning("unused-field", None, message));
         }

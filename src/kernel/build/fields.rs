@@ -243,7 +243,9 @@ impl Shaping<'_> {
             let message = format!("an array of {} dimensions; 1 to {MAX_RANK} are possible", formulas.len());
             return self.fail(self.name.span, message, "write shape: [NX, NY]");
         }
-        formulas.iter().map(|f| self.extent(&f.0, space, 1, "an extent")).collect()
+        // A field of size 0 is one that parameters have removed.
+        let least = i64::from(self.doc.size.is_none());
+        formulas.iter().map(|f| self.extent(&f.0, space, least, "an extent")).collect()
     }
 
     /// A number, or for a shared field something that depends on the block.

@@ -1,14 +1,15 @@
 //! The program of a thread: the lists of loads, stores and atomics, or a body with loops and barriers.
 
 use super::Budget;
-use super::accesses::{Group, Unroller};
+use super::accesses::{Group, Unroller, condition};
 use super::params::value;
 use super::symbols::{LoopName, Symbols};
-use crate::expr::{Coefficient, Coord, Expr, Form, LoopId, Range, Scale, expand_range, lower};
-use crate::kernel::document::{AccessDoc, KernelDoc, LoopBoundsDoc, LoopDoc, LoopRangeDoc, StatementDoc};
+use crate::expr::{Coefficient, Cond, Coord, Expr, Form, LoopId, Range, Scale, expand_range, lower};
+use crate::kernel::document::{AccessDoc, KernelDoc};
 use crate::kernel::leaf::{OneOrMany, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Loop, Statement};
-use crate::text::{Decoder, Diagnostic, Span};
+use crate::kernel::statements::{LoopBoundsDoc, LoopDoc, LoopRangeDoc, PartDoc, StatementDoc};
+use crate::text::{Decoder, Diagnostic, Span, Spanned};
 
 /// Most loops of a document.
 const MAX_LOOPS: usize = 1000;
@@ -67,6 +68,13 @@ impl Writer<'_> {
     fn group(&mut self, group: &Group<'_>, out: &mut Vec<Statement>) {
         let mut accesses: Vec<Access> = Vec::new();
         self.unroller.unroll(group, &mut accesses);
+        let absent = |a: &&Access| self.unroller.fields[usize::from(a.field.0)].elements.as_int() == Some(0);
+        if let Some(access) = accesses.iter().find(absent) {
+            let name = &self.unroller.fields[usize::from(access.field.0)].name;
+            let message = format!("`{name}` is accessed, but has no elements");
+            let help = "give it a size, or leave the access out with `when`";
+            return self.error("no-elements", access.span, message, help);
+        }
         out.extend(accesses.into_iter().map(Statement::Access));
     }
 
@@ -98,8 +106,48 @@ impl Writer<'_> {
                     self.group(&Group { variables: g.r#for.as_ref(), at, width, when }, out);
                 }
                 StatementDoc::Loop(l) if l.damaged.is_empty() => self.repeat(l, out),
-                StatementDoc::Group(_) | StatementDoc::Loop(_) => {}
+                StatementDoc::Part(p) if p.damaged.is_empty() => {
+                    let none = Vec::new();
+                    let variables = p.r#for.as_ref().map_or(&none, |v| &v.0);
+                    if self.unroller.begin(variables) {
+                        self.part(variables, p, out);
+                    }
+                }
+                StatementDoc::Group(_) | StatementDoc::Loop(_) | StatementDoc::Part(_) => {}
             }
+        }
+    }
+
+    /// The statements of a part for each combination of its variables, the last one fastest.
+    fn part(&mut self, variables: &[(Spanned<String>, Ranges)], doc: &PartDoc, out: &mut Vec<Statement>) {
+        let Some(((name, ranges), inner)) = variables.split_first() else {
+            if self.holds(doc) {
+                self.statements(doc.body.as_deref().unwrap_or_default(), out);
+            }
+            return;
+        };
+        for range in &ranges.0 {
+            let Some(values) = self.unroller.expand(name, range) else { return };
+            for v in values {
+                self.unroller.symbols.unrolled.push((name.value.clone(), v));
+                self.part(inner, doc, out);
+                self.unroller.symbols.unrolled.pop();
+            }
+        }
+    }
+
+    /// Whether a part is there.
+    fn holds(&mut self, doc: &PartDoc) -> bool {
+        let Some(when) = &doc.when else { return true };
+        match condition(&when.0, self.unroller.symbols, self.unroller.decoder) {
+            Some(Cond::Const(holds)) => holds,
+            Some(_) => {
+                let message = format!("`{}` is not the same for all threads", when.0);
+                let help = "parts are there or not by parameters; give the accesses a `when` instead";
+                self.error("part", when.0.span, message, help);
+                false
+            }
+            None => false,
         }
     }
 
