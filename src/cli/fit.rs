@@ -13,12 +13,14 @@ use super::Outcome;
 use super::answers::show_one;
 use super::failure::Failure;
 use super::files;
+use super::fit_sets::{self, SetFit};
 use super::input::load_device_at;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, extension, unknown_extension};
 use super::progress::{self, Progress};
+use super::sets::{SetArguments, are_sets};
 use crate::curve::fit::{FitOptions, Loss};
 use crate::curve::{Fit, for_device};
 use crate::launch::Candidate;
@@ -73,10 +75,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate",
         value_parser = clap::value_parser!(u16).range(1..))]
     every: u16,
+    /// Of set files: fit without each set in turn too, and say how good that is on the set
+    #[arg(long)]
+    leave_one_out: bool,
+    #[command(flatten)]
+    sets: SetArguments,
     /// How to write the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// Write to a file, by its extension: yaml (the curve file), svg, csv, json, jsonl or md (repeatable)
+    /// Write to a file, by its extension: yaml (the curve file), svg, csv, json, jsonl or md; the curve files of several
+    /// devices to a folder (repeatable)
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
 }
@@ -110,6 +118,9 @@ fn positive(text: &str) -> Result<f64, String> {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let json = matches!(arguments.format, Format::Json | Format::Jsonl);
     check(arguments).map_err(|f| f.for_json(json))?;
+    if are_sets(&arguments.measured.measurements).map_err(|f| f.for_json(json))? {
+        return fit_sets::run(&of_sets(arguments, json)?, &arguments.output);
+    }
     let started = Instant::now();
     let model = arguments.model.options().map_err(|f| f.for_json(json))?;
     let first = arguments.measured.measurements.first().map(String::as_str).unwrap_or_default();
@@ -139,6 +150,19 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         progress::say(&format!("{} launches in {:.1?}", document.launches, started.elapsed()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is asked for of set files.
+fn of_sets(arguments: &Arguments, json: bool) -> Result<SetFit<'_>, Failure> {
+    Ok(SetFit {
+        sets: &arguments.sets,
+        measured: &arguments.measured,
+        model: &arguments.model,
+        request: request(arguments, json)?,
+        leave_one_out: arguments.leave_one_out,
+        inherit: arguments.inherit.as_deref().map(shipped).transpose()?,
+        report: OutputArguments { format: Some(arguments.format), output: None },
+    })
 }
 
 /// Launches of the designed set with what a simulation says of them.
@@ -228,7 +252,7 @@ fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {
             FormName::Sigmoid => CurveForm::Sigmoid,
         },
         options: FitOptions { loss, scale: arguments.scale.map(Residual::new), ..FitOptions::default() },
-        resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed),
+        resamples: (arguments.bootstrap.min(100_000), arguments.measured.seed.unwrap_or(1)),
         directions: arguments.directions,
         only: arguments.only.clone(),
         origin: (text, sha256),
@@ -239,7 +263,8 @@ fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {
 /// Refuses files whose names do not say what to write, before the work is done.
 fn check(arguments: &Arguments) -> Result<(), Failure> {
     const KNOWN: [&str; 8] = ["yaml", "yml", "svg", "csv", "json", "jsonl", "md", "txt"];
-    let known = |path: &&PathBuf| extension(path).is_some_and(|e| KNOWN.contains(&e.as_str()));
+    let known =
+        |path: &&PathBuf| path.is_dir() || extension(path).is_some_and(|e| KNOWN.contains(&e.as_str()));
     match arguments.output.iter().find(|path| !known(path)) {
         Some(path) => Err(unknown_extension(path, &KNOWN, None)),
         None => Ok(()),

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::input::{device_source, read_text};
 use super::model::ModelArguments;
 use crate::ask::ModelOptions;
-use crate::device::Device;
+use crate::device::{Device, is_path};
 use crate::kernel::{Kernel, Limits, Options, load};
 use crate::measure::Library;
 use crate::measure::measurements::MeasuredSubject;
@@ -97,8 +97,7 @@ impl Library for Resolver<'_> {
             let text = self.text(path)?;
             // A file with several documents need not know all parameters; only the one that is meant.
             let has = |kernel: &Kernel| kernel.name == *name || files.len() == 1;
-            let plain = load(path, &text, &Options::default())?;
-            if !plain.kernels.iter().any(has) {
+            if files.len() > 1 && !load(path, &text, &Options::default())?.kernels.iter().any(has) {
                 continue;
             }
             let kernels = load(path, &text, &options)?.kernels;
@@ -129,6 +128,9 @@ impl Library for Resolver<'_> {
                 Arc::default(),
             ));
         };
+        // A path is seen from the measurements, too.
+        let beside = self.folder.join(name);
+        let name = if is_path(name) && beside.is_file() { &*beside.to_string_lossy() } else { name.as_str() };
         let source = device_source(Some(name), &self.device.device_set);
         let source = source.map_err(|failure| first(failure, name))?;
         source.at_clock(subject.clock.or(self.device.clock)).read(&[])

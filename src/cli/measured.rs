@@ -15,15 +15,15 @@ use crate::text::Fault;
 /// Measurements, and which of them.
 #[derive(Debug, Clone, Args)]
 pub(super) struct MeasuredArguments {
-    /// Files in the measurement format; `-` reads standard input
+    /// Files in the measurement format, `-` for standard input; or set files, which end in .yaml
     #[arg(required = true, value_name = "MEASUREMENTS")]
     pub measurements: Vec<String>,
     /// Take only one half of the launches of each kernel and device: 1 or 2
     #[arg(long, value_name = "HALF", value_parser = half)]
     pub half: Option<HalfArgument>,
-    /// Seed of the random halves
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of the random halves and samples [default: 1, or that of the set file]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     #[command(flatten)]
     pub library: LibraryArguments,
 }
@@ -54,7 +54,7 @@ impl MeasuredArguments {
                 }
             };
             if let Some(HalfArgument(half)) = self.half {
-                halve(&mut measurements, half, self.seed);
+                halve(&mut measurements, half, self.seed.unwrap_or(1));
             }
             let resolver = Resolver::new(&self.library, model, options, path, json);
             match model.in_pool(|| join(&measurements, &resolver))? {

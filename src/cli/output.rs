@@ -80,6 +80,12 @@ impl OutputArguments {
         self.format.is_none() && extension.is_some_and(|e| e == "svg")
     }
 
+    /// Whether a page for a browser was asked for: a file that ends in .html, and no other format.
+    pub(super) fn is_page(&self) -> bool {
+        let extension = self.output.as_deref().and_then(extension);
+        self.format.is_none() && extension.is_some_and(|e| e == "html")
+    }
+
     /// Columns of the terminal, if the result goes to one.
     pub(super) fn width(&self) -> Option<usize> {
         if self.output.is_some() || !io::stdout().is_terminal() {

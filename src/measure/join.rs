@@ -134,7 +134,7 @@ pub fn join(measurements: &Measurements, library: &dyn Library) -> Result<Vec<Me
 }
 
 /// An estimator with the caches as they were when the launches were measured, where that is known.
-fn estimator<'a>(
+pub(super) fn estimator<'a>(
     library: &'a dyn Library,
     subject: &MeasuredSubject,
     kernel: &'a Kernel,
@@ -193,7 +193,7 @@ fn case(
 }
 
 /// The medians of each quantity.
-fn measured(rows: &[&MeasuredRow], items: f64) -> Vec<(MeasuredQuantity, f64)> {
+pub(super) fn measured(rows: &[&MeasuredRow], items: f64) -> Vec<(MeasuredQuantity, f64)> {
     let of = |quantity: MeasuredQuantity| {
         let values = rows.iter().filter_map(|r| r.value(quantity));
         let mut amounts: Vec<f64> = values

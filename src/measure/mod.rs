@@ -9,6 +9,7 @@ mod join;
 pub mod measurements;
 mod parting;
 mod records;
+pub mod sets;
 mod share;
 mod validate;
 

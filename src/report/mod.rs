@@ -13,6 +13,8 @@ mod prediction;
 pub mod probe;
 mod ranking;
 mod schema;
+#[cfg(feature = "fit")]
+mod sets;
 #[cfg(feature = "cli")]
 mod svg;
 #[cfg(feature = "explain")]
@@ -38,6 +40,10 @@ pub use prediction::{
     PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
 };
 pub use schema::{SCHEMAS, schema};
+#[cfg(feature = "fit")]
+pub use sets::{
+    SetFitDocument, SetReport, SetValidationDocument, set_fit_document, set_page, set_validation_document,
+};
 #[cfg(feature = "cli")]
 pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
 #[cfg(feature = "explain")]

@@ -32,7 +32,13 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     #[cfg(feature = "fit")]
     ("validation", "what `validate --format json` prints"),
     #[cfg(feature = "fit")]
+    ("set", "a set file (input)"),
+    #[cfg(feature = "fit")]
+    ("set-validation", "what `validate --format json` prints of set files"),
+    #[cfg(feature = "fit")]
     ("fit", "what `fit --format json` prints"),
+    #[cfg(feature = "fit")]
+    ("set-fit", "what `fit --format json` prints of set files"),
     ("error", "errors in JSON mode"),
 ];
 
@@ -67,7 +73,13 @@ pub fn schema(kind: &str) -> Option<Schema> {
         #[cfg(feature = "fit")]
         "validation" => schema_for!(super::ValidationDocument),
         #[cfg(feature = "fit")]
+        "set" => set_schema(),
+        #[cfg(feature = "fit")]
+        "set-validation" => schema_for!(super::SetValidationDocument),
+        #[cfg(feature = "fit")]
         "fit" => schema_for!(super::FitDocument),
+        #[cfg(feature = "fit")]
+        "set-fit" => schema_for!(super::SetFitDocument),
         "error" => schema_for!(super::ErrorDocument),
         _ => return None,
     })
@@ -75,13 +87,23 @@ pub fn schema(kind: &str) -> Option<Schema> {
 
 /// The schema of a device with the version key that a file carries beside it.
 fn device_schema() -> Schema {
-    let mut schema = schema_for!(crate::device::Device);
+    versioned(schema_for!(crate::device::Device), "wavecast-device")
+}
+
+/// The schema of a set file with its version key.
+#[cfg(feature = "fit")]
+fn set_schema() -> Schema {
+    versioned(schema_for!(crate::measure::sets::SetDocument), "wavecast-set")
+}
+
+/// A schema of files that begin with the version of their format.
+fn versioned(mut schema: Schema, key: &str) -> Schema {
     if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) {
         let version = serde_json::json!({"description": "Version of the format.", "const": 1});
-        properties.insert("wavecast-device".to_owned(), version);
+        properties.insert(key.to_owned(), version);
     }
     if let Some(required) = schema.get_mut("required").and_then(|r| r.as_array_mut()) {
-        required.insert(0, "wavecast-device".into());
+        required.insert(0, key.into());
     }
     schema
 }

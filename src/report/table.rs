@@ -60,6 +60,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The names of the columns, and whether they are flush on the right.
+    pub(super) fn heads(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.columns.iter().map(|c| (c.0.as_str(), c.1 == Align::Right))
+    }
+
     /// The cells of all rows.
     pub(super) fn cells(&self) -> impl Iterator<Item = &[String]> {
         self.rows.iter().map(Vec::as_slice)

@@ -28,11 +28,9 @@ pub struct Footprints {
     pub past: [Bytes<PerWave>; 3],
     /// Distinct pages of a wave: of two neighbours the one that has fewer.
     pub wave_pages: Pages<PerWave>,
-    /// Pages that the wave would touch if what it loads and what it stores were contiguous.
-    pub contiguous_pages: Pages<PerWave>,
     /// Distinct pages of one block.
     pub block_pages: Pages<PerBlock>,
-    /// Distinct pages of one block in one iteration of its innermost loops.
+    /// Distinct pages of one block in one iteration of its innermost loops, of the array with most.
     pub iteration_pages: Pages<PerBlock>,
     /// Work items of the launch.
     pub items: ItemCount<PerLaunch>,

@@ -61,7 +61,6 @@ pub(super) fn of_fields(
         wave: Bytes::ZERO,
         past: [Bytes::ZERO; 3],
         wave_pages: Pages::ZERO,
-        contiguous_pages: Pages::ZERO,
         block_pages: Pages::ZERO,
         iteration_pages: Pages::ZERO,
         items: ItemCount::new(items),
@@ -77,17 +76,15 @@ pub(super) fn of_fields(
     };
     for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
-        found.iteration_pages += match (blocks.first(), field.all.depth()) {
+        let at_a_time = match (blocks.first(), field.all.depth()) {
             (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
             _ => of_block.pages,
         };
+        found.iteration_pages = found.iteration_pages.max(at_a_time / field.times());
         let of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
         found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
-        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > Bytes::ZERO);
-        let pages = used.map(|b| b.get() / sizes.page as f64 + field.times());
-        found.contiguous_pages += Pages::new(pages.sum());
         found.wave += of_wave.all;
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;

@@ -2,13 +2,16 @@
 //! latencies of one device.
 
 mod curves;
+mod launches;
 mod origins;
 mod parts;
 mod run;
+mod sets;
 mod simulate;
 mod time;
 
 pub use curves::{CurveFit, CurveForm, CurveOutcome, RatePoint};
 pub use run::{FitRequest, Fitting, NoFit, Scores, fit};
+pub use sets::{FittedSet, PredictedGroups, SetFitting, fit_sets};
 pub use simulate::{Design, Simulated, design, simulate};
 pub use time::{TimeFitOutcome, time_coefficients};

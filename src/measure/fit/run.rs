@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::curves::{CurveFit, CurveForm, CurveOutcome, PartedLaunch, Rows, constant, curve};
+use super::launches::Launches;
 use super::origins::{free_name, prune};
 use super::parts::{Parts, l1, l2, stores, stores_l2};
 use super::time::{TimeFitOutcome, fit_time};
 use crate::curve::Interval;
 use crate::curve::fit::FitOptions;
-use crate::curve::{CoefficientSource, Curve, Fit, coefficient, rounded};
+use crate::curve::{CoefficientSource, Curve, Fit, VolumeFit, coefficient, rounded};
 use crate::measure::join::{Case, Library, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
-use crate::measure::validate::{Score, validate};
 use crate::predict::Estimator;
 
 /// What is asked for.
@@ -90,39 +90,76 @@ pub fn fit(
     }
     let first = groups.iter().find(|g| !g.cases.is_empty()).ok_or(NoFit::Nothing)?;
     let estimators: Vec<Estimator<'_>> = groups.iter().map(|g| g.estimator(library)).collect();
-    let all = All { groups, estimators: &estimators, request };
     let mut fit = base.clone();
     fit.inherit = None;
     fit.id.clone_from(&first.device.id);
     fit.complete(&first.device);
-    let curves = all.volumes(&mut fit);
-    let timed = groups.iter().any(|g| g.cases.iter().any(|c| c.seconds(&g.device).is_some()));
-    let time = if timed {
-        let (after, time) = fit_time(groups, &estimators, &fit, &request.only);
-        fit = after;
-        time
-    } else {
-        Vec::new()
-    };
-    let scores = all.scores(base, &fit);
-    all.sources(&mut fit, &curves, &time, &scores);
-    Ok(Fitting { fit, curves, time, scores })
+    let launches = groups.iter().zip(&estimators).map(|(group, estimator)| Launches {
+        group,
+        estimator: *estimator,
+        device: 0,
+        clock_factor: 1.0,
+        class: group.kernel.name.clone(),
+    });
+    let mut found =
+        fit_devices(&launches.collect::<Vec<_>>(), std::slice::from_ref(base), vec![fit], request);
+    let fit = found.fits.remove(0);
+    Ok(Fitting { fit, curves: found.curves, time: found.time, scores: found.scores })
+}
+
+/// What came of a fit on several devices.
+#[derive(Debug, Clone)]
+pub(super) struct FittedDevices {
+    /// The curve files: what does not hold for one device alone is the same in all.
+    pub(super) fits: Vec<Fit>,
+    pub(super) curves: Vec<CurveFit>,
+    pub(super) time: Vec<TimeFitOutcome>,
+    pub(super) scores: Vec<Scores>,
+}
+
+/// Fits what launches on several devices tell of. The curve files have been completed from their devices; `bases` are
+/// those that errors before are of.
+pub(super) fn fit_devices(
+    groups: &[Launches<'_>],
+    bases: &[Fit],
+    mut fits: Vec<Fit>,
+    request: &FitRequest,
+) -> FittedDevices {
+    let all = All { groups, request };
+    let curves = all.volumes(&mut fits);
+    let timed = groups.iter().any(|g| g.group.cases.iter().any(|c| c.seconds(&g.group.device).is_some()));
+    let mut time = Vec::new();
+    if timed {
+        (fits, time) = fit_time(groups, &fits, &request.only);
+    }
+    let scores = all.scores(bases, &fits);
+    for (device, fit) in fits.iter_mut().enumerate() {
+        let own = |t: &&TimeFitOutcome| t.of.is_none_or(|of| of == device);
+        all.sources(fit, &curves, &time.iter().filter(own).collect::<Vec<_>>(), &scores);
+    }
+    if fits.len() > 1 {
+        for outcome in &mut time {
+            outcome.device = outcome.of.map(|d| fits[d].id.clone());
+        }
+    }
+    FittedDevices { fits, curves, time, scores }
 }
 
 struct All<'a> {
-    groups: &'a [MeasuredGroup],
-    estimators: &'a [Estimator<'a>],
+    groups: &'a [Launches<'a>],
     request: &'a FitRequest,
 }
 
 impl All<'_> {
     fn rows(
         &self,
-        of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case) -> Option<Parts>,
+        fits: &[Fit],
+        of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case, &Fit) -> Option<Parts>,
     ) -> Vec<PartedLaunch<'_>> {
         let mut rows = Vec::new();
-        for (group, estimator) in self.groups.iter().zip(self.estimators) {
-            let parted = |case| Some(PartedLaunch { group, case, parts: of(estimator, group, case)? });
+        for Launches { group, estimator, device, .. } in self.groups {
+            let parted =
+                |case| Some(PartedLaunch { group, case, parts: of(estimator, group, case, &fits[*device])? });
             rows.extend(group.cases.iter().filter_map(parted));
         }
         rows
@@ -134,48 +171,50 @@ impl All<'_> {
     }
 
     /// In an order in which nothing depends on what comes later.
-    fn volumes(&self, fit: &mut Fit) -> Vec<CurveFit> {
+    fn volumes(&self, fits: &mut [Fit]) -> Vec<CurveFit> {
         let mut all = Vec::new();
-        let one = self.curve("l1_redundant", "L1, redundant loads", &self.rows(|e, _, c| l1(e, c, fit)));
+        let rows = self.rows(fits, |e, _, c, fit| l1(e, c, fit));
+        let one = self.curve("l1_redundant", "L1, redundant loads", &rows);
         if let Some(curve) = curve_of(&one) {
-            fit.volumes.l1_redundant = curve;
+            set(fits, |v| v.l1_redundant = curve.clone());
         }
         all.push(one);
-        let rows = self.rows(|e, _, c| stores(e, c, fit));
+        let rows = self.rows(fits, |e, _, c, fit| stores(e, c, fit));
         let one = self.curve("l2_store", "L2, redundant stores", &rows);
         if let Some(curve) = curve_of(&one) {
-            fit.volumes.l2_store = Some(curve);
+            set(fits, |v| v.l2_store = Some(curve.clone()));
         }
         all.push(one);
         let one = constant("partial_store", "L2, redundant stores, mean", &rows);
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            fit.volumes.partial_store.value = value.get().min(1.0);
+            set(fits, |v| v.partial_store.value = value.get().min(1.0));
         }
         all.push(one);
         let one = constant(
             "partial_store_l2",
             "L2, further stores of each",
-            &self.rows(|e, _, c| stores_l2(e, c, fit)),
+            &self.rows(fits, |e, _, c, fit| stores_l2(e, c, fit)),
         );
         if let CurveOutcome::Constant { value, .. } = one.outcome {
-            fit.volumes.partial_store_l2.value = value.get();
+            set(fits, |v| v.partial_store_l2.value = value.get());
         }
         all.push(one);
-        let rows = self.rows(|e, g, c| l2(e, g, c, fit));
+        let rows = self.rows(fits, l2);
         let one = self.curve("l2_reuse", "L2, all overlaps", &rows);
         if let Some(curve) = curve_of(&one) {
-            fit.volumes.l2_reuse = curve;
-            let v = &mut fit.volumes;
-            (v.l2_reuse_x, v.l2_reuse_y, v.l2_reuse_z) = (None, None, None);
+            set(fits, |v| {
+                v.l2_reuse = curve.clone();
+                (v.l2_reuse_x, v.l2_reuse_y, v.l2_reuse_z) = (None, None, None);
+            });
         }
         all.push(one);
-        all.extend(self.directions(fit, &rows));
+        all.extend(self.directions(fits, &rows));
         all
     }
 
     /// Each overlap by itself, the others as the common curve says.
-    fn directions(&self, fit: &mut Fit, rows: &Rows<'_>) -> Vec<CurveFit> {
-        let common = fit.volumes.l2_reuse.clone();
+    fn directions(&self, fits: &mut [Fit], rows: &Rows<'_>) -> Vec<CurveFit> {
+        let common = fits[0].volumes.l2_reuse.clone();
         let names = [
             ("l2_reuse_x", "L2, overlap x"),
             ("l2_reuse_y", "L2, overlap y"),
@@ -189,31 +228,45 @@ impl All<'_> {
             if self.request.directions
                 && let Some(curve) = curve_of(&one)
             {
-                let v = &mut fit.volumes;
-                let slot = [&mut v.l2_reuse_x, &mut v.l2_reuse_y, &mut v.l2_reuse_z];
-                if let Some(slot) = slot.into_iter().nth(d - 1) {
-                    *slot = Some(curve);
-                }
+                set(fits, |v| {
+                    let slot = [&mut v.l2_reuse_x, &mut v.l2_reuse_y, &mut v.l2_reuse_z];
+                    if let Some(slot) = slot.into_iter().nth(d - 1) {
+                        *slot = Some(curve.clone());
+                    }
+                });
             }
             all.push(one);
         }
         all
     }
 
-    fn scores(&self, before: &Fit, after: &Fit) -> Vec<Scores> {
-        let of = |fit: &Fit| -> Vec<Score> {
-            let mut groups = self.groups.to_vec();
-            for (group, estimator) in groups.iter_mut().zip(self.estimators) {
-                group.cases.iter_mut().for_each(|c| estimator.refit(&mut c.prediction, fit));
+    fn scores(&self, before: &[Fit], after: &[Fit]) -> Vec<Scores> {
+        let pairs = self.errors(before).into_iter().zip(self.errors(after));
+        pairs.map(|((quantity, before), (_, after))| Scores { quantity, before, after }).collect()
+    }
+
+    /// Mean absolute errors of everything that was measured.
+    fn errors(&self, fits: &[Fit]) -> Vec<(MeasuredQuantity, PercentShare)> {
+        let mut sums = [(0.0, 0.0, false); MeasuredQuantity::ALL.len()];
+        for Launches { group, estimator, device, .. } in self.groups {
+            for case in &group.cases {
+                let mut case = case.clone();
+                estimator.refit(&mut case.prediction, &fits[*device]);
+                for (quantity, sum) in MeasuredQuantity::ALL.into_iter().zip(&mut sums) {
+                    let Some(pair) = case.pair(quantity, &group.device) else { continue };
+                    sum.2 = true;
+                    if let Some(error) = pair.error() {
+                        (sum.0, sum.1) = (sum.0 + error.get().abs(), sum.1 + 1.0);
+                    }
+                }
             }
-            validate(&groups, 0, 0).scores
-        };
-        let pairs = of(before).into_iter().zip(of(after));
-        pairs.map(|(b, a)| Scores { quantity: b.quantity, before: b.error, after: a.error }).collect()
+        }
+        let all = MeasuredQuantity::ALL.into_iter().zip(sums).filter(|(_, sum)| sum.2);
+        all.map(|(quantity, sum)| (quantity, PercentShare::new(sum.0 / f64::max(sum.1, 1.0)))).collect()
     }
 
     /// Says where each new coefficient comes from.
-    fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[TimeFitOutcome], scores: &[Scores]) {
+    fn sources(&self, fit: &mut Fit, curves: &[CurveFit], time: &[&TimeFitOutcome], scores: &[Scores]) {
         let (text, sha256) = &self.request.origin;
         let origin = |rows: usize, error: Option<PercentShare>, intervals: BTreeMap<String, Interval>| {
             CoefficientSource {
@@ -249,7 +302,7 @@ impl All<'_> {
                 }
             }
         }
-        let fitted: Vec<&TimeFitOutcome> = time.iter().filter(|t| t.kept.is_none()).collect();
+        let fitted: Vec<&TimeFitOutcome> = time.iter().copied().filter(|t| t.kept.is_none()).collect();
         // What was fitted anew names the old source no longer.
         for t in &fitted {
             t.known.name_source(fit, "");
@@ -261,8 +314,8 @@ impl All<'_> {
         }
         if !fitted.is_empty() {
             let of = |t: &&TimeFitOutcome| Some((t.known.name.to_owned(), ends(t.interval.as_ref()?)));
-            let rows =
-                self.groups.iter().flat_map(|g| g.cases.iter().filter(|c| c.seconds(&g.device).is_some()));
+            let groups = self.groups.iter().map(|g| g.group);
+            let rows = groups.flat_map(|g| g.cases.iter().filter(|c| c.seconds(&g.device).is_some()));
             let error = scores.iter().find(|s| s.quantity.is_speed()).map(|s| s.after);
             fit.sources.insert(times, origin(rows.count(), error, fitted.iter().filter_map(of).collect()));
         }
@@ -270,6 +323,11 @@ impl All<'_> {
         fit.about = format!("{}{text}", if self.request.simulated { "simulated: " } else { "" });
         fit.round();
     }
+}
+
+/// Changes what says how volumes come about, which is the same on all devices.
+fn set(fits: &mut [Fit], change: impl Fn(&mut VolumeFit)) {
+    fits.iter_mut().for_each(|fit| change(&mut fit.volumes));
 }
 
 /// A volume of which only one part is left open.

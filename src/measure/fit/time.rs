@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::launches::Launches;
 use crate::curve::Interval;
 use crate::curve::fit::{LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
-use crate::measure::join::{Case, MeasuredGroup};
+use crate::measure::join::Case;
 use crate::parallel;
-use crate::predict::Estimator;
 
 /// What came of one coefficient of the time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -17,6 +17,12 @@ pub struct TimeFitOutcome {
     #[serde(rename = "name", serialize_with = "name")]
     #[schemars(with = "String")]
     pub known: &'static Known,
+    /// The device that it holds for, where several were fitted; none of what holds for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// The same as a position.
+    #[serde(skip)]
+    pub(super) of: Option<usize>,
     /// Its value before.
     pub(crate) before: f64,
     /// Its value now.
@@ -41,9 +47,39 @@ pub fn time_coefficients() -> impl Iterator<Item = &'static str> {
     places().into_iter().map(|known| known.name)
 }
 
-/// A value of a coefficient that is there: those of the device were put in before.
-fn value(known: &Known, fit: &Fit) -> f64 {
-    known.value(fit).expect("the curve file was completed from the device")
+/// A coefficient of one device, or of all of them.
+#[derive(Debug, Clone, Copy)]
+struct Parameter {
+    known: &'static Known,
+    device: Option<usize>,
+}
+
+impl Parameter {
+    /// All of so many devices: one number each of what holds for one alone.
+    fn all(devices: usize) -> Vec<Self> {
+        let mut all = Vec::new();
+        for known in places() {
+            if known.is_optional() {
+                all.extend((0..devices).map(|d| Self { known, device: Some(d) }));
+            } else {
+                all.push(Self { known, device: None });
+            }
+        }
+        all
+    }
+
+    /// Its value: those of the devices were put in before.
+    fn value(self, fits: &[Fit]) -> f64 {
+        let value = self.known.value(&fits[self.device.unwrap_or(0)]);
+        value.expect("the curve files were completed from the devices")
+    }
+
+    fn set(self, fits: &mut [Fit], value: f64) {
+        match self.device {
+            Some(device) => self.known.set(&mut fits[device], value),
+            None => fits.iter_mut().for_each(|fit| self.known.set(fit, value)),
+        }
+    }
 }
 
 /// A launch that moves the logarithm of its time by this much per logarithm of a coefficient tells of it.
@@ -61,21 +97,20 @@ const STEP: f64 = 1e-4;
 
 /// Fits what the times tell of; `only` names coefficients, all if it is empty.
 pub(super) fn fit_time(
-    groups: &[MeasuredGroup],
-    estimators: &[Estimator<'_>],
-    fit: &Fit,
+    groups: &[Launches<'_>],
+    fits: &[Fit],
     only: &[String],
-) -> (Fit, Vec<TimeFitOutcome>) {
+) -> (Vec<Fit>, Vec<TimeFitOutcome>) {
     let rows = rows(groups);
-    let places = places();
-    let base: Vec<f64> = places.iter().map(|known| value(known, fit)).collect();
-    let all = Times { rows: &rows, estimators, fit, which: places.clone(), prior: &[], scale: 1.0 };
+    let places = Parameter::all(fits.len());
+    let base: Vec<f64> = places.iter().map(|place| place.value(fits)).collect();
+    let all = Times { rows: &rows, groups, fits, which: places.clone(), prior: &[], scale: 1.0 };
     let mut kept: Vec<Option<&'static str>> = places
         .iter()
         .zip(all.telling())
         .zip(&base)
         .map(|((place, launches), &value)| {
-            if !only.is_empty() && !only.iter().any(|n| n == place.name) {
+            if !only.is_empty() && !only.iter().any(|n| n == place.known.name) {
                 Some("not asked for")
             } else if value <= 0.0 || launches < LAUNCHES {
                 Some("too few launches tell of it")
@@ -87,9 +122,9 @@ pub(super) fn fit_time(
     let (mut best, mut deviations);
     loop {
         let free: Vec<usize> = (0..places.len()).filter(|&i| kept[i].is_none()).collect();
-        let which: Vec<&Known> = free.iter().map(|&i| places[i]).collect();
+        let which: Vec<Parameter> = free.iter().map(|&i| places[i]).collect();
         let prior: Vec<f64> = free.iter().map(|&i| base[i].ln()).collect();
-        let times = Times { rows: &rows, estimators, fit, which, prior: &prior, scale: 1.0 };
+        let times = Times { rows: &rows, groups, fits, which, prior: &prior, scale: 1.0 };
         (best, deviations) = times.settled();
         // The least sure one first: without it the others may be surer.
         let unsure = deviations.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -98,7 +133,7 @@ pub(super) fn fit_time(
             None => break,
         }
     }
-    let mut after = fit.clone();
+    let mut after = fits.to_vec();
     let mut fitted = best.iter().zip(&deviations);
     let mut outcomes = Vec::new();
     for ((place, &before), kept) in places.iter().zip(&base).zip(kept) {
@@ -108,7 +143,8 @@ pub(super) fn fit_time(
             None => (before, None),
         };
         place.set(&mut after, value);
-        outcomes.push(TimeFitOutcome { known: place, before, value, interval, kept });
+        let Parameter { known, device: of } = *place;
+        outcomes.push(TimeFitOutcome { known, device: None, of, before, value, interval, kept });
     }
     (after, outcomes)
 }
@@ -121,20 +157,24 @@ struct TimedLaunch<'a> {
     weight: f64,
 }
 
-/// Kernels count alike, however many of their launches were measured.
-fn rows(groups: &[MeasuredGroup]) -> Vec<TimedLaunch<'_>> {
-    let mut rows: Vec<TimedLaunch<'_>> = Vec::new();
-    for (g, group) in groups.iter().enumerate() {
+/// Classes count alike, however many of their launches were measured.
+fn rows<'g>(groups: &[Launches<'g>]) -> Vec<TimedLaunch<'g>> {
+    let mut rows: Vec<TimedLaunch<'g>> = Vec::new();
+    for (g, launches) in groups.iter().enumerate() {
+        let group = launches.group;
         let timed = group.cases.iter().filter_map(|c| Some((c, c.seconds(&group.device)?)));
-        rows.extend(timed.map(|(case, s)| TimedLaunch { group: g, case, log_seconds: s.ln(), weight: 1.0 }));
+        rows.extend(timed.map(|(case, seconds)| {
+            let log_seconds = (seconds / launches.clock_factor).ln();
+            TimedLaunch { group: g, case, log_seconds, weight: 1.0 }
+        }));
     }
-    let kernel = |row: &TimedLaunch<'_>| groups[row.group].kernel.name.as_str();
+    let class = |row: &TimedLaunch<'_>| groups[row.group].class.as_str();
     let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
     for row in &rows {
-        *counts.entry(kernel(row)).or_default() += 1.0;
+        *counts.entry(class(row)).or_default() += 1.0;
     }
     let mean = rows.len() as f64 / counts.len().max(1) as f64;
-    let weights: Vec<f64> = rows.iter().map(|r| (mean / counts[kernel(r)]).sqrt()).collect();
+    let weights: Vec<f64> = rows.iter().map(|r| (mean / counts[class(r)]).sqrt()).collect();
     for (row, weight) in rows.iter_mut().zip(weights) {
         row.weight = weight;
     }
@@ -144,30 +184,30 @@ fn rows(groups: &[MeasuredGroup]) -> Vec<TimedLaunch<'_>> {
 /// Logarithms of predicted over measured times, by some coefficients.
 struct Times<'a> {
     rows: &'a [TimedLaunch<'a>],
-    estimators: &'a [Estimator<'a>],
-    fit: &'a Fit,
-    which: Vec<&'static Known>,
+    groups: &'a [Launches<'a>],
+    fits: &'a [Fit],
+    which: Vec<Parameter>,
     /// Logarithms of the coefficients before.
     prior: &'a [f64],
     scale: f64,
 }
 
 impl Times<'_> {
-    /// The curve file with these logarithms.
-    fn with(&self, logs: &[f64]) -> Fit {
-        let mut fit = self.fit.clone();
+    /// The curve files with these logarithms.
+    fn with(&self, logs: &[f64]) -> Vec<Fit> {
+        let mut fits = self.fits.to_vec();
         for (place, log) in self.which.iter().zip(logs) {
-            place.set(&mut fit, log.exp());
+            place.set(&mut fits, log.exp());
         }
-        fit
+        fits
     }
 
     fn residuals(&self, logs: &[f64]) -> Vec<f64> {
-        let fit = self.with(logs);
+        let fits = self.with(logs);
         let one = |row: &TimedLaunch<'_>| {
-            let estimator = &self.estimators[row.group];
+            let Launches { estimator, device, .. } = &self.groups[row.group];
             let mut prediction = row.case.prediction.clone();
-            estimator.refit(&mut prediction, &fit);
+            estimator.refit(&mut prediction, &fits[*device]);
             row.weight * (prediction.time.seconds.get().ln() - row.log_seconds)
         };
         parallel::map(self.rows, one)
@@ -188,7 +228,7 @@ impl Times<'_> {
     /// Launches that tell of each coefficient.
     fn telling(&self) -> Vec<usize> {
         let logs: Vec<f64> =
-            self.which.iter().map(|known| value(known, self.fit).max(f64::MIN_POSITIVE).ln()).collect();
+            self.which.iter().map(|place| place.value(self.fits).max(f64::MIN_POSITIVE).ln()).collect();
         let (_, slopes) = self.slopes(&logs);
         slopes.iter().map(|s| s.iter().filter(|by| by.abs() > SENSITIVE).count()).collect()
     }

@@ -3,5 +3,6 @@
 mod order;
 mod score;
 
+pub(super) use order::spearman;
 pub use order::{OrderScore, order};
 pub use score::{Score, Validation, WorstLaunch, validate};

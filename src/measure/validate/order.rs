@@ -48,7 +48,7 @@ pub fn order(pairs: &[(f64, f64)]) -> Option<OrderScore> {
 }
 
 /// 0 where all of one side are equal: there is no order then.
-fn spearman(pairs: &[(f64, f64)]) -> f64 {
+pub(in crate::measure) fn spearman(pairs: &[(f64, f64)]) -> f64 {
     let predicted = ranks(&pairs.iter().map(|p| p.0).collect::<Vec<_>>());
     let measured = ranks(&pairs.iter().map(|p| p.1).collect::<Vec<_>>());
     let middle = (pairs.len() as f64 - 1.0) / 2.0;

@@ -94,7 +94,7 @@ pub fn fit_document(
     }
 }
 
-fn curve(curve: &CurveFit) -> CurveDocument {
+pub(in crate::report) fn curve(curve: &CurveFit) -> CurveDocument {
     let mut document = CurveDocument {
         name: curve.name,
         title: curve.title,

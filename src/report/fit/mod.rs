@@ -4,6 +4,7 @@ mod document;
 mod file;
 mod text;
 
-pub(super) use document::CurveDocument;
+pub(super) use document::{CurveDocument, curve};
 pub use document::{FitDocument, fit_document};
 pub use file::curve_file;
+pub(super) use text::{between, curves, short};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
-use super::document::FitDocument;
+use super::document::{CurveDocument, FitDocument};
 use crate::curve::Interval;
 use crate::report::answer::{Answer, View};
 
@@ -51,7 +51,7 @@ fn head(document: &FitDocument) -> String {
 }
 
 fn tables(document: &FitDocument) -> Vec<(&'static str, Table)> {
-    let mut all = vec![("Volumes", curves(document))];
+    let mut all = vec![("Volumes", curves(&document.curves))];
     if !document.time.is_empty() {
         all.push(("Time", times(document)));
     }
@@ -60,15 +60,15 @@ fn tables(document: &FitDocument) -> Vec<(&'static str, Table)> {
 }
 
 /// Four significant digits.
-fn short(value: f64) -> String {
+pub(in crate::report) fn short(value: f64) -> String {
     significant(format!("{value:.3e}").parse().unwrap_or(value))
 }
 
-fn between(interval: Option<Interval>) -> String {
+pub(in crate::report) fn between(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |i| format!("{} to {}", short(i.low()), short(i.high())))
 }
 
-fn curves(document: &FitDocument) -> Table {
+pub(in crate::report) fn curves(all: &[CurveDocument]) -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let columns = [
@@ -84,7 +84,7 @@ fn curves(document: &FitDocument) -> Table {
         left(""),
     ];
     let mut table = Table::new(columns);
-    for curve in &document.curves {
+    for curve in all {
         let points = curve.points.len().to_string();
         if let Some(why) = &curve.kept {
             let cells = [curve.title, "kept", "", "", "", "", &points, "", "", why];

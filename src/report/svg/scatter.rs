@@ -10,12 +10,12 @@ use crate::measure::measurements::MeasuredQuantity;
 use crate::report::validation::ValidationDocument;
 use crate::space::Block;
 
-const COLUMNS: usize = 2;
-const PANEL: f64 = 320.0;
-const LEFT: f64 = 84.0;
-const TOP: f64 = 96.0;
-const GAP: (f64, f64) = (96.0, 84.0);
-const KEY: f64 = 70.0;
+pub(super) const COLUMNS: usize = 2;
+pub(super) const PANEL: f64 = 320.0;
+pub(super) const LEFT: f64 = 84.0;
+pub(super) const TOP: f64 = 96.0;
+pub(super) const GAP: (f64, f64) = (96.0, 84.0);
+pub(super) const KEY: f64 = 70.0;
 /// Most quantities: as many as are usually measured together.
 const PANELS: usize = 8;
 
@@ -60,7 +60,7 @@ fn heads(canvas: &mut Canvas<'_>, document: &ValidationDocument, across: f64) {
 }
 
 /// A text cut to a width.
-fn fitting(text: &str, across: f64, size: f64) -> String {
+pub(super) fn fitting(text: &str, across: f64, size: f64) -> String {
     let mut most = text.chars().count();
     while most > 1 && width(&shortened(text, most), size) > across {
         most -= 1;
@@ -70,25 +70,39 @@ fn fitting(text: &str, across: f64, size: f64) -> String {
 
 /// The points of one quantity.
 fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &Score, place: (f64, f64)) {
-    let points: Vec<(Block, f64, f64)> = document
+    let points: Vec<Point> = document
         .groups
         .iter()
         .flat_map(|g| &g.launches)
         .filter_map(|l| Some((l, l.values.get(score.quantity.name())?)))
         .map(|(l, pair)| (l.candidate.block(), pair.measured(), pair.predicted()))
-        .filter(|p| p.1 > 0.0 && p.2 > 0.0)
         .collect();
+    let figures = format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent());
+    scatter(canvas, [score.quantity.title(), &figures], score.quantity, points, place);
+}
+
+/// The block of a launch, what was measured, and what is predicted.
+pub(super) type Point = (Block, f64, f64);
+
+/// Measured beside predicted values of a quantity, under two lines.
+pub(super) fn scatter(
+    canvas: &mut Canvas<'_>,
+    [head, figures]: [&str; 2],
+    quantity: MeasuredQuantity,
+    mut points: Vec<Point>,
+    place: (f64, f64),
+) {
+    points.retain(|p| p.1 > 0.0 && p.2 > 0.0);
     let all = || points.iter().flat_map(|p| [p.1, p.2]);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let scale = Scale::new(score.quantity, least, most);
+    let scale = Scale::new(quantity, least, most);
     let (left, top) = place;
     let across = scale.axis(left, left + PANEL);
     let up = scale.axis(top + PANEL, top);
-    let head = format!("{}, {}", score.quantity.title(), scale.unit);
+    let head = format!("{head}, {}", scale.unit);
     canvas.text(&head, (left, top - 26.0), Style { bold: true, ..Style::new(Anchor::Left) });
-    let figures = format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent());
     let faint = Style { colour: FAINT, ..Style::new(Anchor::Left) };
-    canvas.text(&figures, (left, top - 10.0), faint);
+    canvas.text(figures, (left, top - 10.0), faint);
     for tick in scale.ticks() {
         let (x, y) = (across.at(tick), up.at(tick));
         canvas.line(&[(x, top), (x, top + PANEL)], GRID, 1);
@@ -153,7 +167,7 @@ impl Scale {
 }
 
 /// What the colours mean.
-fn key(canvas: &mut Canvas<'_>, (left, y): (f64, f64)) {
+pub(super) fn key(canvas: &mut Canvas<'_>, (left, y): (f64, f64)) {
     let shapes = [
         ("wide", [256, 1, 1]),
         ("tall", [1, 256, 1]),
