@@ -3,26 +3,17 @@
 
 use super::document::{CoefficientValue, Fit, TimeFit};
 use crate::device::Device;
+use crate::named::named;
 
-/// What a coefficient can be fitted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FittedOn {
-    /// Measured times of launches.
-    Times,
-    /// Measured volumes of stores.
-    Stores,
-    /// Nothing that is measured yet: forms and thresholds, set by hand.
-    Nothing,
-}
-
-impl FittedOn {
-    /// How tables name it.
-    pub fn word(self) -> &'static str {
-        match self {
-            FittedOn::Times => "times",
-            FittedOn::Stores => "stored volumes",
-            FittedOn::Nothing => "nothing",
-        }
+named! {
+    /// What a coefficient can be fitted to.
+    pub enum FittedOn {
+        /// Measured times of launches.
+        Times = "times",
+        /// Measured volumes of stores.
+        Stores = "stored volumes",
+        /// Nothing that is measured yet: forms and thresholds, set by hand.
+        Nothing = "nothing",
     }
 }
 

@@ -55,7 +55,7 @@ fn hill(curve: &mut Curve) -> (&mut f64, &mut f64) {
 }
 
 fn dispatch_cycles(fit: &mut Fit) -> &mut f64 {
-    &mut fit.time.dispatch_cycles.as_mut().expect("the V100 has its own").number()
+    fit.time.dispatch_cycles.as_mut().expect("the V100 has its own").number()
 }
 
 fn launch_seconds(fit: &mut Fit) -> &mut f64 {
