@@ -23,6 +23,8 @@ pub struct Footprints {
     pub stretch_alloc: Bytes<PerBlock>,
     /// Bytes that the wave in the middle loads or stores.
     pub wave: Bytes<PerWave>,
+    /// Bytes of the lines of these over the bytes of their sectors: what the L2 keeps for each byte.
+    pub lines: Ratio,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
     pub past: [Bytes<PerWave>; 3],
@@ -100,6 +102,10 @@ pub struct FieldFootprint {
     /// Bytes that the launch stores, each once; 0 where waves share none of the sectors that they store, or
     /// where it is not known.
     pub stored: Bytes<PerItem>,
+    /// Of `block_load`, what blocks far away load as well.
+    pub common_load: Bytes<PerItem>,
+    /// Share of `wave_store` in sectors that no store completes.
+    pub incomplete: Share,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
 }

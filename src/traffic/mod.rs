@@ -2,6 +2,7 @@
 
 mod alignment;
 mod caches;
+mod common;
 mod counts;
 mod fields;
 mod footprints;
@@ -12,6 +13,7 @@ mod passes;
 mod path;
 mod places;
 mod regions;
+mod sparse;
 mod volumes;
 mod wave_kinds;
 mod waves;

@@ -224,7 +224,13 @@ pub fn volumes(
         let by_warps = per_item(of_warps.warp_store_sectors);
         let fill = l2.fill(fit, number, by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
-        let of_l2 = L2Volumes::new(f.block_load * cut, lost * cut, stored);
+        // What all blocks load comes to an SM once, as far as the L1 keeps it.
+        let kept = f.common_load * in_l1.miss(footprints.block_alloc).rest();
+        // Items of a thread that lie apart find less of the sectors that their instructions share.
+        let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
+        let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
+        let interleaved = per_load.or_none() * apart;
+        let of_l2 = L2Volumes::new((f.block_load - kept) * cut, (lost + interleaved) * cut, stored);
         let changed = f.atomics[0];
         if changed > Bytes::ZERO {
             let times = Times::new(of_warps.atomic_bytes.per_item(items) / changed);
@@ -268,8 +274,12 @@ struct SharedCache<'f> {
 
 impl<'f> SharedCache<'f> {
     fn new(capacity: Bytes<PerCache>, fit: &'f VolumeFit, caches: Caches, of: &'f Footprints) -> Self {
-        let launch = of.launch_bytes();
-        let cache = |wave, past| CacheRates::new(capacity, fit, caches, wave, past, launch);
+        // Lines are kept whole, however little of them is touched.
+        let launch = of.launch_bytes() * of.lines.get();
+        let whole = |bytes: Bytes<PerWave>| bytes * of.lines.get();
+        let cache = |wave, past: [Bytes<PerWave>; 3]| {
+            CacheRates::new(capacity, fit, caches, whole(wave), past.map(whole), launch)
+        };
         let middle = cache(of.wave, of.past);
         let mut kinds: Vec<_> =
             of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
@@ -316,6 +326,13 @@ impl InL1<'_> {
     /// Oversubscription by so many bytes of each block (equation 4).
     fn oversubscription(&self, alloc: Bytes<PerBlock>) -> Ratio {
         Ratio::new(alloc.get() * self.blocks_per_byte)
+    }
+
+    /// Misses between the instructions of one warp that do the same for several work items of a thread: the others lie
+    /// between them. None where a thread does one work item.
+    fn apart(&self, alloc: Bytes<PerBlock>, items: i64) -> Share {
+        let others = 1.0 - 1.0 / items.max(1) as f64;
+        if others > 0.0 { self.miss(alloc * others) } else { Share::ZERO }
     }
 
     fn miss(&self, alloc: Bytes<PerBlock>) -> Share {
