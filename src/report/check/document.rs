@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Occupancy};
+use crate::quantity::{PerItem, Times};
 use crate::space::{Block, Fold, Grid};
 
 /// What was understood of a kernel: `wavecast/check/1`.
@@ -97,7 +98,7 @@ pub struct KernelSummary {
     /// Their precision.
     pub precision: Precision,
     /// Instructions that a thread issues for a work item, by class, as far as they are given.
-    pub instructions: BTreeMap<InstructionClass, f64>,
+    pub instructions: BTreeMap<InstructionClass, Times<PerItem>>,
 }
 
 /// An array.
