@@ -1,7 +1,7 @@
 //! A set file held against the head of its table: every name found, every unit understood.
 
-use super::condition::Test;
-use super::document::{CellFormula, Choice, ClockDocument, Many, SetDocument};
+use super::condition::{Test, same};
+use super::document::{CellFormula, Choice, ClockDocument, ColumnChoice, FurtherColumn, Many, SetDocument};
 use super::formula::{Columns, Formula};
 use crate::device::{Frequency, Quantity as _};
 use crate::kernel::InstructionClass;
@@ -13,7 +13,32 @@ use crate::traffic::Caches;
 #[derive(Debug, Clone)]
 pub(super) enum Chosen {
     All(String),
-    Column(usize, Vec<(String, String)>),
+    Column(ByColumn),
+}
+
+/// What stands for the cells of a column.
+#[derive(Debug, Clone)]
+pub(super) struct ByColumn {
+    pub(super) column: usize,
+    names: Vec<(String, String)>,
+    otherwise: Option<String>,
+}
+
+impl ByColumn {
+    /// What stands for a cell; a cell for itself where nothing is named.
+    pub(super) fn name<'n>(&'n self, cell: &'n str) -> Option<&'n str> {
+        let named = self.names.iter().find(|n| same(&n.0, cell)).map(|n| &n.1);
+        let named = named.or(self.otherwise.as_ref()).map(String::as_str);
+        let itself = || (self.names.is_empty() && !cell.is_empty()).then_some(cell);
+        named.or_else(itself)
+    }
+}
+
+/// A column that the table does not have.
+#[derive(Debug, Clone)]
+pub(super) enum Further {
+    First(Vec<Formula>),
+    Column(ByColumn),
 }
 
 /// The clock of the measurements.
@@ -47,7 +72,7 @@ pub(super) struct Plan {
     /// Columns of which each makes a launch, and the cells of new columns that stand for them; that with the cells
     /// themselves comes last.
     pub(super) each: Vec<(usize, Vec<String>)>,
-    pub(super) derived: Vec<Formula>,
+    pub(super) derived: Vec<Further>,
     pub(super) conditions: Vec<(usize, Test)>,
     pub(super) when: Option<Formula>,
     pub(super) borrow: Vec<Borrow>,
@@ -114,12 +139,26 @@ impl Finder {
     fn choice(&mut self, written: &Choice) -> Option<Chosen> {
         Some(match written {
             Choice::All(name) => Chosen::All(name.value.clone()),
-            Choice::Column(by) => {
-                let names = by.names.iter().flat_map(|n| &n.0);
-                let names = names.map(|(cell, name)| (cell.value.clone(), name.value.clone())).collect();
-                Chosen::Column(self.column(by.column.as_ref()?)?, names)
-            }
+            Choice::Column(by) => Chosen::Column(self.by_column(by)?),
         })
+    }
+
+    fn by_column(&mut self, by: &ColumnChoice) -> Option<ByColumn> {
+        let names = by.names.iter().flat_map(|n| &n.0);
+        Some(ByColumn {
+            names: names.map(|(cell, name)| (cell.value.clone(), name.value.clone())).collect(),
+            otherwise: by.otherwise.as_ref().map(|o| o.value.clone()),
+            column: self.column(by.column.as_ref()?)?,
+        })
+    }
+
+    fn further(&mut self, written: &FurtherColumn) -> Option<Further> {
+        match written {
+            FurtherColumn::First(formulas) => {
+                Some(Further::First(formulas.iter().filter_map(|f| self.formula(f)).collect()))
+            }
+            FurtherColumn::Column(by) => self.by_column(by).map(Further::Column),
+        }
     }
 
     fn clock(&mut self, written: &ClockDocument) -> Option<Clock> {
@@ -184,7 +223,7 @@ impl Plan {
         }
         let mut derived = Vec::new();
         for (name, formula) in set.columns.iter().flat_map(|c| &c.0) {
-            derived.extend(finder.formula(formula));
+            derived.extend(finder.further(formula));
             finder.columns.0.push(name.value.clone());
         }
         let f = &mut finder;
@@ -283,8 +322,8 @@ impl Plan {
         let formulas = self.params.iter().map(|p| &p.1).chain(&self.block).chain(&self.fold);
         let mut columns: Vec<usize> = formulas.flat_map(Formula::columns).collect();
         for chosen in [Some(&self.kernel), self.variant.as_ref()].into_iter().flatten() {
-            if let Chosen::Column(column, _) = chosen {
-                columns.insert(0, *column);
+            if let Chosen::Column(by) = chosen {
+                columns.insert(0, by.column);
             }
         }
         let mut seen = Vec::new();
