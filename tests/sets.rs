@@ -149,7 +149,8 @@ fn a_clock_changes_predictions_and_a_fitted_one_the_factor() {
     let same = of_changed("formula.yaml", &[("kernel: blur", "clock: 300000 * 1000\nkernel: blur")]);
     assert_eq!(time(&slow).to_bits(), time(&same).to_bits());
     let fitted = of_changed("fitted.yaml", &[("kernel: blur", "clock: {fitted: true}\nkernel: blur")]);
-    near(&score(&fitted, "group", "A100")["time_ratio"], 1.0);
+    let ratio = score(&fitted, "group", "A100")["time_ratio"].as_f64().unwrap();
+    assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
     let factor = fitted["clock_factors"]["a100-40gb"].as_f64().unwrap();
     assert!((1.0..1.1).contains(&factor), "the times were made 5 % longer: {factor}");
     let per = of_changed("per.yaml", &[("group: gpu", "group: gpu\nper: tile")]);
@@ -168,8 +169,8 @@ id: wide
 data: wide.csv
 each: {columns: {a-b: {size: 512, way: one}, c-d: {size: 1024, way: two}}, value: ms}
 columns:
-  us: [none_of_these, ms]
   none: {column: way, names: {one: 1}}
+  us: [none_of_these, ms]
   threads: bx * 2
 where: {name: plain, threads: '>= 100'}
 when: threads <= 256 && ms > 0
@@ -185,7 +186,7 @@ measured: {'time [ms]': us}
             .and_then(|file| file.launches("wide.csv", table.as_bytes(), SampleOptions::default()))
     };
     let said = read(set).unwrap_err().to_string();
-    assert!(said.contains("wide.yaml:7:8: the data have no column `none_of_these`"), "{said}");
+    assert!(said.contains("wide.yaml:8:8: the data have no column `none_of_these`"), "{said}");
     let set = read(&set.replace("none_of_these", "none")).unwrap();
     // The first cell of `us` that says something: 1 for one way, the measured time for the other.
     let found: Vec<(String, i64, Option<i64>, f64)> = set
@@ -258,7 +259,7 @@ fn mistakes_have_places() {
     refused("kernel.yaml", &[("blur.kernel.yaml", "none")], &["`none`", "--kernel FILE"]);
     refused("param.yaml", &[("R: 1", "RR: 1")], &["RR"]);
     refused("clock.yaml", &[("group: gpu", "clock: size\ngroup: gpu")], &["blur.csv:2:6", "1024 Hz"]);
-    refused("condition.yaml", &[("status: ok", "size: '> x'")], &["condition.yaml:7:14", "`> x`"]);
+    refused("condition.yaml", &[("status: ok", "size: '> x'")], &["condition.yaml:7:16", "`> x`"]);
     let both = wavecast(&["validate", SET, "tests/measured/star3d7.csv"], "");
     assert!(both.status.code() == Some(2) && stderr(&both).contains("together"), "{}", stderr(&both));
     let half = wavecast(&["validate", SET, "--half", "1"], "");
@@ -269,7 +270,7 @@ fn mistakes_have_places() {
 fn empty_parts_and_impossible_launches_are_said() {
     let set = changed(
         "parts.yaml",
-        &[("tile: 1}\nfixed", "tile: 7}\nfixed"), ("[block_x, block_y]\n", "[16 * block_x, block_y]\n")],
+        &[("tile: 1}\nfixed", "tile: 7}\nfixed"), ("block: [block_x,", "block: [16 * block_x,")],
     );
     let output = wavecast(&["validate", set.to_str().unwrap(), "--data", &data()], "");
     let said = stdout(&output);
@@ -289,7 +290,7 @@ fn many_rows_are_no_matter() {
     let file = SetFile::read("blur.yaml", &text("blur.yaml")).unwrap();
     let sample = SampleOptions { rows: Some(5), seed: None };
     let set = file.launches("many.csv", table.as_bytes(), sample).unwrap();
-    assert_eq!((set.rows, set.taken, set.cases.len()), (50_000, 50_000, 10), "five of all, five of the part");
+    assert_eq!((set.rows, set.taken, set.cases.len()), (50_000, 50_000, 5), "all belong to the part");
     for hurtful in
         ["", "\n\n", "gpu", "gpu\nA100\n", "\u{0}\n\u{0}", &"a,".repeat(100_000), "gpu,size\n\"A100"]
     {
