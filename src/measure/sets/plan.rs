@@ -172,6 +172,51 @@ impl Finder {
         })
     }
 
+    /// The columns of which each makes a launch; what stands for them gets columns of its own.
+    fn each(&mut self, set: &SetDocument) -> Vec<(usize, Vec<String>)> {
+        let mut each = Vec::new();
+        if let Some(spread) = &set.each {
+            let columns = || spread.columns.iter().flat_map(|c| &c.0);
+            let mut names: Vec<&String> = Vec::new();
+            for (name, _) in columns().flat_map(|(_, cells)| &cells.0) {
+                if !names.contains(&&name.value) {
+                    names.push(&name.value);
+                }
+            }
+            for (column, cells) in columns() {
+                let cell = |name: &&String| cells.0.iter().find(|c| c.0.value == **name);
+                let cells =
+                    names.iter().map(|n| cell(n).map(|c| c.1.value.clone()).unwrap_or_default()).collect();
+                each.extend(self.column(column).map(|c| (c, cells)));
+            }
+            self.columns.0.extend(names.into_iter().cloned());
+            self.columns.0.extend(spread.value.iter().map(|v| v.value.clone()));
+        }
+        each
+    }
+
+    /// Further columns, each of which knows those before.
+    fn derived(&mut self, set: &SetDocument) -> Vec<Further> {
+        let mut derived = Vec::new();
+        for (name, formula) in set.columns.iter().flat_map(|c| &c.0) {
+            derived.extend(self.further(formula));
+            self.columns.0.push(name.value.clone());
+        }
+        derived
+    }
+
+    /// Columns that are filled from other rows.
+    fn borrow(&mut self, set: &SetDocument) -> Vec<Borrow> {
+        let mut all = Vec::new();
+        for (name, from) in set.borrow.iter().flat_map(|b| &b.0) {
+            let same = from.same.iter().flatten().map(|columns| self.all(Some(columns))).collect();
+            let conditions = self.conditions(from.r#where.as_ref());
+            let (otherwise, column) = (from.otherwise, self.column(name));
+            all.extend(column.map(|column| Borrow { column, conditions, same, otherwise }));
+        }
+        all
+    }
+
     /// A class of instructions.
     fn class(&mut self, name: &Spanned<String>) -> Option<InstructionClass> {
         let found = InstructionClass::ALL.iter().find(|class| class.word() == name.value);
@@ -203,44 +248,10 @@ impl Plan {
     pub(super) fn new(set: &SetDocument, head: Vec<String>) -> Result<Self, Vec<Diagnostic>> {
         let own = head.len();
         let mut finder = Finder { columns: Columns(head), errors: Vec::new() };
-        let mut each = Vec::new();
-        if let Some(spread) = &set.each {
-            let columns = || spread.columns.iter().flat_map(|c| &c.0);
-            let mut names: Vec<&String> = Vec::new();
-            for (name, _) in columns().flat_map(|(_, cells)| &cells.0) {
-                if !names.contains(&&name.value) {
-                    names.push(&name.value);
-                }
-            }
-            for (column, cells) in columns() {
-                let cell = |name: &&String| cells.0.iter().find(|c| c.0.value == **name);
-                let cells =
-                    names.iter().map(|n| cell(n).map(|c| c.1.value.clone()).unwrap_or_default()).collect();
-                each.extend(finder.column(column).map(|c| (c, cells)));
-            }
-            finder.columns.0.extend(names.into_iter().cloned());
-            finder.columns.0.extend(spread.value.iter().map(|v| v.value.clone()));
-        }
-        let mut derived = Vec::new();
-        for (name, formula) in set.columns.iter().flat_map(|c| &c.0) {
-            derived.extend(finder.further(formula));
-            finder.columns.0.push(name.value.clone());
-        }
+        let each = finder.each(set);
+        let derived = finder.derived(set);
         let f = &mut finder;
-        let borrow: Vec<Option<Borrow>> = set
-            .borrow
-            .iter()
-            .flat_map(|b| &b.0)
-            .map(|(name, from)| {
-                let same = from.same.iter().flatten().map(|columns| f.all(Some(columns))).collect();
-                Some(Borrow {
-                    conditions: f.conditions(from.r#where.as_ref()),
-                    same,
-                    otherwise: from.otherwise,
-                    column: f.column(name)?,
-                })
-            })
-            .collect();
+        let borrow = f.borrow(set);
         let launch = set.launch.as_ref();
         let measured: Vec<_> = set
             .measured
@@ -285,7 +296,7 @@ impl Plan {
             derived,
             conditions: f.conditions(set.r#where.as_ref()),
             when: set.when.as_ref().and_then(|w| f.formula(w)),
-            borrow: borrow.into_iter().flatten().collect(),
+            borrow,
             clock: set.clock.as_ref().and_then(|c| f.clock(c)).unwrap_or(Clock::Device),
             variant: set.variant.as_ref().and_then(|v| f.choice(v)),
             params,
