@@ -75,6 +75,7 @@ pub mod kernel;
 pub mod launch;
 #[cfg(feature = "fit")]
 pub mod measure;
+mod named;
 pub mod parallel;
 pub mod predict;
 #[cfg(feature = "trace")]

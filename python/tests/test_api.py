@@ -75,6 +75,9 @@ def test_options_are_those_of_the_command_line():
     less = wavecast.predict(COPY, 64, device="a100", device_set={"sm.count": 54}, engine="runs", verify=True)
     assert less["result"]["counting"]["engines"] == ["runs"]
     assert wavecast.rank(COPY, "a100", threads=[64, 128])["summary"]["candidates"] == 2
+    slow = wavecast.rank(COPY, "a100", clock="705MHz")
+    assert slow["model"]["clock"] == "705 MHz" and "clock" not in ranking["model"]
+    assert wavecast.predict(COPY, 64, device="a100", clock="705MHz")["model"]["clock"] == "705 MHz"
 
 
 def test_variants_and_folds_can_be_chosen():

@@ -66,6 +66,7 @@ def rank(
     model: str | None = None,
     addressing: str | None = None,
     caches: str | None = None,
+    clock: str | None = None,
     engine: str | None = None,
     verify: bool = False,
 ) -> Any:
@@ -75,7 +76,7 @@ def rank(
     alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
     and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
-    launch is repeated) or "cold". ``variant`` names the variants of the document that compete; all by default.
+    launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names the variants of the document that compete; all by default.
 
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
     if the text holds several kernels. Raises :class:`KernelError`.
@@ -93,6 +94,7 @@ def rank(
         "model": model,
         "addressing": addressing,
         "caches": caches,
+        "clock": clock,
         "engine": engine,
         "verify": verify,
     }
@@ -113,6 +115,7 @@ def predict(
     model: str | None = None,
     addressing: str | None = None,
     caches: str | None = None,
+    clock: str | None = None,
     engine: str | None = None,
     verify: bool = False,
 ) -> Any:
@@ -133,6 +136,7 @@ def predict(
         "model": model,
         "addressing": addressing,
         "caches": caches,
+        "clock": clock,
         "engine": engine,
         "verify": verify,
     }

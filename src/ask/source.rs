@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::device::{self, Device};
+use super::asker::fault;
+use crate::device::{self, Device, RunClock};
 use crate::kernel::{Kernel, Loaded, Options, load};
 use crate::text::{Fault, Sources};
 
@@ -93,6 +94,8 @@ pub struct DeviceSource {
     text: Option<Arc<str>>,
     /// Numbers to change, as `PATH=VALUE`.
     set: Vec<String>,
+    /// The clock that the run had, if it is not that of the device.
+    clock: Option<RunClock>,
 }
 
 impl DeviceSource {
@@ -103,13 +106,24 @@ impl DeviceSource {
 
     /// The text of a device file.
     pub fn of_text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
-        Self { name: Some(name.into()), text: Some(text.into()), set: Vec::new() }
+        Self { name: Some(name.into()), text: Some(text.into()), ..Self::default() }
     }
 
     /// The same with numbers changed by `PATH=VALUE` texts.
     #[must_use]
     pub fn with(self, set: Vec<String>) -> Self {
         Self { set, ..self }
+    }
+
+    /// The same at the clock that a run had, which replaces that of the device: see [`Device::at_clock`].
+    #[must_use]
+    pub fn at_clock(self, clock: Option<RunClock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// The clock that the run had, if that was given.
+    pub(super) fn clock(&self) -> Option<RunClock> {
+        self.clock
     }
 
     /// What is changed of it, as `PATH=VALUE` texts.
@@ -126,9 +140,18 @@ impl DeviceSource {
     pub fn read(&self, more: &[String]) -> Result<Device, Fault> {
         let name = self.name.as_deref().unwrap_or(device::DEFAULT);
         let set = [self.set.as_slice(), more].concat();
-        match &self.text {
+        if self.clock.is_some() && set.iter().any(|s| s.split('=').next().map(str::trim) == Some("clock")) {
+            let message = "the clock is given twice: as that of the run, and as a number of the device";
+            let help = "leave out one of them; only that of the run has the bandwidth of the L2 follow";
+            return Err(fault("device-set", message.to_owned(), Some(help)));
+        }
+        let device = match &self.text {
             Some(text) => device::read(name, text, &set),
             None => device::find(name, &set),
-        }
+        }?;
+        Ok(match self.clock {
+            Some(clock) => device.at_clock(clock),
+            None => device,
+        })
     }
 }

@@ -79,6 +79,10 @@ impl Sweep {
                 let message = format!("`{name}` varies and is set");
                 return Err(asker.wrong(message, Some("leave out one of them")));
             }
+            if name == "clock" && predictor.source.clock().is_some() {
+                let message = format!("`clock` varies and {} is given", asker.option("clock"));
+                return Err(asker.wrong(message, Some("leave out one of them")));
+            }
             if self.best && matches!(kind.word(), "block" | "fold") {
                 let help = format!("{best} ranks all launches at each point; vary something else");
                 return Err(asker.wrong(format!("`{name}` varies and {best} is given"), Some(&help)));

@@ -1,8 +1,8 @@
 //! A cache: sets of lines, which may be brought in sector by sector.
 
 use super::replacement::{Memory, Replacement};
+use crate::named::named;
 use crate::trace::CacheGeometry;
-use crate::trace::named::named;
 
 named! {
     /// What happens to stores.

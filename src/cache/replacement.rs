@@ -1,7 +1,7 @@
 //! Which line of a set gives way.
 
+use crate::named::named;
 use crate::random::Random;
-use crate::trace::named::named;
 
 named! {
     /// Replacement policies: those of C 6 (LRU, MFU, LFU, random) and others.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::Outcome;
 use super::failure::Failure;
 use super::output::{Format, OutputArguments};
 use super::progress;
@@ -46,6 +47,18 @@ pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool
 /// Writes an answer as it was asked for.
 pub(super) fn show_one<A: Answer>(output: &OutputArguments, answer: &A) -> Result<(), Failure> {
     show(output, std::slice::from_ref(answer), false)
+}
+
+/// Finds an answer and writes it, in one of these formats beside the usual ones.
+pub(super) fn answer<A: Answer>(
+    output: &OutputArguments,
+    further: &[&str],
+    find: impl FnOnce() -> Result<A, Failure>,
+) -> Outcome {
+    output.check(further)?;
+    let found = find().map_err(|f| f.for_json(output.is_json()))?;
+    show_one(output, &found)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use super::answers::show_one;
 use super::failure::Failure;
 use super::files;
 use super::fit_sets::{self, SetFit};
-use super::input::load_device;
+use super::input::load_device_at;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
@@ -172,7 +172,7 @@ fn simulated_groups(
     resolver: &Resolver<'_>,
     json: bool,
 ) -> Result<Vec<MeasuredGroup>, Failure> {
-    let device = load_device(device, &arguments.model.device_set, json)?;
+    let device = load_device_at(device, &arguments.model.device_set, arguments.model.clock, json)?;
     let of = |fault: Fault| Failure::faults(vec![fault], json);
     let design = thinned(design(&device).map_err(of)?, usize::from(arguments.every));
     let launches = AtomicUsize::new(design.iter().map(|(_, _, launches)| launches.len()).sum());

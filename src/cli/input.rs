@@ -8,7 +8,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::files;
 use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
-use crate::device::{self, Device};
+use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
 use crate::space::{Block, Fold, Shape};
@@ -131,7 +131,17 @@ impl DeviceArguments {
 
 /// A device by id, alias or path.
 pub(super) fn load_device(name: &str, set: &[String], json: bool) -> Result<Device, Failure> {
-    let device = device_source(Some(name), set).and_then(|source| Ok(source.read(&[])?));
+    load_device_at(name, set, None, json)
+}
+
+/// The same at the clock that a run had.
+pub(super) fn load_device_at(
+    name: &str,
+    set: &[String],
+    clock: Option<RunClock>,
+    json: bool,
+) -> Result<Device, Failure> {
+    let device = device_source(Some(name), set).and_then(|source| Ok(source.at_clock(clock).read(&[])?));
     device.map_err(|f| f.for_json(json))
 }
 

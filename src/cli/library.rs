@@ -131,7 +131,9 @@ impl Library for Resolver<'_> {
         // A path is seen from the measurements, too.
         let beside = self.folder.join(name);
         let name = if is_path(name) && beside.is_file() { &*beside.to_string_lossy() } else { name.as_str() };
-        device_source(Some(name), &self.device.device_set).map_err(|failure| first(failure, name))?.read(&[])
+        let source = device_source(Some(name), &self.device.device_set);
+        let source = source.map_err(|failure| first(failure, name))?;
+        source.at_clock(subject.clock.or(self.device.clock)).read(&[])
     }
 
     fn estimator<'a>(&'a self, kernel: &'a Kernel, device: &'a Device) -> Estimator<'a> {

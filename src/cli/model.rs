@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::input::{device_source, read_text};
 use crate::ask::{Asker, ModelOptions, Predictor, counter};
 use crate::curve::Fit;
+use crate::device::RunClock;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::Limits;
 use crate::predict::Model;
@@ -48,6 +49,9 @@ pub(super) struct ModelArguments {
     /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub device_set: Vec<String>,
+    /// The clock that the GPU runs at, for example 1.41GHz, instead of that of its description
+    #[arg(long, value_name = "CLOCK")]
+    pub clock: Option<RunClock>,
     /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it
     #[arg(long, value_name = "FILE", value_parser = read_curves)]
     pub curves: Option<CurveFile>,
@@ -91,7 +95,7 @@ impl ModelArguments {
     /// What predicts: the device, and the options of the model.
     pub(super) fn predictor(&self) -> Result<Predictor<'_>, Failure> {
         let options = self.options()?;
-        let source = device_source(self.device.as_deref(), &self.device_set)?;
+        let source = device_source(self.device.as_deref(), &self.device_set)?.at_clock(self.clock);
         Ok(Predictor::new(source)?.asked_by(Asker::CommandLine).with(options))
     }
 

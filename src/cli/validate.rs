@@ -81,13 +81,23 @@ fn whole_sets(arguments: &Arguments, json: bool) -> Outcome {
 /// How the predictions were made.
 fn model(options: &ModelOptions<'_>, groups: &[MeasuredGroup]) -> ValidationModel {
     let mut curves: Vec<String> = Vec::new();
-    let mut model =
-        ValidationModel { id: "default", addressing: "linear", caches: Vec::new(), curves: Vec::new() };
+    let mut model = ValidationModel {
+        id: "default",
+        addressing: "linear",
+        caches: Vec::new(),
+        clock: Vec::new(),
+        curves: Vec::new(),
+    };
     for group in groups {
         let estimator = options.estimator(&group.kernel, &group.device);
         let caches = group.subject.caches.unwrap_or(estimator.caches).word();
         if !model.caches.contains(&caches) {
             model.caches.push(caches);
+        }
+        if let Some(clock) = group.device.run_clock().map(|clock| clock.to_string())
+            && !model.clock.contains(&clock)
+        {
+            model.clock.push(clock);
         }
         let name = estimator.curves.name();
         if !curves.contains(&name) {

@@ -3,26 +3,17 @@
 
 use super::document::{CoefficientValue, Fit, TimeFit};
 use crate::device::Device;
+use crate::named::named;
 
-/// What a coefficient can be fitted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FittedOn {
-    /// Measured times of launches.
-    Times,
-    /// Measured volumes of stores.
-    Stores,
-    /// Nothing that is measured yet: forms and thresholds, set by hand.
-    Nothing,
-}
-
-impl FittedOn {
-    /// How tables name it.
-    pub fn word(self) -> &'static str {
-        match self {
-            FittedOn::Times => "times",
-            FittedOn::Stores => "stored volumes",
-            FittedOn::Nothing => "nothing",
-        }
+named! {
+    /// What a coefficient can be fitted to.
+    pub enum FittedOn {
+        /// Measured times of launches.
+        Times = "times",
+        /// Measured volumes of stores.
+        Stores = "stored volumes",
+        /// Nothing that is measured yet: forms and thresholds, set by hand.
+        Nothing = "nothing",
     }
 }
 
@@ -161,6 +152,15 @@ impl TimeFit {
         self.thread_cycles.as_ref().map_or_else(|| 2.0 * device.dram.latency.value.0, |c| c.value)
     }
 
+    /// Cycles that the device takes to start a block, with all its dispatchers at work.
+    pub fn cycles_of_dispatch(&self, device: &Device) -> f64 {
+        let of_device = || {
+            let dispatchers = (device.dispatch.dispatchers.value.0 as f64).max(1.0);
+            device.dispatch.block_cycles.value.0 / dispatchers
+        };
+        self.dispatch_cycles.as_ref().map_or_else(of_device, |c| c.value)
+    }
+
     /// Seconds that every launch takes by itself.
     pub fn seconds_of_launch(&self, device: &Device) -> f64 {
         self.launch_seconds.as_ref().map_or_else(|| device.launch_overhead.value.0, |c| c.value)
@@ -198,7 +198,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 22] = [
+pub static COEFFICIENTS: [Known; 28] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -215,7 +215,18 @@ pub static COEFFICIENTS: [Known; 22] = [
         TimeFit::seconds_of_launch,
         "what every launch takes by itself"
     ),
-    required!(time.dispatch_cycles, "cycles/block", Times, "what the device takes to start a block"),
+    required!(time.fill_bytes, "B/cycle", Times, "bytes from and to the L2 that take a cycle of the L1 pipe"),
+    optional!(
+        time.dispatch_cycles,
+        "cycles/block",
+        Times,
+        TimeFit::cycles_of_dispatch,
+        "what the device takes to start a block"
+    ),
+    required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
+    required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
+    required!(time.hit_wait, "", Times, "part of the L1's latency that a load from global memory waits for"),
+    required!(time.issue_overhead, "", Times, "instructions over those that compute and access memory"),
     required!(time.turnaround, "", Times, "loss of memory bandwidth to turns between reads and writes"),
     required!(time.scatter_loss, "", Times, "loss of memory bandwidth when a wave is scattered over memory"),
     required!(time.scatter_half, "", Times, "scatter at which half of that is lost"),
@@ -227,7 +238,8 @@ pub static COEFFICIENTS: [Known; 22] = [
     required!(volumes.partial_store_l2, "", Stores, "further writes to L2 for each of them"),
     required!(volumes.wave_share, "", Nothing, "part of a wave's bytes between two uses by its blocks"),
     required!(time.store_cycles, "", Nothing, "how much longer a thread takes per store"),
-    required!(time.scatter_bytes, "B", Nothing, "what a page beyond those of contiguous arrays stands for"),
+    required!(time.scatter_bytes, "B", Nothing, "bytes of a wave for each page of it at which scatter is 1"),
+    required!(time.core_norm, "", Nothing, "exponent that joins what warps of an SM do"),
     required!(time.latency_norm, "", Nothing, "exponent that joins memory bandwidth and latency"),
     required!(time.limiter_norm, "", Nothing, "exponent that joins the limiters"),
     required!(time.translation_pages, "pages", Nothing, "pages of a block beyond which they are paid"),

@@ -143,6 +143,24 @@ impl VolumeFit {
 pub struct TimeFit {
     /// Cycles of the L1 pipe over the cycles that its rules count.
     pub l1_pipe: CoefficientValue,
+    /// Bytes from and to the L2 that take a cycle of the L1 pipe.
+    #[serde(default = "defaults::fill_bytes")]
+    pub fill_bytes: CoefficientValue,
+    /// Instructions in all over those that compute and access memory.
+    #[serde(default = "defaults::issue_overhead")]
+    pub issue_overhead: CoefficientValue,
+    /// Part of the latency of memory that a loop waits for in each iteration that stores what it loads.
+    #[serde(default = "defaults::memory_wait")]
+    pub memory_wait: CoefficientValue,
+    /// Part of the latency of shared memory that each load from it waits for.
+    #[serde(default = "defaults::shared_wait")]
+    pub shared_wait: CoefficientValue,
+    /// Part of the latency of the L1 that each load of global memory waits for.
+    #[serde(default = "defaults::hit_wait")]
+    pub hit_wait: CoefficientValue,
+    /// Exponent that joins what warps of an SM do.
+    #[serde(default = "defaults::core_norm")]
+    pub core_norm: CoefficientValue,
     /// Cycles from a thread's first load to its end when nothing is in its way; twice the memory
     /// latency of the device if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +176,7 @@ pub struct TimeFit {
     pub scatter_loss: CoefficientValue,
     /// Scatter at which half of it is lost.
     pub scatter_half: CoefficientValue,
-    /// Bytes that a page which a wave touches beyond those of contiguous arrays stands for.
+    /// Bytes of a wave for each page of it at which scatter is 1.
     pub scatter_bytes: CoefficientValue,
     /// Loss of memory bandwidth by data that is fetched again.
     pub refetch_loss: CoefficientValue,
@@ -170,8 +188,9 @@ pub struct TimeFit {
     pub limiter_norm: CoefficientValue,
     /// Cost of few resident blocks, per block.
     pub few_blocks: CoefficientValue,
-    /// Cycles that the device takes to start a block.
-    pub dispatch_cycles: CoefficientValue,
+    /// Cycles that the device takes to start a block; what the device file says if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatch_cycles: Option<CoefficientValue>,
     /// Cycles of address translation per page of a block.
     pub translation_cycles: CoefficientValue,
     /// Pages of a block beyond which they are paid.
@@ -183,4 +202,26 @@ pub struct TimeFit {
     /// Seconds that every launch takes by itself; what the device file says if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_seconds: Option<CoefficientValue>,
+}
+
+/// What stands for coefficients in curve files that are older than they are.
+mod defaults {
+    use super::CoefficientValue;
+
+    macro_rules! defaults {
+        ($( $name:ident = $value:literal ),* $(,)?) => {
+            $( pub(super) fn $name() -> CoefficientValue {
+                CoefficientValue { value: $value, source: "default".to_owned() }
+            } )*
+        };
+    }
+
+    defaults! {
+        fill_bytes = 64.0,
+        issue_overhead = 1.1,
+        memory_wait = 0.7,
+        shared_wait = 0.45,
+        hit_wait = 0.3,
+        core_norm = 3.0,
+    }
 }

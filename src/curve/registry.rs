@@ -170,7 +170,7 @@ mod tests {
         let text = "{wavecast-curves: 1, id: mine, inherit: v100-pcie-32gb, about: x, \
                     time: {dispatch_cycles: {value: 3, source: star}}}";
         let fit = read("mine.yaml", text).unwrap();
-        assert!((fit.time.dispatch_cycles.value - 3.0).abs() < 1e-12);
+        assert!((fit.time.dispatch_cycles.as_ref().unwrap().value - 3.0).abs() < 1e-12);
         assert_eq!(fit.volumes, fits()[0].volumes);
         assert!(fit.time.dram_one_way.is_none(), "the V100's bandwidth is not that of another GPU");
         let again = read("again.yaml", &text.replace("id: mine", "id: v100-pcie-32gb")).unwrap();

@@ -73,32 +73,14 @@ macro_rules! words {
         $(#[$attribute:meta])*
         $name:ident, $what:literal { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal ),* $(,)? }
     ) => {
-        $(#[$attribute])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-        pub enum $name { $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),* }
-
-        impl $name {
-            /// How it is written.
-            pub fn word(self) -> &'static str {
-                match self { $( Self::$variant => $word ),* }
-            }
+        crate::named::named! {
+            $(#[$attribute])*
+            pub enum $name { $( $(#[$variant_attribute])* $variant = $word, )* }
         }
 
         impl Decode for $name {
             fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-                let scalar = decoder.scalar(node, $what)?;
-                let words: &[&str] = &[$($word),*];
-                match scalar.text.as_str() {
-                    $( $word => return Some(Self::$variant), )*
-                    text => {
-                        let near = nearest(text, words.iter().copied());
-                        let near = near.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
-                        let message = format!("`{}` is not {}", crate::text::shorten(text), $what);
-                        let help = format!("{near}known: {}", words.join(", "));
-                        decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
-                        None
-                    }
-                }
+                decoder.word(node, $what, &Self::NAMED, &[])
             }
         }
 

@@ -10,7 +10,7 @@ use super::quantity::{
     ByteCount, Count, CycleCount, Duration, Flag, Frequency, MostExtents, PerCycle, Rate, Size, Steps,
 };
 use super::sourced::{DeviceNumber, Sourced, Visit, plain};
-use crate::text::{Decode, Decoder, Diagnostic, Named, Node, Span, nearest};
+use crate::text::{Decode, Decoder, Named, Node, Span};
 
 words! {
     /// Who makes it.

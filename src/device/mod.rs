@@ -6,6 +6,7 @@
 //! assert_eq!(device.sm().count().value().0, 108);
 //! ```
 
+mod clock;
 mod declare;
 mod document;
 mod edit;
@@ -14,6 +15,7 @@ mod quantity;
 mod registry;
 mod sourced;
 
+pub use clock::{NotAClock, RunClock};
 pub use document::{
     Architecture, Device, Dispatch, DispatchOrder, Dram, L1, L2, LastLevel, Rates, Rules, Sm, SourceKind,
     SourceText, Tlb, Vendor,

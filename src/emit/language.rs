@@ -1,26 +1,20 @@
 //! The three languages and how they spell what differs.
 
-/// A language of programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// NVIDIA's.
-    Cuda,
-    /// AMD's, which spells CUDA's functions otherwise.
-    Hip,
-    /// `OpenCL` C with a host program in C.
-    OpenCl,
+use crate::named::named;
+
+named! {
+    /// A language of programs.
+    pub enum Language {
+        /// NVIDIA's.
+        Cuda = "cuda",
+        /// AMD's, which spells CUDA's functions otherwise.
+        Hip = "hip",
+        /// `OpenCL` C with a host program in C.
+        OpenCl = "opencl",
+    }
 }
 
 impl Language {
-    /// As it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Language::Cuda => "cuda",
-            Language::Hip => "hip",
-            Language::OpenCl => "opencl",
-        }
-    }
-
     /// How files end.
     pub fn extension(self) -> &'static str {
         match self {

@@ -3,19 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What can count the distinct lines of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Engine {
-    /// Closed form in exact byte addresses.
-    Linear,
-    /// Runs along one variable.
-    Runs,
-    /// Every point.
-    Enumeration,
-    /// Sets and maps of isl.
-    Isl,
-    /// Some of the lines; not exact.
-    Sampling,
+use crate::named::named;
+
+named! {
+    /// What can count the distinct lines of a query.
+    pub enum Engine {
+        /// Closed form in exact byte addresses.
+        Linear = "linear",
+        /// Runs along one variable.
+        Runs = "runs",
+        /// Every point.
+        Enumeration = "enumeration",
+        /// Sets and maps of isl.
+        Isl = "isl",
+        /// Some of the lines; not exact.
+        Sampling = "sampling",
+    }
 }
 
 impl Engine {
@@ -26,17 +29,6 @@ impl Engine {
     /// Whether this program was built with it: isl can be left out.
     pub fn is_built(self) -> bool {
         cfg!(feature = "isl") || self != Engine::Isl
-    }
-
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Engine::Linear => "linear",
-            Engine::Runs => "runs",
-            Engine::Enumeration => "enumeration",
-            Engine::Isl => "isl",
-            Engine::Sampling => "sampling",
-        }
     }
 
     /// Whether what it counts is the number itself and not an estimate.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
 
 use crate::expr::{Expr, Kind, Range, parse_expression, parse_range};
+use crate::named::named;
 use crate::text::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
 
 /// An integer or an expression.
@@ -158,37 +158,14 @@ macro_rules! words {
         $name:ident, $what:literal { $( $(#[$variant_attribute:meta])* $variant:ident = $word:literal ),* $(,)? }
         other names { $( $alias:literal => $meant:literal ),* $(,)? }
     ) => {
-        $(#[$attribute])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
-        pub enum $name {
-            $( $(#[$variant_attribute])* #[serde(rename = $word)] $variant ),*
-        }
-
-        impl $name {
-            /// How it is written.
-            pub fn word(self) -> &'static str {
-                match self { $( Self::$variant => $word ),* }
-            }
+        named! {
+            $(#[$attribute])*
+            pub enum $name { $( $(#[$variant_attribute])* $variant = $word, )* }
         }
 
         impl Decode for $name {
             fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-                let scalar = decoder.scalar(node, $what)?;
-                let words: &[&str] = &[$($word),*];
-                let aliases: &[(&str, &str)] = &[$(($alias, $meant)),*];
-                match scalar.text.as_str() {
-                    $( $word => return Some(Self::$variant), )*
-                    text => {
-                        let alias = aliases.iter().find(|a| a.0 == text).map(|a| a.1);
-                        let help = match alias.or_else(|| nearest(text, words.iter().copied())) {
-                            Some(near) => format!("did you mean `{near}`? known: {}", words.join(", ")),
-                            None => format!("known: {}", words.join(", ")),
-                        };
-                        let message = format!("`{}` is not {}", crate::text::shorten(text), $what);
-                        decoder.report(Diagnostic::error("unknown-word", node.span, message).help(help));
-                        None
-                    }
-                }
+                decoder.word(node, $what, &Self::NAMED, &[$(($alias, $meant)),*])
             }
         }
     };

@@ -2,30 +2,20 @@
 
 use super::candidate::{Candidate, candidates};
 use crate::kernel::Kernel;
+use crate::named::named;
 use crate::space::{Block, Fold};
 
-/// Why a launch has the block or fold that it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// It was asked for.
-    Given,
-    /// The document has no other.
-    Only,
-    /// Of the folds of the document, the one that does not fold.
-    Unfolded,
-    /// The first of the document.
-    First,
-}
-
-impl Reason {
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Reason::Given => "given",
-            Reason::Only => "only",
-            Reason::Unfolded => "unfolded",
-            Reason::First => "first",
-        }
+named! {
+    /// Why a launch has the block or fold that it has.
+    pub enum Reason {
+        /// It was asked for.
+        Given = "given",
+        /// The document has no other.
+        Only = "only",
+        /// Of the folds of the document, the one that does not fold.
+        Unfolded = "unfolded",
+        /// The first of the document.
+        First = "first",
     }
 }
 

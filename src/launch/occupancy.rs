@@ -7,31 +7,20 @@ use super::geometry::Launch;
 use super::infeasible::Infeasible;
 use crate::device::Device;
 use crate::expr::Dim;
+use crate::named::named;
 use crate::quantity::{PerLaunch, Share, Times};
 
-/// What limits the number of resident blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Limit {
-    /// Resident threads (warps).
-    Threads,
-    /// Resident blocks.
-    Blocks,
-    /// Registers.
-    Registers,
-    /// Shared memory.
-    Shared,
-}
-
-impl Limit {
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Limit::Threads => "threads",
-            Limit::Blocks => "blocks",
-            Limit::Registers => "registers",
-            Limit::Shared => "shared",
-        }
+named! {
+    /// What limits the number of resident blocks.
+    pub enum Limit {
+        /// Resident threads (warps).
+        Threads = "threads",
+        /// Resident blocks.
+        Blocks = "blocks",
+        /// Registers.
+        Registers = "registers",
+        /// Shared memory.
+        Shared = "shared",
     }
 }
 

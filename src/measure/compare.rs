@@ -47,24 +47,24 @@ impl Default for CompareOptions {
 }
 
 readable! {
-/// One quantity in both models.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ComparedQuantity {
-    /// Its name.
-    name: &'static str,
-    /// What it is measured in.
-    unit: &'static str,
-    /// By the analytic model.
-    analytic: f64,
-    /// By simulation.
-    simulated: f64,
-    /// Difference to the simulated value, in percent of it; null if that is 0 and the other is not.
-    error_percent: Option<f64>,
-    /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
-    terms: Vec<DifferenceTerm>,
-    /// The same in words, where the difference is more than a few percent.
-    reasons: Vec<String>,
-}
+    /// One quantity in both models.
+    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    pub struct ComparedQuantity {
+        /// Its name.
+        name: &'static str,
+        /// What it is measured in.
+        unit: &'static str,
+        /// By the analytic model.
+        analytic: f64,
+        /// By simulation.
+        simulated: f64,
+        /// Difference to the simulated value, in percent of it; null if that is 0 and the other is not.
+        error_percent: Option<f64>,
+        /// The parts of their difference, analytic less simulated: they add up to it. Empty where nobody asked.
+        terms: Vec<DifferenceTerm>,
+        /// The same in words, where the difference is more than a few percent.
+        reasons: Vec<String>,
+    }
 }
 
 impl ComparedQuantity {

@@ -256,7 +256,7 @@ impl MeasuredGroup {
         estimator(library, &self.subject, &self.kernel, &self.device)
     }
 
-    /// What it is, for people: kernel, variant, parameters, device, and the caches if they were cold.
+    /// What it is, for people: kernel, variant, parameters, device, its clock if it was another, and the caches if they were cold.
     pub fn name(&self) -> String {
         let MeasuredSubject { variant, params, .. } = &self.subject;
         let mut name = self.kernel.name.clone();
@@ -267,6 +267,7 @@ impl MeasuredGroup {
             name = format!("{name} {param}={value}");
         }
         let cold = if self.subject.caches == Some(Caches::Cold) { ", cold caches" } else { "" };
-        format!("{name} on {}{cold}", self.device.id)
+        let clock = self.device.run_clock().map(|clock| format!(" at {clock}")).unwrap_or_default();
+        format!("{name} on {}{clock}{cold}", self.device.id)
     }
 }

@@ -10,16 +10,16 @@ use crate::readable::readable;
 use crate::traffic::{MemoryVolumes, Volumes};
 
 readable! {
-/// A part of the difference of a quantity.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct DifferenceTerm {
-    /// A stable name; `unexplained` for what no step explains.
-    name: &'static str,
-    /// Analytic less simulated, in the unit of the quantity.
-    value: f64,
-    /// What of the two models makes it.
-    reason: String,
-}
+    /// A part of the difference of a quantity.
+    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    pub struct DifferenceTerm {
+        /// A stable name; `unexplained` for what no step explains.
+        name: &'static str,
+        /// Analytic less simulated, in the unit of the quantity.
+        value: f64,
+        /// What of the two models makes it.
+        reason: String,
+    }
 }
 
 /// The name of what no step explains.

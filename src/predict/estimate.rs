@@ -12,7 +12,7 @@ use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
 use crate::traffic::l1;
-use crate::traffic::{Caches, Counting, Footprints, Volumes, WorkItems, footprints, volumes};
+use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, WorkItems, footprints, volumes};
 
 /// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
 /// not depend on which of them comes first.
@@ -216,7 +216,10 @@ impl<'a> Estimator<'a> {
         footprints: Footprints,
     ) -> Result<Counted, Unpredicted> {
         let l1 = self.within(WorkPart::L1, || l1::count(self.kernel, launch, program, self.device))?;
-        Ok(Counted { l1, footprints })
+        let path = self.within(WorkPart::Program, || {
+            ThreadPath::new(self.kernel, launch, program).map_err(NotRun::from)
+        })?;
+        Ok(Counted { l1, footprints, path })
     }
 
     /// What follows from what was counted.
@@ -241,7 +244,7 @@ impl<'a> Estimator<'a> {
         occupancy: &Occupancy,
         counted: &Counted,
     ) -> (Volumes, Time) {
-        let Counted { l1, footprints } = counted;
+        let Counted { l1, footprints, path } = counted;
         let volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
         let inputs = Inputs {
             device: self.device,
@@ -249,6 +252,7 @@ impl<'a> Estimator<'a> {
             launch,
             occupancy,
             volumes: &volumes,
+            path,
             items: footprints.items,
             working_blocks: footprints.working_blocks,
         };

@@ -11,7 +11,7 @@ use crate::footprint::Engine;
 use crate::launch::{Launch, Occupancy};
 use crate::quantity::{ItemCount, ItemsPerSecond, PerLaunch};
 use crate::traffic::l1::L1Counts;
-use crate::traffic::{Footprints, Volumes};
+use crate::traffic::{Footprints, ThreadPath, Volumes};
 
 /// The result for one launch: what a ranking shows of it. It has nothing left of what was counted, so that
 /// only a [`Prediction`] can be given other coefficients:
@@ -76,11 +76,12 @@ fn words<S: Serializer>(engines: &[Engine], serializer: S) -> Result<S::Ok, S::E
 pub(super) struct Counted {
     pub(super) l1: L1Counts,
     pub(super) footprints: Footprints,
+    pub(super) path: ThreadPath,
 }
 
 impl Counted {
     pub(super) fn how(&self) -> HowCounted {
-        let Self { l1, footprints } = self;
+        let Self { l1, footprints, .. } = self;
         HowCounted {
             engines: footprints.engines.clone(),
             exact: !footprints.sampled,
@@ -114,6 +115,11 @@ impl Prediction {
     /// What was counted of blocks and waves.
     pub fn footprints(&self) -> &Footprints {
         &self.counted.footprints
+    }
+
+    /// What a thread does one after the other.
+    pub fn path(&self) -> &ThreadPath {
+        &self.counted.path
     }
 
     /// Leaves out what single instructions do in L1, which takes the most room and is for explanations only.

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::curve::TimeFit;
 use crate::device::Device;
-use crate::kernel::{Precision, Work};
+use crate::kernel::{InstructionClass, Precision, Work};
 use crate::launch::{Launch, Occupancy};
-use crate::quantity::{Bytes, Cycles, ItemCount, ItemsPerSecond, PerItem, PerLaunch, Seconds};
-use crate::traffic::Volumes;
+use crate::quantity::{Bytes, Cycles, ItemCount, ItemsPerSecond, PerItem, PerLaunch, Seconds, Times};
+use crate::traffic::{ThreadPath, Volumes};
 
 /// What keeps a kernel from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -26,6 +26,8 @@ pub enum Limiter {
     Tlb,
     /// Too few bytes in flight.
     Latency,
+    /// Issuing instructions.
+    Issue,
     /// Starting blocks.
     Dispatch,
     /// Starting the kernel.
@@ -43,6 +45,7 @@ impl Limiter {
             Limiter::Dram => "dram",
             Limiter::Tlb => "tlb",
             Limiter::Latency => "latency",
+            Limiter::Issue => "issue",
             Limiter::Dispatch => "dispatch",
             Limiter::Launch => "launch",
         }
@@ -64,7 +67,7 @@ pub struct RateLimits {
 }
 
 /// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
-/// latency, tlb and dispatch, plus tail, launch and combination.
+/// latency, waits, issue, tlb and dispatch, plus tail, launch and combination.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Terms {
@@ -78,6 +81,10 @@ pub struct Terms {
     pub dram: Seconds,
     /// Waves of threads that each take at least a trip to memory.
     pub latency: Seconds,
+    /// Waves of threads that wait for one load after the other.
+    pub waits: Seconds,
+    /// Issuing instructions.
+    pub issue: Seconds,
     /// The last, partial wave, and few blocks on an SM.
     pub tail: Seconds,
     /// The launch itself.
@@ -114,6 +121,7 @@ pub(super) struct Inputs<'a> {
     pub(super) launch: &'a Launch,
     pub(super) occupancy: &'a Occupancy,
     pub(super) volumes: &'a Volumes,
+    pub(super) path: &'a ThreadPath,
     /// Work items of the grid.
     pub(super) items: ItemCount<PerLaunch>,
     /// Blocks that have work.
@@ -140,15 +148,72 @@ impl Inputs<'_> {
         Seconds::new(cycles.in_all(self.items).get() / (self.sms() * self.clock()))
     }
 
+    /// The busiest unit that computes: by the flops of the document, and by its instructions where it has some.
     fn fp(&self) -> Seconds {
-        let Some(flops) = self.work.flops else { return Seconds::ZERO };
         let rates = &self.device.rates;
         let rate = match self.work.precision {
             Precision::F64 => rates.fp64.value.0,
             Precision::F32 => rates.fp32.value.0,
             Precision::F16 => rates.fp16.value.0,
         };
-        self.on_sms(Cycles::new(flops / (rate as f64).max(1.0)))
+        let of_flops = self.on_sms(Cycles::new(self.work.flops.unwrap_or(0.0) / (rate as f64).max(1.0)));
+        let of_class = |(class, count): (InstructionClass, Times<PerItem>)| {
+            let lanes = self.lanes(class)?;
+            Some(self.on_sms(Cycles::new(count.get() / lanes.max(1.0))))
+        };
+        self.work.instructions.given().filter_map(of_class).fold(of_flops, Seconds::max)
+    }
+
+    /// Lanes that an SM does of a class per cycle; `None` for what other limits are about, and for products of
+    /// small matrices, whose shapes differ. A fused multiplication and addition is one instruction and two flops.
+    fn lanes(&self, class: InstructionClass) -> Option<f64> {
+        let rates = &self.device.rates;
+        match class {
+            InstructionClass::Fp64 => Some(rates.fp64.value.0 as f64 / 2.0),
+            InstructionClass::Fp32 => Some(rates.fp32.value.0 as f64 / 2.0),
+            // Two halves at once.
+            InstructionClass::Fp16 => Some(rates.fp16.value.0 as f64 / 4.0),
+            InstructionClass::Int => Some(rates.int.value.0 as f64),
+            InstructionClass::Special => Some(rates.special.value.0 as f64),
+            InstructionClass::Convert => Some(rates.convert.value.0 as f64),
+            _ => None,
+        }
+    }
+
+    /// Instructions of warps per work item: what the document says, and an estimate of what it leaves out.
+    fn instructions(&self, fit: &TimeFit) -> f64 {
+        let given = &self.work.instructions;
+        let count = |class| given.count(class).map(Times::get);
+        let any = |classes: &[InstructionClass]| classes.iter().any(|&class| count(class).is_some());
+        let warps = self.volumes.warps_per_thread;
+        let said: f64 = given.given().map(|(_, n)| n.get()).sum();
+        let at_once = if self.work.precision == Precision::F16 { 4.0 } else { 2.0 };
+        let arithmetic = self.work.flops.unwrap_or(0.0) / at_once;
+        use InstructionClass::{Control, Fp16, Fp32, Fp64, Global, Int, Shared};
+        let mut estimated = if any(&[Fp64, Fp32, Fp16]) { 0.0 } else { arithmetic * warps };
+        if !any(&[Shared, Global]) {
+            estimated += self.volumes.issues.get();
+        }
+        // Addresses and branches.
+        let overhead = if any(&[Int, Control]) { 1.0 } else { fit.issue_overhead.value };
+        said * warps + overhead * estimated
+    }
+
+    fn issue(&self, fit: &TimeFit) -> Seconds {
+        let per_cycle = (self.device.sm.schedulers.value.0 as f64).max(1.0);
+        self.on_sms(Cycles::new(self.instructions(fit) / per_cycle))
+    }
+
+    /// The pipe of the L1: its wavefronts, and what comes from and goes to the L2 through it.
+    fn l1(&self, fit: &TimeFit) -> Seconds {
+        let wavefronts = self.volumes.l1.wavefront_cycles * fit.l1_pipe.value;
+        let fills = self.volumes.l2.total().get() / fit.fill_bytes.value;
+        self.on_sms(wavefronts + Cycles::new(fills))
+    }
+
+    /// Waves of blocks that one SM goes through.
+    fn waves(&self) -> f64 {
+        (self.working_blocks as f64 / self.occupancy.wave_blocks as f64).max(1.0)
     }
 
     fn l2(&self) -> Seconds {
@@ -191,24 +256,26 @@ pub(super) fn roofline(of: &Inputs<'_>) -> Time {
     Time { seconds, limiter, limits: of.limits(&terms), terms }
 }
 
-/// The four limiters with latency, tail, launch, address translation and a smooth combination.
+/// The four limiters with latency, waits, issue, tail, launch, address translation and a smooth combination.
 pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let mut terms = Terms {
         fp: of.fp(),
-        l1: of.on_sms(of.volumes.l1.wavefront_cycles) * fit.l1_pipe.value,
+        l1: of.l1(fit),
         l2: of.l2(),
         dram: dram(of, fit),
         latency: latency(of, fit),
+        waits: waits(of, fit),
+        issue: of.issue(fit),
         tlb: translation(of, fit),
-        dispatch: Seconds::new(of.launch.blocks() as f64 * fit.dispatch_cycles.value / of.clock()),
+        dispatch: Seconds::new(of.launch.blocks() as f64 * fit.cycles_of_dispatch(of.device) / of.clock()),
         launch: Seconds::new(fit.seconds_of_launch(of.device)),
         ..Terms::default()
     };
     let (most, limiter) = longest(&terms);
     let memory = norm(&[terms.dram, terms.latency], fit.latency_norm.value);
-    let join = |imbalance: f64| {
-        norm(&[terms.fp * imbalance, terms.l1 * imbalance, terms.l2, memory], fit.limiter_norm.value)
-    };
+    // What warps of an SM do side by side hides less of each other than what other parts of the device do.
+    let of_sm = norm(&[terms.fp, terms.l1, terms.issue, terms.waits], fit.core_norm.value);
+    let join = |imbalance: f64| norm(&[of_sm * imbalance, terms.l2, memory], fit.limiter_norm.value);
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
     let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
@@ -243,8 +310,17 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let cycles = fit.cycles_of_thread(of.device);
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
-    let waves = of.working_blocks as f64 / of.occupancy.wave_blocks as f64;
-    Seconds::new(waves.max(1.0) * cycles * stores / of.clock())
+    Seconds::new(of.waves() * cycles * stores / of.clock())
+}
+
+/// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
+/// stores what it loads, and a part of the latency of its other loads.
+fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
+    let device = of.device;
+    let cycles = of.path.waits.get() * fit.memory_wait.value * device.dram.latency.value.0
+        + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0
+        + of.path.global_loads.get() * fit.hit_wait.value * device.l1.latency.value.0;
+    Seconds::new(of.waves() * cycles / of.clock())
 }
 
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to
@@ -275,6 +351,8 @@ fn longest(terms: &Terms) -> (Seconds, Limiter) {
         (terms.l2, Limiter::L2),
         (terms.dram, Limiter::Dram),
         (terms.latency, Limiter::Latency),
+        (terms.waits, Limiter::Latency),
+        (terms.issue, Limiter::Issue),
         (terms.tlb, Limiter::Tlb),
         (terms.dispatch, Limiter::Dispatch),
     ];

@@ -1,6 +1,6 @@
 //! How sure a finding is, and what it rests on.
 
-use crate::trace::named::named;
+use crate::named::named;
 use schemars::JsonSchema;
 use serde::Serialize;
 

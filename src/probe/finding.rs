@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::clusters::Clusters;
 use super::confidence::Finding;
 use super::gf2::address_bits;
-use crate::trace::named::named;
+use crate::named::named;
 
 /// A type that is written as another one, which has all keys whatever was found.
 macro_rules! written_as {

@@ -37,7 +37,7 @@ pub fn device_numbers(device: &Device) -> Table {
     use Align::Left;
     let source = |number: &DeviceNumber<'_>| device.sources.get(number.source);
     Table::filled(
-        &device.numbers(),
+        device.numbers(),
         &[
             ("number", Left, &|n| n.path.clone()),
             ("value", Left, &|n| n.value.clone()),

@@ -37,10 +37,10 @@ impl Table {
     }
 
     /// A table with a row for each thing.
-    pub fn filled<'t, T: 't>(things: impl IntoIterator<Item = &'t T>, columns: &[Column<'_, T>]) -> Self {
+    pub fn filled<T>(things: impl IntoIterator<Item = T>, columns: &[Column<'_, T>]) -> Self {
         let mut table = Self::new(columns.iter().map(|&(head, align, _)| (head, align)));
         for thing in things {
-            table.row(columns.iter().map(|(_, _, cell)| cell(thing)));
+            table.row(columns.iter().map(|(_, _, cell)| cell(&thing)));
         }
         table
     }

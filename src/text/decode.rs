@@ -72,6 +72,28 @@ impl Decoder {
         None
     }
 
+    /// What one of a few words stands for, or a report of them. `others` are words that people write in their
+    /// place, each with the word that they mean.
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        words: &[(&'static str, T)],
+        others: &[(&str, &str)],
+    ) -> Option<T> {
+        let text = self.scalar(node, what)?.text.as_str();
+        if let Some((_, meant)) = words.iter().find(|w| w.0 == text) {
+            return Some(*meant);
+        }
+        let known = || words.iter().map(|w| w.0);
+        let near = others.iter().find(|o| o.0 == text).map(|o| o.1).or_else(|| nearest(text, known()));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let help = format!("{near}known: {}", known().collect::<Vec<_>>().join(", "));
+        let message = format!("`{}` is not {what}", shorten(text));
+        self.report(Diagnostic::error("unknown-word", node.span, message).help(help));
+        None
+    }
+
     /// Reports a key that `what` does not have; returns the key it was probably meant to be.
     pub fn unknown_key<'k>(
         &mut self,

@@ -11,7 +11,6 @@ mod geometry;
 pub(crate) mod intern;
 mod limits;
 mod model;
-pub(crate) mod named;
 pub(crate) mod numbering;
 pub mod pattern;
 pub mod reference;

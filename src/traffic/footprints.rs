@@ -23,16 +23,16 @@ pub struct Footprints {
     pub stretch_alloc: Bytes<PerBlock>,
     /// Bytes that the wave in the middle loads or stores.
     pub wave: Bytes<PerWave>,
+    /// Bytes of the lines of these over the bytes of their sectors: what the L2 keeps for each byte.
+    pub lines: Ratio,
     /// Bytes that the blocks before the wave load or store: back to the start of their row, one row
     /// and one plane back.
     pub past: [Bytes<PerWave>; 3],
     /// Distinct pages of a wave: of two neighbours the one that has fewer.
     pub wave_pages: Pages<PerWave>,
-    /// Pages that the wave would touch if what it loads and what it stores were contiguous.
-    pub contiguous_pages: Pages<PerWave>,
     /// Distinct pages of one block.
     pub block_pages: Pages<PerBlock>,
-    /// Distinct pages of one block in one iteration of its innermost loops.
+    /// Distinct pages of one block in one iteration of its innermost loops, of the array with most.
     pub iteration_pages: Pages<PerBlock>,
     /// Work items of the launch.
     pub items: ItemCount<PerLaunch>,
@@ -102,6 +102,10 @@ pub struct FieldFootprint {
     /// Bytes that the launch stores, each once; 0 where waves share none of the sectors that they store, or
     /// where it is not known.
     pub stored: Bytes<PerItem>,
+    /// Of `block_load`, what blocks far away load as well.
+    pub common_load: Bytes<PerItem>,
+    /// Share of `wave_store` in sectors that no store completes.
+    pub incomplete: Share,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
 }

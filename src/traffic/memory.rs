@@ -182,6 +182,9 @@ impl<'f> CacheRates<'f> {
         let again: Bytes<PerItem> = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
         // A sector that stays until all of it is written needs no completing, whatever was there before.
         let fill = in_part * self.spilled;
+        // One that nothing ever completes is, when it leaves, unless it was loaded anyway.
+        let loaded = (f.wave_load / f.wave_store.max(Bytes::new(1e-9))).min(1.0);
+        let never = (f.wave_store - again).or_none() * f.incomplete * (1.0 - loaded) * self.launch_miss;
         // What is stored leaves once at least, however the sectors at the ends of this wave lie.
         let first_stores = (f.wave_store - again).max(f.stored);
         // What was changed by atomics and is loaded again was written in between.
@@ -198,7 +201,7 @@ impl<'f> CacheRates<'f> {
             reuse_z,
             reuse_launch: f.first_loads().or_none() * self.launch_miss.rest(),
             capacity: shared + self.lost(&f.passes.wave, 1.0, asked),
-            partial_store_fill: fill,
+            partial_store_fill: fill + never,
             ..MemoryLoad::default()
         };
         let store = MemoryStore {

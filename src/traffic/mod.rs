@@ -2,6 +2,7 @@
 
 mod alignment;
 mod caches;
+mod common;
 mod counts;
 mod fields;
 mod footprints;
@@ -9,8 +10,10 @@ pub mod l1;
 mod memory;
 mod of_launch;
 mod passes;
+mod path;
 mod places;
 mod regions;
+mod sparse;
 mod volumes;
 mod wave_kinds;
 mod waves;
@@ -21,6 +24,7 @@ pub use footprints::{FieldFootprint, Footprints, WaveKind};
 pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
+pub use path::ThreadPath;
 pub use regions::{Region, WorkItems};
 pub use volumes::{
     FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,

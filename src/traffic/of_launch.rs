@@ -12,7 +12,7 @@ use crate::effort::within;
 use crate::footprint::{Counter, Engine, Threads, Touched, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
-use crate::quantity::{Bytes, ItemCount, Pages, Ratio};
+use crate::quantity::{Bytes, ItemCount, Pages, Ratio, Share};
 
 /// Counts the footprints of a launch with `resident` blocks at a time.
 pub fn footprints(
@@ -59,9 +59,9 @@ pub(super) fn of_fields(
         block_alloc: Bytes::ZERO,
         stretch_alloc: Bytes::ZERO,
         wave: Bytes::ZERO,
+        lines: Ratio::new(1.0),
         past: [Bytes::ZERO; 3],
         wave_pages: Pages::ZERO,
-        contiguous_pages: Pages::ZERO,
         block_pages: Pages::ZERO,
         iteration_pages: Pages::ZERO,
         items: ItemCount::new(items),
@@ -75,20 +75,25 @@ pub(super) fn of_fields(
         counts: 0,
         verified: 0,
     };
+    let mut lines = Bytes::ZERO;
     for field in fields {
         let of_block = counts.blocks(field, &blocks, &sizes)?;
-        found.iteration_pages += match (blocks.first(), field.all.depth()) {
+        let at_a_time = match (blocks.first(), field.all.depth()) {
             (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
             _ => of_block.pages,
         };
+        found.iteration_pages = found.iteration_pages.max(at_a_time / field.times());
         let of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
         found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
-        let used = [of_wave.load, of_wave.store].into_iter().filter(|b| *b > Bytes::ZERO);
-        let pages = used.map(|b| b.get() / sizes.page as f64 + field.times());
-        found.contiguous_pages += Pages::new(pages.sum());
         found.wave += of_wave.all;
+        let gaps = counts.gaps(threads, field, &wave, &sizes, [of_wave.all, of_wave.store])?;
+        lines += of_wave.all * gaps.lines.get();
+        let common = match blocks.first() {
+            Some(first) => counts.common(field, first, resident, &sizes)?,
+            None => Bytes::ZERO,
+        };
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
         }
@@ -105,9 +110,12 @@ pub(super) fn of_fields(
             reuse: of_wave.reuse.map(|bytes| bytes.per_item(wave_items)),
             store_reuse: of_wave.store_reuse.map(|bytes| bytes.per_item(wave_items)),
             stored: Bytes::new(stored_once),
+            common_load: common.per_item(blocks.first().map_or(block_items, |b| b.items.max(least))),
+            incomplete: if device.dram.fill.value.0 { gaps.incomplete } else { Share::ZERO },
             passes: Passes::default(),
         });
     }
+    found.lines = if found.wave > Bytes::ZERO { Ratio::new(lines / found.wave) } else { Ratio::new(1.0) };
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
     for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {

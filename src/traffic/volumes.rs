@@ -32,7 +32,8 @@ pub struct Volumes {
     pub dram: MemoryVolumes,
     /// Address translation.
     pub tlb: TlbVolumes,
-    /// Pages of a wave beyond those of contiguous arrays, per byte of the wave.
+    /// Pages of a wave per byte of it, beyond those of contiguous memory. Of a wave of an SM that is not full, as many
+    /// bytes as it would have if it were.
     #[serde(skip)]
     pub scatter: Pages<Byte>,
     /// Loads from memory that no cache could avoid.
@@ -41,6 +42,12 @@ pub struct Volumes {
     /// Further runs of sectors of warp-wide stores that reach memory.
     #[serde(skip)]
     pub further_runs: Times<PerItem>,
+    /// Accesses of warps.
+    #[serde(skip)]
+    pub issues: Times<PerItem>,
+    /// Warps for each thread: more than one over their size where some are not full.
+    #[serde(skip)]
+    pub warps_per_thread: f64,
     /// Stores of a thread.
     #[serde(skip)]
     pub thread_stores: Times<PerThread>,
@@ -191,10 +198,9 @@ pub fn volumes(
             pages_per_block: footprints.block_pages,
             pages_at_a_time: footprints.iteration_pages,
         },
-        scatter: Pages::new(
-            (footprints.wave_pages - footprints.contiguous_pages).or_none().get()
-                / footprints.wave.get().max(1.0),
-        ),
+        scatter: scatter(device, occupancy, footprints),
+        issues: l1.total.issues.per_item(items),
+        warps_per_thread: warps_per_thread(device, launch),
         thread_stores: Times::new(l1.store_issues / l1.warps.max(Times::new(1.0))),
         pressure: Pressure {
             l1_capacity: capacity,
@@ -218,7 +224,13 @@ pub fn volumes(
         let by_warps = per_item(of_warps.warp_store_sectors);
         let fill = l2.fill(fit, number, by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
-        let of_l2 = L2Volumes::new(f.block_load * cut, lost * cut, stored);
+        // What all blocks load comes to an SM once, as far as the L1 keeps it.
+        let kept = f.common_load * in_l1.miss(footprints.block_alloc).rest();
+        // Items of a thread that lie apart find less of the sectors that their instructions share.
+        let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
+        let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
+        let interleaved = per_load.or_none() * apart;
+        let of_l2 = L2Volumes::new((f.block_load - kept) * cut, (lost + interleaved) * cut, stored);
         let changed = f.atomics[0];
         if changed > Bytes::ZERO {
             let times = Times::new(of_warps.atomic_bytes.per_item(items) / changed);
@@ -239,6 +251,20 @@ pub fn volumes(
     out
 }
 
+/// Pages of a wave beyond those of contiguous memory, per byte of a wave of full SMs: fewer warps at a time were not
+/// seen to open more rows of the memory (docs/fits.md).
+fn scatter(device: &Device, occupancy: &Occupancy, footprints: &Footprints) -> Pages<Byte> {
+    let most = device.sm.max_warps.value.0 as f64;
+    let full = most / (occupancy.warps_per_sm as f64).clamp(1.0, most);
+    let pages = footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0);
+    Pages::new((pages - 1.0 / device.tlb.page.value.0 as f64).max(0.0))
+}
+
+fn warps_per_thread(device: &Device, launch: &Launch) -> f64 {
+    let (threads, warp) = (launch.threads_per_block() as f64, device.sm.warp_size.value.0 as f64);
+    (threads / warp).ceil() / threads.max(1.0)
+}
+
 /// A cache under each kind of waves.
 struct SharedCache<'f> {
     middle: CacheRates<'f>,
@@ -248,8 +274,12 @@ struct SharedCache<'f> {
 
 impl<'f> SharedCache<'f> {
     fn new(capacity: Bytes<PerCache>, fit: &'f VolumeFit, caches: Caches, of: &'f Footprints) -> Self {
-        let launch = of.launch_bytes();
-        let cache = |wave, past| CacheRates::new(capacity, fit, caches, wave, past, launch);
+        // Lines are kept whole, however little of them is touched.
+        let launch = of.launch_bytes() * of.lines.get();
+        let whole = |bytes: Bytes<PerWave>| bytes * of.lines.get();
+        let cache = |wave, past: [Bytes<PerWave>; 3]| {
+            CacheRates::new(capacity, fit, caches, whole(wave), past.map(whole), launch)
+        };
         let middle = cache(of.wave, of.past);
         let mut kinds: Vec<_> =
             of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
@@ -296,6 +326,13 @@ impl InL1<'_> {
     /// Oversubscription by so many bytes of each block (equation 4).
     fn oversubscription(&self, alloc: Bytes<PerBlock>) -> Ratio {
         Ratio::new(alloc.get() * self.blocks_per_byte)
+    }
+
+    /// Misses between the instructions of one warp that do the same for several work items of a thread: the others lie
+    /// between them. None where a thread does one work item.
+    fn apart(&self, alloc: Bytes<PerBlock>, items: i64) -> Share {
+        let others = 1.0 - 1.0 / items.max(1) as f64;
+        if others > 0.0 { self.miss(alloc * others) } else { Share::ZERO }
     }
 
     fn miss(&self, alloc: Bytes<PerBlock>) -> Share {

@@ -261,6 +261,8 @@ pub const TABLES: &[&str] = &[
     "usecond",
     "Gbyte",
     "kernel_name",
+    "clock",
+    "1.41GHz",
     "\u{feff}",
     "é",
     "\0",

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
 
 use super::super::asker::Asker;
+use crate::device::RunClock;
 use crate::space::Shape;
 use crate::text::Fault;
 
@@ -144,6 +145,16 @@ fn one_or_many<'de, D: Deserializer<'de>, T>(
         one => std::slice::from_ref(one),
     };
     all.iter().map(read).collect::<Option<_>>().ok_or_else(|| D::Error::custom(expected))
+}
+
+/// A clock with its unit; none for null.
+pub(super) fn clock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RunClock>, D::Error> {
+    let text = match Value::deserialize(deserializer)? {
+        Value::Null => return Ok(None),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    text.parse().map(Some).map_err(|why| D::Error::custom(format!("`options.clock`: {why}")))
 }
 
 macro_rules! schema_of {

@@ -11,7 +11,7 @@ use super::super::rank::Rank;
 use super::super::source::{KernelSource, KernelsRead};
 use super::super::sweep::Sweep;
 use super::answer::{Definition, Document, Documents};
-use crate::device::Device;
+use crate::device::{Device, RunClock};
 use crate::kernel::{Kernel, Loaded};
 use crate::report::ErrorDocument;
 
@@ -43,6 +43,7 @@ pub(super) struct Job {
     pub loaded: Option<Arc<Loaded>>,
     pub device: Option<String>,
     pub device_set: Vec<String>,
+    pub clock: Option<RunClock>,
     pub model: ModelOptions<'static>,
 }
 

@@ -20,9 +20,10 @@ use super::super::predictor::{ModelOptions, counter};
 use super::super::rank::Rank;
 use super::super::sweep::Sweep;
 use super::super::tie::Tie;
-use super::given::{Assignments, ShapeList, Texts, WholeNumbers};
+use super::given::{Assignments, ShapeList, Texts, WholeNumbers, clock};
 use super::id::Id;
 use super::job::Asked;
+use crate::device::RunClock;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::{KernelDoc, MAX_FOLD, Options};
 use crate::launch::Shapes;
@@ -135,6 +136,10 @@ pub struct RequestOptions {
     pub engine: Option<String>,
     /// Count with a second engine too.
     pub verify: bool,
+    /// The clock that the run had, with its unit, such as `1.41GHz`; that of the device by default.
+    #[serde(deserialize_with = "clock")]
+    #[schemars(with = "Option<String>")]
+    pub clock: Option<RunClock>,
     /// `check`: list every launch.
     pub candidates: bool,
     /// `explain`: compare only with launches that are one step away.

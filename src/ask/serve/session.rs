@@ -138,6 +138,7 @@ impl Session {
             loaded,
             device: device.or_else(|| self.device.clone()),
             device_set: options.device_set.texts().to_vec(),
+            clock: options.clock,
             model,
         })
     }
@@ -195,7 +196,7 @@ impl Session {
             (None, Some(name)) => DeviceSource::named(name),
             (None, None) => DeviceSource::default(),
         };
-        let source = source.with(job.device_set.clone());
+        let source = source.with(job.device_set.clone()).at_clock(job.clock);
         let known = self.devices.read().and_then(|devices| devices.get(&source).map(Arc::clone));
         let device = if let Some(device) = known {
             device

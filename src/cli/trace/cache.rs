@@ -1,11 +1,9 @@
 //! `wavecast trace cache`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::answers::show_one;
+use super::super::answers::answer;
 use super::super::failure::Failure;
 use super::super::input::load_device;
 use super::super::output::OutputArguments;
@@ -94,11 +92,7 @@ impl CacheArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&[])?;
-    let json = arguments.output.is_json();
-    let document = document(arguments).map_err(|f| f.for_json(json))?;
-    show_one(&arguments.output, &document)?;
-    Ok(ExitCode::SUCCESS)
+    answer(&arguments.output, &[], || document(arguments))
 }
 
 fn document(arguments: &Arguments) -> Result<SimulatedCacheDocument, Failure> {

@@ -1,11 +1,10 @@
 //! `wavecast trace experiment`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::answers::show_one;
+use super::super::answers::answer;
+use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::cache::CacheArguments;
 use crate::cache::experiment::{Benchmark, BenchmarkResult, run as simulate};
@@ -33,17 +32,17 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&["svg"])?;
-    let json = arguments.output.is_json();
-    let cache = arguments.cache.shape_by("modulo").map_err(|f| f.for_json(json))?;
+    answer(&arguments.output, &["svg"], || document(arguments))
+}
+
+fn document(arguments: &Arguments) -> Result<ExperimentDocument, Failure> {
+    let cache = arguments.cache.shape_by("modulo")?;
     let mut rows: Vec<BenchmarkResult> = Vec::new();
     for benchmark in Benchmark::all() {
         for &groups in &arguments.max_groups {
             rows.extend(simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds));
         }
     }
-    let document =
-        ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &cache.geometry().index().word());
-    show_one(&arguments.output, &document)?;
-    Ok(ExitCode::SUCCESS)
+    let index = cache.geometry().index().word();
+    Ok(ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &index))
 }

@@ -1,11 +1,9 @@
 //! `wavecast trace hot`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::answers::show_one;
+use super::super::answers::answer;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::cache::{CacheArguments, coalescing, windowed};
@@ -34,11 +32,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&[])?;
-    let json = arguments.output.is_json();
-    let found = document(arguments).map_err(|f| f.for_json(json))?;
-    show_one(&arguments.output, &found)?;
-    Ok(ExitCode::SUCCESS)
+    answer(&arguments.output, &[], || document(arguments))
 }
 
 fn document(arguments: &Arguments) -> Result<HotDocument, Failure> {

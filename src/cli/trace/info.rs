@@ -1,11 +1,9 @@
 //! `wavecast trace info`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::answers::show_one;
+use super::super::answers::answer;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::TraceArguments;
@@ -32,8 +30,10 @@ fn replay(arguments: &TraceArguments, trace: Trace, sink: &mut ContentsSink) -> 
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&[])?;
-    let json = arguments.output.is_json();
+    answer(&arguments.output, &[], || document(arguments))
+}
+
+fn document(arguments: &Arguments) -> Result<TraceInfoDocument, Failure> {
     let mut sink = ContentsSink::default();
     let reading = if arguments.trace.is_kernel() {
         arguments
@@ -44,8 +44,5 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     } else {
         arguments.trace.stream(&mut sink)
     };
-    let document =
-        TraceInfoDocument::new(&arguments.trace.path, reading.map_err(|f| f.for_json(json))?, sink.launches);
-    show_one(&arguments.output, &document)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(TraceInfoDocument::new(&arguments.trace.path, reading?, sink.launches))
 }

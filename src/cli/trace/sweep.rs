@@ -1,11 +1,9 @@
 //! `wavecast trace sweep`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use super::super::Outcome;
-use super::super::answers::show_one;
+use super::super::answers::answer;
 use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::input::{Opened, TraceArguments};
@@ -29,10 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&["svg"])?;
-    let document = document(arguments).map_err(|f| f.for_json(arguments.output.is_json()))?;
-    show_one(&arguments.output, &document)?;
-    Ok(ExitCode::SUCCESS)
+    answer(&arguments.output, &["svg"], || document(arguments))
 }
 
 fn document(arguments: &Arguments) -> Result<TraceSweepDocument, Failure> {

@@ -1,18 +1,22 @@
 //! What a residual costs, in the forms of Triggs et al., "Bundle adjustment - a modern synthesis" (1999):
 //! the cost of all is 1/2 C^2 sum rho((r / C)^2).
 
-/// A loss over residuals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Loss {
-    /// Squares: outliers decide.
-    Linear,
-    /// Squares that turn into amounts smoothly.
-    SoftL1,
-    /// Squares up to the scale, amounts beyond.
-    Huber,
-    /// Logarithms: an outlier counts the less, the further away it lies.
-    #[default]
-    Cauchy,
+use crate::named::named;
+
+named! {
+    /// A loss over residuals.
+    #[derive(Default)]
+    pub enum Loss {
+        /// Squares: outliers decide.
+        Linear = "linear",
+        /// Squares that turn into amounts smoothly.
+        SoftL1 = "soft-l1",
+        /// Squares up to the scale, amounts beyond.
+        Huber = "huber",
+        /// Logarithms: an outlier counts the less, the further away it lies.
+        #[default]
+        Cauchy = "cauchy",
+    }
 }
 
 /// The value of rho and of its first two derivatives.
@@ -26,16 +30,6 @@ pub(super) struct Rho {
 impl Loss {
     /// All of them.
     pub const ALL: [Loss; 4] = [Loss::Linear, Loss::SoftL1, Loss::Huber, Loss::Cauchy];
-
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Loss::Linear => "linear",
-            Loss::SoftL1 => "soft-l1",
-            Loss::Huber => "huber",
-            Loss::Cauchy => "cauchy",
-        }
-    }
 
     /// The scale, in standard deviations of normal residuals, that gives away 5 % of efficiency where
     /// there is no outlier (Holland and Welsch, "Robust regression using iteratively reweighted

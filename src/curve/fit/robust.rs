@@ -26,31 +26,31 @@ pub struct FitOptions {
 }
 
 readable! {
-/// A fitted curve.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FittedCurve {
-    /// The shape.
-    shape: CurveShape,
-    /// Its parameters.
-    values: Vec<f64>,
-    /// Covariance of the logarithms of the parameters.
-    covariance: Vec<Vec<f64>>,
-    /// 95 % intervals that follow from it.
-    intervals: Vec<Interval>,
-    /// Which kind of noise was taken.
-    noise: Noise,
-    /// Standard deviation of the residuals without the outliers; a share of the value if the noise is
-    /// relative.
-    deviation: Residual,
-    /// 1/2 C^2 sum rho((r / C)^2) with the loss rho and its scale C.
-    cost: f64,
-    /// That scale.
-    scale: Residual,
-    /// Points further than three standard deviations away.
-    outliers: usize,
-    /// All points.
-    points: usize,
-}
+    /// A fitted curve.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct FittedCurve {
+        /// The shape.
+        shape: CurveShape,
+        /// Its parameters.
+        values: Vec<f64>,
+        /// Covariance of the logarithms of the parameters.
+        covariance: Vec<Vec<f64>>,
+        /// 95 % intervals that follow from it.
+        intervals: Vec<Interval>,
+        /// Which kind of noise was taken.
+        noise: Noise,
+        /// Standard deviation of the residuals without the outliers; a share of the value if the noise is
+        /// relative.
+        deviation: Residual,
+        /// 1/2 C^2 sum rho((r / C)^2) with the loss rho and its scale C.
+        cost: f64,
+        /// That scale.
+        scale: Residual,
+        /// Points further than three standard deviations away.
+        outliers: usize,
+        /// All points.
+        points: usize,
+    }
 }
 
 impl FittedCurve {

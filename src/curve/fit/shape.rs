@@ -2,31 +2,24 @@
 //! logarithms: all are positive.
 
 use crate::curve::Curve;
+use crate::named::named;
 
-/// A shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CurveShape {
-    /// 1 / (1 + (o0 / O)^k): misses that rise from 0 to 1; o0, k.
-    Hill,
-    /// a exp(-b exp(-c O)): misses that rise to a, the paper's sigmoid (section 4.5); a, b, c.
-    Rising,
-    /// a exp(-b exp(c O)): hits that fall from a; the same with a negative c; a, b, c.
-    Falling,
+named! {
+    /// A shape.
+    pub enum CurveShape {
+        /// 1 / (1 + (o0 / O)^k): misses that rise from 0 to 1; o0, k.
+        Hill = "hill",
+        /// a exp(-b exp(-c O)): misses that rise to a, the paper's sigmoid (section 4.5); a, b, c.
+        Rising = "sigmoid-miss",
+        /// a exp(-b exp(c O)): hits that fall from a; the same with a negative c; a, b, c.
+        Falling = "sigmoid-hit",
+    }
 }
 
 /// Derivatives by the logarithms of the parameters; of a shape with two the third is 0.
 pub(super) type Slope = [f64; 3];
 
 impl CurveShape {
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            CurveShape::Hill => "hill",
-            CurveShape::Rising => "sigmoid-miss",
-            CurveShape::Falling => "sigmoid-hit",
-        }
-    }
-
     /// Names of its parameters.
     pub fn parameters(self) -> &'static [&'static str] {
         match self {

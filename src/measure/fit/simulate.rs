@@ -48,6 +48,7 @@ pub fn design(device: &Device) -> Result<Vec<Design>, Fault> {
                 device: Some(device.id.clone()),
                 variant: None,
                 caches: None,
+                clock: None,
             };
             let launches = BLOCKS.map(|block| Candidate::shaped(Block::known(block), Fold::ONE)).to_vec();
             all.extend(kernels.into_iter().next().map(|kernel| (subject, kernel, launches)));

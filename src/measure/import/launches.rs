@@ -204,7 +204,7 @@ pub(super) fn subject(options: &ImportOptions, name: &str) -> Option<MeasuredSub
         options.kernels.iter().find(|r| name.contains(&r.part))?.name.clone()
     };
     let (device, params) = (options.device.clone(), options.params.clone());
-    Some(MeasuredSubject { kernel, variant: None, device, params, caches: options.caches })
+    Some(MeasuredSubject { kernel, variant: None, device, params, caches: options.caches, clock: None })
 }
 
 impl ImportOptions {

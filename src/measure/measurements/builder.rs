@@ -2,6 +2,7 @@
 
 use super::columns::{Bad, Column};
 use super::row::{MeasuredSubject, MeasuredValue, Measurements, Per};
+use crate::device::NotAClock;
 use crate::launch::{extents, whole};
 use crate::space::{Block, Fold, Shape};
 use crate::traffic::Caches;
@@ -44,6 +45,7 @@ impl Builder {
         self.subject.device = None;
         self.subject.params.clear();
         self.subject.caches = None;
+        self.subject.clock = None;
         self.block = Given::default();
         self.fold = Given::default();
         self.values.clear();
@@ -83,6 +85,13 @@ impl Builder {
                         "warm: the launch was repeated; cold: the caches were emptied before it",
                     )
                 })?);
+            }
+            Column::Clock(unit) => {
+                let text = unit.as_ref().map_or_else(|| text.to_owned(), |unit| format!("{text} {unit}"));
+                let clock = text
+                    .parse()
+                    .map_err(|e: NotAClock| bad("clock", e.message().to_owned(), NotAClock::HELP));
+                self.subject.clock = Some(clock?);
             }
             Column::Note => {}
         }

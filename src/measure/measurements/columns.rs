@@ -2,6 +2,7 @@
 
 use super::quantity::MeasuredQuantity;
 use super::unit::Unit;
+use crate::device::{Frequency, Quantity};
 use crate::text::nearest;
 
 /// A column, or a key of a JSON line.
@@ -21,6 +22,8 @@ pub(crate) enum Column {
     Measured(MeasuredQuantity, Unit),
     /// What the caches held when the launch began.
     Caches,
+    /// The clock that the run had; its unit, if that does not stand in the cells.
+    Clock(Option<String>),
     /// For people.
     Note,
 }
@@ -34,9 +37,9 @@ pub(crate) struct Bad {
 }
 
 /// Columns without a unit; parameters are `param.NAME`.
-const PLAIN: [&str; 14] = [
+const PLAIN: [&str; 15] = [
     "kernel", "variant", "device", "params", "block", "block.x", "block.y", "block.z", "fold", "fold.x",
-    "fold.y", "fold.z", "caches", "note",
+    "fold.y", "fold.z", "caches", "clock", "note",
 ];
 
 impl Column {
@@ -48,6 +51,9 @@ impl Column {
         };
         if let Some(quantity) = MeasuredQuantity::named(name) {
             return measured(quantity, unit);
+        }
+        if name == "clock" {
+            return clock(unit);
         }
         plain(name).ok_or_else(|| unknown(text, name))
     }
@@ -69,6 +75,7 @@ impl Column {
             // The same quantity may be known of the launch in some rows and per work item in others.
             Column::Measured(quantity, unit) => format!("{} {:?}", quantity.name(), unit.per),
             Column::Caches => "caches".to_owned(),
+            Column::Clock(_) => "clock".to_owned(),
             Column::Note => "note".to_owned(),
         }
     }
@@ -89,6 +96,18 @@ fn measured(quantity: MeasuredQuantity, unit: Option<&str>) -> Result<Column, Ba
         help: Some(Unit::known(quantity).to_owned()),
     })?;
     Ok(Column::Measured(quantity, unit))
+}
+
+fn clock(unit: Option<&str>) -> Result<Column, Bad> {
+    let known = |unit: &str| Frequency::parse(&format!("1 {unit}")).is_some();
+    match unit.filter(|unit| !known(unit)) {
+        Some(unit) => Err(Bad {
+            code: "unknown-unit",
+            message: format!("`{unit}` is no unit of `clock`"),
+            help: Some("Hz, kHz, MHz or GHz".to_owned()),
+        }),
+        None => Ok(Column::Clock(unit.map(str::to_owned))),
+    }
 }
 
 fn plain(name: &str) -> Option<Column> {

@@ -170,7 +170,7 @@ fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
         (Column::Measured(..), Json::Number(number)) => {
             builder.measured(&column, number.as_f64().unwrap_or(f64::NAN))
         }
-        (Column::Param(_) | Column::Block(_) | Column::Fold(_), Json::Number(number)) => {
+        (Column::Param(_) | Column::Block(_) | Column::Fold(_) | Column::Clock(_), Json::Number(number)) => {
             builder.set(&column, &number.to_string())
         }
         (Column::Block(None) | Column::Fold(None), Json::Array(extents)) => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::quantity::MeasuredQuantity;
+use crate::device::RunClock;
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
@@ -61,6 +62,8 @@ pub struct MeasuredSubject {
     pub params: BTreeMap<String, i64>,
     /// What the caches held when each launch began, if that is known.
     pub caches: Option<Caches>,
+    /// The clock that the runs had, if that is known.
+    pub clock: Option<RunClock>,
 }
 
 /// Measured launches of any kernels and devices.

@@ -39,6 +39,9 @@ pub fn write_json_lines(measurements: &Measurements, to: &mut impl Write) -> io:
         if let Some(caches) = subject.caches {
             object.insert("caches".to_owned(), json!(caches.word()));
         }
+        if let Some(clock) = subject.clock {
+            object.insert("clock".to_owned(), json!(clock.to_string()));
+        }
         object.insert("block".to_owned(), json!(row.block));
         object.insert("fold".to_owned(), json!(row.fold));
         for value in &row.values {
@@ -52,11 +55,13 @@ pub fn write_json_lines(measurements: &Measurements, to: &mut impl Write) -> io:
 
 /// The columns that some row needs.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 struct Columns {
     variant: bool,
     device: bool,
     params: Vec<String>,
     caches: bool,
+    clock: bool,
     measured: Vec<(MeasuredQuantity, Per)>,
 }
 
@@ -73,6 +78,7 @@ impl Columns {
             device: subjects.iter().any(|s| s.device.is_some()),
             params: params.into_iter().cloned().collect(),
             caches: subjects.iter().any(|s| s.caches.is_some()),
+            clock: subjects.iter().any(|s| s.clock.is_some()),
             measured: measured.into_iter().collect(),
         }
     }
@@ -83,6 +89,7 @@ impl Columns {
         names.extend(self.device.then(|| "device".to_owned()));
         names.extend(self.params.iter().map(|p| csv_cell(&format!("param.{p}")).into_owned()));
         names.extend(self.caches.then(|| "caches".to_owned()));
+        names.extend(self.clock.then(|| "clock".to_owned()));
         names.extend(["block".to_owned(), "fold".to_owned()]);
         names.extend(self.measured.iter().map(|&(q, per)| format!("{} [{}]", q.name(), written(q, per))));
         names.join(",")
@@ -105,6 +112,9 @@ impl Columns {
         if self.caches {
             write!(to, ",{}", subject.caches.map(Caches::word).unwrap_or_default())?;
         }
+        if self.clock {
+            write!(to, ",{}", subject.clock.map(|c| c.to_string()).unwrap_or_default())?;
+        }
         write!(to, ",{},{}", row.block, row.fold)?;
         for &(quantity, per) in &self.measured {
             match row.value(quantity).filter(|v| written_per(v) == per) {
@@ -123,9 +133,9 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_the_same() {
-        let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s],caches\n\
-                    k,,v100,64,,32x4x1,,1.5,,,cold\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1,warm\n\
-                    k,,v100,64,,32x4x1,,,9,1e-3,cold\n\"#k\",,,,,1,,,,1,\n";
+        let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s],caches,clock [MHz]\n\
+                    k,,v100,64,,32x4x1,,1.5,,,cold,1410\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1,warm,1230.0000001\n\
+                    k,,v100,64,,32x4x1,,,9,1e-3,cold,1410.000001\n\"#k\",,,,,1,,,,1,\n";
         let first = read("t", text.as_bytes()).unwrap();
         let strip = |mut m: Measurements| {
             m.rows.iter_mut().for_each(|r| r.line = 0);

@@ -32,16 +32,16 @@ pub struct MshrPoint {
 }
 
 readable! {
-/// A row of a table of throughput or latency: its name or parameters, and the number.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Figure {
-    /// Column that it stood in, which names its unit.
-    what: String,
-    /// The other columns.
-    at: BTreeMap<String, String>,
-    /// The figure, in the unit of its column.
-    value: f64,
-}
+    /// A row of a table of throughput or latency: its name or parameters, and the number.
+    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    pub struct Figure {
+        /// Column that it stood in, which names its unit.
+        what: String,
+        /// The other columns.
+        at: BTreeMap<String, String>,
+        /// The figure, in the unit of its column.
+        value: f64,
+    }
 }
 
 /// All that logs hold.

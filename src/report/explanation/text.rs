@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::document::{AccessDocument, ExplanationDocument, NeighbourDocument};
-use crate::predict::{AccessCost, Alone, MemoryLevel};
+use crate::predict::{Alone, MemoryLevel};
 use crate::quantity::{Bytes, Cycles, PerItem};
 use crate::report::answer::{Answer, View};
 use crate::report::ranking::{limiter_style, warnings};
@@ -90,30 +90,31 @@ fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: 
 }
 
 fn access_table(document: &ExplanationDocument, accesses: &[&AccessDocument]) -> Table {
-    let left = ["", "access"].map(|n| (n, Align::Left));
-    let right =
-        ["issues", "data", "tag", "cycles", "share", "sectors", "used", "only L2", "only DRAM", "without"];
-    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    use Align::{Left, Right};
     let total = document.result.volumes.l1.wavefront_cycles.max(Cycles::new(1e-9));
-    for a in accesses {
-        let cost = &a.cost;
-        let or_dash = |n: Option<String>| n.unwrap_or_else(|| "-".to_owned());
-        table.row([
-            a.kind.to_owned(),
-            a.at.clone(),
-            format!("{:.4}", cost.issues),
-            format!("{:.3}", cost.data_wavefronts),
-            format!("{:.3}", cost.tag_wavefronts),
-            format!("{:.3}", cost.cycles),
-            format!("{:.1}%", cost.cycles / total * 100.0),
-            or_dash(cost.sectors_per_request.map(|s| format!("{s:.2}"))),
-            or_dash(cost.efficiency.map(percent)),
-            or_dash(cost.alone.map(|n| format!("{:.2}", n.block_load_bytes))),
-            or_dash(cost.alone.map(|n| format!("{:.2}", n.wave_load_bytes + n.wave_store_bytes))),
-            or_dash(cost.alone.map(|n| format!("{:.3}", n.rate_per_s / document.result.rate_per_s))),
-        ]);
-    }
-    table
+    let or_dash = |n: Option<String>| n.unwrap_or_else(|| "-".to_owned());
+    let alone = |a: &AccessDocument, text: &dyn Fn(Alone) -> String| or_dash(a.cost.alone.map(text));
+    Table::filled(
+        accesses,
+        &[
+            ("", Left, &|a| a.kind.to_owned()),
+            ("access", Left, &|a| a.at.clone()),
+            ("issues", Right, &|a| format!("{:.4}", a.cost.issues)),
+            ("data", Right, &|a| format!("{:.3}", a.cost.data_wavefronts)),
+            ("tag", Right, &|a| format!("{:.3}", a.cost.tag_wavefronts)),
+            ("cycles", Right, &|a| format!("{:.3}", a.cost.cycles)),
+            ("share", Right, &|a| format!("{:.1}%", a.cost.cycles / total * 100.0)),
+            ("sectors", Right, &|a| or_dash(a.cost.sectors_per_request.map(|s| format!("{s:.2}")))),
+            ("used", Right, &|a| or_dash(a.cost.efficiency.map(percent))),
+            ("only L2", Right, &|a| alone(a, &|n| format!("{:.2}", n.block_load_bytes))),
+            ("only DRAM", Right, &|a| {
+                alone(a, &|n| format!("{:.2}", n.wave_load_bytes + n.wave_store_bytes))
+            }),
+            ("without", Right, &|a| {
+                alone(a, &|n| format!("{:.3}", n.rate_per_s / document.result.rate_per_s))
+            }),
+        ],
+    )
 }
 
 fn level_table(document: &ExplanationDocument) -> Table {
@@ -165,22 +166,21 @@ fn level_cells(level: &MemoryLevel, llc: bool) -> Vec<String> {
 }
 
 fn layer_table(document: &ExplanationDocument) -> Table {
-    let left = ["reuse in L2"].map(|n| (n, Align::Left));
-    let right = ["distance", "of L2", "misses", "could hit", "lost"];
-    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
-    for layer in &document.layers {
-        let name =
-            if layer.along == "wave" { "within a wave".to_owned() } else { format!("along {}", layer.along) };
-        table.row([
-            name,
-            size(layer.distance_bytes),
-            format!("{:.2}", layer.oversubscription),
-            percent(layer.miss),
-            format!("{:.2}", layer.reusable_bytes),
-            format!("{:.2}", layer.lost_bytes),
-        ]);
-    }
-    table
+    use Align::{Left, Right};
+    Table::filled(
+        &document.layers,
+        &[
+            ("reuse in L2", Left, &|layer| match layer.along {
+                "wave" => "within a wave".to_owned(),
+                along => format!("along {along}"),
+            }),
+            ("distance", Right, &|layer| size(layer.distance_bytes)),
+            ("of L2", Right, &|layer| format!("{:.2}", layer.oversubscription)),
+            ("misses", Right, &|layer| percent(layer.miss)),
+            ("could hit", Right, &|layer| format!("{:.2}", layer.reusable_bytes)),
+            ("lost", Right, &|layer| format!("{:.2}", layer.lost_bytes)),
+        ],
+    )
 }
 
 fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width: Option<usize>) {
@@ -265,59 +265,33 @@ fn with_variant(mut cells: Vec<String>, variant: Option<&String>) -> Vec<String>
 
 /// The accesses of explanations, one row each; units stand in the names.
 fn explanation_table(documents: &[&ExplanationDocument]) -> Table {
-    let left = ["kernel", "device", "variant", "block", "fold", "kind", "field", "access"];
-    let right = [
-        "position",
-        "issues",
-        "data_wavefronts",
-        "tag_wavefronts",
-        "cycles",
-        "sectors_per_request",
-        "efficiency",
-        "block_load_alone_B",
-        "wave_load_alone_B",
-        "wave_store_alone_B",
-        "l2_alone_B",
-        "dram_alone_B",
-        "rate_without_per_s",
-    ];
-    let columns = left.map(|n| (n, Align::Left)).into_iter().chain(right.map(|n| (n, Align::Right)));
-    let mut table = Table::new(columns);
-    for document in documents {
-        let config = &document.result.config;
-        for a in &document.accesses {
-            let text = [
-                document.head.kernel.name.clone(),
-                document.head.device.id.clone(),
-                config.variant.clone().unwrap_or_default(),
-                shape(config.candidate.block()),
-                shape(config.candidate.fold()),
-                a.kind.to_owned(),
-                a.field.clone(),
-                a.at.clone(),
-                a.position.to_string(),
-            ];
-            table.row(text.into_iter().chain(numbers(a)));
-        }
-    }
-    table
-}
-
-fn numbers(a: &AccessDocument) -> Vec<String> {
-    let AccessCost { alone, .. } = a.cost;
-    let bytes = |of: fn(&Alone) -> Bytes<PerItem>| any_number(alone.as_ref().map(of));
-    vec![
-        number(a.cost.issues),
-        number(a.cost.data_wavefronts),
-        number(a.cost.tag_wavefronts),
-        number(a.cost.cycles),
-        any_number(a.cost.sectors_per_request),
-        any_number(a.cost.efficiency),
-        bytes(|n| n.block_load_bytes),
-        bytes(|n| n.wave_load_bytes),
-        bytes(|n| n.wave_store_bytes),
-        bytes(|n| n.l2_bytes),
-        bytes(|n| n.dram_bytes),
-        any_number(alone.map(|n| n.rate_per_s)),
-    ]
+    use Align::{Left, Right};
+    let alone =
+        |a: &AccessDocument, of: fn(&Alone) -> Bytes<PerItem>| any_number(a.cost.alone.as_ref().map(of));
+    Table::filled(
+        documents.iter().flat_map(|d| d.accesses.iter().map(move |a| (d, &d.result.config, a))),
+        &[
+            ("kernel", Left, &|(d, _, _)| d.head.kernel.name.clone()),
+            ("device", Left, &|(d, _, _)| d.head.device.id.clone()),
+            ("variant", Left, &|(_, config, _)| config.variant.clone().unwrap_or_default()),
+            ("block", Left, &|(_, config, _)| shape(config.candidate.block())),
+            ("fold", Left, &|(_, config, _)| shape(config.candidate.fold())),
+            ("kind", Left, &|(_, _, a)| a.kind.to_owned()),
+            ("field", Left, &|(_, _, a)| a.field.clone()),
+            ("access", Left, &|(_, _, a)| a.at.clone()),
+            ("position", Right, &|(_, _, a)| a.position.to_string()),
+            ("issues", Right, &|(_, _, a)| number(a.cost.issues)),
+            ("data_wavefronts", Right, &|(_, _, a)| number(a.cost.data_wavefronts)),
+            ("tag_wavefronts", Right, &|(_, _, a)| number(a.cost.tag_wavefronts)),
+            ("cycles", Right, &|(_, _, a)| number(a.cost.cycles)),
+            ("sectors_per_request", Right, &|(_, _, a)| any_number(a.cost.sectors_per_request)),
+            ("efficiency", Right, &|(_, _, a)| any_number(a.cost.efficiency)),
+            ("block_load_alone_B", Right, &|(_, _, a)| alone(a, |n| n.block_load_bytes)),
+            ("wave_load_alone_B", Right, &|(_, _, a)| alone(a, |n| n.wave_load_bytes)),
+            ("wave_store_alone_B", Right, &|(_, _, a)| alone(a, |n| n.wave_store_bytes)),
+            ("l2_alone_B", Right, &|(_, _, a)| alone(a, |n| n.l2_bytes)),
+            ("dram_alone_B", Right, &|(_, _, a)| alone(a, |n| n.dram_bytes)),
+            ("rate_without_per_s", Right, &|(_, _, a)| any_number(a.cost.alone.map(|n| n.rate_per_s))),
+        ],
+    )
 }

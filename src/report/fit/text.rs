@@ -7,6 +7,7 @@ use super::super::table::{Align, Table};
 use super::super::units::{shape, significant};
 use super::document::{CurveDocument, FitDocument};
 use crate::curve::Interval;
+use crate::measure::fit::RatePoint;
 use crate::report::answer::{Answer, View};
 
 impl Answer for FitDocument {
@@ -109,53 +110,53 @@ pub(in crate::report) fn curves(all: &[CurveDocument]) -> Table {
 }
 
 fn times(document: &FitDocument) -> Table {
-    let left = |name: &'static str| (name, Align::Left);
-    let right = |name: &'static str| (name, Align::Right);
-    let columns = [left("coefficient"), right("before"), right("now"), left("95 %"), left("")];
-    let mut table = Table::new(columns);
-    for t in &document.time {
-        let kept = t.kept.map(|why| format!("kept: {why}")).unwrap_or_default();
-        table.row([t.known.name.to_owned(), short(t.before), short(t.value), between(t.interval), kept]);
-    }
-    table
+    use Align::{Left, Right};
+    Table::filled(
+        &document.time,
+        &[
+            ("coefficient", Left, &|t| t.known.name.to_owned()),
+            ("before", Right, &|t| short(t.before)),
+            ("now", Right, &|t| short(t.value)),
+            ("95 %", Left, &|t| between(t.interval)),
+            ("", Left, &|t| t.kept.map(|why| format!("kept: {why}")).unwrap_or_default()),
+        ],
+    )
 }
 
 fn errors(document: &FitDocument) -> Table {
-    let right = |name: &'static str| (name, Align::Right);
-    let mut table = Table::new([("quantity", Align::Left), right("before"), right("after")]);
-    for e in &document.errors {
-        table.row([
-            e.quantity.title().to_owned(),
-            format!("{:.2} %", e.before.percent()),
-            format!("{:.2} %", e.after.percent()),
-        ]);
-    }
-    table
+    use Align::{Left, Right};
+    Table::filled(
+        &document.errors,
+        &[
+            ("quantity", Left, &|e| e.quantity.title().to_owned()),
+            ("before", Right, &|e| format!("{:.2} %", e.before.percent())),
+            ("after", Right, &|e| format!("{:.2} %", e.after.percent())),
+        ],
+    )
 }
 
 /// Every measured rate with what the curve says.
 fn fit_table(document: &FitDocument) -> Table {
-    let left = |name: &'static str| (name, Align::Left);
-    let right = |name: &'static str| (name, Align::Right);
-    let columns = ["curve", "kernel", "params", "block", "fold"].map(left).into_iter();
-    let numbers = ["oversubscription", "measured", "fitted", "residual", "weight"].map(right);
-    let mut table = Table::new(columns.chain(numbers));
-    for curve in &document.curves {
-        for p in &curve.points {
-            let params: Vec<String> = p.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
-            table.row([
-                curve.name.to_owned(),
-                p.kernel.clone(),
-                params.join(" "),
-                shape(p.candidate.block()),
-                shape(p.candidate.fold()),
-                significant(p.oversubscription.get()),
-                significant(p.measured_share),
-                p.fitted_share.map(significant).unwrap_or_default(),
-                p.fitted_share.map(|f| significant(f - p.measured_share)).unwrap_or_default(),
-                significant(p.open_share),
-            ]);
-        }
-    }
-    table
+    use Align::{Left, Right};
+    let params =
+        |p: &RatePoint| p.params.iter().map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>().join(" ");
+    Table::filled(
+        document.curves.iter().flat_map(|curve| curve.points.iter().map(move |p| (curve.name, p))),
+        &[
+            ("curve", Left, &|(curve, _)| (*curve).to_owned()),
+            ("kernel", Left, &|(_, p)| p.kernel.clone()),
+            ("params", Left, &|(_, p)| params(p)),
+            ("block", Left, &|(_, p)| shape(p.candidate.block())),
+            ("fold", Left, &|(_, p)| shape(p.candidate.fold())),
+            ("oversubscription", Right, &|(_, p)| significant(p.oversubscription.get())),
+            ("measured", Right, &|(_, p)| significant(p.measured_share)),
+            ("fitted", Right, &|(_, p)| any_significant(p.fitted_share)),
+            ("residual", Right, &|(_, p)| any_significant(p.fitted_share.map(|f| f - p.measured_share))),
+            ("weight", Right, &|(_, p)| significant(p.open_share)),
+        ],
+    )
+}
+
+fn any_significant(number: Option<f64>) -> String {
+    number.map(significant).unwrap_or_default()
 }

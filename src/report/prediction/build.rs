@@ -31,6 +31,7 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
                 Addressing::Grid => "grid",
             },
             caches: estimator.caches.word(),
+            clock: device.run_clock().map(|clock| clock.to_string()),
             curves: estimator.curves.name(),
         },
     }

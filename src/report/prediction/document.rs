@@ -117,6 +117,9 @@ pub struct ModelSummary {
     pub addressing: &'static str,
     /// What the caches hold when a launch begins: `warm` or `cold`.
     pub caches: &'static str,
+    /// The clock that the run had, such as `1.41 GHz`, if it is not that of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
     /// Whose hit rates and coefficients were used.
     pub curves: String,
 }
@@ -146,8 +149,9 @@ impl Head {
 impl ModelSummary {
     /// How a result was made, in words.
     pub(in crate::report) fn text(&self) -> String {
-        let Self { id, addressing, caches, curves } = self;
-        format!("model {id}, {addressing} addressing, {caches} caches, curves {curves}")
+        let Self { id, addressing, caches, clock, curves } = self;
+        let clock = clock.as_ref().map(|clock| format!("clock {clock}, ")).unwrap_or_default();
+        format!("model {id}, {addressing} addressing, {caches} caches, {clock}curves {curves}")
     }
 }
 

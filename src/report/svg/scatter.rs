@@ -51,11 +51,9 @@ fn heads(canvas: &mut Canvas<'_>, document: &ValidationDocument, across: f64) {
     let title = format!("{} on {}: predicted over measured", names.join(", "), devices.join(", "));
     let style = Style { size: 16.0, bold: true, ..Style::new(Anchor::Left) };
     canvas.text(&fitting(&title, across - 40.0, 16.0), (20.0, 24.0), style);
-    let (s, m) = (&document.summary, &document.model);
+    let s = &document.summary;
     let about = format!("{} launches, {} predicted", s.launches, s.predicted);
-    let (caches, curves) = (m.caches.join(" and "), m.curves.join(", "));
-    let model = format!("model {}, {} addressing, {caches} caches, curves {curves}", m.id, m.addressing);
-    for (line, y) in [(about, 46.0), (model, 64.0)] {
+    for (line, y) in [(about, 46.0), (document.model_text(), 64.0)] {
         let style = Style { colour: FAINT, ..Style::new(Anchor::Left) };
         canvas.text(&fitting(&line, across - 40.0, style.size), (20.0, y), style);
     }

@@ -44,8 +44,24 @@ pub struct ModelDocument {
     pub addressing: &'static str,
     /// What the caches held when launches began: `warm`, `cold` or both, each once.
     pub caches: Vec<&'static str>,
+    /// Clocks that runs had where they are not that of the device, each once, such as `1.41 GHz`.
+    pub clock: Vec<String>,
     /// Whose hit rates and coefficients were used, each once.
     pub curves: Vec<String>,
+}
+
+impl ValidationDocument {
+    /// How predictions were made, in words.
+    pub(in crate::report) fn model_text(&self) -> String {
+        let ModelDocument { id, addressing, caches, clock, curves } = &self.model;
+        let clock = match clock.as_slice() {
+            [] => String::new(),
+            [one] if self.groups.iter().all(|g| g.clock.is_some()) => format!("clock {one}, "),
+            _ => "several clocks, ".to_owned(),
+        };
+        let (caches, curves) = (caches.join(" and "), curves.join(", "));
+        format!("model {id}, {addressing} addressing, {caches} caches, {clock}curves {curves}")
+    }
 }
 
 /// How many launches there were.
@@ -72,6 +88,9 @@ pub struct GroupDocument {
     pub device: DeviceSummary,
     /// What the measurements say of the caches when launches began, `warm` or `cold`; null if nothing.
     pub caches: Option<&'static str>,
+    /// The clock that the runs had, such as `1.41 GHz`, if it is not that of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
     /// How well the order of these launches is predicted; null without two times.
     pub order: Option<OrderScore>,
     /// The launches.
@@ -130,6 +149,7 @@ fn group(group: &MeasuredGroup, order: Option<OrderScore>) -> GroupDocument {
         params: group.subject.params.clone(),
         device: DeviceSummary::new(&group.device),
         caches: group.subject.caches.map(Caches::word),
+        clock: group.device.run_clock().map(|clock| clock.to_string()),
         order,
         launches: group.cases.iter().map(|c| launch(group, c)).collect(),
         rejected: group.rejected.clone(),

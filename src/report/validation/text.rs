@@ -68,16 +68,13 @@ fn validation_markdown(document: &ValidationDocument) -> String {
 }
 
 fn head(document: &ValidationDocument) -> String {
-    let (s, m) = (&document.summary, &document.model);
+    let s = &document.summary;
     format!(
-        "{} of {}, {} predicted; model {}, {} addressing, {} caches, curves {}",
+        "{} of {}, {} predicted; {}",
         counted(s.rows, "row"),
         counted(s.launches, "launch").replace("launchs", "launches"),
         s.predicted,
-        m.id,
-        m.addressing,
-        m.caches.join(" and "),
-        m.curves.join(", ")
+        document.model_text()
     )
 }
 
@@ -106,30 +103,24 @@ fn quantities(document: &ValidationDocument) -> Table {
 }
 
 fn orders(document: &ValidationDocument) -> Table {
-    let right = |name: &'static str| (name, Align::Right);
-    let columns = ["launches", "Spearman", "Kendall", "first choice", "best of 5", "best at"].map(right);
-    let mut table = Table::new([("group", Align::Left)].into_iter().chain(columns));
-    let cells = |name: String, o: &OrderScore| {
-        [
-            name,
-            o.launches.to_string(),
-            format!("{:.3}", o.spearman),
-            format!("{:.3}", o.kendall),
-            format!("{:.1} %", o.first.percent()),
-            format!("{:.1} %", o.first_five.percent()),
-            o.best_at.to_string(),
-        ]
-    };
-    for group in &document.groups {
-        if let Some(order) = &group.order {
-            table.row(cells(name(group), order));
-        }
+    use Align::{Left, Right};
+    let mut all: Vec<(String, OrderScore)> =
+        document.groups.iter().filter_map(|group| Some((name(group), group.order?))).collect();
+    if let Some(order) = document.order.filter(|_| all.len() > 1) {
+        all.push((format!("mean of {} groups (best at: last)", document.ordered_groups), order));
     }
-    if let Some(order) = document.order.as_ref().filter(|_| table.len() > 1) {
-        let name = format!("mean of {} groups (best at: last)", document.ordered_groups);
-        table.row(cells(name, order));
-    }
-    table
+    Table::filled(
+        all,
+        &[
+            ("group", Left, &|(name, _)| name.clone()),
+            ("launches", Right, &|(_, o)| o.launches.to_string()),
+            ("Spearman", Right, &|(_, o)| format!("{:.3}", o.spearman)),
+            ("Kendall", Right, &|(_, o)| format!("{:.3}", o.kendall)),
+            ("first choice", Right, &|(_, o)| format!("{:.1} %", o.first.percent())),
+            ("best of 5", Right, &|(_, o)| format!("{:.1} %", o.first_five.percent())),
+            ("best at", Right, &|(_, o)| o.best_at.to_string()),
+        ],
+    )
 }
 
 /// Kernel, variant, parameters and device.
@@ -137,29 +128,25 @@ fn name(group: &GroupDocument) -> String {
     let variant = group.variant.as_ref().map(|v| format!("/{v}")).unwrap_or_default();
     let params: Vec<String> = group.params.iter().map(|(n, v)| format!(" {n}={v}")).collect();
     let caches = group.caches.map(|c| format!(", {c} caches")).unwrap_or_default();
-    format!("{}{variant}{} on {}{caches}", group.kernel, params.concat(), group.device.id)
+    let clock = group.clock.as_ref().map(|c| format!(" at {c}")).unwrap_or_default();
+    format!("{}{variant}{} on {}{clock}{caches}", group.kernel, params.concat(), group.device.id)
 }
 
 fn worst(document: &ValidationDocument) -> Table {
-    let left = |name: &'static str| (name, Align::Left);
-    let right = |name: &'static str| (name, Align::Right);
-    let columns = ["quantity", "group", "block", "fold"].map(left).into_iter();
-    let mut table = Table::new(columns.chain(["predicted", "measured", "error", "line"].map(right)));
-    for score in &document.quantities {
-        for w in &score.worst {
-            table.row([
-                score.quantity.title().to_owned(),
-                name(&document.groups[w.group]),
-                shape(w.candidate.block()),
-                shape(w.candidate.fold()),
-                short(w.pair.predicted()),
-                short(w.pair.measured()),
-                signed(w.pair.error()),
-                w.lines.first().map(ToString::to_string).unwrap_or_default(),
-            ]);
-        }
-    }
-    table
+    use Align::{Left, Right};
+    Table::filled(
+        document.quantities.iter().flat_map(|score| score.worst.iter().map(move |w| (score.quantity, w))),
+        &[
+            ("quantity", Left, &|(quantity, _)| quantity.title().to_owned()),
+            ("group", Left, &|(_, w)| name(&document.groups[w.group])),
+            ("block", Left, &|(_, w)| shape(w.candidate.block())),
+            ("fold", Left, &|(_, w)| shape(w.candidate.fold())),
+            ("predicted", Right, &|(_, w)| short(w.pair.predicted())),
+            ("measured", Right, &|(_, w)| short(w.pair.measured())),
+            ("error", Right, &|(_, w)| signed(w.pair.error())),
+            ("line", Right, &|(_, w)| w.lines.first().map(ToString::to_string).unwrap_or_default()),
+        ],
+    )
 }
 
 /// Four significant digits.

@@ -1,6 +1,6 @@
 //! The formats of traces and their names.
 
-use crate::trace::named::named;
+use crate::named::named;
 
 named! {
     /// The formats of traces.

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::config::{Extensions, ReuseConfig};
 use super::machine::{self, Counts};
+use crate::named::named;
 use crate::trace::coalesce::Requests;
-use crate::trace::named::named;
 
 named! {
     /// One run of the model.

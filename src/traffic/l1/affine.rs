@@ -44,7 +44,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
         }
         shapes.push((of_stream, starts));
     }
-    counts.add_up(plan.kernel, plan.program);
+    counts.add_up(plan.kernel, plan.program, pipe);
     unions::count(plan, pipe, &shapes, &mut counts)?;
     Ok(counts)
 }

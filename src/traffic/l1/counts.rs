@@ -1,5 +1,6 @@
 //! What was counted.
 
+use super::pipe::Pipe;
 use crate::kernel::{AccessKind, Kernel};
 use crate::launch::Program;
 use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
@@ -102,13 +103,14 @@ pub struct L1Counts {
 
 impl L1Counts {
     /// Makes totals and sums per field of what is known per instruction.
-    pub(super) fn add_up(&mut self, kernel: &Kernel, program: &Program<i64>) {
+    pub(super) fn add_up(&mut self, kernel: &Kernel, program: &Program<i64>, pipe: &Pipe) {
         for (instruction, of) in program.instructions.iter().zip(&self.instructions) {
             let copies = kernel.field(instruction.field).multiplicity as f64;
             self.total.add(of, copies);
             let is_store = instruction.kind == AccessKind::Store;
-            // A wavefront takes a cycle.
-            let cycles = if is_store { Cycles::new(of.data.get()) } else { of.cycles };
+            let floor = pipe.shared_floor(instruction.width);
+            let of_store = || (of.data.get() * pipe.wavefront).max(of.issues.get() * floor);
+            let cycles = if is_store { Cycles::new(of_store()) } else { of.cycles };
             self.pipe_cycles += cycles * copies;
             if is_store {
                 self.store_issues += of.issues * copies;

@@ -24,7 +24,7 @@ pub fn count(
     pipe: &Pipe,
 ) -> Result<L1Counts, NotRun> {
     let mut counts = run_once(kernel, launch, program, pipe)?;
-    counts.add_up(kernel, program);
+    counts.add_up(kernel, program, pipe);
     Ok(counts)
 }
 
@@ -54,7 +54,7 @@ pub fn count_blocks(
     let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = phases.cut;
     let mut counts = run(tally, launch, program, &blocks, usize::MAX)?;
-    counts.add_up(kernel, program);
+    counts.add_up(kernel, program, pipe);
     Ok(counts)
 }
 

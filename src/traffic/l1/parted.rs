@@ -30,7 +30,7 @@ pub fn count(
     Some(planned.and_then(|planned| {
         let mut counts = lockstep::run_once(kernel, launch, &rest, pipe)?;
         merge(&mut counts, &planned);
-        counts.add_up(kernel, program);
+        counts.add_up(kernel, program, pipe);
         Ok(counts)
     }))
 }

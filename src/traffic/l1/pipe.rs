@@ -37,6 +37,10 @@ pub struct Pipe {
     pub warp: usize,
     /// Bytes per cycle.
     pub bandwidth: Bytes<Cycle>,
+    /// Cycles that a wavefront of the data stage takes.
+    pub wavefront: f64,
+    /// Lanes whose accesses are taken in per cycle.
+    pub lanes: f64,
 }
 
 impl Pipe {
@@ -50,6 +54,8 @@ impl Pipe {
             sector: bytes(device.l1.sector.value.0),
             warp: warp.clamp(1, MOST_LANES),
             bandwidth: Bytes::new(device.l1.bandwidth.value.0),
+            wavefront: device.l1.wavefront_cycles.value.0,
+            lanes: (device.l1.lanes.value.0 as f64).max(1.0),
         }
     }
 
@@ -70,15 +76,34 @@ impl Pipe {
     }
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
-    /// least the time that the bytes of a full warp take.
+    /// least the time that a full warp takes.
     pub fn cycles(&self, wavefronts: StageWavefronts, width: i64) -> f64 {
-        f64::from(wavefronts.data.max(wavefronts.tag)).max(self.floor(width))
+        self.slower(wavefronts.data, wavefronts.tag).max(self.floor(width))
     }
 
-    /// Cycles in which the bytes of a full warp pass.
+    /// Cycles of the slower stage.
+    pub(super) fn slower(&self, data: u32, tag: u32) -> f64 {
+        (f64::from(data) * self.wavefront).max(f64::from(tag))
+    }
+
+    /// Cycles in which a full warp passes, whatever it accesses. On Volta and later lanes limit that, elsewhere
+    /// bytes do: the A40 takes two cycles even where all lanes read one word, and no more for two words of a lane.
     pub fn floor(&self, width: i64) -> f64 {
-        let bytes = self.warp as f64 * width as f64;
-        if self.bandwidth > Bytes::ZERO { bytes / self.bandwidth.get() } else { 0.0 }
+        match self.rules {
+            Rules::Volta => self.warp as f64 / self.lanes * instructions(width) as f64,
+            Rules::Cdna | Rules::Fermi | Rules::Rdna => {
+                let bytes = self.warp as f64 * width as f64;
+                if self.bandwidth > Bytes::ZERO { bytes / self.bandwidth.get() } else { 0.0 }
+            }
+        }
+    }
+
+    /// The same of shared memory, whose rate in bytes is that of its wavefronts.
+    pub fn shared_floor(&self, width: i64) -> f64 {
+        match self.rules {
+            Rules::Volta => self.floor(width),
+            Rules::Cdna | Rules::Fermi | Rules::Rdna => 0.0,
+        }
     }
 
     /// Whether the tag stage looks at nothing but which lines an instruction touches.
@@ -126,6 +151,11 @@ impl Pipe {
 /// The lower half of a line's number, all that [`sets`] looks at.
 pub fn low_half(line: i64) -> u32 {
     u32::try_from(line & i64::from(u32::MAX)).expect("the mask leaves 32 bits")
+}
+
+/// Instructions that an access of so many bytes per lane takes.
+fn instructions(width: i64) -> i64 {
+    (width + WIDEST - 1).div_euclid(WIDEST).max(1)
 }
 
 /// An access wider than an instruction is several, one after the other.

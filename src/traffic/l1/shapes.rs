@@ -42,8 +42,9 @@ pub struct TagPasses {
 
 impl AccessShape {
     /// What one warp does, without tags and cycles where they depend on more than the shape.
-    fn counts(&self, floor: f64) -> InstructionCounts {
-        let (tag, cycles) = self.tag.map_or((0.0, 0.0), |tag| (f64::from(tag), self.cycles(tag, floor)));
+    fn counts(&self, pipe: &Pipe, floor: f64) -> InstructionCounts {
+        let (tag, cycles) =
+            self.tag.map_or((0.0, 0.0), |tag| (f64::from(tag), self.cycles(pipe, tag, floor)));
         let times = |n: u32| Times::new(f64::from(n));
         InstructionCounts {
             issues: Times::new(self.issues),
@@ -58,8 +59,8 @@ impl AccessShape {
     }
 
     /// Cycles with so many tag wavefronts.
-    fn cycles(&self, tag: u32, floor: f64) -> f64 {
-        let slower = f64::from(self.data.max(tag));
+    fn cycles(&self, pipe: &Pipe, tag: u32, floor: f64) -> f64 {
+        let slower = pipe.slower(self.data, tag);
         if self.issues == 0.0 { slower } else { slower.max(floor) }
     }
 }
@@ -136,7 +137,7 @@ impl<'a> AccessShapes<'a> {
 
     /// What one warp of a shape does, without tags and cycles if they are [`by_set`](Self::by_set).
     pub fn counts(&self, number: usize) -> InstructionCounts {
-        self.made[number].counts(self.floor())
+        self.made[number].counts(self.pipe, self.floor())
     }
 
     /// How many lines a shape has.
@@ -156,7 +157,8 @@ impl<'a> AccessShapes<'a> {
 
     /// Cycles that an instruction takes at least.
     fn floor(&self) -> f64 {
-        if self.pattern.shared { 0.0 } else { self.pipe.floor(self.pattern.width) }
+        let width = self.pattern.width;
+        if self.pattern.shared { self.pipe.shared_floor(width) } else { self.pipe.floor(width) }
     }
 
     /// Tags and cycles of warps with this shape whose first lanes begin in lines `from + l` for each `l`
@@ -169,7 +171,7 @@ impl<'a> AccessShapes<'a> {
         for line in lines {
             let tag = sets::conflicts(line.wrapping_add(from), touched);
             sum.tag += Wavefronts::new(f64::from(tag));
-            sum.cycles += Cycles::new(shape.cycles(tag, floor));
+            sum.cycles += Cycles::new(shape.cycles(self.pipe, tag, floor));
         }
         sum
     }

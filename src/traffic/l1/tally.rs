@@ -84,8 +84,9 @@ impl<'a> WarpTally<'a> {
             ..Default::default()
         };
         if field.space == Space::Shared {
-            one.data = Wavefronts::new(f64::from(Pipe::shared(lanes, width).data));
-            one.cycles = Cycles::new(one.data.get());
+            let data = Pipe::shared(lanes, width).data;
+            one.data = Wavefronts::new(f64::from(data));
+            one.cycles = Cycles::new(pipe.slower(data, 0).max(pipe.shared_floor(width)));
         } else {
             let wavefronts = pipe.global(lanes, width);
             let sectors = lanes.touched(width, pipe.sector);

@@ -1,0 +1,62 @@
+//! What is left unused of sectors and lines: where threads leave gaps, memory has to complete what is stored, and
+//! caches hold less.
+
+use super::counts::FieldCounter;
+use super::fields::{Sizes, TouchedField};
+use super::waves::Wave;
+use crate::expr::{Coord, Dim, Term};
+use crate::footprint::{Threads, Uncounted};
+use crate::kernel::FieldId;
+use crate::launch::Instruction;
+use crate::quantity::{Bytes, PerWave, Ratio, Share};
+
+/// What a wave leaves unused of one field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Gaps {
+    /// Bytes of lines over bytes of sectors: what a cache keeps for each byte that is touched.
+    pub(super) lines: Ratio,
+    /// Share of the stored sectors of which some bytes are never stored.
+    pub(super) incomplete: Share,
+}
+
+impl Gaps {
+    const NONE: Self = Self { lines: Ratio::new(1.0), incomplete: Share::ZERO };
+}
+
+/// Whether consecutive threads access consecutive elements of a field, in all its instructions.
+fn is_dense(threads: &Threads<'_>, field: FieldId, size: i64) -> bool {
+    let along_x = |instruction: &&Instruction<i64>| {
+        let steps = instruction.element.terms().iter().map(|(term, factor)| match term {
+            Term::Coord(Coord::ThreadIdx(Dim::X)) => factor.saturating_mul(size),
+            _ => 0,
+        });
+        steps.sum::<i64>() == instruction.width
+    };
+    threads.program.instructions.iter().filter(|i| i.field == field).all(|i| along_x(&i))
+}
+
+impl FieldCounter<'_> {
+    /// The gaps of a field in a wave that touches so much of it, and stores so much.
+    pub(super) fn gaps(
+        &mut self,
+        threads: &Threads<'_>,
+        field: &TouchedField<'_>,
+        wave: &Wave,
+        sizes: &Sizes,
+        [all, stored]: [Bytes<PerWave>; 2],
+    ) -> Result<Gaps, Uncounted> {
+        let size = field.field.dtype.bytes;
+        if all <= Bytes::ZERO || is_dense(threads, field.id, size) {
+            return Ok(Gaps::NONE);
+        }
+        let lines = self.bytes(&field.all, &wave.blocks, sizes.line)? * field.times() / all.get();
+        let mut gaps = Gaps { lines: Ratio::new(lines.max(1.0)), incomplete: Share::ZERO };
+        if stored > Bytes::ZERO && size < sizes.fetch {
+            let bytes = self.bytes(&field.stores, &wave.blocks, size)? * field.times();
+            // A sector that is cut by the end of what is stored lacks half of it on average; so does each where every
+            // second element is stored, and where more are left out, none is complete either.
+            gaps.incomplete = Share::new((2.0 * (1.0 - bytes / stored.get())).clamp(0.0, 1.0));
+        }
+        Ok(gaps)
+    }
+}
