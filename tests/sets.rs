@@ -152,7 +152,12 @@ fn a_clock_changes_predictions_and_a_fitted_one_the_factor() {
     let ratio = score(&fitted, "group", "A100")["time_ratio"].as_f64().unwrap();
     assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
     let factor = fitted["clock_factors"]["a100-40gb"].as_f64().unwrap();
-    assert!((1.0..1.1).contains(&factor), "the times were made 5 % longer: {factor}");
+    let on_a100 = usual["configurations"].as_array().unwrap().iter().filter(|c| c["device"] == "a100-40gb");
+    let time = |c: &Value, which: &str| c["time_s"][which].as_f64().unwrap();
+    let mut ratios: Vec<f64> = on_a100.map(|c| time(c, "measured") / time(c, "predicted")).collect();
+    ratios.sort_by(f64::total_cmp);
+    let half = ratios.len() / 2;
+    assert!((factor - f64::midpoint(ratios[half - 1], ratios[half])).abs() < 1e-9, "the median: {factor}");
     let per = of_changed("per.yaml", &[("group: gpu", "group: gpu\nper: tile")]);
     let of = |set: &Value| set["configurations"][1]["time_s"]["measured"].as_f64().unwrap();
     assert!((of(&usual) / of(&per) - 2.0).abs() < 1e-9, "{} is tile 2", per["configurations"][1]);
@@ -308,7 +313,7 @@ fn sets_that_come_with_wavecast_are_understood() {
     for entry in std::fs::read_dir(root().join("sets")).unwrap() {
         let file = entry.unwrap().path();
         let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.ends_with(".kernel.yaml") {
+        if file.is_dir() {
             continue;
         }
         count += 1;
@@ -367,7 +372,7 @@ fn fits_find_what_holds_for_all_devices_and_for_each() {
     };
     assert_eq!(of("dram_one_way").len(), 2, "one for each device");
     assert!(of("dram_one_way").iter().all(|t| t["device"].is_string()));
-    assert_eq!(of("dispatch_cycles").len(), 1, "one for all");
+    assert_eq!(of("turnaround").len(), 1, "one for all");
     // Each device gets its file, and what they share is the same.
     let read = |device: &str| {
         let name = format!("{device}.yaml");
