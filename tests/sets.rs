@@ -265,6 +265,11 @@ fn mistakes_have_places() {
     refused("param.yaml", &[("R: 1", "RR: 1")], &["RR"]);
     refused("clock.yaml", &[("group: gpu", "clock: size\ngroup: gpu")], &["blur.csv:2:6", "1024 Hz"]);
     refused("condition.yaml", &[("status: ok", "size: '> x'")], &["condition.yaml:7:16", "`> x`"]);
+    refused(
+        "sample.yaml",
+        &[("group: gpu", "sample: {rows: 0}\ngroup: gpu")],
+        &["sample.yaml:17:9", "at least one row"],
+    );
     let both = wavecast(&["validate", SET, "tests/measured/star3d7.csv"], "");
     assert!(both.status.code() == Some(2) && stderr(&both).contains("together"), "{}", stderr(&both));
     let half = wavecast(&["validate", SET, "--half", "1"], "");

@@ -288,6 +288,12 @@ impl Plan {
             }
             found
         });
+        if let Some(sample) = set.sample.as_ref().filter(|s| s.rows.is_some_and(|rows| rows < 1)) {
+            let message = "a sample has at least one row".to_owned();
+            f.errors.push(
+                Diagnostic::error("sample", sample.span, message).help("leave `sample` out to take all"),
+            );
+        }
         let device = set.device.as_ref().and_then(|d| f.choice(d));
         let kernel = set.kernel.as_ref().and_then(|k| f.choice(k));
         let plan = Self {
