@@ -92,7 +92,8 @@ pub(super) struct Plan {
     pub(super) caches: Option<Caches>,
     pub(super) config: Vec<usize>,
     pub(super) group: Vec<usize>,
-    pub(super) problem: Vec<usize>,
+    /// Columns that tell problems apart beside the device.
+    pub(super) apart: Vec<usize>,
     pub(super) parts: Vec<(String, Vec<(usize, Test)>)>,
     pub(super) fixed: Vec<(usize, Test)>,
 }
@@ -317,7 +318,7 @@ impl Plan {
             caches,
             config: f.all(set.config.as_ref()),
             group: f.all(set.group.as_ref()),
-            problem: f.all(set.problem.as_ref()),
+            apart: f.all(set.problem.as_ref()),
             parts,
             fixed: f.conditions(set.fixed.as_ref()),
             columns: Columns::default(),
@@ -325,10 +326,27 @@ impl Plan {
             kernel: kernel.unwrap_or(Chosen::All(String::new())),
         };
         if finder.errors.is_empty() {
-            Ok(Self { columns: finder.columns, ..plan }.with_config())
+            Ok(Self { columns: finder.columns, ..plan }.with_config().with_groups())
         } else {
             Err(finder.errors)
         }
+    }
+
+    /// What is in several groups is no alternative either.
+    fn with_groups(mut self) -> Self {
+        let mut columns = self.group.clone();
+        columns.append(&mut self.apart);
+        let mut seen = Vec::new();
+        if let Chosen::Column(by) = &self.device {
+            seen.push(by.column);
+        }
+        columns.retain(|c| {
+            let new = !seen.contains(c);
+            seen.push(*c);
+            new
+        });
+        self.apart = columns;
+        self
     }
 
     /// Where the file does not say what makes a configuration, all columns do that parameters, block and fold take.
