@@ -9,7 +9,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::input::{device_source, read_text};
 use super::model::ModelArguments;
-use crate::ask::ModelOptions;
+use crate::ask::{Asker, ModelOptions, limits};
 use crate::device::{Device, is_path};
 use crate::kernel::{Kernel, Limits, Options, load};
 use crate::measure::Library;
@@ -26,6 +26,9 @@ pub(super) struct LibraryArguments {
     /// The folder with a file NAME.yaml for each kernel that is named otherwise
     #[arg(long, value_name = "FOLDER", default_value = "kernels")]
     kernels: PathBuf,
+    /// Raise a limit that protects the tool, as for `rank`: steps, accesses and others (repeatable)
+    #[arg(long, value_name = "NAME=N")]
+    limit: Vec<String>,
 }
 
 /// Kernels and devices of measurements.
@@ -91,7 +94,8 @@ impl Library for Resolver<'_> {
     fn kernel(&self, subject: &MeasuredSubject) -> Result<Kernel, Fault> {
         let name = &subject.kernel;
         let set = subject.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
-        let options = Options { set, ..Options::default() };
+        let limits = limits(&self.arguments.limit, Asker::CommandLine)?;
+        let options = Options { set, limits };
         let files = self.files(name);
         for path in &files {
             let text = self.text(path)?;

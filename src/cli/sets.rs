@@ -12,6 +12,7 @@ use super::input::read_text;
 use super::library::Resolver;
 use super::measured::MeasuredArguments;
 use super::model::ModelArguments;
+use super::output::extension;
 use super::progress::Progress;
 use crate::kernel::Limits;
 use crate::measure::sets::{MeasuredSet, SampleOptions, SetFile};
@@ -40,10 +41,8 @@ pub(super) struct NamedSet {
 
 /// Whether set files are given; files of both kinds cannot be compared in one table.
 pub(super) fn are_sets(paths: &[String]) -> Result<bool, Failure> {
-    let is_set = |path: &&String| {
-        let lower = path.to_ascii_lowercase();
-        lower.ends_with(".yaml") || lower.ends_with(".yml")
-    };
+    let is_set =
+        |path: &&String| extension(Path::new(path)).is_some_and(|e| ["yaml", "yml"].contains(&e.as_str()));
     let sets = paths.iter().filter(is_set).count();
     if sets > 0 && sets < paths.len() {
         let message = "set files (.yaml) and measurement files are given together".to_owned();

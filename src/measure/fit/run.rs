@@ -327,7 +327,9 @@ impl All<'_> {
 
 /// Changes what says how volumes come about, which is the same on all devices.
 fn set(fits: &mut [Fit], change: impl Fn(&mut VolumeFit)) {
-    fits.iter_mut().for_each(|fit| change(&mut fit.volumes));
+    for fit in fits {
+        change(&mut fit.volumes);
+    }
 }
 
 /// A volume of which only one part is left open.

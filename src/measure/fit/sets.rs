@@ -168,7 +168,9 @@ fn scores_with(
         let fit = &fits[bases.place(group)];
         let MeasuredGroup { subject, kernel, device, cases, .. } = group;
         let estimator = estimator(library, subject, kernel, device);
-        cases.iter_mut().for_each(|case| estimator.refit(&mut case.prediction, fit));
+        for case in cases {
+            estimator.refit(&mut case.prediction, fit);
+        }
     }
     scores(set, least).0
 }

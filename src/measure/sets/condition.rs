@@ -70,7 +70,7 @@ impl Test {
 }
 
 /// Whether two texts are the same, or the same number.
-fn same(a: &str, b: &str) -> bool {
+pub(super) fn same(a: &str, b: &str) -> bool {
     #[expect(clippy::float_cmp, reason = "the same number written in two ways")]
     let numbers = || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
     a == b || numbers()

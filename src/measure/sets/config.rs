@@ -123,11 +123,8 @@ impl Configs {
         let name = self.names.position(full(plan, row, &plan.config));
         let group = self.groups.position(named(plan, row, &plan.group, false));
         let device = chosen_name(&plan.device, row)?;
-        let of_problem = [named(plan, row, &plan.group, false), named(plan, row, &plan.problem, true)];
-        let words = [&device].into_iter().chain(&of_problem).filter(|w| !w.is_empty());
-        let mut words: Vec<&str> = words.map(String::as_str).collect();
-        words.dedup();
-        let problem = self.problems.position(words.join(" "));
+        let apart = named(plan, row, &plan.apart, true);
+        let problem = self.problems.position(format!("{device} {apart}").trim_end().to_owned());
         let at = *self.known.entry((problem, name)).or_insert(self.all.len());
         if at == self.all.len() {
             self.all.push(Config {

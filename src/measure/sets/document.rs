@@ -22,8 +22,9 @@ record! {
         data: Spanned<String> [required],
         /// One launch for each of several columns, where a row has several.
         each: EachDocument,
-        /// Further columns, each as a formula of those before.
-        columns: Named<CellFormula>,
+        /// Further columns, each of those before: a formula, the first of several that is not empty, or what stands for
+        /// the cells of another column.
+        columns: Named<FurtherColumn>,
         /// The rows to take: what the cells of some columns are.
         r#where: Named<Test>,
         /// The rows to take: a condition on columns.
@@ -186,6 +187,38 @@ record! {
         column: Spanned<String> [required],
         /// What stands for each cell; a cell stands for itself where nothing is named.
         names: Named<Spanned<String>>,
+        /// What stands for all others.
+        otherwise: Spanned<String>,
+    }
+}
+
+/// A further column.
+#[derive(Debug, Clone)]
+pub enum FurtherColumn {
+    /// The first of these that is not empty.
+    First(Vec<CellFormula>),
+    /// What stands for the cells of another column; nothing for those that are not named.
+    Column(ColumnChoice),
+}
+
+impl Decode for FurtherColumn {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        match &node.value {
+            Value::Map(_) => ColumnChoice::decode(node, decoder).map(FurtherColumn::Column),
+            _ => Many::decode(node, decoder).map(|Many(formulas)| FurtherColumn::First(formulas)),
+        }
+    }
+}
+
+impl JsonSchema for FurtherColumn {
+    fn schema_name() -> Cow<'static, str> {
+        "FurtherColumn".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let first = generator.subschema_for::<Many<CellFormula>>();
+        let by = generator.subschema_for::<ColumnChoice>();
+        json_schema!({"anyOf": [first, by]})
     }
 }
 

@@ -15,8 +15,8 @@ mod table;
 
 pub use condition::Test as CellTest;
 pub use document::{
-    BorrowDocument, CellFormula, Choice, ClockDocument, ColumnChoice, EachDocument, LaunchDocument, Many,
-    SampleDocument, SetDocument, UnknownClock,
+    BorrowDocument, CellFormula, Choice, ClockDocument, ColumnChoice, EachDocument, FurtherColumn,
+    LaunchDocument, Many, SampleDocument, SetDocument, UnknownClock,
 };
 pub use predict::{
     PredictedCase, PredictedSet, RejectedConfiguration, SetGroup, groups, predicted, summaries,

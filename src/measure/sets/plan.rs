@@ -1,7 +1,7 @@
 //! A set file held against the head of its table: every name found, every unit understood.
 
-use super::condition::Test;
-use super::document::{CellFormula, Choice, ClockDocument, Many, SetDocument};
+use super::condition::{Test, same};
+use super::document::{CellFormula, Choice, ClockDocument, ColumnChoice, FurtherColumn, Many, SetDocument};
 use super::formula::{Columns, Formula};
 use crate::device::{Frequency, Quantity as _};
 use crate::kernel::InstructionClass;
@@ -13,7 +13,32 @@ use crate::traffic::Caches;
 #[derive(Debug, Clone)]
 pub(super) enum Chosen {
     All(String),
-    Column(usize, Vec<(String, String)>),
+    Column(ByColumn),
+}
+
+/// What stands for the cells of a column.
+#[derive(Debug, Clone)]
+pub(super) struct ByColumn {
+    pub(super) column: usize,
+    names: Vec<(String, String)>,
+    otherwise: Option<String>,
+}
+
+impl ByColumn {
+    /// What stands for a cell; a cell for itself where nothing is named.
+    pub(super) fn name<'n>(&'n self, cell: &'n str) -> Option<&'n str> {
+        let named = self.names.iter().find(|n| same(&n.0, cell)).map(|n| &n.1);
+        let named = named.or(self.otherwise.as_ref()).map(String::as_str);
+        let itself = || (self.names.is_empty() && !cell.is_empty()).then_some(cell);
+        named.or_else(itself)
+    }
+}
+
+/// A column that the table does not have.
+#[derive(Debug, Clone)]
+pub(super) enum Further {
+    First(Vec<Formula>),
+    Column(ByColumn),
 }
 
 /// The clock of the measurements.
@@ -47,7 +72,7 @@ pub(super) struct Plan {
     /// Columns of which each makes a launch, and the cells of new columns that stand for them; that with the cells
     /// themselves comes last.
     pub(super) each: Vec<(usize, Vec<String>)>,
-    pub(super) derived: Vec<Formula>,
+    pub(super) derived: Vec<Further>,
     pub(super) conditions: Vec<(usize, Test)>,
     pub(super) when: Option<Formula>,
     pub(super) borrow: Vec<Borrow>,
@@ -67,7 +92,8 @@ pub(super) struct Plan {
     pub(super) caches: Option<Caches>,
     pub(super) config: Vec<usize>,
     pub(super) group: Vec<usize>,
-    pub(super) problem: Vec<usize>,
+    /// Columns that tell problems apart beside the device.
+    pub(super) apart: Vec<usize>,
     pub(super) parts: Vec<(String, Vec<(usize, Test)>)>,
     pub(super) fixed: Vec<(usize, Test)>,
 }
@@ -114,12 +140,26 @@ impl Finder {
     fn choice(&mut self, written: &Choice) -> Option<Chosen> {
         Some(match written {
             Choice::All(name) => Chosen::All(name.value.clone()),
-            Choice::Column(by) => {
-                let names = by.names.iter().flat_map(|n| &n.0);
-                let names = names.map(|(cell, name)| (cell.value.clone(), name.value.clone())).collect();
-                Chosen::Column(self.column(by.column.as_ref()?)?, names)
-            }
+            Choice::Column(by) => Chosen::Column(self.by_column(by)?),
         })
+    }
+
+    fn by_column(&mut self, by: &ColumnChoice) -> Option<ByColumn> {
+        let names = by.names.iter().flat_map(|n| &n.0);
+        Some(ByColumn {
+            names: names.map(|(cell, name)| (cell.value.clone(), name.value.clone())).collect(),
+            otherwise: by.otherwise.as_ref().map(|o| o.value.clone()),
+            column: self.column(by.column.as_ref()?)?,
+        })
+    }
+
+    fn further(&mut self, written: &FurtherColumn) -> Option<Further> {
+        match written {
+            FurtherColumn::First(formulas) => {
+                Some(Further::First(formulas.iter().filter_map(|f| self.formula(f)).collect()))
+            }
+            FurtherColumn::Column(by) => self.by_column(by).map(Further::Column),
+        }
     }
 
     fn clock(&mut self, written: &ClockDocument) -> Option<Clock> {
@@ -131,6 +171,51 @@ impl Finder {
                 None => Clock::Formula(self.formula(formula)?),
             },
         })
+    }
+
+    /// The columns of which each makes a launch; what stands for them gets columns of its own.
+    fn each(&mut self, set: &SetDocument) -> Vec<(usize, Vec<String>)> {
+        let mut each = Vec::new();
+        if let Some(spread) = &set.each {
+            let columns = || spread.columns.iter().flat_map(|c| &c.0);
+            let mut names: Vec<&String> = Vec::new();
+            for (name, _) in columns().flat_map(|(_, cells)| &cells.0) {
+                if !names.contains(&&name.value) {
+                    names.push(&name.value);
+                }
+            }
+            for (column, cells) in columns() {
+                let cell = |name: &&String| cells.0.iter().find(|c| c.0.value == **name);
+                let cells =
+                    names.iter().map(|n| cell(n).map(|c| c.1.value.clone()).unwrap_or_default()).collect();
+                each.extend(self.column(column).map(|c| (c, cells)));
+            }
+            self.columns.0.extend(names.into_iter().cloned());
+            self.columns.0.extend(spread.value.iter().map(|v| v.value.clone()));
+        }
+        each
+    }
+
+    /// Further columns, each of which knows those before.
+    fn derived(&mut self, set: &SetDocument) -> Vec<Further> {
+        let mut derived = Vec::new();
+        for (name, formula) in set.columns.iter().flat_map(|c| &c.0) {
+            derived.extend(self.further(formula));
+            self.columns.0.push(name.value.clone());
+        }
+        derived
+    }
+
+    /// Columns that are filled from other rows.
+    fn borrow(&mut self, set: &SetDocument) -> Vec<Borrow> {
+        let mut all = Vec::new();
+        for (name, from) in set.borrow.iter().flat_map(|b| &b.0) {
+            let same = from.same.iter().flatten().map(|columns| self.all(Some(columns))).collect();
+            let conditions = self.conditions(from.r#where.as_ref());
+            let (otherwise, column) = (from.otherwise, self.column(name));
+            all.extend(column.map(|column| Borrow { column, conditions, same, otherwise }));
+        }
+        all
     }
 
     /// A class of instructions.
@@ -164,44 +249,10 @@ impl Plan {
     pub(super) fn new(set: &SetDocument, head: Vec<String>) -> Result<Self, Vec<Diagnostic>> {
         let own = head.len();
         let mut finder = Finder { columns: Columns(head), errors: Vec::new() };
-        let mut each = Vec::new();
-        if let Some(spread) = &set.each {
-            let columns = || spread.columns.iter().flat_map(|c| &c.0);
-            let mut names: Vec<&String> = Vec::new();
-            for (name, _) in columns().flat_map(|(_, cells)| &cells.0) {
-                if !names.contains(&&name.value) {
-                    names.push(&name.value);
-                }
-            }
-            for (column, cells) in columns() {
-                let cell = |name: &&String| cells.0.iter().find(|c| c.0.value == **name);
-                let cells =
-                    names.iter().map(|n| cell(n).map(|c| c.1.value.clone()).unwrap_or_default()).collect();
-                each.extend(finder.column(column).map(|c| (c, cells)));
-            }
-            finder.columns.0.extend(names.into_iter().cloned());
-            finder.columns.0.extend(spread.value.iter().map(|v| v.value.clone()));
-        }
-        let mut derived = Vec::new();
-        for (name, formula) in set.columns.iter().flat_map(|c| &c.0) {
-            derived.extend(finder.formula(formula));
-            finder.columns.0.push(name.value.clone());
-        }
+        let each = finder.each(set);
+        let derived = finder.derived(set);
         let f = &mut finder;
-        let borrow: Vec<Option<Borrow>> = set
-            .borrow
-            .iter()
-            .flat_map(|b| &b.0)
-            .map(|(name, from)| {
-                let same = from.same.iter().flatten().map(|columns| f.all(Some(columns))).collect();
-                Some(Borrow {
-                    conditions: f.conditions(from.r#where.as_ref()),
-                    same,
-                    otherwise: from.otherwise,
-                    column: f.column(name)?,
-                })
-            })
-            .collect();
+        let borrow = f.borrow(set);
         let launch = set.launch.as_ref();
         let measured: Vec<_> = set
             .measured
@@ -238,6 +289,12 @@ impl Plan {
             }
             found
         });
+        if let Some(sample) = set.sample.as_ref().filter(|s| s.rows.is_some_and(|rows| rows < 1)) {
+            let message = "a sample has at least one row".to_owned();
+            f.errors.push(
+                Diagnostic::error("sample", sample.span, message).help("leave `sample` out to take all"),
+            );
+        }
         let device = set.device.as_ref().and_then(|d| f.choice(d));
         let kernel = set.kernel.as_ref().and_then(|k| f.choice(k));
         let plan = Self {
@@ -246,7 +303,7 @@ impl Plan {
             derived,
             conditions: f.conditions(set.r#where.as_ref()),
             when: set.when.as_ref().and_then(|w| f.formula(w)),
-            borrow: borrow.into_iter().flatten().collect(),
+            borrow,
             clock: set.clock.as_ref().and_then(|c| f.clock(c)).unwrap_or(Clock::Device),
             variant: set.variant.as_ref().and_then(|v| f.choice(v)),
             params,
@@ -261,7 +318,7 @@ impl Plan {
             caches,
             config: f.all(set.config.as_ref()),
             group: f.all(set.group.as_ref()),
-            problem: f.all(set.problem.as_ref()),
+            apart: f.all(set.problem.as_ref()),
             parts,
             fixed: f.conditions(set.fixed.as_ref()),
             columns: Columns::default(),
@@ -269,10 +326,27 @@ impl Plan {
             kernel: kernel.unwrap_or(Chosen::All(String::new())),
         };
         if finder.errors.is_empty() {
-            Ok(Self { columns: finder.columns, ..plan }.with_config())
+            Ok(Self { columns: finder.columns, ..plan }.with_config().with_groups())
         } else {
             Err(finder.errors)
         }
+    }
+
+    /// What is in several groups is no alternative either.
+    fn with_groups(mut self) -> Self {
+        let mut columns = self.group.clone();
+        columns.append(&mut self.apart);
+        let mut seen = Vec::new();
+        if let Chosen::Column(by) = &self.device {
+            seen.push(by.column);
+        }
+        columns.retain(|c| {
+            let new = !seen.contains(c);
+            seen.push(*c);
+            new
+        });
+        self.apart = columns;
+        self
     }
 
     /// Where the file does not say what makes a configuration, all columns do that parameters, block and fold take.
@@ -283,8 +357,8 @@ impl Plan {
         let formulas = self.params.iter().map(|p| &p.1).chain(&self.block).chain(&self.fold);
         let mut columns: Vec<usize> = formulas.flat_map(Formula::columns).collect();
         for chosen in [Some(&self.kernel), self.variant.as_ref()].into_iter().flatten() {
-            if let Chosen::Column(column, _) = chosen {
-                columns.insert(0, *column);
+            if let Chosen::Column(by) = chosen {
+                columns.insert(0, by.column);
             }
         }
         let mut seen = Vec::new();

@@ -26,17 +26,16 @@ fn bad<T>(column: Option<usize>, message: String) -> Result<T, BadCell> {
 
 /// The name that is chosen for a row.
 pub(super) fn chosen_name(chosen: &Chosen, row: &Row<'_>) -> Result<String, BadCell> {
-    let (column, names) = match chosen {
+    let by = match chosen {
         Chosen::All(name) => return Ok(name.clone()),
-        Chosen::Column(column, names) => (*column, names),
+        Chosen::Column(by) => by,
     };
-    let cell = row.text(column);
-    if names.is_empty() && !cell.is_empty() {
-        return Ok(cell.to_owned());
-    }
-    match names.iter().find(|n| n.0 == cell) {
-        Some((_, name)) => Ok(name.clone()),
-        None => bad(Some(column), format!("the set file does not say what `{}` stands for", shorten(cell))),
+    let cell = row.text(by.column);
+    match by.name(cell) {
+        Some(name) => Ok(name.to_owned()),
+        None => {
+            bad(Some(by.column), format!("the set file does not say what `{}` stands for", shorten(cell)))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which configurations are scored together, and which of them are looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::config::Configs;
 use super::plan::Plan;
@@ -57,7 +57,8 @@ pub(super) fn scopes(plan: &Plan, configs: &Configs, draw: Draw) -> (Vec<Scope>,
     (scopes, chosen)
 }
 
-/// Some of them by chance, the same for a seed whatever the order of the rows.
+/// Some of them by chance, the same for a seed whatever the order of the rows. Of several problems some are drawn whole,
+/// so that there are choices to be made.
 fn drawn(configs: &Configs, members: &[usize], draw: Draw) -> Vec<usize> {
     let mut some = members.to_vec();
     let Some(most) = draw.most.filter(|&most| most < some.len()) else { return some };
@@ -66,7 +67,18 @@ fn drawn(configs: &Configs, members: &[usize], draw: Draw) -> Vec<usize> {
         (configs.problems.text(config.problem), configs.names.text(config.name))
     };
     some.sort_by(|a, b| key(a).cmp(&key(b)));
-    Random::new(draw.seed).shuffle(&mut some);
+    let mut random = Random::new(draw.seed);
+    random.shuffle(&mut some);
+    let mut problems: Vec<usize> = some.iter().map(|&i| configs.all[i].problem).collect();
+    problems.sort_unstable();
+    problems.dedup();
+    if problems.len() > 1 {
+        problems.sort_by(|&a, &b| configs.problems.text(a).cmp(configs.problems.text(b)));
+        random.shuffle(&mut problems);
+        let turn: HashMap<usize, usize> =
+            problems.into_iter().enumerate().map(|(turn, p)| (p, turn)).collect();
+        some.sort_by_key(|&i| turn[&configs.all[i].problem]);
+    }
     some.truncate(most);
     some.sort_unstable();
     some

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::formula::{BadCell, Cells, Numbers};
-use super::plan::{Borrow, Plan};
+use super::formula::{BadCell, Cells, Formula, Numbers};
+use super::plan::{Borrow, Further, Plan};
 use crate::measure::records::{Record, Records, Unreadable};
 
 /// A row, or one of the launches of a row.
@@ -165,17 +165,29 @@ pub(super) fn rows(
 
 /// Adds the further columns of a row.
 fn derived<'r>(plan: &Plan, mut row: Row<'r>) -> Result<Row<'r>, BadRow<'r>> {
-    for formula in &plan.derived {
-        let text = match formula.column() {
-            Some(column) => row.text(column).to_owned(),
-            None => match formula.value(&row, Numbers::Real) {
-                Ok(value) => value.map(|v| v.to_string()).unwrap_or_default(),
-                Err(bad) => return Err(BadRow { record: row.record, bad }),
-            },
+    for further in &plan.derived {
+        let text = match further {
+            Further::Column(by) => by.name(row.text(by.column)).unwrap_or_default().to_owned(),
+            Further::First(formulas) => {
+                let mut texts = formulas.iter().map(|formula| text(formula, &row));
+                match texts.find(|text| text.as_ref().map_or(true, |text| !text.is_empty())) {
+                    None => String::new(),
+                    Some(Ok(text)) => text,
+                    Some(Err(bad)) => return Err(BadRow { record: row.record, bad }),
+                }
+            }
         };
         row.further.push(text);
     }
     Ok(row)
+}
+
+/// What a formula makes of a row as the text of a cell.
+fn text(formula: &Formula, row: &Row<'_>) -> Result<String, BadCell> {
+    match formula.column() {
+        Some(column) => Ok(row.text(column).to_owned()),
+        None => Ok(formula.value(row, Numbers::Real)?.map(|v| v.to_string()).unwrap_or_default()),
+    }
 }
 
 /// The head of a table.

@@ -86,10 +86,11 @@ impl Answer for SetFitDocument {
     }
 
     fn markdown(answers: &[&Self]) -> String {
-        let of = |d: &&Self| -> String {
-            tables(d).iter().map(|(title, table)| format!("## {title}\n\n{}\n", table.markdown())).collect()
-        };
-        answers.iter().map(of).collect()
+        let mut out = String::new();
+        for (title, table) in answers.iter().flat_map(|d| tables(d)) {
+            let _ = write!(out, "## {title}\n\n{}\n", table.markdown());
+        }
+        out
     }
 }
 

@@ -125,10 +125,12 @@ pub(super) fn worst(document: &SetValidationDocument) -> Table {
     let columns = [left("set"), left("configuration"), right("predicted"), right("measured"), right("error")];
     let mut table = Table::new(columns.into_iter().chain([right("line"), left("prediction")]));
     for set in &document.sets {
+        let one = set.configurations.windows(2).all(|two| two[0].problem == two[1].problem);
         for w in &set.worst {
+            let problem = if one { String::new() } else { format!("{}: ", w.problem) };
             table.row([
                 set.id.clone(),
-                w.configuration.clone(),
+                problem + &w.configuration,
                 microseconds(w.time_s.predicted()),
                 microseconds(w.time_s.measured()),
                 w.time_s.error().map(|e| format!("{:+.0} %", e.percent())).unwrap_or_default(),
