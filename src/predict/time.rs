@@ -312,7 +312,7 @@ fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let cycles = fit.cycles_of_thread(of.device);
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
     // Who only stores does not wait for what comes back.
-    let waits = if of.path.global_loads > Times::ZERO { 1.0 } else { fit.store_only.value };
+    let waits = if of.volumes.loads > Times::ZERO { 1.0 } else { fit.store_only.value };
     Seconds::new(of.waves() * cycles * waits * stores / of.clock())
 }
 

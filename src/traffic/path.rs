@@ -1,9 +1,9 @@
 //! What a thread does one after the other: loads that it waits for, where nothing else hides that it does.
 
 use crate::effort::{Spent, spend_on};
-use crate::expr::{Coord, LoopId};
+use crate::expr::{Cond, Coord, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::{Launch, Program, Step};
+use crate::launch::{Launch, Program, Step, Working};
 use crate::quantity::{PerThread, Times};
 use crate::space::{BlockIndex, Thread};
 
@@ -33,7 +33,8 @@ impl ThreadPath {
     /// The path of the busiest thread. Threads at the corners of the block are looked at: bounds of loops and
     /// conditions that follow from the thread's place are largest at one of them.
     pub fn new(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Result<Self, Spent> {
-        let block = BlockIndex::along(|d| launch.sizes.grid[d] / 2);
+        let middle = BlockIndex::along(|d| launch.sizes.grid[d] / 2);
+        let block = Working::new(kernel, launch, program).near(middle);
         let shape = launch.candidate.block();
         let mut most = Self::default();
         let mut seen: Vec<Thread> = Vec::new();
@@ -117,12 +118,13 @@ impl Walk<'_> {
 
     fn access(&mut self, position: usize, times: f64) -> Result<(), Spent> {
         let instruction = &self.program.instructions[position];
-        if let Some(when) = &instruction.when {
-            spend_on(when.size(), STEPS_OF_ACCESS)?;
-            // What cannot be evaluated may well happen.
-            if when.evaluate(&|c| self.value(c)) == Some(false) {
-                return Ok(());
-            }
+        let guards = instruction.items.iter().map(|i| self.program.items[usize::from(i)].guard.as_ref());
+        let mut works = false;
+        for guard in guards {
+            works = works || self.holds(guard)?;
+        }
+        if !works || !self.holds(instruction.when.as_ref())? {
+            return Ok(());
         }
         let field = self.kernel.field(instruction.field);
         let copies = Times::new(field.multiplicity as f64);
@@ -135,6 +137,13 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a condition holds here. What cannot be evaluated may well hold.
+    fn holds(&self, condition: Option<&Cond<i64>>) -> Result<bool, Spent> {
+        let Some(condition) = condition else { return Ok(true) };
+        spend_on(condition.size(), STEPS_OF_ACCESS)?;
+        Ok(condition.evaluate(&|c| self.value(c)) != Some(false))
     }
 
     /// The value of the variable in the middle of a loop, and the number of iterations; `None` for a loop that this
@@ -175,7 +184,11 @@ impl Walk<'_> {
         let is_thread = |c: Coord| matches!(c, Coord::ThreadIdx(_));
         steps.iter().any(|step| match step {
             Step::Sync => false,
-            Step::Access(position) => self.program.instructions[*position].when.is_some(),
+            Step::Access(position) => {
+                let instruction = &self.program.instructions[*position];
+                let mut items = instruction.items.iter().map(|i| &self.program.items[usize::from(i)]);
+                instruction.when.is_some() || items.any(|item| item.guard.is_some())
+            }
             Step::Loop(id, body) => {
                 let range = &self.program.loops[usize::from(id.0)];
                 range.from.mentions(&is_thread)

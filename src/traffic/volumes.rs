@@ -45,6 +45,9 @@ pub struct Volumes {
     /// Further runs of sectors of warp-wide stores that reach memory.
     #[serde(skip)]
     pub further_runs: Times<PerItem>,
+    /// Loads and atomics of warps in global memory.
+    #[serde(skip)]
+    pub loads: Times<PerItem>,
     /// Accesses of warps.
     #[serde(skip)]
     pub issues: Times<PerItem>,
@@ -202,6 +205,7 @@ pub fn volumes(
             pages_at_a_time: footprints.iteration_pages,
         },
         scatter: scatter(device, occupancy, footprints),
+        loads: l1.global_loads.per_item(items),
         issues: l1.total.issues.per_item(items),
         warps_per_thread: warps_per_thread(device, launch),
         thread_stores: Times::new(l1.store_issues / l1.warps.max(Times::new(1.0))),

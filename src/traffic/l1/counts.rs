@@ -1,7 +1,7 @@
 //! What was counted.
 
 use super::pipe::Pipe;
-use crate::kernel::{AccessKind, Kernel};
+use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
 use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
@@ -91,6 +91,8 @@ pub struct L1Counts {
     pub pipe_cycles: Cycles<PerBlock>,
     /// Warp-wide stores.
     pub store_issues: Times<PerBlock>,
+    /// Warp-wide loads and atomics of global memory.
+    pub global_loads: Times<PerBlock>,
     /// Work items that a block does.
     pub work_items: ItemCount<PerBlock>,
     /// Warps of a block that do anything.
@@ -114,6 +116,9 @@ impl L1Counts {
             self.pipe_cycles += cycles * copies;
             if is_store {
                 self.store_issues += of.issues * copies;
+            }
+            if !is_store && kernel.field(instruction.field).space == Space::Global {
+                self.global_loads += of.issues * copies;
             }
             let field = &mut self.fields[usize::from(instruction.field.0)];
             match instruction.kind {

@@ -12,9 +12,9 @@ use crate::launch::{Launch, NotRun, Program, Working};
 use crate::space::{Block, BlockIndex, Thread};
 
 /// Most blocks that are looked at.
-const MOST_BLOCKS: i64 = 16;
+pub(super) const MOST_BLOCKS: i64 = 16;
 /// Most accesses of lanes that are evaluated; at least one warp is.
-const MOST_ACCESSES: usize = 1 << 15;
+pub(super) const MOST_ACCESSES: usize = 1 << 15;
 
 /// Counts warps of blocks that are spread over the grid, as many as the budget allows.
 pub fn count(

@@ -8,7 +8,7 @@ use super::pipe::Pipe;
 use super::plan::Plan;
 use crate::expr::{Coord, Term};
 use crate::kernel::{Kernel, Space};
-use crate::launch::{Instruction, Launch, NotRun, Program, Step};
+use crate::launch::{Instruction, Launch, NotRun, Program, Step, Working};
 use crate::quantity::ItemCount;
 
 /// Counts both parts; `None` where no access of shared memory can be told from the rest.
@@ -18,10 +18,13 @@ pub fn count(
     program: &Program<i64>,
     pipe: &Pipe,
 ) -> Option<Result<L1Counts, NotRun>> {
+    if !is_even(kernel, launch, program) {
+        return None;
+    }
     let is_regular = |i: &Instruction<i64>| kernel.field(i.field).space == Space::Shared && regular(i);
     let chosen: Vec<bool> = program.instructions.iter().map(is_regular).collect();
     let (regular, rest) = part(&program.steps, &chosen, program);
-    if regular.is_empty() || rest.is_empty() {
+    if regular.is_empty() || rest.is_empty() || !is_costly(launch, &chosen) {
         return None;
     }
     let regular = Program { steps: regular, ..program.clone() };
@@ -33,6 +36,28 @@ pub fn count(
         counts.add_up(kernel, program, pipe);
         Ok(counts)
     }))
+}
+
+/// Whether all blocks do the same, so that one stands for all: nothing chooses among threads or blocks, and the domain
+/// cuts none.
+fn is_even(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> bool {
+    let cuts = |d: usize| {
+        let of_block = launch.sizes.block[d].saturating_mul(program.fold[d]).max(1);
+        kernel.extents()[d] % of_block != 0
+    };
+    let clipped = program.instructions.iter().any(|i| i.clipped);
+    program.items.iter().all(|item| item.guard.is_none())
+        && !(clipped && (0..3).any(cuts))
+        && Working::new(kernel, launch, program).is_even()
+}
+
+/// Whether running the chosen accesses would take more than may be run: otherwise that is as exact, and needs no
+/// parting.
+fn is_costly(launch: &Launch, chosen: &[bool]) -> bool {
+    let accesses = chosen.iter().filter(|&&c| c).count();
+    let blocks = usize::try_from(launch.blocks().min(lockstep::MOST_BLOCKS)).unwrap_or(usize::MAX);
+    let threads = usize::try_from(launch.threads_per_block()).unwrap_or(usize::MAX);
+    accesses.saturating_mul(threads).saturating_mul(blocks) > lockstep::MOST_ACCESSES
 }
 
 /// Whether an access has an affine address and no condition.
