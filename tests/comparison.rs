@@ -38,7 +38,8 @@ fn small(name: &str, l2: &str) -> Device {
 #[test]
 fn the_parts_of_every_difference_add_up_to_it() {
     // A device with a last-level cache, one with small caches and one with large ones.
-    let devices = [small("v100", "64 KiB"), small("a100", "8 MiB"), small("mi300x", "512 KiB")];
+    let devices =
+        [("v100", "64 KiB"), ("a100", "8 MiB"), ("mi300x", "512 KiB")].map(|(name, l2)| small(name, l2));
     let (mut differences, mut parts) = (0, HashSet::new());
     for (file, set, block) in KERNELS {
         let kernel = kernel(file, set);

@@ -198,7 +198,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 28] = [
+pub static COEFFICIENTS: [Known; 29] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -223,6 +223,7 @@ pub static COEFFICIENTS: [Known; 28] = [
         TimeFit::cycles_of_dispatch,
         "what the device takes to start a block"
     ),
+    required!(time.store_only, "", Times, "part of a thread's cycles that one takes which loads nothing"),
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
     required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
     required!(time.hit_wait, "", Times, "part of the L1's latency that a load from global memory waits for"),

@@ -167,6 +167,9 @@ pub struct TimeFit {
     pub thread_cycles: Option<CoefficientValue>,
     /// How much longer that takes per store.
     pub store_cycles: CoefficientValue,
+    /// Part of it that threads take which load nothing.
+    #[serde(default = "defaults::store_only")]
+    pub store_only: CoefficientValue,
     /// Bytes per second of one-way traffic; follows from the device's bandwidth if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dram_one_way: Option<CoefficientValue>,
@@ -223,5 +226,6 @@ mod defaults {
         shared_wait = 0.45,
         hit_wait = 0.3,
         core_norm = 3.0,
+        store_only = 0.3,
     }
 }

@@ -302,7 +302,8 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let again = (of.volumes.dram.load.total - of.volumes.first_loads).or_none().get() / bytes;
     let refetch = 1.0 + fit.refetch_loss.value * again;
     let runs = fit.run_bytes.value * of.volumes.further_runs.get();
-    let bytes = Bytes::<PerItem>::new(bytes * turns * jumps * refetch + runs);
+    let moved = bytes + of.volumes.beside.get();
+    let bytes = Bytes::<PerItem>::new(moved * turns * jumps * refetch + runs);
     Seconds::new(bytes.in_all(of.items).get() / one_way)
 }
 
@@ -310,7 +311,9 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let cycles = fit.cycles_of_thread(of.device);
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
-    Seconds::new(of.waves() * cycles * stores / of.clock())
+    // Who only stores does not wait for what comes back.
+    let waits = if of.path.global_loads > Times::ZERO { 1.0 } else { fit.store_only.value };
+    Seconds::new(of.waves() * cycles * waits * stores / of.clock())
 }
 
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that

@@ -104,6 +104,8 @@ pub struct FieldFootprint {
     pub stored: Bytes<PerItem>,
     /// Of `block_load`, what blocks far away load as well.
     pub common_load: Bytes<PerItem>,
+    /// Bytes of pairs of sectors over those of sectors, of what the wave loads.
+    pub pairs: Ratio,
     /// Share of `wave_store` in sectors that no store completes.
     pub incomplete: Share,
     /// What the program touches again, and how much lies in between.

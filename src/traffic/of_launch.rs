@@ -88,7 +88,7 @@ pub(super) fn of_fields(
         found.block_pages += of_block.pages;
         found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
         found.wave += of_wave.all;
-        let gaps = counts.gaps(threads, field, &wave, &sizes, [of_wave.all, of_wave.store])?;
+        let gaps = counts.gaps(threads, field, &wave, &sizes, [of_wave.all, of_wave.load, of_wave.store])?;
         lines += of_wave.all * gaps.lines.get();
         let common = match blocks.first() {
             Some(first) => counts.common(field, first, resident, &sizes)?,
@@ -111,6 +111,7 @@ pub(super) fn of_fields(
             store_reuse: of_wave.store_reuse.map(|bytes| bytes.per_item(wave_items)),
             stored: Bytes::new(stored_once),
             common_load: common.per_item(blocks.first().map_or(block_items, |b| b.items.max(least))),
+            pairs: gaps.pairs,
             incomplete: if device.dram.fill.value.0 { gaps.incomplete } else { Share::ZERO },
             passes: Passes::default(),
         });

@@ -15,12 +15,14 @@ use crate::quantity::{Bytes, PerWave, Ratio, Share};
 pub(super) struct Gaps {
     /// Bytes of lines over bytes of sectors: what a cache keeps for each byte that is touched.
     pub(super) lines: Ratio,
+    /// Bytes of pairs of sectors over bytes of sectors, of what is loaded: a sector whose neighbour is not touched.
+    pub(super) pairs: Ratio,
     /// Share of the stored sectors of which some bytes are never stored.
     pub(super) incomplete: Share,
 }
 
 impl Gaps {
-    const NONE: Self = Self { lines: Ratio::new(1.0), incomplete: Share::ZERO };
+    const NONE: Self = Self { lines: Ratio::new(1.0), pairs: Ratio::new(1.0), incomplete: Share::ZERO };
 }
 
 /// Whether consecutive threads access consecutive elements of a field, in all its instructions.
@@ -43,14 +45,18 @@ impl FieldCounter<'_> {
         field: &TouchedField<'_>,
         wave: &Wave,
         sizes: &Sizes,
-        [all, stored]: [Bytes<PerWave>; 2],
+        [all, loaded, stored]: [Bytes<PerWave>; 3],
     ) -> Result<Gaps, Uncounted> {
         let size = field.field.dtype.bytes;
         if all <= Bytes::ZERO || is_dense(threads, field.id, size) {
             return Ok(Gaps::NONE);
         }
         let lines = self.bytes(&field.all, &wave.blocks, sizes.line)? * field.times() / all.get();
-        let mut gaps = Gaps { lines: Ratio::new(lines.max(1.0)), incomplete: Share::ZERO };
+        let mut gaps = Gaps { lines: Ratio::new(lines.max(1.0)), ..Gaps::NONE };
+        if loaded > Bytes::ZERO {
+            let pairs = self.bytes(field.fetched(), &wave.blocks, 2 * sizes.fetch)? * field.times();
+            gaps.pairs = Ratio::new((pairs / loaded.get()).max(1.0));
+        }
         if stored > Bytes::ZERO && size < sizes.fetch {
             let bytes = self.bytes(&field.stores, &wave.blocks, size)? * field.times();
             // A sector that is cut by the end of what is stored lacks half of it on average; so does each where every

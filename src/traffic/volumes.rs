@@ -39,6 +39,9 @@ pub struct Volumes {
     /// Loads from memory that no cache could avoid.
     #[serde(skip)]
     pub first_loads: Bytes<PerItem>,
+    /// Bytes that memory gives beside those loaded: it reads two sectors where one is asked for.
+    #[serde(skip)]
+    pub beside: Bytes<PerItem>,
     /// Further runs of sectors of warp-wide stores that reach memory.
     #[serde(skip)]
     pub further_runs: Times<PerItem>,
@@ -239,8 +242,11 @@ pub fn volumes(
         let below = l2.below(&l2, fit, number, by_warps, &asked);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += f.first_loads() * last.middle.launch_miss;
-        out.further_runs += (of_warps.distinct_store_runs() * last.middle.launch_miss).per_item(items);
+        // Sectors that are filled first are written one by one anyway.
+        let runs = of_warps.distinct_store_runs() * f.incomplete.rest().get();
+        out.further_runs += (runs * last.middle.launch_miss).per_item(items);
         let of_dram = llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, by_warps, &asked));
+        out.beside += of_dram.load.total * (f.pairs.get() - 1.0);
         out.l2 = out.l2.plus(&of_l2);
         if let Some(level) = &mut out.llc {
             level.add(&below, Share::ALL);

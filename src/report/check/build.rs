@@ -61,7 +61,7 @@ fn kernel_summary(kernel: &Kernel) -> KernelSummary {
         params: kernel.params.iter().cloned().collect(),
         flops: kernel.work.flops,
         precision: kernel.work.precision,
-        instructions: kernel.work.instructions.given().map(|(class, n)| (class, n.get())).collect(),
+        instructions: kernel.work.instructions.given().collect(),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::device::Device;
 use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Launch, Occupancy};
+use crate::quantity::{PerItem, Times};
 use crate::space::Fold;
 
 /// What was understood of a kernel: `wavecast/check/1`.
@@ -98,7 +99,7 @@ pub struct KernelSummary {
     /// Their precision.
     pub precision: Precision,
     /// Instructions that a thread issues for a work item, by class, as far as they are given.
-    pub instructions: BTreeMap<InstructionClass, f64>,
+    pub instructions: BTreeMap<InstructionClass, Times<PerItem>>,
 }
 
 /// An array.
