@@ -182,6 +182,7 @@ impl Inputs<'_> {
 
     /// Instructions of warps per work item: what the document says, and an estimate of what it leaves out.
     fn instructions(&self, fit: &TimeFit) -> f64 {
+        use InstructionClass::{Control, Fp16, Fp32, Fp64, Global, Int, Shared};
         let given = &self.work.instructions;
         let count = |class| given.count(class).map(Times::get);
         let any = |classes: &[InstructionClass]| classes.iter().any(|&class| count(class).is_some());
@@ -189,7 +190,6 @@ impl Inputs<'_> {
         let said: f64 = given.given().map(|(_, n)| n.get()).sum();
         let at_once = if self.work.precision == Precision::F16 { 4.0 } else { 2.0 };
         let arithmetic = self.work.flops.unwrap_or(0.0) / at_once;
-        use InstructionClass::{Control, Fp16, Fp32, Fp64, Global, Int, Shared};
         let mut estimated = if any(&[Fp64, Fp32, Fp16]) { 0.0 } else { arithmetic * warps };
         if !any(&[Shared, Global]) {
             estimated += self.volumes.issues.get();
