@@ -186,7 +186,7 @@ impl Inputs<'_> {
         let given = &self.work.instructions;
         let count = |class| given.count(class).map(Times::get);
         let any = |classes: &[InstructionClass]| classes.iter().any(|&class| count(class).is_some());
-        let warps = self.volumes.warps_per_thread;
+        let warps = self.volumes.warps_per_thread.get();
         let said: f64 = given.given().map(|(_, n)| n.get()).sum();
         let at_once = if self.work.precision == Precision::F16 { 4.0 } else { 2.0 };
         let arithmetic = self.work.flops.unwrap_or(0.0) / at_once;
@@ -297,8 +297,11 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let share = of.stored_share();
     let one_way = fit.one_way(of.device);
     let turns = 1.0 + fit.turnaround.value * share * (1.0 - share);
-    let scatter = fit.scatter_bytes.value * of.volumes.scatter.get();
-    let jumps = 1.0 + fit.scatter_loss.value * scatter / (1.0 + scatter / fit.scatter_half.value);
+    // Contiguous memory is what the bandwidth is measured on.
+    let contiguous = fit.scatter_bytes.value / of.device.tlb.page.value.0 as f64;
+    let scatter = (fit.scatter_bytes.value * of.volumes.scatter.get()).max(contiguous);
+    let opened = |s: f64| 1.0 + fit.scatter_loss.value * s / (1.0 + s / fit.scatter_half.value);
+    let jumps = opened(scatter) / opened(contiguous);
     let again = (of.volumes.dram.load.total - of.volumes.first_loads).or_none().get() / bytes;
     let refetch = 1.0 + fit.refetch_loss.value * again;
     let runs = fit.run_bytes.value * of.volumes.further_runs.get();

@@ -32,8 +32,7 @@ pub struct Volumes {
     pub dram: MemoryVolumes,
     /// Address translation.
     pub tlb: TlbVolumes,
-    /// Pages of a wave per byte of it, beyond those of contiguous memory. Of a wave of an SM that is not full, as many
-    /// bytes as it would have if it were.
+    /// Pages of a wave per byte of it. Of a wave of an SM that is not full, as many bytes as it would have if it were.
     #[serde(skip)]
     pub scatter: Pages<Byte>,
     /// Loads from memory that no cache could avoid.
@@ -53,7 +52,7 @@ pub struct Volumes {
     pub issues: Times<PerItem>,
     /// Warps for each thread: more than one over their size where some are not full.
     #[serde(skip)]
-    pub warps_per_thread: f64,
+    pub warps_per_thread: Times<PerThread>,
     /// Stores of a thread.
     #[serde(skip)]
     pub thread_stores: Times<PerThread>,
@@ -261,18 +260,17 @@ pub fn volumes(
     out
 }
 
-/// Pages of a wave beyond those of contiguous memory, per byte of a wave of full SMs: fewer warps at a time were not
+/// Pages of a wave per byte of a wave of full SMs: fewer warps at a time were not
 /// seen to open more rows of the memory (docs/fits.md).
 fn scatter(device: &Device, occupancy: &Occupancy, footprints: &Footprints) -> Pages<Byte> {
     let most = device.sm.max_warps.value.0 as f64;
     let full = most / (occupancy.warps_per_sm as f64).clamp(1.0, most);
-    let pages = footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0);
-    Pages::new((pages - 1.0 / device.tlb.page.value.0 as f64).max(0.0))
+    Pages::new(footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0))
 }
 
-fn warps_per_thread(device: &Device, launch: &Launch) -> f64 {
+fn warps_per_thread(device: &Device, launch: &Launch) -> Times<PerThread> {
     let (threads, warp) = (launch.threads_per_block() as f64, device.sm.warp_size.value.0 as f64);
-    (threads / warp).ceil() / threads.max(1.0)
+    Times::new((threads / warp).ceil() / threads.max(1.0))
 }
 
 /// A cache under each kind of waves.

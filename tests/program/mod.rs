@@ -85,7 +85,7 @@ pub fn unsound(result: &Value) -> Vec<String> {
         equal(field, fields.map(|f| number(f, field)).sum(), number(result, &format!("volumes.{total}")));
     }
     let term = |key: &str| number(result, &format!("time_terms_s.{key}"));
-    let alone = ["fp", "l1", "l2", "dram", "latency", "tlb", "dispatch"].map(term);
+    let alone = ["fp", "l1", "l2", "dram", "latency", "waits", "issue", "tlb", "dispatch"].map(term);
     let longest = alone.into_iter().fold(0.0, f64::max);
     let time = longest + term("tail") + term("launch") + term("combination");
     equal("time", time, number(result, "time_s"));

@@ -36,7 +36,6 @@ pub const VOLUME_GROUPS: [(usize, &[Coefficient]); 4] = [
 
 /// What the time depends on.
 pub const TIME: &[Coefficient] = &[
-    Coefficient { name: "l1_pipe", start: 1.0, of: |f| f.time.l1_pipe.number() },
     Coefficient { name: "scatter_loss", start: 0.6, of: |f| f.time.scatter_loss.number() },
     Coefficient { name: "scatter_half", start: 1.0, of: |f| f.time.scatter_half.number() },
     Coefficient { name: "refetch_loss", start: 0.5, of: |f| f.time.refetch_loss.number() },

@@ -38,9 +38,9 @@ pub struct Pipe {
     /// Bytes per cycle.
     pub bandwidth: Bytes<Cycle>,
     /// Cycles that a wavefront of the data stage takes.
-    pub wavefront: f64,
+    pub(super) wavefront: f64,
     /// Lanes whose accesses are taken in per cycle.
-    pub lanes: f64,
+    pub(super) lanes: f64,
 }
 
 impl Pipe {
