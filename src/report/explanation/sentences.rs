@@ -62,7 +62,9 @@ impl Facts<'_> {
             ("l1", t.l1),
             ("l2", t.l2),
             ("dram", t.dram),
-            ("latency", t.latency),
+            // Of memory, or of one load after the other.
+            ("latency", t.latency.max(t.waits)),
+            ("issue", t.issue),
             ("tlb", t.tlb),
             ("dispatch", t.dispatch),
             ("launch", t.launch),
@@ -94,6 +96,7 @@ fn called(limiter: &str) -> &'static str {
         "dram" => "DRAM bandwidth",
         "tlb" => "address translation",
         "latency" => "latency",
+        "issue" => "issuing instructions",
         "dispatch" => "starting blocks",
         _ => "starting the kernel",
     }

@@ -81,6 +81,8 @@ fn time_table(r: &ResultDocument) -> Table {
         ("l2", t.l2, limits.l2),
         ("dram", t.dram, limits.dram),
         ("latency", t.latency, None),
+        ("waits", t.waits, None),
+        ("issue", t.issue, None),
         ("tlb", t.tlb, None),
         ("dispatch", t.dispatch, None),
         ("+ tail", t.tail, None),
