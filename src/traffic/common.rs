@@ -42,9 +42,17 @@ impl FieldCounter<'_> {
 
 /// The block so many after another of the same kind, in x-y-z order and round from the last to the first.
 fn away(blocks: &BlockBox, from: BlockIndex, distance: i64) -> BlockBox {
-    let [nx, ny, nz] = *blocks.counts();
-    let at = [0, 1, 2].map(|d| from[d] - blocks.from[d]);
-    let number = (at[0] + nx * (at[1] + ny * at[2]) + distance.max(1)).rem_euclid(nx * ny * nz);
-    let place = [number % nx, number / nx % ny, number / nx / ny];
-    BlockBox::one(BlockIndex::along(|d| blocks.from[d] + place[d]))
+    // Grids may have more blocks than 64 bits can number.
+    let [nx, ny, nz] = (*blocks.counts()).map(i128::from);
+    let at = [0, 1, 2].map(|d| i128::from(from[d]) - i128::from(blocks.from[d]));
+    let all = nx.saturating_mul(ny).saturating_mul(nz).max(1);
+    let number = at[2].saturating_mul(ny).saturating_add(at[1]).saturating_mul(nx).saturating_add(at[0]);
+    let number = number.saturating_add(i128::from(distance.max(1))).rem_euclid(all);
+    let place = [number % nx.max(1), number / nx.max(1) % ny.max(1), number / nx.max(1) / ny.max(1)];
+    let along = |d: usize| {
+        blocks.from[d].saturating_add(
+            i64::try_from(place[d]).expect("a place is below the number of blocks along its dimension"),
+        )
+    };
+    BlockBox::one(BlockIndex::along(along))
 }
