@@ -226,7 +226,7 @@ pub static COEFFICIENTS: [Known; 29] = [
     required!(time.store_only, "", Times, "part of a thread's cycles that one takes which loads nothing"),
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
     required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
-    required!(time.hit_wait, "", Times, "part of the L1's latency that a load from global memory waits for"),
+    required!(time.address_instructions, "", Times, "instructions for the address of a load from global memory"),
     required!(time.issue_overhead, "", Times, "instructions over those that compute and access memory"),
     required!(time.turnaround, "", Times, "loss of memory bandwidth to turns between reads and writes"),
     required!(time.scatter_loss, "", Times, "loss of memory bandwidth when a wave is scattered over memory"),

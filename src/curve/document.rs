@@ -155,9 +155,9 @@ pub struct TimeFit {
     /// Part of the latency of shared memory that each load from it waits for.
     #[serde(default = "defaults::shared_wait")]
     pub shared_wait: CoefficientValue,
-    /// Part of the latency of the L1 that each load of global memory waits for.
-    #[serde(default = "defaults::hit_wait")]
-    pub hit_wait: CoefficientValue,
+    /// Instructions that compute the address of a load from global memory.
+    #[serde(default = "defaults::address_instructions")]
+    pub address_instructions: CoefficientValue,
     /// Exponent that joins what warps of an SM do.
     #[serde(default = "defaults::core_norm")]
     pub core_norm: CoefficientValue,
@@ -222,10 +222,10 @@ mod defaults {
     defaults! {
         fill_bytes = 64.0,
         issue_overhead = 1.1,
-        memory_wait = 0.7,
-        shared_wait = 0.45,
-        hit_wait = 0.3,
-        core_norm = 3.0,
+        memory_wait = 0.85,
+        shared_wait = 0.2,
+        address_instructions = 5.0,
+        core_norm = 3.3,
         store_only = 0.3,
     }
 }

@@ -194,9 +194,12 @@ impl Inputs<'_> {
         if !any(&[Shared, Global]) {
             estimated += self.volumes.issues.get();
         }
-        // Addresses and branches.
-        let overhead = if any(&[Int, Control]) { 1.0 } else { fit.issue_overhead.value };
-        said * warps + overhead * estimated
+        if any(&[Int, Control]) {
+            return said * warps + estimated;
+        }
+        // Branches and counters, and addresses of 64 bits: those of shared memory are constants from each other.
+        let addresses = fit.address_instructions.value * self.volumes.loads.get();
+        said * warps + fit.issue_overhead.value * estimated + addresses
     }
 
     fn issue(&self, fit: &TimeFit) -> Seconds {
@@ -211,9 +214,9 @@ impl Inputs<'_> {
         self.on_sms(wavefronts + Cycles::new(fills))
     }
 
-    /// Waves of blocks that one SM goes through.
-    fn waves(&self) -> f64 {
-        (self.working_blocks as f64 / self.occupancy.wave_blocks as f64).max(1.0)
+    /// Waves of blocks that an SM goes through: with so many times the average of blocks.
+    fn waves(&self, imbalance: f64) -> f64 {
+        (imbalance * self.working_blocks as f64 / self.occupancy.wave_blocks as f64).max(1.0)
     }
 
     fn l2(&self) -> Seconds {
@@ -274,8 +277,13 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let (most, limiter) = longest(&terms);
     let memory = norm(&[terms.dram, terms.latency], fit.latency_norm.value);
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
-    let of_sm = norm(&[terms.fp, terms.l1, terms.issue, terms.waits], fit.core_norm.value);
-    let join = |imbalance: f64| norm(&[of_sm * imbalance, terms.l2, memory], fit.limiter_norm.value);
+    // Blocks that run at the same time wait at the same time.
+    let join = |imbalance: f64| {
+        let busy = [terms.fp, terms.l1, terms.issue].map(|time| time * imbalance);
+        let waits = terms.waits * (of.waves(imbalance) / of.waves(1.0));
+        let of_sm = norm(&[busy[0], busy[1], busy[2], waits], fit.core_norm.value);
+        norm(&[of_sm, terms.l2, memory], fit.limiter_norm.value)
+    };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
     let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
@@ -316,17 +324,16 @@ fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
     // Who only stores does not wait for what comes back.
     let waits = if of.volumes.loads > Times::ZERO { 1.0 } else { fit.store_only.value };
-    Seconds::new(of.waves() * cycles * waits * stores / of.clock())
+    Seconds::new(of.waves(1.0) * cycles * waits * stores / of.clock())
 }
 
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
-/// stores what it loads, and a part of the latency of its other loads.
+/// stores what it loads, and a part of the latency of its loads from shared memory.
 fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let device = of.device;
     let cycles = of.path.waits.get() * fit.memory_wait.value * device.dram.latency.value.0
-        + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0
-        + of.path.global_loads.get() * fit.hit_wait.value * device.l1.latency.value.0;
-    Seconds::new(of.waves() * cycles / of.clock())
+        + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0;
+    Seconds::new(of.waves(1.0) * cycles / of.clock())
 }
 
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to

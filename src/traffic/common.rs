@@ -3,7 +3,7 @@
 use super::counts::FieldCounter;
 use super::fields::{Sizes, TouchedField};
 use super::places::Representative;
-use crate::footprint::Uncounted;
+use crate::footprint::{Touched, Uncounted};
 use crate::launch::BlockBox;
 use crate::quantity::{Bytes, PerBlock};
 use crate::space::BlockIndex;
@@ -19,7 +19,7 @@ impl FieldCounter<'_> {
         sizes: &Sizes,
     ) -> Result<Bytes<PerBlock>, Uncounted> {
         let blocks = &of.alike;
-        if field.loads.is_empty() || blocks.count() < 2 {
+        if field.loads.is_empty() || blocks.count() < 2 || moves_everywhere(&field.loads, blocks) {
             return Ok(Bytes::ZERO);
         }
         let alone = self.bytes(&field.loads, &[of.block], sizes.sector)?;
@@ -38,6 +38,13 @@ impl FieldCounter<'_> {
         }
         Ok(Bytes::new(least * field.times()))
     }
+}
+
+/// Whether each block loads from another place, whichever way one goes: far blocks then have nothing in common, and
+/// need not be counted.
+fn moves_everywhere(loads: &Touched, blocks: &BlockBox) -> bool {
+    let counts = blocks.counts();
+    loads.steps(blocks, i64::MAX).is_some_and(|steps| (0..3).all(|d| counts[d] < 2 || steps[d] != 0))
 }
 
 /// The block so many after another of the same kind, in x-y-z order and round from the last to the first.

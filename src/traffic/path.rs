@@ -16,8 +16,6 @@ const STEPS_OF_ACCESS: u64 = 2;
 pub struct ThreadPath {
     /// Loads from shared memory.
     pub shared_loads: Times<PerThread>,
-    /// Loads from global memory.
-    pub global_loads: Times<PerThread>,
     /// Iterations of loops that load from global memory and store before the next one begins: the value is
     /// waited for. Loops that only load can have several loads on the way.
     pub waits: Times<PerThread>,
@@ -66,7 +64,6 @@ impl ThreadPath {
     fn or(&self, other: &Self) -> Self {
         Self {
             shared_loads: self.shared_loads.max(other.shared_loads),
-            global_loads: self.global_loads.max(other.global_loads),
             waits: self.waits.max(other.waits),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
@@ -130,11 +127,8 @@ impl Walk<'_> {
         let copies = Times::new(field.multiplicity as f64);
         self.found.written += copies;
         self.found.issued += copies * times;
-        if instruction.kind != AccessKind::Store {
-            match field.space {
-                Space::Shared => self.found.shared_loads += copies * times,
-                Space::Global => self.found.global_loads += copies * times,
-            }
+        if instruction.kind != AccessKind::Store && field.space == Space::Shared {
+            self.found.shared_loads += copies * times;
         }
         Ok(())
     }
