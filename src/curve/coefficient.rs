@@ -161,9 +161,12 @@ impl TimeFit {
         self.dispatch_cycles.as_ref().map_or_else(of_device, |c| c.value)
     }
 
-    /// Seconds that every launch takes by itself.
+    /// Seconds that every launch takes by itself. What a device file says is the time from one launch of a short kernel
+    /// to the next; one wave of threads is part of it.
     pub fn seconds_of_launch(&self, device: &Device) -> f64 {
-        self.launch_seconds.as_ref().map_or_else(|| device.launch_overhead.value.0, |c| c.value)
+        let of_device =
+            || (device.launch_overhead.value.0 - self.cycles_of_thread(device) / device.clock.value.0).max(0.0);
+        self.launch_seconds.as_ref().map_or_else(of_device, |c| c.value)
     }
 }
 

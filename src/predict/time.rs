@@ -275,14 +275,16 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         ..Terms::default()
     };
     let (most, limiter) = longest(&terms);
-    let memory = norm(&[terms.dram, terms.latency], fit.latency_norm.value);
+    // Bytes wait for a wave's latency, wherever they come from.
+    let bytes = norm(&[terms.l2, terms.dram], fit.limiter_norm.value);
+    let memory = norm(&[bytes, terms.latency], fit.latency_norm.value);
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
     let join = |imbalance: f64| {
         let busy = [terms.fp, terms.l1, terms.issue].map(|time| time * imbalance);
         let waits = terms.waits * (of.waves(imbalance) / of.waves(1.0));
         let of_sm = norm(&[busy[0], busy[1], busy[2], waits], fit.core_norm.value);
-        norm(&[of_sm, terms.l2, memory], fit.limiter_norm.value)
+        norm(&[of_sm, memory], fit.limiter_norm.value)
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
