@@ -37,6 +37,8 @@ impl Width {
     }
 }
 
+/// Measured launches that a reason needs for a width of its own.
+pub(crate) const LEAST_ROWS: u32 = 10;
 /// A width beyond which nothing is said about a time: a factor of 20,000.
 const MOST_WIDTH: f64 = 10.0;
 
@@ -48,7 +50,7 @@ pub struct ReasonWidth {
     pub(crate) shorter: f64,
     /// Where it is longer.
     pub(crate) longer: f64,
-    /// Measured launches that have the reason; 0 where the width is that of most other reasons.
+    /// Measured launches that have the reason; where they are too few, the width is that of most other reasons.
     pub rows: u32,
     /// Sets that these are of.
     pub sets: u32,
@@ -75,6 +77,8 @@ pub struct SetCoverage {
     pub rows: u32,
     /// Percent of them in intervals that were fitted without this set.
     pub(crate) left_out_percent: f64,
+    /// The same without all sets that share a kernel with it.
+    pub(crate) family_left_out_percent: f64,
     /// Percent of them in the intervals of this file.
     pub(crate) fitted_percent: f64,
     /// The median of the upper over the lower ends of the former.
@@ -85,6 +89,11 @@ impl SetCoverage {
     /// The part of its times in intervals that were fitted without this set.
     pub fn left_out(&self) -> Share {
         Share::new(self.left_out_percent / 100.0)
+    }
+
+    /// The same without all sets that share a kernel with it.
+    pub fn family_left_out(&self) -> Share {
+        Share::new(self.family_left_out_percent / 100.0)
     }
 
     /// The part of them in the intervals of this file.
@@ -142,9 +151,9 @@ impl Widths {
         self.reasons.get(code).map_or(0.0, |r| r.shorter.max(r.longer))
     }
 
-    /// Whether a measured launch has a reason.
+    /// Whether enough measured launches have a reason to say what it adds.
     pub fn is_measured(&self, code: &str) -> bool {
-        self.reasons.get(code).is_some_and(|r| r.rows > 0)
+        self.reasons.get(code).is_some_and(|r| r.rows >= LEAST_ROWS)
     }
 
     /// What is wrong with the numbers.

@@ -1,5 +1,7 @@
 //! Whether measured times lie in the intervals around predicted ones, and widths with which they do.
 
+use std::collections::BTreeSet;
+
 use crate::curve::fit::{Observation, WidthFit};
 use crate::curve::{ReasonWidth, SetCoverage, Width, Widths, rounded, widths};
 use crate::device::Architecture;
@@ -59,6 +61,7 @@ pub fn calibrated(sets: &[PredictedSet], about: &str) -> Widths {
         set: set.set.id.clone(),
         rows: u32::try_from(covered.rows).unwrap_or(u32::MAX),
         left_out_percent: percent(covered.left_out),
+        family_left_out_percent: percent(covered.family_left_out),
         fitted_percent: percent(covered.fitted),
         left_out_ends_ratio: short(covered.ends_ratio),
     });
@@ -94,7 +97,24 @@ fn timed(sets: &[PredictedSet]) -> impl Iterator<Item = (usize, &PredictedCase)>
     })
 }
 
+/// For each set the number of the first that shares a kernel with it, or with one that does.
+fn families(sets: &[PredictedSet]) -> Vec<usize> {
+    let kernels: Vec<BTreeSet<&str>> =
+        sets.iter().map(|set| set.cases.iter().map(|c| c.kernel.as_str()).collect()).collect();
+    let mut families: Vec<usize> = (0..sets.len()).collect();
+    for i in 0..sets.len() {
+        for j in 0..i {
+            if !kernels[i].is_disjoint(&kernels[j]) {
+                let (one, other) = (families[i], families[j]);
+                families.iter_mut().filter(|f| **f == one).for_each(|f| *f = other);
+            }
+        }
+    }
+    families
+}
+
 fn observations(sets: &[PredictedSet]) -> Vec<Observation> {
+    let families = families(sets);
     let bits: Vec<(usize, ReasonKind)> = kinds().filter(|k| k.1 != ReasonKind::Architecture).collect();
     let mut known: Vec<Architecture> = Vec::new();
     let mut all = Vec::new();
@@ -107,7 +127,7 @@ fn observations(sets: &[PredictedSet]) -> Vec<Observation> {
         let has = |kind: ReasonKind| case.confidence.reasons().iter().any(|r| r.kind() == kind);
         let reasons = bits.iter().filter(|(_, kind)| has(*kind)).map(|(bit, _)| 1_u64 << bit).sum();
         let log_ratio = (pair.measured() / pair.predicted()).ln();
-        all.push(Observation { set, reasons, architecture, log_ratio });
+        all.push(Observation { set, family: families[set], reasons, architecture, log_ratio });
     }
     all
 }

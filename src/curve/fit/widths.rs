@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::curve::Width;
+use crate::curve::{LEAST_ROWS, Width};
 
 /// A measured time beside the predicted one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Observation {
     /// Number of the set that it is of.
     pub(crate) set: usize,
+    /// Number of the sets that share a kernel.
+    pub(crate) family: usize,
     /// The reasons for doubt, a bit for each.
     pub(crate) reasons: u64,
     /// Number of the architecture.
@@ -43,6 +45,8 @@ pub(crate) struct Covered {
     pub(crate) rows: usize,
     /// The part in intervals that were fitted without the set.
     pub(crate) left_out: f64,
+    /// The part in those that were fitted without all sets that share a kernel with it.
+    pub(crate) family_left_out: f64,
     /// The part in those that were fitted to all sets.
     pub(crate) fitted: f64,
     /// The median of upper over lower ends of the intervals that were fitted without the set.
@@ -81,18 +85,11 @@ impl WidthFit {
         let whole = self.fitted(rows);
         // For each row how many times wider the interval that was fitted without its set must be, and the interval.
         let mut needed: Vec<Vec<(f64, Width)>> = vec![Vec::new(); count];
+        let mut of_families = needed.clone();
         for &set in &sets {
-            let others: Vec<Observation> = rows.iter().copied().filter(|r| r.set != set).collect();
-            if others.is_empty() {
-                continue;
-            }
-            let widths = self.fitted(&others);
-            let known: BTreeSet<usize> = others.iter().map(|r| r.architecture).collect();
-            for row in rows.iter().filter(|r| r.set == set) {
-                let new = if known.contains(&row.architecture) { None } else { self.new_architecture };
-                let width = widths.of(row.reasons | new.map_or(0, |bit| 1 << bit));
-                needed[set].push((times_wider(row.log_ratio, width), width));
-            }
+            needed[set] = self.needed(rows, set, |r| r.set != set);
+            let family = rows.iter().find(|r| r.set == set).map(|r| r.family);
+            of_families[set] = self.needed(rows, set, |r| Some(r.family) != family);
         }
         let spread = |without: Option<usize>| {
             let some = needed.iter().enumerate().filter(|(set, _)| Some(*set) != without);
@@ -112,12 +109,34 @@ impl WidthFit {
             Covered {
                 rows: own.len(),
                 left_out: needed[set].iter().filter(|n| n.0 <= other).count() as f64 / rows,
+                family_left_out: of_families[set].iter().filter(|n| n.0 <= other).count() as f64 / rows,
                 fitted: own.iter().filter(inside).count() as f64 / rows,
                 ends_ratio: ends.get(ends.len() / 2).copied().unwrap_or(1.0),
             }
         };
         let sets = (0..count).map(covered).collect();
         Calibrated { spread: factor, seen: self.seen(rows), sets, widths }
+    }
+
+    /// For each row of a set how many times wider the interval must be that was fitted to some others, and this interval.
+    fn needed(
+        self,
+        rows: &[Observation],
+        set: usize,
+        is_other: impl Fn(&Observation) -> bool,
+    ) -> Vec<(f64, Width)> {
+        let others: Vec<Observation> = rows.iter().copied().filter(is_other).collect();
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let widths = self.fitted(&others);
+        let known: BTreeSet<usize> = others.iter().map(|r| r.architecture).collect();
+        let one = |row: &Observation| {
+            let new = if known.contains(&row.architecture) { None } else { self.new_architecture };
+            let width = widths.of(row.reasons | new.map_or(0, |bit| 1 << bit));
+            (times_wider(row.log_ratio, width), width)
+        };
+        rows.iter().filter(|r| r.set == set).map(one).collect()
     }
 
     /// The factor with which the level is reached, where each set counts alike; 1 where nothing was left out.
@@ -151,20 +170,20 @@ impl WidthFit {
     /// the lower one.
     fn fitted(self, rows: &[Observation]) -> FittedWidths {
         let tail = (1.0 - self.level) / 2.0;
-        let longer = Side::new(rows, 1.0, tail).fitted(self.reasons);
-        let shorter = Side::new(rows, -1.0, tail).fitted(self.reasons);
+        let seen: Vec<bool> = self.seen(rows).iter().map(|&(rows, _)| rows >= LEAST_ROWS as usize).collect();
+        let longer = Side::new(rows, 1.0, tail).fitted(&seen);
+        let shorter = Side::new(rows, -1.0, tail).fitted(&seen);
         let mut all: Vec<Width> =
             shorter.into_iter().zip(longer).map(|(shorter, longer)| Width { shorter, longer }).collect();
         let base = all.remove(0);
-        let seen = self.seen(rows);
-        let known: Vec<Width> = all.iter().zip(&seen).filter(|(_, s)| s.0 > 0).map(|(w, _)| *w).collect();
+        let known: Vec<Width> = all.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(w, _)| *w).collect();
         let high = |of: &dyn Fn(&Width) -> f64| {
             let mut all: Vec<f64> = known.iter().map(of).collect();
             all.sort_by(f64::total_cmp);
             all.get(rank(all.len())).copied().unwrap_or(LEAST_BASE)
         };
         let unseen = Width { shorter: high(&|w| w.shorter), longer: high(&|w| w.longer) };
-        for (width, _) in all.iter_mut().zip(&seen).filter(|(_, s)| s.0 == 0) {
+        for (width, _) in all.iter_mut().zip(&seen).filter(|(_, seen)| !**seen) {
             *width = unseen;
         }
         FittedWidths { base, reasons: all }
@@ -251,10 +270,10 @@ impl Side {
     }
 
     /// The width of the base, then those of the reasons. One after the other is changed to the best of many, until
-    /// none changes.
-    fn fitted(&self, reasons: usize) -> Vec<f64> {
+    /// none changes. Reasons that are hardly seen keep none.
+    fn fitted(&self, seen: &[bool]) -> Vec<f64> {
         let choices: Vec<f64> = (0..STEPS.2).map(|i| STEPS.0 * STEPS.1.powi(i)).collect();
-        let mut widths = vec![0.0; reasons + 1];
+        let mut widths = vec![0.0; seen.len() + 1];
         widths[0] = LEAST_BASE;
         let mut squares: Vec<f64> = self.cells.iter().map(|_| LEAST_BASE * LEAST_BASE).collect();
         for _ in 0..ROUNDS {
@@ -262,7 +281,7 @@ impl Side {
             for i in 0..widths.len() {
                 let has = |cell: &Cell| i == 0 || cell.reasons >> (i - 1) & 1 == 1;
                 let some: Vec<usize> = (0..self.cells.len()).filter(|&c| has(&self.cells[c])).collect();
-                if some.is_empty() {
+                if some.is_empty() || i > 0 && !seen[i - 1] {
                     continue;
                 }
                 let now = widths[i];
@@ -322,7 +341,7 @@ mod tests {
                     square += 0.25;
                 }
                 let log_ratio = sign * f64::sqrt(square) * random.half_normal();
-                all.push(Observation { set, reasons, architecture: 0, log_ratio });
+                all.push(Observation { set, family: set, reasons, architecture: 0, log_ratio });
             }
         }
         all
@@ -361,7 +380,7 @@ mod tests {
             let own = sign * 0.3 * random.half_normal();
             for _ in 0..50 {
                 let log_ratio = own + 0.02 * random.half_normal();
-                rows.push(Observation { set, reasons: 0, architecture: 0, log_ratio });
+                rows.push(Observation { set, family: set, reasons: 0, architecture: 0, log_ratio });
             }
         }
         let found = FIT.calibrated(&rows);

@@ -116,8 +116,10 @@ impl Judge {
         if self.latency_derived && decides(terms.latency) {
             found.push(ReasonKind::LatencyDerived);
         }
-        if core && self.foreign {
-            found.push(ReasonKind::ForeignCore);
+        // Rates of arithmetic are each maker's own.
+        if core && limiter != Limiter::Fp && self.foreign {
+            let barriers = self.standing.iter().any(|r| r.kind() == ReasonKind::Barriers);
+            found.push(if barriers { ReasonKind::ForeignTiles } else { ReasonKind::ForeignCore });
         }
         if core && !self.instructions_given {
             found.push(ReasonKind::Instructions);

@@ -23,8 +23,10 @@ named! {
         BandwidthDerived = "bandwidth-not-measured",
         /// Latency decides, and no measurement of this device says what it is.
         LatencyDerived = "latency-not-measured",
-        /// What an SM does decides, by rules that were found on GPUs of another maker.
+        /// What an SM does beside arithmetic decides, by rules that were found on GPUs of another maker.
         ForeignCore = "core-of-other-maker",
+        /// The same of a kernel whose threads wait for each other.
+        ForeignTiles = "barriers-of-other-maker",
         /// What an SM or the L2 does decides, and the clock is that of the device file.
         ClockAssumed = "clock-assumed",
         /// Arithmetic decides.
@@ -129,10 +131,11 @@ impl fmt::Display for Reason {
             ReasonKind::CurvesForeign => write!(f, "curves inherited from {name}, of another maker"),
             ReasonKind::HitRatesInherited => write!(f, "hit rates inherited from {name}"),
             ReasonKind::BandwidthDerived => {
-                f.write_str("memory bandwidth from the device file, not measured")
+                f.write_str("memory bandwidth from the device file")
             }
-            ReasonKind::LatencyDerived => f.write_str("latency from the device file, not measured"),
+            ReasonKind::LatencyDerived => f.write_str("latency from the device file"),
             ReasonKind::ForeignCore => f.write_str("waits and instructions by rules of another maker's GPUs"),
+            ReasonKind::ForeignTiles => f.write_str("tiles and barriers by rules of another maker's GPUs"),
             ReasonKind::ClockAssumed => f.write_str("clock of the device file, not of the run"),
             ReasonKind::Fp => f.write_str("limited by arithmetic"),
             ReasonKind::L1 => f.write_str("limited by the L1 pipe"),
@@ -165,10 +168,6 @@ impl fmt::Display for Reason {
             ReasonKind::Resident => f.write_str("arrays stay in a cache between launches"),
             ReasonKind::Cold => f.write_str("cold caches"),
         }?;
-        if widths().is_measured(self.kind.word()) {
-            Ok(())
-        } else {
-            f.write_str(" (not in any set of measurements)")
-        }
+        if widths().is_measured(self.kind.word()) { Ok(()) } else { f.write_str(", not measured") }
     }
 }

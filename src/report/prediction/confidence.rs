@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::predict::{Confidence, Reason, ReasonKind};
 use crate::quantity::{Seconds, Share};
-use crate::report::units::{seconds, wrapped};
+use crate::report::units::wrapped;
 
 /// How sure a prediction is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -39,6 +39,18 @@ impl From<Confidence> for ConfidenceDocument {
     }
 }
 
+/// A time with three digits: the interval itself is no more certain.
+fn short(time: Seconds) -> String {
+    let s = time.get();
+    let (number, unit) = match s {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "us"),
+    };
+    let decimals = if number >= 100.0 { 0 } else { 1 + usize::from(number < 10.0) };
+    format!("{number:.decimals$} {unit}")
+}
+
 /// Columns that the reasons take where the terminal has more, or is none.
 const COLUMNS: usize = 100;
 
@@ -47,13 +59,13 @@ impl ConfidenceDocument {
     pub(in crate::report) fn text(&self, lead: &str, most: usize, width: Option<usize>) -> String {
         let interval = match (self.time_interval_s, self.level) {
             (Some([low, high]), Some(level)) => {
-                let (low, high) = (seconds(low), seconds(high));
+                let (low, high) = (short(low), short(high));
                 // The unit once, where both have the same.
-                let short = match (low.split_once(' '), high.split_once(' ')) {
+                let first = match (low.split_once(' '), high.split_once(' ')) {
                     (Some((number, one)), Some((_, other))) if one == other => number,
                     _ => low.as_str(),
                 };
-                format!("{:.0} % interval {short} to {high}", level.get() * 100.0)
+                format!("{:.0} % interval {first} to {high}", level.get() * 100.0)
             }
             _ => "no interval".to_owned(),
         };
