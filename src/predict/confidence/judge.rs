@@ -116,9 +116,12 @@ impl Judge {
         if self.latency_derived && decides(terms.latency) {
             found.push(ReasonKind::LatencyDerived);
         }
+        let barriers = self.standing.iter().any(|r| r.kind() == ReasonKind::Barriers);
+        if barriers && !waits && matches!(limiter, Limiter::Dram | Limiter::L2 | Limiter::Latency) {
+            found.push(ReasonKind::Phases);
+        }
         // Rates of arithmetic are each maker's own.
         if core && limiter != Limiter::Fp && self.foreign {
-            let barriers = self.standing.iter().any(|r| r.kind() == ReasonKind::Barriers);
             found.push(if barriers { ReasonKind::ForeignTiles } else { ReasonKind::ForeignCore });
         }
         if core && !self.instructions_given {

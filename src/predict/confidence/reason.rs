@@ -53,6 +53,8 @@ named! {
         Occupancy = "low-occupancy",
         /// Threads of a block wait for each other.
         Barriers = "barriers",
+        /// The same, and memory decides: phases that barriers part may not overlap.
+        Phases = "memory-between-barriers",
         /// How often a loop repeats differs between threads.
         IrregularLoops = "irregular-loops",
         /// Some threads skip some accesses.
@@ -116,6 +118,11 @@ impl Reason {
     pub fn kind(&self) -> ReasonKind {
         self.kind
     }
+
+    /// Whether it makes the interval wider: measurements may show that it does not matter.
+    pub fn widens(&self) -> bool {
+        self.kind == ReasonKind::Roofline || widths().weight(self.kind.word()) > 0.0
+    }
 }
 
 impl fmt::Display for Reason {
@@ -130,9 +137,7 @@ impl fmt::Display for Reason {
             ReasonKind::CurvesInherited => write!(f, "curves inherited from {name}"),
             ReasonKind::CurvesForeign => write!(f, "curves inherited from {name}, of another maker"),
             ReasonKind::HitRatesInherited => write!(f, "hit rates inherited from {name}"),
-            ReasonKind::BandwidthDerived => {
-                f.write_str("memory bandwidth from the device file")
-            }
+            ReasonKind::BandwidthDerived => f.write_str("memory bandwidth from the device file"),
             ReasonKind::LatencyDerived => f.write_str("latency from the device file"),
             ReasonKind::ForeignCore => f.write_str("waits and instructions by rules of another maker's GPUs"),
             ReasonKind::ForeignTiles => f.write_str("tiles and barriers by rules of another maker's GPUs"),
@@ -155,6 +160,7 @@ impl fmt::Display for Reason {
                 _ => f.write_str("low occupancy"),
             },
             ReasonKind::Barriers => f.write_str("threads wait at barriers"),
+            ReasonKind::Phases => f.write_str("memory that threads wait for between barriers"),
             ReasonKind::IrregularLoops => f.write_str("loops that threads repeat differently often"),
             ReasonKind::Guarded => f.write_str("accesses that only some threads do"),
             ReasonKind::Atomics => f.write_str("atomics"),

@@ -16,7 +16,7 @@ pub struct ConfidenceDocument {
     /// The part of measured times that lies in the interval, on sets of measurements that nothing was fitted to; null
     /// without an interval.
     pub level: Option<Share>,
-    /// Why it is not surer, in words; what adds most to the interval comes first.
+    /// Why it is not surer, in words; what adds most to the interval comes first, what was seen not to matter last.
     #[serde(serialize_with = "texts")]
     #[schemars(with = "Vec<String>")]
     pub because: Vec<Reason>,
@@ -55,7 +55,7 @@ fn short(time: Seconds) -> String {
 const COLUMNS: usize = 100;
 
 impl ConfidenceDocument {
-    /// A line about the interval, with as many of the reasons as that, after some words.
+    /// A line about the interval, after some words, with as many of the reasons as that which make it wider.
     pub(in crate::report) fn text(&self, lead: &str, most: usize, width: Option<usize>) -> String {
         let interval = match (self.time_interval_s, self.level) {
             (Some([low, high]), Some(level)) => {
@@ -69,8 +69,9 @@ impl ConfidenceDocument {
             }
             _ => "no interval".to_owned(),
         };
-        let mut because: Vec<String> = self.because.iter().take(most).map(ToString::to_string).collect();
-        match self.because.len().saturating_sub(most) {
+        let widen: Vec<&Reason> = self.because.iter().filter(|r| r.widens()).collect();
+        let mut because: Vec<String> = widen.iter().take(most).map(ToString::to_string).collect();
+        match widen.len().saturating_sub(most) {
             0 => {}
             more => because.push(format!("and {more} more")),
         }
