@@ -17,8 +17,8 @@ const LAUNCH: &str = "launch: {block: [[256]], registers: 16}\n";
 
 /// A sum in shared memory, of which the threads that take part become fewer.
 const REDUCTION: &str = "wavecast: 1\nkernel: reduction\nparams: {N: 33554432}\n\
-    fields: {a: {dtype: f32, size: N}, s: {dtype: f32, size: [256], space: shared}, out: {dtype: f32, size: [1]}}\n\
-    domain: {i: N}\nbody:\n  - store s[tidx]\n  - sync\n  - {access: load s[tidx], when: tidx < 128}\n\
+    fields: {a: {dtype: f32, size: N}, s: {dtype: f32, size: 256, space: shared}, out: {dtype: f32, size: 1}}\n\
+    domain: {i: N}\nbody:\n  - store s[threadIdx.x]\n  - sync\n  - {when: threadIdx.x < 128, at: 'load s[threadIdx.x]'}\n\
     \u{20} - load a[i]\n  - atomic out[0]\nwork: {flops: 1}\nlaunch: {block: [[256]], registers: 16}\n";
 
 fn predicted(text: &str, more: &[&str]) -> Value {
@@ -62,9 +62,13 @@ fn what_is_not_known_widens() {
     for (text, more, expected) in [
         (stream(LAUNCH), ["-d", "h200"], vec!["bandwidth-not-measured", "curves-inherited"]),
         (stream(LAUNCH), ["-d", "mi300x"], vec!["architecture-not-measured", "curves-of-other-maker"]),
-        (stream(LAUNCH), ["-d", "gtx-480"], vec!["architecture-not-measured", "curves-inherited"]),
+        (stream(LAUNCH), ["-d", "l40"], vec!["architecture-not-measured", "curves-inherited"]),
         (stream("launch: {block: [[256]]}\n"), ["-d", "v100"], vec!["registers-assumed"]),
-        (stream(&LAUNCH.replace("registers", "fold: {x: [2]}, registers")), ["-d", "v100"], vec!["folded"]),
+        (
+            stream(&LAUNCH.replace("registers", "fold: [[2, 1, 1]], registers")),
+            ["-d", "v100"],
+            vec!["folded"],
+        ),
         (REDUCTION.to_owned(), ["-d", "v100"], vec!["atomics", "barriers", "guarded-accesses"]),
     ] {
         let found = predicted(&text, &more);
@@ -90,7 +94,7 @@ fn loops_that_share_their_iterations_are_regular() {
     };
     let shared = predicted(&kernel("N-1"), &["-d", "v100"]);
     assert!(!codes(&shared).contains(&"irregular-loops"), "{:?}", codes(&shared));
-    let own = predicted(&kernel("bidx*1000"), &["-d", "v100"]);
+    let own = predicted(&kernel("blockIdx.x*1000"), &["-d", "v100"]);
     assert!(codes(&own).contains(&"irregular-loops"), "{:?}", codes(&own));
 }
 

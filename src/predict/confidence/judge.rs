@@ -194,7 +194,7 @@ impl Features {
             match statement {
                 Statement::Access(access) => {
                     self.atomics |= access.kind == AccessKind::Atomic;
-                    self.guarded |= access.when.is_some();
+                    self.guarded |= access.when.as_ref().is_some_and(|when| when.mentions(&|_| true));
                 }
                 Statement::Sync => self.barriers = true,
                 Statement::Loop(id, inner) => {
