@@ -187,6 +187,7 @@ pub fn read_widths(name: &str, text: &str) -> Result<Widths, Fault> {
 }
 
 /// The widths that ship.
+#[expect(clippy::missing_panics_doc, reason = "a test reads the file")]
 pub fn widths() -> &'static Widths {
     static WIDTHS: OnceLock<Widths> = OnceLock::new();
     once(&WIDTHS, || read_widths("fits/confidence.yaml", FILE).expect("a test reads it"))

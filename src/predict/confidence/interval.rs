@@ -98,7 +98,7 @@ mod tests {
         let all = all();
         let mut random = crate::random::Random::new(1);
         for _ in 0..200 {
-            let mut some: Vec<Reason> = all.iter().filter(|_| random.next() & 3 == 0).cloned().collect();
+            let mut some: Vec<Reason> = all.iter().filter(|_| random.below(4) == 0).cloned().collect();
             let [low, high] = Confidence::new(TIME, some.clone()).interval().unwrap();
             assert!(low < TIME && TIME < high && low > Seconds::ZERO);
             some.push(all[random.below(all.len())].clone());

@@ -1,5 +1,7 @@
 //! What is known of a prediction, as reasons to doubt it.
 
+use std::collections::BTreeSet;
+
 use super::interval::Confidence;
 use super::reason::{Reason, ReasonKind};
 use crate::curve::widths;
@@ -31,12 +33,8 @@ pub struct Judge {
     /// What holds for all launches.
     standing: Vec<Reason>,
     model: Model,
-    /// Which device numbers no measurement tells.
-    bandwidth_derived: bool,
-    latency_derived: bool,
-    foreign: bool,
-    clock_assumed: bool,
-    instructions_given: bool,
+    /// What counts where it decides.
+    unknown: Vec<ReasonKind>,
 }
 
 impl Judge {
@@ -59,21 +57,26 @@ impl Judge {
         if *caches == Caches::Cold {
             standing.push(Reason::new(ReasonKind::Cold));
         }
-        Self {
-            standing,
-            model: *model,
-            bandwidth_derived: fit.time.dram_one_way.is_none(),
-            latency_derived: fit.time.thread_cycles.is_none(),
-            foreign: device.vendor != Vendor::Nvidia,
-            clock_assumed: device.run_clock().is_none(),
-            instructions_given: kernel.work.instructions.given().next().is_some(),
-        }
+        let unknown = [
+            (fit.time.dram_one_way.is_none(), ReasonKind::BandwidthDerived),
+            (fit.time.thread_cycles.is_none(), ReasonKind::LatencyDerived),
+            (device.vendor != Vendor::Nvidia, ReasonKind::ForeignCore),
+            (device.run_clock().is_none(), ReasonKind::ClockAssumed),
+            (kernel.work.instructions.given().next().is_none(), ReasonKind::Instructions),
+        ];
+        let unknown = unknown.into_iter().filter(|u| u.0).map(|u| u.1).collect();
+        Self { standing, model: *model, unknown }
     }
 
     /// The same where the clock of the run is known, though the device does not say so.
     #[must_use]
-    pub fn at_known_clock(self) -> Self {
-        Self { clock_assumed: false, ..self }
+    pub fn at_known_clock(mut self) -> Self {
+        self.unknown.retain(|&kind| kind != ReasonKind::ClockAssumed);
+        self
+    }
+
+    fn knows(&self, kind: ReasonKind) -> bool {
+        !self.unknown.contains(&kind)
     }
 
     /// How sure a prediction of the estimator is.
@@ -110,10 +113,10 @@ impl Judge {
         let longest = [terms.fp, terms.l1, terms.l2, terms.dram, terms.latency, terms.waits, terms.issue];
         let most = longest.into_iter().fold(Seconds::ZERO, Seconds::max);
         let decides = |term: Seconds| term > Seconds::ZERO && term >= most * DECIDES;
-        if self.bandwidth_derived && decides(terms.dram) {
+        if !self.knows(ReasonKind::BandwidthDerived) && decides(terms.dram) {
             found.push(ReasonKind::BandwidthDerived);
         }
-        if self.latency_derived && decides(terms.latency) {
+        if !self.knows(ReasonKind::LatencyDerived) && decides(terms.latency) {
             found.push(ReasonKind::LatencyDerived);
         }
         let barriers = self.standing.iter().any(|r| r.kind() == ReasonKind::Barriers);
@@ -121,13 +124,13 @@ impl Judge {
             found.push(ReasonKind::Phases);
         }
         // Rates of arithmetic are each maker's own.
-        if core && limiter != Limiter::Fp && self.foreign {
+        if core && limiter != Limiter::Fp && !self.knows(ReasonKind::ForeignCore) {
             found.push(if barriers { ReasonKind::ForeignTiles } else { ReasonKind::ForeignCore });
         }
-        if core && !self.instructions_given {
+        if core && !self.knows(ReasonKind::Instructions) {
             found.push(ReasonKind::Instructions);
         }
-        if self.clock_assumed && (core || limiter == Limiter::L2) {
+        if !self.knows(ReasonKind::ClockAssumed) && (core || limiter == Limiter::L2) {
             found.push(ReasonKind::ClockAssumed);
         }
         let mut found: Vec<Reason> = found.into_iter().map(Reason::new).collect();
@@ -167,40 +170,28 @@ fn of_launch(p: &Summary) -> Vec<Reason> {
 }
 
 /// What a kernel does that the model knows less of.
-fn of_kernel(kernel: &Kernel) -> Vec<ReasonKind> {
-    let mut seen = Features::default();
-    seen.walk(&kernel.body, &kernel.loops);
-    let all = [
-        (seen.barriers, ReasonKind::Barriers),
-        (seen.irregular, ReasonKind::IrregularLoops),
-        (seen.guarded, ReasonKind::Guarded),
-        (seen.atomics, ReasonKind::Atomics),
-    ];
-    all.into_iter().filter(|f| f.0).map(|f| f.1).collect()
+fn of_kernel(kernel: &Kernel) -> BTreeSet<ReasonKind> {
+    let mut found = BTreeSet::new();
+    walk(&kernel.body, &kernel.loops, &mut found);
+    found
 }
 
-/// What stands in a kernel.
-#[derive(Default)]
-struct Features {
-    barriers: bool,
-    irregular: bool,
-    guarded: bool,
-    atomics: bool,
-}
-
-impl Features {
-    fn walk(&mut self, body: &[Statement], loops: &[Loop]) {
-        for statement in body {
-            match statement {
-                Statement::Access(access) => {
-                    self.atomics |= access.kind == AccessKind::Atomic;
-                    self.guarded |= access.when.as_ref().is_some_and(|when| when.mentions(&|_| true));
-                }
-                Statement::Sync => self.barriers = true,
-                Statement::Loop(id, inner) => {
-                    self.irregular |= differs(&loops[usize::from(id.0)]);
-                    self.walk(inner, loops);
-                }
+fn walk(body: &[Statement], loops: &[Loop], found: &mut BTreeSet<ReasonKind>) {
+    for statement in body {
+        match statement {
+            Statement::Access(access) => {
+                let is_atomic = access.kind == AccessKind::Atomic;
+                let is_guarded = access.when.as_ref().is_some_and(|when| when.mentions(&|_| true));
+                found.extend(is_atomic.then_some(ReasonKind::Atomics));
+                found.extend(is_guarded.then_some(ReasonKind::Guarded));
+            }
+            Statement::Sync => {
+                found.insert(ReasonKind::Barriers);
+            }
+            Statement::Loop(id, inner) => {
+                let of = &loops[usize::from(id.0)];
+                found.extend(differs(of).then_some(ReasonKind::IrregularLoops));
+                walk(inner, loops, found);
             }
         }
     }
