@@ -307,7 +307,10 @@ fn what_a_person_reads() {
     insta::assert_snapshot!("rank_csv_head", csv.lines().next().unwrap().replace(',', "\n"));
     // The shape of the document; numbers that follow from coefficients are masked.
     let document = stdout(&wavecast(&["rank", "-", "--format", "json", "--top", "1"], COPY));
-    insta::with_settings!({filters => vec![(r": [0-9]+\.[0-9]+(e-?[0-9]+)?", ": [number]")]}, {
+    insta::with_settings!({filters => vec![
+        (r": [0-9]+\.[0-9]+(e-?[0-9]+)?", ": [number]"),
+        (r"\n +[0-9]+\.[0-9]+(e-?[0-9]+)?", "\n[number]"),
+    ]}, {
         insta::assert_snapshot!("rank_json", document);
     });
 }

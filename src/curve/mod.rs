@@ -13,9 +13,13 @@ pub mod fit;
 mod form;
 mod interval;
 mod registry;
+mod widths;
 
 pub use coefficient::{COEFFICIENTS, FittedOn, Known, coefficient, rounded};
 pub use document::{CoefficientSource, CoefficientValue, Fit, TimeFit, VolumeFit};
 pub use form::Curve;
 pub use interval::Interval;
 pub use registry::{Curves, for_device, read, shipped};
+#[cfg(feature = "fit")]
+pub(crate) use widths::LEAST_ROWS;
+pub use widths::{ReasonWidth, SetCoverage, Width, Widths, read_widths, widths};

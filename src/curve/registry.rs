@@ -48,7 +48,7 @@ fn relative() -> Option<&'static Fit> {
 
 /// A value that is made where it is missing, before anybody is kept out: a process that is forked off while
 /// another thread makes it would wait for that thread for ever.
-fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
+pub(super) fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
     if let Some(value) = place.get() {
         return value;
     }
@@ -85,7 +85,7 @@ fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<
 }
 
 /// The one document of a text.
-fn tree(name: &str, text: &str, sources: &mut Sources) -> Result<Node, Vec<Diagnostic>> {
+pub(super) fn tree(name: &str, text: &str, sources: &mut Sources) -> Result<Node, Vec<Diagnostic>> {
     let file = sources.add(name, text);
     let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(MOST_BYTES));
     if !errors.is_empty() {

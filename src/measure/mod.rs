@@ -2,6 +2,7 @@
 //! simulations, and fitting curves to it.
 
 pub mod compare;
+mod confidence;
 pub mod fit;
 mod halves;
 pub mod import;
@@ -14,6 +15,7 @@ mod share;
 mod validate;
 
 pub use compare::{CompareOptions, ComparedQuantity, Comparison, Uncompared, compare, hierarchy, simulated};
+pub use confidence::{Coverage, calibrated, coverage};
 pub use halves::{Half, halve};
 pub use join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, join};
 pub use parting::{DifferenceTerm, UNEXPLAINED};

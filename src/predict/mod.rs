@@ -1,5 +1,6 @@
 //! How fast a launch is and why: limiters, how they combine, ranking.
 
+mod confidence;
 mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
@@ -8,6 +9,7 @@ mod rank;
 mod shared;
 mod time;
 
+pub use confidence::{Confidence, Judge, Reason, ReasonKind};
 pub use estimate::{Estimator, Model, Unpredicted};
 #[cfg(feature = "explain")]
 pub use explain::{

@@ -37,7 +37,8 @@ pub use explanation::{ExplanationDocument, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
 pub use prediction::{
-    PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
+    ConfidenceDocument, PredictionDocument, RankingDocument, ResultDocument, prediction_document,
+    ranking_document,
 };
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "fit")]

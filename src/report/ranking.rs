@@ -29,6 +29,9 @@ impl Answer for RankingDocument {
     }
 }
 
+/// Reasons to doubt the best launch that a person is shown.
+const REASONS: usize = 3;
+
 /// What a person sees of a ranking, of which `shown` results are listed.
 fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
     let mut out = ranking.head.text();
@@ -48,6 +51,10 @@ fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
             out,
             "\n rates and limits in 10^9 {unit}/s; volumes in bytes per {unit}: L2 load = compulsory + capacity,\n DRAM load = compulsory - reuse from earlier blocks + capacity + fill; occ. is the share of resident warps"
         );
+    }
+    if let Some(best) = ranking.results.first() {
+        out.push('\n');
+        out.push_str(&best.result.confidence.text("rank 1: ", REASONS, width));
     }
     let more = summary.feasible.saturating_sub(ranking.results.len());
     if more > 0 {
@@ -262,6 +269,7 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();
     columns.extend(["rank", "tie_group"].map(right));
     columns.extend(NUMBERS.map(|n| right(n.0)));
+    columns.extend(["time_low_s", "time_high_s"].map(right));
     let mut table = Table::new(columns);
     for ranking in rankings {
         for r in &ranking.results {
@@ -276,7 +284,9 @@ fn ranking_table(rankings: &[&RankingDocument]) -> Table {
                 r.rank.to_string(),
                 r.tie_group.to_string(),
             ];
-            table.row(text.into_iter().chain(numbers(&r.result)));
+            let interval = r.result.confidence.time_interval_s;
+            let ends = [0, 1].map(|end| any_number(interval.map(|ends| ends[end])));
+            table.row(text.into_iter().chain(numbers(&r.result)).chain(ends));
         }
     }
     table

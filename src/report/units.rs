@@ -121,6 +121,25 @@ pub(super) fn seconds(time: Seconds) -> String {
     }
 }
 
+/// Words, broken into lines of a width.
+pub(super) fn wrapped<'w>(words: impl Iterator<Item = &'w str>, width: usize) -> String {
+    let (mut out, mut used) = (String::new(), 0);
+    for word in words {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            out.push('\n');
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += length;
+    }
+    out.push('\n');
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -97,8 +97,15 @@ pub fn unsound(result: &Value) -> Vec<String> {
 
 /// Nulls where a number belongs (what JSON makes of infinity), and negative numbers.
 fn numbers(value: &Value, path: &str, wrong: &mut Vec<String>) {
-    // A limit that does not apply, and what a single prediction does not have.
-    const MAY_BE_NULL: [&str; 4] = ["limits_per_s", ".variant", ".relative", ".where"];
+    // A limit that does not apply, what a single prediction does not have, and the interval of a roofline.
+    const MAY_BE_NULL: [&str; 6] = [
+        "limits_per_s",
+        ".variant",
+        ".relative",
+        ".where",
+        ".confidence.time_interval_s",
+        ".confidence.level",
+    ];
     match value {
         Value::Null if !MAY_BE_NULL.iter().any(|p| path.contains(p)) => wrong.push(format!("{path} is null")),
         // Tail and combination share a time; the latter may be a correction downwards.

@@ -18,6 +18,7 @@ mod robust;
 mod shape;
 mod solver;
 mod starts;
+mod widths;
 
 pub use bootstrap::bootstrap;
 pub(crate) use covariance::inverse;
@@ -29,3 +30,4 @@ pub use robust::{FitOptions, FittedCurve, fit};
 pub use shape::CurveShape;
 pub use solver::ParameterBounds;
 pub(crate) use solver::{LeastSquares, Normal, minimise};
+pub(crate) use widths::{Observation, WidthFit};

@@ -9,7 +9,9 @@ use super::time::TimeFitOutcome;
 use crate::curve::{COEFFICIENTS, CoefficientSource, Fit, for_device};
 use crate::device::Device;
 use crate::measure::join::{Library, MeasuredGroup, estimator};
-use crate::measure::sets::{ClockFactors, MeasuredSet, RejectedConfiguration, SetGroup, SetScore, summaries};
+use crate::measure::sets::{
+    ClockFactors, MeasuredSet, PredictedSet, RejectedConfiguration, SetGroup, SetScore, summaries,
+};
 
 /// A set with the predictions of its launches.
 #[derive(Debug, Clone)]
@@ -77,6 +79,28 @@ pub fn fit_sets(
         found.push(FittedSet { id: sets[i].set.id.clone(), before, fitted, left_out });
     }
     Ok(SetFitting { fits: all.fits, curves: all.curves, time: all.time, sets: found })
+}
+
+/// The predictions of each set with coefficients that were fitted to all others, as [`fit_sets`] does; with those that are
+/// there if it is the only one.
+pub fn left_out(
+    mut sets: Vec<PredictedGroups>,
+    library: &dyn Library,
+    shared: Option<&Fit>,
+    request: &FitRequest,
+) -> Result<Vec<PredictedSet>, NoFit> {
+    let mut bases = Bases::new(&sets, shared)?;
+    bases.factors = sets.iter().map(|set| fitted_clock(set).1).collect();
+    let mut found = Vec::new();
+    for i in 0..sets.len() {
+        if sets.len() > 1 {
+            let others = fit_to(&sets, Some(i), library, &bases, request);
+            refit(&mut sets[i], library, &bases, &others.fits);
+        }
+        found.push(fitted_clock(&sets[i]).0);
+        refit(&mut sets[i], library, &bases, &bases.fits);
+    }
+    Ok(found)
 }
 
 /// The curve files from which a fit starts, by device.
@@ -150,9 +174,15 @@ fn fit_to(
     fit_devices(&launches, &bases.fits, bases.fits.clone(), request)
 }
 
-fn scores(set: &PredictedGroups, least: usize) -> (Vec<SetScore>, ClockFactors) {
+/// The predictions of a set, at the clock that is fitted to it if nobody knows it.
+fn fitted_clock(set: &PredictedGroups) -> (PredictedSet, ClockFactors) {
     let mut predicted = summaries(&set.set, &set.groups, &set.rejected);
     let factors = predicted.fit_clock();
+    (predicted, factors)
+}
+
+fn scores(set: &PredictedGroups, least: usize) -> (Vec<SetScore>, ClockFactors) {
+    let (predicted, factors) = fitted_clock(set);
     (predicted.scores(least), factors)
 }
 
@@ -164,6 +194,12 @@ fn scores_with(
     fits: &[Fit],
     least: usize,
 ) -> Vec<SetScore> {
+    refit(set, library, bases, fits);
+    scores(set, least).0
+}
+
+/// Gives the predictions of a set other curves.
+fn refit(set: &mut PredictedGroups, library: &dyn Library, bases: &Bases, fits: &[Fit]) {
     for SetGroup { group, .. } in &mut set.groups {
         let fit = &fits[bases.place(group)];
         let MeasuredGroup { subject, kernel, device, cases, .. } = group;
@@ -172,5 +208,4 @@ fn scores_with(
             estimator.refit(&mut case.prediction, fit);
         }
     }
-    scores(set, least).0
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::set::{MeasuredSet, SetLaunch};
-use crate::device::Device;
+use crate::device::{Architecture, Device};
 use crate::expr::{Coefficient as _, Scale};
 use crate::kernel::{Instructions, Kernel, RegisterRule};
 use crate::launch::Candidate;
 use crate::measure::join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, estimator, measured};
 use crate::measure::measurements::{MeasuredQuantity, MeasuredRow};
 use crate::parallel;
-use crate::predict::{Terms, Unpredicted};
+use crate::predict::{Confidence, Judge, Terms, Unpredicted};
 use crate::quantity::Share;
 use crate::text::Fault;
 
@@ -43,6 +43,10 @@ pub struct PredictedCase {
     pub occupancy: Share,
     /// Parts of the predicted time of the launch.
     pub terms: Terms,
+    /// How sure the prediction is.
+    pub confidence: Confidence,
+    /// The architecture of the device.
+    pub architecture: Architecture,
 }
 
 /// A configuration that cannot be predicted.
@@ -66,6 +70,8 @@ pub struct SetGroup {
     pub cases: Vec<usize>,
     /// Whose hit rates and coefficients were used.
     pub curves: String,
+    /// How sure the predictions are.
+    pub judge: Judge,
 }
 
 /// A set with the predictions of its launches, to be scored.
@@ -146,7 +152,7 @@ impl PredictedSet {
 
 fn summed(set: &MeasuredSet, group: &SetGroup) -> Vec<PredictedCase> {
     let cases = group.cases.iter().zip(&group.group.cases);
-    cases.map(|(&at, case)| summary(set, at, &group.group, case)).collect()
+    cases.map(|(&at, case)| summary(set, at, group, case)).collect()
 }
 
 type Outcomes<T> = Vec<Result<T, Vec<RejectedConfiguration>>>;
@@ -260,6 +266,8 @@ fn one(
     let kernel = launched(kernel, launch);
     let estimator = estimator(library, &launch.subject, &kernel, &device);
     let curves = estimator.curves.name();
+    let judge = Judge::new(&estimator);
+    let judge = if launch.clock_hz.is_some() { judge.at_known_clock() } else { judge };
     // What single instructions do is not asked for.
     let prediction = estimator.predict(launch.candidate).map_err(Unfound::Launch)?.without_instructions();
     let case = |&at: &usize| {
@@ -274,7 +282,7 @@ fn one(
     let cases = members.iter().map(case).collect();
     let rejected: Vec<RejectedCase> = Vec::new();
     let group = MeasuredGroup { subject: launch.subject.clone(), kernel, device, cases, rejected };
-    Ok(SetGroup { group, cases: members.to_vec(), curves })
+    Ok(SetGroup { group, cases: members.to_vec(), curves, judge })
 }
 
 /// A kernel that is launched as the set says.
@@ -301,7 +309,8 @@ fn launched(mut kernel: Kernel, launch: &SetLaunch) -> Kernel {
 }
 
 /// What scores and reports need of a launch.
-fn summary(set: &MeasuredSet, at: usize, group: &MeasuredGroup, case: &Case) -> PredictedCase {
+fn summary(set: &MeasuredSet, at: usize, of: &SetGroup, case: &Case) -> PredictedCase {
+    let SetGroup { group, judge, .. } = of;
     let prediction = &case.prediction;
     let per = set.cases[at].per;
     let seconds = case
@@ -321,5 +330,7 @@ fn summary(set: &MeasuredSet, at: usize, group: &MeasuredGroup, case: &Case) -> 
         limiter: prediction.time.limiter.word(),
         occupancy: prediction.occupancy.fraction,
         terms: prediction.time.terms,
+        confidence: judge.confidence(prediction),
+        architecture: group.device.architecture,
     }
 }

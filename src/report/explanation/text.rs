@@ -8,7 +8,7 @@ use crate::quantity::{Bytes, Cycles, PerItem};
 use crate::report::answer::{Answer, View};
 use crate::report::ranking::{limiter_style, warnings};
 use crate::report::table::{Align, Table};
-use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two};
+use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two, wrapped};
 
 impl Answer for ExplanationDocument {
     fn text(&self, view: View) -> String {
@@ -36,6 +36,8 @@ fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usi
     out.push('\n');
     out.push_str(&paragraph(document, width));
     out.push('\n');
+    out.push_str(&document.result.confidence.text("", usize::MAX, width));
+    out.push('\n');
     accesses(&mut out, document, all, width);
     out.push('\n');
     out.push_str(&level_table(document).text(1, width));
@@ -54,21 +56,7 @@ fn explanation_text(document: &ExplanationDocument, all: bool, width: Option<usi
 /// All sentences, broken into lines.
 fn paragraph(document: &ExplanationDocument, width: Option<usize>) -> String {
     let width = width.unwrap_or(PARAGRAPH).clamp(20, PARAGRAPH);
-    let (mut out, mut used) = (String::new(), 0);
-    for word in document.sentences.iter().flat_map(|s| s.text.split(' ')) {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            out.push('\n');
-            used = 0;
-        } else if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += length;
-    }
-    out.push('\n');
-    out
+    wrapped(document.sentences.iter().flat_map(|s| s.text.split(' ')), width)
 }
 
 fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: Option<usize>) {

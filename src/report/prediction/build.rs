@@ -8,7 +8,7 @@ use super::document::{
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::launch::Chosen;
-use crate::predict::{Choice, Estimator, Ranking, Summary, Unpredicted};
+use crate::predict::{Choice, Estimator, Judge, Ranking, Summary, Unpredicted};
 use crate::quantity::Share;
 use crate::report::check::{DeviceSummary, Tool, Warning};
 
@@ -54,12 +54,13 @@ pub fn ranking_document(
     warnings.extend(domains_differ(estimators));
     // One after the other: a prediction that was written down is forgotten.
     let (results, infeasible) = ranking.into_parts();
+    let judges: Vec<Judge> = estimators.iter().map(Judge::new).collect();
     let results = results.into_iter().map(|r| RankedResult {
         rank: r.rank,
         tie_group: r.tie_group,
         result: ResultDocument {
             relative: Some(r.relative),
-            ..result_document(&estimators[r.kernel], &r.prediction)
+            ..judged(&estimators[r.kernel], &judges[r.kernel], &r.prediction)
         },
     });
     let rejected = |(choice, why): (Choice, Unpredicted)| {
@@ -96,6 +97,11 @@ pub fn prediction_document(
 
 /// A prediction without what it is about.
 pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument {
+    judged(estimator, &Judge::new(estimator), p)
+}
+
+/// The same where many are judged alike.
+fn judged(estimator: &Estimator<'_>, judge: &Judge, p: &Summary) -> ResultDocument {
     let kernel = estimator.kernel;
     let fields = p.volumes.fields.iter().map(|f| (kernel.field(f.field).name.clone(), f.into()));
     ResultDocument {
@@ -110,6 +116,7 @@ pub fn result_document(estimator: &Estimator<'_>, p: &Summary) -> ResultDocument
         volumes: p.volumes.clone(),
         fields: fields.collect(),
         counting: p.counting.clone(),
+        confidence: judge.confidence(p).into(),
         warnings: warnings(estimator, p),
     }
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::choice::ChoiceDocument;
+use super::confidence::ConfidenceDocument;
 use crate::launch::{Candidate, Launch, Occupancy};
 use crate::predict::{HowCounted, RateLimits, Terms, Unpredicted};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio, Seconds, Share};
@@ -252,6 +253,8 @@ pub struct ResultDocument {
     pub fields: BTreeMap<String, FieldDocument>,
     /// How distinct lines were counted.
     pub counting: HowCounted,
+    /// How sure the time is.
+    pub confidence: ConfidenceDocument,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
 }

@@ -2,12 +2,14 @@
 
 mod build;
 mod choice;
+mod confidence;
 mod document;
 mod text;
 mod warnings;
 
 pub use build::{head, prediction_document, ranking_document, result_document};
 pub use choice::ChoiceDocument;
+pub use confidence::ConfidenceDocument;
 pub use document::{
     DocumentLine, Head, OfVariant, PredictionDocument, RankedResult, RankingDocument, ResultDocument,
 };

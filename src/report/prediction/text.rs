@@ -55,11 +55,13 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
     let style = limiter_style(r.limiter);
     let _ = writeln!(
         out,
-        "{} G{unit}/s, {} per launch, limited by {style}{}{style:#}\n",
+        "{} G{unit}/s, {} per launch, limited by {style}{}{style:#}",
         giga(Some(r.rate_per_s)),
         seconds(r.time_s),
         r.limiter
     );
+    out.push_str(&r.confidence.text("", usize::MAX, width));
+    out.push('\n');
     out.push_str(&time_table(r).text(1, width));
     out.push('\n');
     out.push_str(&volume_table(r, unit).text(1, width));
