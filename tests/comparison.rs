@@ -116,7 +116,7 @@ fn endless_caches_load_what_is_distinct() {
     assert_eq!(config.sector, 32);
     assert_eq!(hierarchy.volumes_of(endless).dram_load_bytes, sectors(distinct.len()));
     assert_eq!(hierarchy.volumes_of(endless).dram_store_bytes, 0);
-    assert_eq!(hierarchy.dirty_of(endless), sectors(stored.len()));
+    assert_eq!(hierarchy.waiting_of(endless).dirty, sectors(stored.len()));
     assert_eq!(hierarchy.alone(), sectors(alone));
     // Less room can only lose more.
     let real = hierarchy.volumes();

@@ -3,6 +3,7 @@
 mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
+mod gaps;
 mod prediction;
 mod rank;
 mod shared;
@@ -14,6 +15,7 @@ pub use explain::{
     AccessCost, AccessShare, Alone, CachePressure, Explanation, Halo, Layer, LoadParts, MemoryLevel,
     Neighbour, Neighbours, explain,
 };
+pub use gaps::{Gap, gaps};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::{Choice, Ranked, Ranking, rank};
 pub use time::{Limiter, RateLimits, Terms, Time};

@@ -3,6 +3,7 @@
 mod build;
 mod choice;
 mod document;
+mod gaps;
 mod text;
 mod warnings;
 
