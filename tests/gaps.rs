@@ -100,7 +100,7 @@ fn code_that_is_larger_than_the_instruction_cache() {
     let text = stdout(&wavecast(&["predict", "-", "-d", "rtx-2080-ti"], &sum(1480, false)));
     let told: Vec<&str> = text.lines().filter(|l| l.contains("instruction_cache")).collect();
     assert_eq!(told.len(), 1, "{text}");
-    assert!(told[0].contains("about 2961 instructions, 46.0 KiB, and an SM keeps 46.0 KiB"), "{told:?}");
+    assert!(told[0].contains("about 2961 instructions, 47 KiB, and an SM keeps 46 KiB"), "{told:?}");
     // Work items of a thread are written out one after the other.
     let folded =
         sum(740, false).replace("domain: {x: N}", "domain: {x: N/2}").replace("a[x + k]", "a[7*x + 3*k]");

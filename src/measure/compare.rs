@@ -13,7 +13,7 @@ use crate::readable::readable;
 use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::traffic::{Caches, l1_capacity};
+use crate::traffic::{Caches, MemoryVolumes, l1_capacity};
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -232,11 +232,14 @@ enum Earlier {
 
 fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u64) -> Earlier {
     let v = &prediction.volumes;
-    let level = v.llc.as_ref().unwrap_or(&v.dram);
-    let kept = level.load.reuse_launch + level.store.kept;
-    let all = level.load.compulsory + level.store.compulsory + level.store.kept;
+    // Of a last-level cache, too.
+    let saves = |level: &MemoryVolumes| {
+        let kept = level.load.reuse_launch + level.store.kept;
+        let all = level.load.compulsory + level.store.compulsory + level.store.kept;
+        kept > all * LITTLE
+    };
     match caches {
-        Caches::Warm if kept > all * LITTLE => {
+        Caches::Warm if saves(&v.dram) || v.llc.as_ref().is_some_and(saves) => {
             let short = blocks <= wave.saturating_mul(MOST_EARLIER);
             if short { Earlier::Simulated } else { Earlier::TooLong }
         }
@@ -245,10 +248,11 @@ fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u6
 }
 
 /// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a
-/// plane would find nothing of the rows before it.
+/// plane would find nothing of the rows before it. Of a plane with one row it is the middle of the row.
 fn middle([nx, ny, nz]: [u64; 3], wave: u64) -> u64 {
     let plane = nx.saturating_mul(ny);
-    let centre = (nz / 2).saturating_mul(plane).saturating_add(ny / 2 * nx);
+    let row = if ny == 1 { nx / 2 } else { ny / 2 * nx };
+    let centre = (nz / 2).saturating_mul(plane).saturating_add(row);
     let start = centre.saturating_sub(wave / 2);
     start.min(plane.saturating_mul(nz).saturating_sub(wave))
 }
@@ -383,6 +387,7 @@ mod tests {
         assert_eq!(middle([10, 20, 4], 40), 480);
         assert_eq!(middle([10, 20, 1], 40), 80);
         assert_eq!(middle([4, 1, 1], 4), 0);
+        assert_eq!(middle([1000, 1, 1], 40), 480);
         assert_eq!(middle([2, 2, 2], 100), 0);
     }
 }

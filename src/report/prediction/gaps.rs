@@ -36,8 +36,8 @@ fn told(gap: &Gap) -> (String, &'static str) {
             (message, "work.instructions.local")
         }
         Gap::InstructionCache { instructions, bytes: size, capacity } => {
-            #[expect(clippy::cast_possible_truncation, reason = "rounded to whole KiB")]
-            let size = (size / 1024.0).round() as i64 * 1024;
+            #[expect(clippy::cast_possible_truncation, reason = "whole KiB")]
+            let size = (size / 1024.0).ceil() as i64 * 1024;
             let message = format!(
                 "the code of a thread has about {} instructions, {}, and an SM keeps {} (sm.instruction_cache): loads \
                  of instructions are not modelled, so that L2 loads and time are too low; write out less (smaller tiles \
