@@ -69,7 +69,7 @@ pub struct CacheLookup {
     pub missing: u8,
     /// All sectors of the line that were there; 0 if it was not.
     pub present: u8,
-    /// A line that gave way to one that was not there, `u64::MAX` if none did, and its sectors that must be written back.
+    /// A line that gave way to one that was not there; `u64::MAX` if none did.
     pub evicted: u64,
     /// Its sectors that must be written back.
     pub dirty: u8,

@@ -46,8 +46,8 @@ pub struct LevelVolumes {
     pub l2_store_bytes: u64,
     /// Memory to L2: sectors that loads miss in L2; with a last-level cache, in that.
     pub dram_load_bytes: u64,
-    /// Memory to L2: sectors that complete others, which leave the L2 stored in part; in results of commands, also those
-    /// that would if all left at the end.
+    /// Memory to L2: sectors that are stored in part and leave the L2, for what they lack; in results of commands, also
+    /// those that would if all left at the end.
     pub dram_fill_bytes: u64,
     /// Memory to L2: sectors that come beside those that are asked for, as memory gives two at a time.
     pub dram_beside_bytes: u64,

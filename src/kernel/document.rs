@@ -129,7 +129,8 @@ record! {
         /// Variables to unroll over; each combination is a separate instruction.
         r#for: Named<Ranges>,
         /// One or several address expressions.
-        at: OneOrMany<Formula> [required: "for example `at: [\"a[x + 1, y]\"]`, and beside it `for`, `when` or `width`"],
+        at: OneOrMany<Formula> [required: "for example `at: [\"a[x + 1, y]\"]`, and beside it `for`, \
+            `when` or `width`"],
         /// Bytes touched from the element's address on; the element's size.
         width: Formula,
         /// Only where this holds.

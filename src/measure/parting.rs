@@ -151,8 +151,8 @@ impl Parting<'_> {
                 "neighbours",
                 analytic - simulated,
                 format!(
-                    "sectors whose neighbour nobody asks for: {analytic:.2} by the share of them in a wave, {simulated:.2} \
-                     of each load in the simulation, less what is asked for before it is lost"
+                    "sectors whose neighbour nobody asks for: {analytic:.2} by the share of them in a wave, \
+                     {simulated:.2} of each load in the simulation, less what is asked for before it is lost"
                 ),
             )],
             "l1_miss_rate" => {

@@ -32,7 +32,8 @@ record! {
         /// Columns whose empty cells are filled from other rows of the table.
         borrow: Named<BorrowDocument>,
         /// The device: an id or a file, or a column.
-        device: Choice [required: "for example `device: v100`, or by a column: `device: {column: gpu, names: {V100: v100}}`"],
+        device: Choice [required: "for example `device: v100`, or by a column: \
+            `device: {column: gpu, names: {V100: v100}}`"],
         /// The clock of the measurements: `1.87 GHz`, a formula in Hz, or {fitted: true}.
         clock: ClockDocument,
         /// The kernel: a name or a file, or a column.
@@ -42,9 +43,11 @@ record! {
         /// Parameters of the kernel, each as a column or a formula.
         params: Named<CellFormula>,
         /// How it was launched.
-        launch: LaunchDocument [required: "columns or formulas, for example `launch: {block: [block_x, block_y], registers: registers}`"],
+        launch: LaunchDocument [required: "columns or formulas, for example \
+            `launch: {block: [block_x, block_y], registers: registers}`"],
         /// What was measured: a quantity with its unit, as the heads of measurement files, and a column or formula.
-        measured: Named<CellFormula> [required: "quantities with their unit, and columns or formulas: `measured: {\"time [ms]\": time_ms}`"],
+        measured: Named<CellFormula> [required: "quantities with their unit, and columns or formulas: \
+            `measured: {\"time [ms]\": time_ms}`"],
         /// Times are compared per so many of these, for example time steps of a launch.
         per: CellFormula,
         /// Instructions that a thread issues for a work item, by class, as columns or formulas.
@@ -92,7 +95,8 @@ record! {
     /// How a row was launched.
     pub struct LaunchDocument, "`launch`" {
         /// Threads of a block along x, y, z, or a column with texts such as 32x8.
-        block: Many<CellFormula> [required: "columns or formulas along x, y, z, for example `block: [block_x, block_y]`"],
+        block: Many<CellFormula> [required: "columns or formulas along x, y, z, for example \
+            `block: [block_x, block_y]`"],
         /// Work items of a thread along x, y, z.
         fold: Many<CellFormula>,
         /// Blocks of the grid along x, y, z, instead of those of the kernel.

@@ -40,8 +40,8 @@ fn told(gap: &Gap) -> (String, &'static str) {
             let size = (size / 1024.0).ceil() as i64 * 1024;
             let message = format!(
                 "the code of a thread has about {} instructions, {}, and an SM keeps {} (sm.instruction_cache): loads \
-                 of instructions are not modelled, so that L2 loads and time are too low; write out less (smaller tiles \
-                 or folds, loops that stay loops)",
+                 of instructions are not modelled, so that L2 loads are too low, and the time where they decide; \
+                 write out less (smaller tiles or folds, loops that stay loops)",
                 significant(instructions.get().round()),
                 bytes(size),
                 bytes(capacity.cast_signed())
