@@ -9,6 +9,7 @@ use super::model::{Trace, TraceAccess, TraceKind};
 use super::numbering::number;
 use super::schedule::{Grouping, Lane, WarpShape, WarpSteps};
 
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
 /// How requests are formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coalescing {
