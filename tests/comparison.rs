@@ -116,10 +116,115 @@ fn endless_caches_load_what_is_distinct() {
     assert_eq!(config.sector, 32);
     assert_eq!(hierarchy.volumes_of(endless).dram_load_bytes, sectors(distinct.len()));
     assert_eq!(hierarchy.volumes_of(endless).dram_store_bytes, 0);
-    assert_eq!(hierarchy.dirty_of(endless), sectors(stored.len()));
+    assert_eq!(hierarchy.waiting_of(endless).dirty, sectors(stored.len()));
     assert_eq!(hierarchy.alone(), sectors(alone));
     // Less room can only lose more.
     let real = hierarchy.volumes();
     assert!(hierarchy.volumes_of(without_sets).dram_load_bytes >= sectors(distinct.len()));
     assert!(real.dram_load_bytes >= sectors(distinct.len()) && real.l2_load_bytes <= sectors(alone) * 2);
+}
+
+/// What both models say of a quantity, the analytic one first.
+fn of(found: &measure::Comparison, name: &str) -> [f64; 2] {
+    let q = found.quantities.iter().find(|q| *q.name() == name).unwrap();
+    [*q.analytic(), *q.simulated()]
+}
+
+fn compared(kernel: &Kernel, device: &Device, block: [i64; 3]) -> measure::Comparison {
+    let options = measure::CompareOptions { warm_waves: 2, ..Default::default() };
+    compare(&Estimator::new(kernel, device), Candidate::new(block, [1; 3]).unwrap(), options).unwrap()
+}
+
+/// A copy of every so manieth double, in waves of three SMs.
+fn strided(stride: u32, device: &[&str]) -> measure::Comparison {
+    let text = format!(
+        "wavecast: 1\nkernel: strided\nparams: {{N: 262144, S: {stride}}}\nfields: {{a: {{dtype: f64, size: S*N}}, b: \
+         {{like: a}}}}\ndomain: {{i: N}}\nloads: ['a[S*i]']\nstores: ['b[S*i]']\nwork: {{flops: 0}}\n\
+         launch: {{block: [[256]], registers: 16}}\n"
+    );
+    let kernel = load("strided", &text, &Options::default()).unwrap().kernels.remove(0);
+    let set: Vec<String> =
+        ["l2.effective=256KiB", "sm.count=3"].iter().chain(device).map(|&s| s.to_owned()).collect();
+    compared(&kernel, &device::find("a100", &set).unwrap(), [256, 1, 1])
+}
+
+#[test]
+fn sectors_that_are_stored_in_part_are_filled() {
+    for (stride, moved) in [(1, 16.0), (2, 48.0), (4, 96.0)] {
+        let found = strided(stride, &[]);
+        let ([load, simulated_load], [store, simulated_store]) =
+            (of(&found, "dram_load"), of(&found, "dram_store"));
+        assert!(
+            (simulated_load + simulated_store - moved).abs() < 0.02 * moved,
+            "{stride}: {simulated_load}"
+        );
+        assert!((load + store - moved).abs() < 0.02 * moved, "{stride}: {load} {store}");
+        // Every line is touched: what is fetched beside would be asked for as well.
+        assert!(found.quantities.iter().all(|q| *q.name() != "dram_beside"), "{stride}");
+    }
+    // Memory that can be written in part.
+    let found = strided(4, &["dram.fill=false"]);
+    for (a, b) in of(&found, "dram_load").into_iter().zip([32.0; 2]) {
+        assert!((a - b).abs() < 0.5, "{a}");
+    }
+}
+
+#[test]
+fn memory_gives_lone_sectors_with_their_neighbours() {
+    let found = strided(8, &[]);
+    for (name, expected) in
+        [("dram_load", 64.0), ("dram_store", 32.0), ("dram_beside", 32.0), ("l2_load", 32.0)]
+    {
+        let [analytic, simulated] = of(&found, name);
+        assert!((analytic - expected).abs() < 0.02 * expected, "{name}: {analytic}");
+        assert!((simulated - expected).abs() < 0.02 * expected, "{name}: {simulated}");
+    }
+}
+
+/// Gaps between elements are whole lines in the caches: a quarter of the elements takes as much of them.
+#[test]
+fn caches_hold_whole_lines() {
+    let text = "wavecast: 1\nkernel: twice\nparams: {N: 49152, S: 16}\nfields: {a: {dtype: f64, size: S*N}, b: {dtype: f64, \
+                size: N}}\ndomain: {i: N}\nbody: ['load a[S*i]', {loop: {k: 1..2}, body: ['load a[S*((i + 1024*k) % N)]']}, \
+                'store b[i]']\nwork: {flops: 0}\nlaunch: {block: [[256]], registers: 16}\n";
+    let kernel = load("twice", text, &Options::default()).unwrap().kernels.remove(0);
+    // A wave touches 6144 and 2048 more sectors of 32 bytes: 256 KiB, in lines of 128 bytes 1 MiB.
+    for (room, fits) in [("2MiB", true), ("512KiB", false)] {
+        let found = compared(&kernel, &small("a100", room), [256, 1, 1]);
+        let [_, simulated] = of(&found, "dram_load");
+        assert_eq!(simulated < 40.0, fits, "{room}: {simulated}");
+    }
+}
+
+#[test]
+fn an_l1_keeps_what_all_blocks_load() {
+    let text = "wavecast: 1\nkernel: sum\nparams: {N: 262144}\nfields: {atoms: {dtype: f32, size: 128}, e: {dtype: f32, size: \
+                N}}\ndomain: {i: N}\nbody: [{loop: {k: 0..127}, body: ['load atoms[k]']}, 'store e[i]']\n\
+                work: {flops: 128}\nlaunch: {block: [[128]], registers: 16}\n";
+    let kernel = load("sum", text, &Options::default()).unwrap().kernels.remove(0);
+    let found = compared(&kernel, &small("a100", "64KiB"), [128, 1, 1]);
+    // Each block by itself would load 512 B for its 128 threads.
+    let [analytic, simulated] = of(&found, "l2_load");
+    assert!(analytic < 0.05 * 4.0 && simulated < 0.05 * 4.0, "{analytic} {simulated}");
+}
+
+#[test]
+fn a_last_level_cache_is_simulated() {
+    let kernel = kernel("star3d7", &["NX=64", "NY=64", "NZ=24"]);
+    let on = |llc: &str| {
+        let set = ["l2.effective=64KiB", "sm.count=3", llc].map(str::to_owned);
+        compared(&kernel, &device::find("mi300x", &set).unwrap(), [64, 4, 1])
+    };
+    let (large, tiny) = (on("llc.capacity=64MiB"), on("llc.capacity=64KiB"));
+    // All arrays fit, and an earlier launch left them there.
+    for quantity in ["dram_load", "dram_store"] {
+        let [analytic, simulated] = of(&large, quantity);
+        assert!(analytic < 0.1 && simulated < 0.1, "{quantity}: {analytic} {simulated}");
+        let [_, simulated] = of(&tiny, quantity);
+        assert!(simulated > 7.0, "{quantity}: {simulated}");
+    }
+    // The L2 above it is the same.
+    assert_eq!(of(&large, "llc_load"), of(&tiny, "llc_load"));
+    assert!(of(&large, "llc_load")[1] > 7.0);
+    assert!(strided(2, &[]).quantities.iter().all(|q| !q.name().starts_with("llc")));
 }

@@ -313,6 +313,35 @@ fn many_rows_are_no_matter() {
 }
 
 #[test]
+fn what_is_missing_in_a_set_file_is_written_out() {
+    let set = "wavecast-set: 1\nid: a\ndata: a.csv\ndevice: v100\nkernel: a.yaml\nlaunch: {block: [bx]}\n\
+               measured: {'time [us]': t}\n";
+    assert!(SetFile::read("a.yaml", set).is_ok());
+    for (key, example) in [
+        ("id", "id: blur"),
+        ("data", "data: blur.csv"),
+        ("device", "device: {column: gpu, names: {V100: v100}}"),
+        ("kernel", "kernel: blur.kernel.yaml"),
+        ("launch", "launch: {block: [block_x, block_y], registers: registers}"),
+        ("measured", "measured: {\"time [ms]\": time_ms}"),
+    ] {
+        let without: String =
+            set.lines().filter(|l| !l.starts_with(&format!("{key}:"))).map(|l| format!("{l}\n")).collect();
+        let told = SetFile::read("a.yaml", &without).unwrap_err().to_string();
+        assert!(told.contains(&format!("needs the key `{key}`")), "{told}");
+        assert!(told.contains(example) && !told.contains("docs/"), "{told}");
+    }
+    // The example that is shown is understood.
+    let shown =
+        set.replace("launch: {block: [bx]}", "launch: {block: [block_x, block_y], registers: registers}");
+    assert!(SetFile::read("a.yaml", &shown).is_ok());
+    let told = SetFile::read("a.yaml", &set.replace('\'', "")).unwrap_err().to_string();
+    assert!(told.contains("quote keys") && told.contains("{\"time [us]\": t}"), "{told}");
+    assert!(told.contains("or write each key on a line of its own"), "{told}");
+    assert!(SetFile::read("a.yaml", &set.replace("{'time [us]': t}", "\n  time [us]: t")).is_ok());
+}
+
+#[test]
 fn sets_that_come_with_wavecast_are_understood() {
     let mut count = 0;
     for entry in std::fs::read_dir(root().join("sets")).unwrap() {

@@ -61,16 +61,25 @@ impl CacheShape {
 }
 
 /// What a request found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheLookup {
     /// Whether the line was there, with all its sectors that were asked for.
     pub hit: bool,
     /// Sectors that were not there.
     pub missing: u8,
-    /// A line that gave way, and its sectors that must be written back; 0 sectors if none did.
+    /// All sectors of the line that were there; 0 if it was not.
+    pub present: u8,
+    /// A line that gave way to one that was not there; `u64::MAX` if none did.
     pub evicted: u64,
     /// Its sectors that must be written back.
     pub dirty: u8,
+}
+
+impl Default for CacheLookup {
+    /// Nothing was there, and nothing gave way.
+    fn default() -> Self {
+        Self { hit: false, missing: 0, present: 0, evicted: u64::MAX, dirty: 0 }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -108,9 +117,9 @@ impl SectoredCache {
             Some(way) => {
                 self.memory.used(set, way, false);
                 let entry = &mut self.entries[set * self.ways + way];
-                let missing = sectors & !entry.valid;
+                let (missing, present) = (sectors & !entry.valid, entry.valid);
                 entry.valid |= sectors;
-                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
+                CacheLookup { hit: missing == 0, missing, present, ..CacheLookup::default() }
             }
             None => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, 0) },
         }
@@ -125,12 +134,12 @@ impl SectoredCache {
             Some(way) => {
                 self.memory.used(set, way, false);
                 let entry = &mut self.entries[set * self.ways + way];
-                let missing = sectors & !entry.valid;
+                let (missing, present) = (sectors & !entry.valid, entry.valid);
                 if back {
                     entry.valid |= sectors;
                     entry.dirty |= sectors;
                 }
-                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
+                CacheLookup { hit: missing == 0, missing, present, ..CacheLookup::default() }
             }
             None if back => CacheLookup { missing: sectors, ..self.bring(set, line, sectors, sectors) },
             None => CacheLookup { missing: sectors, ..CacheLookup::default() },
@@ -156,12 +165,23 @@ impl SectoredCache {
         let entry = &mut self.entries[set * self.ways + way];
         let before = std::mem::replace(entry, Entry { line, valid, dirty });
         self.memory.used(set, way, true);
-        CacheLookup { hit: false, missing: 0, evicted: before.line, dirty: before.dirty }
+        CacheLookup { evicted: before.line, dirty: before.dirty, ..CacheLookup::default() }
     }
 
     /// Sectors that wait to be written back.
     pub fn dirty_sectors(&self) -> u64 {
         self.entries.iter().map(|e| u64::from(e.dirty.count_ones())).sum()
+    }
+
+    /// Lines with sectors that wait to be written back, and which.
+    pub(super) fn dirty_lines(&self) -> impl Iterator<Item = (u64, u8)> + '_ {
+        self.entries.iter().filter(|e| e.dirty != 0).map(|e| (e.line, e.dirty))
+    }
+
+    /// Sectors of a line that wait to be written back.
+    pub(super) fn dirty_of(&self, line: u64) -> u8 {
+        let set = self.shape.geometry.set(line) as usize;
+        self.find(set, line).map_or(0, |way| self.entries[set * self.ways + way].dirty)
     }
 
     /// What it is.

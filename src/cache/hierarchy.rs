@@ -1,4 +1,5 @@
-//! An L1 cache of each SM over a shared L2 cache, sector by sector, driven by blocks in their order.
+//! An L1 cache of each SM over a shared L2 cache and perhaps another one, sector by sector, driven by blocks in their
+//! order. An L1 keeps what it has while blocks come and go.
 
 use std::collections::VecDeque;
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 use super::WritePolicy;
 use super::array::CacheShape;
 use super::ideal::{AnyCache, CacheKind, Ideal};
+use super::level::{Level, Moved};
 use crate::trace::TraceKind;
 use crate::trace::coalesce::{LineRequest, Requests};
 
@@ -24,6 +26,12 @@ pub struct HierarchyConfig {
     pub blocks_per_sm: u32,
     /// Bytes of a sector.
     pub sector: u64,
+    /// A cache between L2 and memory.
+    pub llc: Option<CacheShape>,
+    /// Whether sectors that leave the L2 stored in part are completed first.
+    pub fill: bool,
+    /// Whether memory gives two sectors where one is asked for.
+    pub pairs: bool,
 }
 
 /// Bytes at each boundary.
@@ -36,10 +44,21 @@ pub struct LevelVolumes {
     pub l2_load_bytes: u64,
     /// L1 to L2: sectors that are written.
     pub l2_store_bytes: u64,
-    /// Memory to L2: sectors that loads miss in L2.
+    /// Memory to L2: sectors that loads miss in L2; with a last-level cache, in that.
     pub dram_load_bytes: u64,
+    /// Memory to L2: sectors that are stored in part and leave the L2, for what they lack; in results of commands, also
+    /// those that would if all left at the end.
+    pub dram_fill_bytes: u64,
+    /// Memory to L2: sectors that come beside those that are asked for, as memory gives two at a time.
+    pub dram_beside_bytes: u64,
     /// L2 to memory: sectors that are written back; in results of commands, those too that are still in L2 at the end.
     pub dram_store_bytes: u64,
+    /// What loads miss in L2 where there is a last-level cache.
+    pub llc_load_bytes: u64,
+    /// Sectors that complete others on their way to a last-level cache.
+    pub llc_fill_bytes: u64,
+    /// What L2 writes back where there is a last-level cache.
+    pub llc_store_bytes: u64,
     /// Blocks that have ended.
     pub blocks: u64,
 }
@@ -53,16 +72,37 @@ impl LevelVolumes {
             l2_load_bytes: self.l2_load_bytes - before.l2_load_bytes,
             l2_store_bytes: self.l2_store_bytes - before.l2_store_bytes,
             dram_load_bytes: self.dram_load_bytes - before.dram_load_bytes,
+            dram_fill_bytes: self.dram_fill_bytes - before.dram_fill_bytes,
+            // What came before and is asked for now is no longer beside.
+            dram_beside_bytes: self.dram_beside_bytes.saturating_sub(before.dram_beside_bytes),
             dram_store_bytes: self.dram_store_bytes - before.dram_store_bytes,
+            llc_load_bytes: self.llc_load_bytes - before.llc_load_bytes,
+            llc_fill_bytes: self.llc_fill_bytes - before.llc_fill_bytes,
+            llc_store_bytes: self.llc_store_bytes - before.llc_store_bytes,
             blocks: self.blocks - before.blocks,
         }
     }
 
-    /// With what L2 still has to write back.
+    /// With what L2 still has to write back and to complete.
     #[must_use]
-    pub fn with_dirty(self, bytes: u64) -> Self {
-        Self { dram_store_bytes: self.dram_store_bytes + bytes, ..self }
+    pub fn with_waiting(self, waiting: Waiting) -> Self {
+        Self {
+            dram_store_bytes: self.dram_store_bytes + waiting.dirty,
+            dram_fill_bytes: self.dram_fill_bytes + waiting.open,
+            ..self
+        }
     }
+}
+
+/// What caches have not written back yet, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// Sectors that wait in the L2.
+    pub dirty: u64,
+    /// Those that would have to be completed first.
+    pub open: u64,
+    /// Sectors that wait in the L2 or in a last-level cache.
+    pub dirty_anywhere: u64,
 }
 
 /// The machine at work. Blocks are made when they start and dropped when they end. Several machines with caches of
@@ -80,7 +120,8 @@ pub struct Hierarchy {
 struct Machine {
     l1: Vec<AnyCache>,
     l1_kind: CacheKind,
-    l2: AnyCache,
+    l2: Level,
+    llc: Option<Level>,
     sector: u64,
     volumes: LevelVolumes,
 }
@@ -96,18 +137,25 @@ impl Hierarchy {
     /// With empty caches.
     pub fn new(config: &HierarchyConfig) -> Self {
         let mut all = Self { config: config.clone(), machines: Vec::new(), alone: None };
-        all.add(CacheKind::Real, CacheKind::Real);
+        all.add_over(CacheKind::Real, CacheKind::Real, config.llc.as_ref());
         all
     }
 
-    /// Adds a machine with empty caches of other kinds, which sees what comes from now on. Its number.
+    /// Adds a machine with empty caches of other kinds over memory, which sees what comes from now on. Its number.
     pub fn add(&mut self, l1: CacheKind, l2: CacheKind) -> usize {
-        let sms = self.config.sms.max(1) as usize;
+        self.add_over(l1, l2, None)
+    }
+
+    fn add_over(&mut self, l1: CacheKind, l2: CacheKind, llc: Option<&CacheShape>) -> usize {
+        let (config, sms) = (&self.config, self.config.sms.max(1) as usize);
+        let pairs = config.pairs;
+        let level = |shape, kind, does| Level::new(shape, kind, config.sector, does);
         self.machines.push(Machine {
-            l1: vec![AnyCache::new(&self.config.l1, l1); sms],
+            l1: vec![AnyCache::new(&config.l1, l1); sms],
             l1_kind: l1,
-            l2: AnyCache::new(&self.config.l2, l2),
-            sector: self.config.sector,
+            l2: level(&config.l2, l2, [config.fill, pairs && llc.is_none()]),
+            llc: llc.map(|shape| level(shape, CacheKind::Real, [false, pairs])),
+            sector: config.sector,
             volumes: LevelVolumes::default(),
         });
         self.machines.len() - 1
@@ -140,14 +188,17 @@ impl Hierarchy {
         self.machines[machine].volumes
     }
 
-    /// Sectors that wait in L2 to be written back, in bytes.
-    pub fn dirty(&self) -> u64 {
-        self.dirty_of(0)
+    /// What waits to be written back.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting_of(0)
     }
 
     /// The same of a machine that was added.
-    pub fn dirty_of(&self, machine: usize) -> u64 {
-        self.machines[machine].l2.dirty_sectors() * self.machines[machine].sector
+    pub fn waiting_of(&self, machine: usize) -> Waiting {
+        let Machine { l2, llc, sector, .. } = &self.machines[machine];
+        let dirty = l2.dirty_sectors();
+        let anywhere = llc.as_ref().map_or(dirty, |llc| llc.dirty_sectors() + l2.dirty_here_alone(llc));
+        Waiting { dirty: dirty * sector, open: l2.open_sectors() * sector, dirty_anywhere: anywhere * sector }
     }
 
     /// Runs blocks in their order: they go round the SMs, and an SM that is done with one gets the next.
@@ -192,9 +243,12 @@ impl Hierarchy {
     fn step(&mut self, sm: usize, block: &mut Running, warp: usize) {
         let Some(at) = block.advance(warp) else { return };
         let Running { requests: all, alone, .. } = block;
-        for &request in all.of_step(&all.warps[warp], at) {
+        for place in all.places_of_step(&all.warps[warp], at) {
+            let request = all.requests[place];
             let line = all.lines[request.line as usize];
-            self.machines.iter_mut().for_each(|m| m.request(sm, line, request));
+            // Without bytes, sectors are taken to be accessed as a whole.
+            let bytes = all.bytes.get(place).copied().unwrap_or(u128::MAX);
+            self.machines.iter_mut().for_each(|m| m.request(sm, line, request, bytes));
             if let Some(bytes) = &mut self.alone {
                 match request.kind {
                     TraceKind::Load => {
@@ -214,7 +268,7 @@ impl Machine {
         u64::from(sectors.count_ones()) * self.sector
     }
 
-    fn request(&mut self, sm: usize, line: u64, request: LineRequest) {
+    fn request(&mut self, sm: usize, line: u64, request: LineRequest, bytes: u128) {
         match request.kind {
             TraceKind::Barrier => {}
             TraceKind::Load => {
@@ -222,26 +276,56 @@ impl Machine {
                 let missing = self.l1[sm].read(line, request.sectors).missing;
                 if missing != 0 {
                     self.volumes.l2_load_bytes += self.bytes(missing);
-                    let found = self.l2.read(line, missing);
-                    self.volumes.dram_load_bytes += self.bytes(found.missing);
-                    self.volumes.dram_store_bytes += self.bytes(found.dirty);
+                    let moved = self.l2.read(line, missing);
+                    self.below_l2(line, moved);
                 }
             }
-            TraceKind::Store | TraceKind::Atomic => {
-                // Written through; an atomic is done in L2, and what L1 has of it is stale.
-                if request.kind == TraceKind::Store {
-                    self.l1[sm].write(line, request.sectors);
-                } else {
-                    self.l1[sm].invalidate(line, request.sectors);
-                }
+            TraceKind::Store => {
+                // Written through.
+                self.l1[sm].write(line, request.sectors);
                 self.volumes.l2_store_bytes += self.bytes(request.sectors);
-                let found = self.l2.write(line, request.sectors);
-                self.volumes.dram_store_bytes += self.bytes(found.dirty);
-                if request.kind == TraceKind::Atomic {
-                    self.volumes.dram_load_bytes += self.bytes(found.missing);
-                }
+                let moved = self.l2.write(line, request.sectors, bytes);
+                self.below_l2(line, moved);
+            }
+            TraceKind::Atomic => {
+                // Done in L2, and what L1 has of it is stale.
+                self.l1[sm].invalidate(line, request.sectors);
+                self.volumes.l2_store_bytes += self.bytes(request.sectors);
+                let moved = self.l2.change(line, request.sectors);
+                self.below_l2(line, moved);
             }
         }
+    }
+
+    /// Counts what the L2 asks for and gives away, and hands it on.
+    fn below_l2(&mut self, line: u64, moved: Moved) {
+        if moved.load | moved.back == 0 {
+            return;
+        }
+        let Some(llc) = &mut self.llc else {
+            self.volumes.dram_fill_bytes += self.bytes(moved.fill);
+            return self.at_memory(moved);
+        };
+        let asked = (moved.load != 0).then(|| llc.read(line, moved.load));
+        let filled = (moved.fill != 0).then(|| llc.read(moved.gone, moved.fill));
+        let stored = (moved.back != 0).then(|| llc.write(moved.gone, moved.back, u128::MAX));
+        self.volumes.llc_load_bytes += self.bytes(moved.load);
+        self.volumes.llc_fill_bytes += self.bytes(moved.fill);
+        self.volumes.llc_store_bytes += self.bytes(moved.back);
+        if let Some(Moved { load, .. }) = filled {
+            // What fills is told apart from what is asked for, also at memory.
+            self.volumes.dram_fill_bytes += self.bytes(load);
+        }
+        let filled = filled.map(|f| Moved { load: 0, known: 0, ..f });
+        [asked, filled, stored].into_iter().flatten().for_each(|m| self.at_memory(m));
+    }
+
+    fn at_memory(&mut self, moved: Moved) {
+        self.volumes.dram_load_bytes += self.bytes(moved.load);
+        self.volumes.dram_store_bytes += self.bytes(moved.back);
+        // What came beside and is asked for now was counted then.
+        self.volumes.dram_beside_bytes += self.bytes(moved.beside);
+        self.volumes.dram_beside_bytes -= self.bytes(moved.known);
     }
 }
 

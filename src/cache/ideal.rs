@@ -43,9 +43,9 @@ impl Ideal {
             Some(&at) => {
                 self.touch(at);
                 let slot = &mut self.slots[at as usize];
-                let missing = sectors & !slot.valid;
+                let (missing, present) = (sectors & !slot.valid, slot.valid);
                 slot.valid |= sectors;
-                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
+                CacheLookup { hit: missing == 0, missing, present, ..CacheLookup::default() }
             }
             None => CacheLookup { missing: sectors, ..self.bring(line, sectors, 0) },
         }
@@ -58,12 +58,12 @@ impl Ideal {
             Some(&at) => {
                 self.touch(at);
                 let slot = &mut self.slots[at as usize];
-                let missing = sectors & !slot.valid;
+                let (missing, present) = (sectors & !slot.valid, slot.valid);
                 if back {
                     slot.valid |= sectors;
                     slot.dirty |= sectors;
                 }
-                CacheLookup { hit: missing == 0, missing, ..CacheLookup::default() }
+                CacheLookup { hit: missing == 0, missing, present, ..CacheLookup::default() }
             }
             None if back => CacheLookup { missing: sectors, ..self.bring(line, sectors, sectors) },
             None => CacheLookup { missing: sectors, ..CacheLookup::default() },
@@ -75,6 +75,16 @@ impl Ideal {
         if let Some(&at) = self.places.get(&line) {
             self.slots[at as usize].valid &= !sectors;
         }
+    }
+
+    /// Lines with sectors that wait to be written back, and which.
+    pub(super) fn dirty_lines(&self) -> impl Iterator<Item = (u64, u8)> + '_ {
+        self.slots.iter().filter(|s| s.dirty != 0).map(|s| (s.line, s.dirty))
+    }
+
+    /// Sectors of a line that wait to be written back.
+    pub(super) fn dirty_of(&self, line: u64) -> u8 {
+        self.places.get(&line).map_or(0, |&at| self.slots[at as usize].dirty)
     }
 
     /// Sectors that wait to be written back.
@@ -181,6 +191,22 @@ impl AnyCache {
         match self {
             AnyCache::Real(cache) => cache.invalidate(line, sectors),
             AnyCache::Ideal(cache) => cache.invalidate(line, sectors),
+        }
+    }
+
+    /// Lines with sectors that wait to be written back, and which.
+    pub(super) fn dirty_lines(&self) -> Box<dyn Iterator<Item = (u64, u8)> + '_> {
+        match self {
+            AnyCache::Real(cache) => Box::new(cache.dirty_lines()),
+            AnyCache::Ideal(cache) => Box::new(cache.dirty_lines()),
+        }
+    }
+
+    /// Sectors of a line that wait to be written back.
+    pub(super) fn dirty_of(&self, line: u64) -> u8 {
+        match self {
+            AnyCache::Real(cache) => cache.dirty_of(line),
+            AnyCache::Ideal(cache) => cache.dirty_of(line),
         }
     }
 

@@ -6,12 +6,13 @@ pub mod experiment;
 mod hierarchy;
 mod hot;
 mod ideal;
+mod level;
 mod replacement;
 mod simulate;
 mod statistics;
 
 pub use array::{CacheLookup, CacheShape, SectoredCache, WritePolicy};
-pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes};
+pub use hierarchy::{Hierarchy, HierarchyConfig, LevelVolumes, Waiting};
 pub use hot::{HotInstruction, HotLine, HotSpots, MissCounts};
 pub use ideal::{CacheKind, Ideal};
 pub use replacement::Replacement;

@@ -19,6 +19,9 @@ const MOST_BYTES: usize = 1 << 20;
 /// The code of what is wrong with one.
 const CODE: &str = "curves";
 
+/// What to do about a curve file that cannot be read.
+const HELP: &str = "`wavecast fit` writes such files: change one of those, and keep its keys";
+
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
     let mut sources = Sources::new();
@@ -73,7 +76,7 @@ fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<
         let below = below.map_err(|e| vec![Diagnostic::global(CODE, e.to_string())])?;
         lay_under(&mut own, tree(id, &below, sources)?);
     }
-    let fit: Fit = from_tree(&own, CODE).map_err(|e| vec![e.help("see docs/fits.md")])?;
+    let fit: Fit = from_tree(&own, CODE).map_err(|e| vec![e.help(HELP)])?;
     match fit.version {
         1 => Ok(fit),
         other => {
@@ -93,7 +96,7 @@ pub(super) fn tree(name: &str, text: &str, sources: &mut Sources) -> Result<Node
     }
     <[Node; 1]>::try_from(documents).map(|[document]| document).map_err(|documents| {
         let message = format!("a curve file holds one document, this one {}", documents.len());
-        vec![Diagnostic::error(CODE, Span::new(file, 0..0), message).help("see docs/fits.md")]
+        vec![Diagnostic::error(CODE, Span::new(file, 0..0), message).help(HELP)]
     })
 }
 

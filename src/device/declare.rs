@@ -1,5 +1,9 @@
 //! How sections and words of a device file are declared: once, for their types, their decoding and their schema.
 
+/// What to do about a key that a device file lacks.
+pub(super) const MISSING: &str = "`wavecast devices show a100` prints a file with all keys; `inherit: a100-40gb` takes those \
+                                  that are missing from another device";
+
 /// Declares a mapping of the device format: required keys, then optional ones. From outside they can be read, not
 /// changed, so that a device is what was checked when it was read.
 macro_rules! section {
@@ -42,7 +46,10 @@ macro_rules! section {
                 // Each key is read before the first failure counts, so that every fault is reported.
                 $( let $field = match node.get(stringify!($field)) {
                     Some(value) => Decode::decode(value, decoder),
-                    None => { decoder.missing_key(node, $what, stringify!($field)); None }
+                    None => {
+                        decoder.missing_key(node, $what, stringify!($field), $crate::device::declare::MISSING);
+                        None
+                    }
                 }; )*
                 $( let $optional = match node.get(stringify!($optional)) {
                     Some(value) => Some(<$optional_type as Decode>::decode(value, decoder)),

@@ -135,6 +135,8 @@ section! {
         /// Warp schedulers.
         schedulers: Sourced<Count>,
         [optional]
+        /// Code that is kept near: beyond it, instructions come from the L2.
+        instruction_cache: Sourced<Size>,
     }
 }
 
@@ -328,6 +330,25 @@ impl Decode for BTreeMap<String, SourceText> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let named = Named::<SourceText>::decode(node, decoder)?;
         Some(named.0.into_iter().map(|(name, source)| (name.value, source)).collect())
+    }
+}
+
+impl Architecture {
+    /// Bytes of an instruction in the code of a kernel; the most that one takes where they differ.
+    pub fn instruction_bytes(self) -> u64 {
+        match self {
+            Architecture::Volta
+            | Architecture::Turing
+            | Architecture::Ampere
+            | Architecture::Ada
+            | Architecture::Hopper => 16,
+            // Those of AMD take 4 or 8, with a constant 12.
+            Architecture::Fermi
+            | Architecture::Cdna1
+            | Architecture::Cdna2
+            | Architecture::Cdna3
+            | Architecture::Rdna2 => 8,
+        }
     }
 }
 

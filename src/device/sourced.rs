@@ -63,7 +63,12 @@ impl<T: Quantity> Decode for Sourced<T> {
             }
         }
         for key in ["value", "source"].into_iter().filter(|k| node.get(k).is_none()) {
-            decoder.missing_key(node, "a number", key);
+            decoder.missing_key(
+                node,
+                "a number",
+                key,
+                "a number is written as {value: 1.41 GHz, source: NAME}, and `sources` says what NAME is",
+            );
         }
         Some(Sourced { value: value?, source: source?, note, inherited, span: node.span })
     }

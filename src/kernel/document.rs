@@ -15,9 +15,9 @@ record! {
     /// domain, and the launches to consider.
     pub struct KernelDoc, "a kernel document" {
         /// Version of the format; 1.
-        wavecast: Spanned<i64> [required],
+        wavecast: Spanned<i64> [required: "write `wavecast: 1`, the version of the format"],
         /// Name of the kernel.
-        kernel: Spanned<String> [required],
+        kernel: Spanned<String> [required: "its name, for example `kernel: copy`"],
         /// One line on what it is and where it comes from.
         about: String,
         /// Named integers; each may use others. `--set NAME=VALUE` overrides.
@@ -25,9 +25,9 @@ record! {
         /// Constant integer tables, indexed as `c[q][0]`.
         tables: Named<TableDoc>,
         /// The arrays.
-        fields: Named<FieldDoc> [required],
+        fields: Named<FieldDoc> [required: "the arrays, for example `fields: {a: {dtype: f64, size: 4096}}`"],
         /// The axes and their extents in work items, fastest first.
-        domain: Ordered [required],
+        domain: Ordered [required: "its work items, fastest axis first, for example `domain: {x: NX, y: NY}`"],
         /// What each work item or thread loads.
         loads: Vec<AccessDoc>,
         /// What each work item or thread stores.
@@ -119,7 +119,7 @@ record! {
         /// Only for blocks of so many threads.
         threads: Formula,
         /// Registers of a thread.
-        value: Formula [required],
+        value: Formula [required: "an entry of `registers` is written as {fold: [2, 1, 1], value: 40}"],
     }
 }
 
@@ -129,7 +129,8 @@ record! {
         /// Variables to unroll over; each combination is a separate instruction.
         r#for: Named<Ranges>,
         /// One or several address expressions.
-        at: OneOrMany<Formula> [required],
+        at: OneOrMany<Formula> [required: "for example `at: [\"a[x + 1, y]\"]`, and beside it `for`, \
+            `when` or `width`"],
         /// Bytes touched from the element's address on; the element's size.
         width: Formula,
         /// Only where this holds.

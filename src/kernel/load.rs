@@ -117,7 +117,10 @@ fn load_all(
         let message = "there is no kernel document in this text";
         errors.push(
             Diagnostic::error("empty", Span::new(file, 0..0), message)
-                .help("see docs/kernels.md for an example"),
+                .help(
+                    "the shortest one: {wavecast: 1, kernel: copy, fields: {a: {dtype: f64, size: 4096}}, domain: {x: 4096}, \
+                     loads: [\"a[x]\"]}",
+                ),
         );
     }
     let mut kernels = Vec::new();

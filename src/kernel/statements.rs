@@ -17,7 +17,7 @@ record! {
         /// Variables to unroll over; each combination is a separate instruction.
         r#for: Named<Ranges>,
         /// One or several statements `load EXPR`, `store EXPR`, `atomic EXPR`.
-        at: OneOrMany<AccessStatement> [required],
+        at: OneOrMany<AccessStatement> [required: "for example `at: [\"load a[x]\", \"store b[x]\"]`"],
         /// Bytes touched from the element's address on; the element's size.
         width: Formula,
         /// Only where this holds.
@@ -29,9 +29,9 @@ record! {
     /// A serial loop in the thread.
     pub struct LoopDoc, "a loop" {
         /// The variable and its range.
-        r#loop: Named<LoopRangeDoc> [required],
+        r#loop: Named<LoopRangeDoc> [required: "for example `loop: {k: 0..K-1}`"],
         /// What is repeated.
-        body: Vec<StatementDoc> [required],
+        body: Vec<StatementDoc> [required: "what is done in each iteration, for example `body: [\"load a[k]\"]`"],
     }
 }
 
@@ -39,9 +39,9 @@ record! {
     /// Bounds of a loop.
     pub struct LoopBoundsDoc, "a loop range" {
         /// First value.
-        from: Formula [required],
+        from: Formula [required: "the first value, for example `{from: 0, to: N - 1}`"],
         /// Last value that may occur.
-        to: Formula [required],
+        to: Formula [required: "the last value that may occur, for example `{from: 0, to: N - 1}`"],
         /// Distance; 1.
         step: Formula,
         /// How many iterations are enough to look at, as the author sees it. Results are those of the whole loop, with it or without.
@@ -58,7 +58,7 @@ record! {
         /// Only where this holds; a condition on parameters and variables.
         when: Formula,
         /// What is written out.
-        body: Vec<StatementDoc> [required],
+        body: Vec<StatementDoc> [required: "statements, for example `body: [\"load a[x]\", \"store b[x]\"]`"],
     }
 }
 

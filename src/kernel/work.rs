@@ -46,7 +46,8 @@ classes! {
     Convert = "convert", " Conversions between types of numbers.";
     Control = "control", " Branches, barriers and votes.";
     Shared = "shared", " Loads, stores and atomics of shared memory.";
-    Global = "global", " Loads, stores and atomics of global and local memory.";
+    Global = "global", " Loads, stores and atomics of global memory.";
+    Local = "local", " Loads and stores of local memory: spilled registers, arrays that are indexed at run time.";
 }
 
 /// How many classes there are.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, WritePolicy};
+use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, Waiting, WritePolicy};
 use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::MeasuredQuantity as Measured;
@@ -13,7 +13,7 @@ use crate::readable::readable;
 use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::traffic::{Caches, l1_capacity};
+use crate::traffic::{Caches, MemoryVolumes, l1_capacity};
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -126,19 +126,28 @@ pub fn hierarchy_of(
     let shape = |bytes: u64, line: u64, write: WritePolicy| {
         CacheShape::new(CacheGeometry::new(bytes, line, ways, "hash")?, Replacement::Lru, write)
     };
+    let sector = (line / 8).max(32).min(line);
+    let llc = device
+        .llc
+        .as_ref()
+        .map(|llc| shape(whole(llc.capacity.value.0 as f64, line, ways), line, WritePolicy::BackAllocate));
     Ok(HierarchyConfig {
         l1: shape(whole(l1_bytes, line, ways), line, WritePolicy::ThroughNoAllocate)?,
         l2: shape(whole(l2.effective.value.0 as f64, line, ways), line, WritePolicy::BackAllocate)?,
         sms: u32::try_from(device.sm.count.value.0).map_err(|_| "too many SMs".to_owned())?,
         blocks_per_sm: u32::try_from(blocks_per_sm).map_err(|_| "too many blocks".to_owned())?,
-        sector: (line / 8).max(32).min(line),
+        sector,
+        llc: llc.transpose()?,
+        fill: device.dram.fill.value.0,
+        // Memory that is fetched in larger pieces than sectors is not simulated.
+        pairs: device.dram.fetch.value.0 == sector,
     })
 }
 
-/// The caches of a device with so many blocks on each SM, which have so many bytes of shared memory.
+/// L1 and L2 of a device with so many blocks on each SM, which have so many bytes of shared memory.
 pub fn hierarchy(device: &Device, blocks_per_sm: u64, shared_bytes: u64) -> Result<HierarchyConfig, String> {
     let left = (device.l1.capacity.value.0 as f64) - (shared_bytes * blocks_per_sm) as f64;
-    hierarchy_of(device, blocks_per_sm, left, 16)
+    Ok(HierarchyConfig { llc: None, ..hierarchy_of(device, blocks_per_sm, left, 16)? })
 }
 
 /// Predicts and simulates a launch.
@@ -171,18 +180,19 @@ pub fn compare(
         simulation.hierarchy.next_launch();
     }
     simulation.run(start - warm..start)?;
-    let (before, dirty) = (simulation.hierarchy.volumes(), simulation.hierarchy.dirty());
+    let (before, waited) = (simulation.hierarchy.volumes(), simulation.hierarchy.waiting());
     let measuring = machines.map(|m| m.begin(&mut simulation.hierarchy));
     simulation.run(start..start + wave)?;
     let volumes = simulation.hierarchy.volumes().since(&before);
-    let stored = volumes.dram_store_bytes as f64 + simulation.hierarchy.dirty() as f64 - dirty as f64;
+    let waits = simulation.hierarchy.waiting();
     let boxes = blocks_of_wave(launch.sizes.grid, start.cast_signed(), wave.cast_signed());
     let program = crate::launch::Program::placed(kernel, candidate)
         .and_then(|p| p.at(launch))
         .map_err(|e| Unpredicted::Infeasible(Infeasible::Address(e)))?;
     let items = work_items(kernel, launch, &program, &boxes).max(1.0);
     let steps = measuring.map(|m| m.end(&simulation.hierarchy, items));
-    let found = Simulated { volumes, stored, items, steps, cut: warm < reach.min(start) };
+    let cut = warm < reach.min(start);
+    let found = Simulated { volumes, waiting: [waited, waits], items, steps, cut, llc: config.llc.is_some() };
     let mut quantities = quantities(&prediction, &found);
     if earlier == Earlier::TooLong {
         for quantity in quantities.iter_mut().filter(|q| q.name.starts_with("dram")) {
@@ -222,11 +232,14 @@ enum Earlier {
 
 fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u64) -> Earlier {
     let v = &prediction.volumes;
-    let level = v.llc.as_ref().unwrap_or(&v.dram);
-    let kept = level.load.reuse_launch + level.store.kept;
-    let all = level.load.compulsory + level.store.compulsory + level.store.kept;
+    // Of a last-level cache, too.
+    let saves = |level: &MemoryVolumes| {
+        let kept = level.load.reuse_launch + level.store.kept;
+        let all = level.load.compulsory + level.store.compulsory + level.store.kept;
+        kept > all * LITTLE
+    };
     match caches {
-        Caches::Warm if kept > all * LITTLE => {
+        Caches::Warm if saves(&v.dram) || v.llc.as_ref().is_some_and(saves) => {
             let short = blocks <= wave.saturating_mul(MOST_EARLIER);
             if short { Earlier::Simulated } else { Earlier::TooLong }
         }
@@ -235,10 +248,11 @@ fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u6
 }
 
 /// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a
-/// plane would find nothing of the rows before it.
+/// plane would find nothing of the rows before it. Of a plane with one row it is the middle of the row.
 fn middle([nx, ny, nz]: [u64; 3], wave: u64) -> u64 {
     let plane = nx.saturating_mul(ny);
-    let centre = (nz / 2).saturating_mul(plane).saturating_add(ny / 2 * nx);
+    let row = if ny == 1 { nx / 2 } else { ny / 2 * nx };
+    let centre = (nz / 2).saturating_mul(plane).saturating_add(row);
     let start = centre.saturating_sub(wave / 2);
     start.min(plane.saturating_mul(nz).saturating_sub(wave))
 }
@@ -251,47 +265,111 @@ struct Simulation<'s> {
 
 impl Simulation<'_> {
     fn run(&mut self, blocks: std::ops::Range<u64>) -> Result<(), NoTrace> {
-        let how =
-            Coalescing { line: self.line, loads_only: false, partial_warps: false, ..Coalescing::default() };
+        let how = Coalescing {
+            line: self.line,
+            loads_only: false,
+            partial_warps: false,
+            bytes: true,
+            ..Coalescing::default()
+        };
         let synth = self.synth;
         self.hierarchy.run(blocks, |block| Ok(Requests::coalesced(&synth.trace([block])?, how, 0..1)))
     }
 }
 
+/// Bytes beside those that are asked for are not worth a line below this share of the loads.
+const BESIDE: f64 = 1e-3;
+
 /// Differences below this are not put into words, in percent.
 const SMALL: f64 = 3.0;
 
-/// What was simulated of a wave, in bytes per work item.
+/// What was simulated of a wave.
 struct Simulated {
     volumes: LevelVolumes,
-    stored: f64,
+    /// What waited in the caches before it and waits after it.
+    waiting: [Waiting; 2],
     items: f64,
     /// Where the parts of differences were asked for.
     steps: Option<Steps>,
     /// Fewer blocks ran before the wave than it could reuse something of.
     cut: bool,
+    /// Whether there is a last-level cache.
+    llc: bool,
+}
+
+impl Simulated {
+    fn per_item(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.items
+    }
+
+    /// With what more of something waits after the wave than before it.
+    fn with(&self, bytes: u64, of: fn(&Waiting) -> u64) -> f64 {
+        let [before, after] = self.waiting.each_ref().map(|w| of(w) as f64);
+        (bytes as f64 + after - before).max(0.0) / self.items
+    }
+
+    /// What passes the L2: loads without fills, fills, stores.
+    fn of_l2(&self) -> [f64; 3] {
+        let v = &self.volumes;
+        let [load, fill, store] = if self.llc {
+            [v.llc_load_bytes, v.llc_fill_bytes, v.llc_store_bytes]
+        } else {
+            [v.dram_load_bytes, v.dram_fill_bytes, v.dram_store_bytes]
+        };
+        [self.per_item(load), self.with(fill, |w| w.open), self.with(store, |w| w.dirty)]
+    }
+
+    /// What memory gives and takes: loads with fills, stores.
+    fn of_memory(&self) -> [f64; 2] {
+        let v = &self.volumes;
+        if self.llc {
+            let loads = self.per_item(v.dram_load_bytes + v.dram_fill_bytes);
+            [loads, self.with(v.dram_store_bytes, |w| w.dirty_anywhere)]
+        } else {
+            let [load, fill, store] = self.of_l2();
+            [load + fill, store]
+        }
+    }
 }
 
 fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
-    let per_item = |bytes: u64| bytes as f64 / simulated.items;
     let (v, volumes) = (&p.volumes, &simulated.volumes);
     let rate = |missed: f64, all: f64| if all > 0.0 { 100.0 * missed / all } else { 0.0 };
     let (asked, l2, dram) = (v.l1.load_bytes.get(), v.l2.load.total.get(), v.dram.load.total.get());
     let bytes = "bytes per work item";
-    let [l1_load, l2_load, dram_load] =
-        [volumes.l1_load_bytes, volumes.l2_load_bytes, volumes.dram_load_bytes].map(per_item);
-    let all = [
+    let [l1_load, l2_load, l2_store, beside] =
+        [volumes.l1_load_bytes, volumes.l2_load_bytes, volumes.l2_store_bytes, volumes.dram_beside_bytes]
+            .map(|bytes| simulated.per_item(bytes));
+    let below_l2 = simulated.of_l2();
+    let [dram_load, dram_store] = simulated.of_memory();
+    let mut all = vec![
         ("l1_load", bytes, asked, l1_load),
         ("l2_load", bytes, l2, l2_load),
-        ("l2_store", bytes, v.l2.store.total.get(), per_item(volumes.l2_store_bytes)),
-        ("dram_load", bytes, dram, dram_load),
-        ("dram_store", bytes, v.dram.store.total.get(), simulated.stored.max(0.0) / simulated.items),
-        ("l1_miss_rate", "percent", rate(l2, asked), rate(l2_load, l1_load)),
-        ("l2_miss_rate", "percent", rate(dram, l2), rate(dram_load, l2_load)),
+        ("l2_store", bytes, v.l2.store.total.get(), l2_store),
     ];
+    if let Some(llc) = &v.llc {
+        let [load, fill, store] = below_l2;
+        all.push(("llc_load", bytes, llc.load.total.get(), load + fill));
+        all.push(("llc_store", bytes, llc.store.total.get(), store));
+    }
+    all.push(("dram_load", bytes, dram, dram_load));
+    all.push(("dram_store", bytes, v.dram.store.total.get(), dram_store));
+    // Only where threads leave gaps.
+    if v.beside.get().max(beside) > BESIDE * dram.max(dram_load) {
+        all.push(("dram_beside", bytes, v.beside.get(), beside));
+    }
+    all.push(("l1_miss_rate", "percent", rate(l2, asked), rate(l2_load, l1_load)));
+    all.push(("l2_miss_rate", "percent", rate(dram, l2), rate(dram_load, l2_load)));
     let cut = simulated.cut;
-    let parting =
-        simulated.steps.map(|steps| Parting { analytic: v, steps, l1_load, l2_load, dram_load, cut });
+    let parting = simulated.steps.map(|steps| Parting {
+        analytic: v,
+        steps,
+        l1_load,
+        l2_load,
+        below_l2,
+        memory: [dram_load, dram_store],
+        cut,
+    });
     let one = |(name, unit, analytic, simulated): (&'static str, &'static str, f64, f64)| {
         let terms = parting.as_ref().map(|p| p.terms(name, analytic, simulated)).unwrap_or_default();
         ComparedQuantity::new(name, unit, [analytic, simulated], terms)
@@ -309,6 +387,7 @@ mod tests {
         assert_eq!(middle([10, 20, 4], 40), 480);
         assert_eq!(middle([10, 20, 1], 40), 80);
         assert_eq!(middle([4, 1, 1], 4), 0);
+        assert_eq!(middle([1000, 1, 1], 40), 480);
         assert_eq!(middle([2, 2, 2], 100), 0);
     }
 }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::cache::{CacheKind, Hierarchy, LevelVolumes};
+use crate::cache::{CacheKind, Hierarchy, LevelVolumes, Waiting};
 use crate::quantity::{Bytes, PerItem};
 use crate::readable::readable;
 use crate::traffic::{MemoryVolumes, Volumes};
@@ -47,7 +47,7 @@ pub(super) struct Measuring {
     /// Empty where the wave begins.
     cold: usize,
     /// What those before it had counted and held then.
-    before: [(LevelVolumes, u64); 4],
+    before: [(LevelVolumes, Waiting); 4],
 }
 
 impl Machines {
@@ -62,7 +62,7 @@ impl Machines {
 
     /// The measured wave begins.
     pub(super) fn begin(self, hierarchy: &mut Hierarchy) -> Measuring {
-        let before = std::array::from_fn(|i| (hierarchy.volumes_of(i), hierarchy.dirty_of(i)));
+        let before = std::array::from_fn(|i| (hierarchy.volumes_of(i), hierarchy.waiting_of(i)));
         let cold = hierarchy.add(CacheKind::Endless, CacheKind::Endless);
         hierarchy.count_alone();
         Measuring { machines: self, cold, before }
@@ -80,8 +80,9 @@ impl Measuring {
         let of = |machine: usize| hierarchy.volumes_of(machine).since(&before(machine).0);
         let per_item = |bytes: u64| bytes as f64 / items;
         let stored = |machine: usize| {
-            let (_, dirty) = before(machine);
-            per_item(of(machine).dram_store_bytes) + per_item(hierarchy.dirty_of(machine)) - per_item(dirty)
+            let (_, waited) = before(machine);
+            let waits = hierarchy.waiting_of(machine).dirty;
+            per_item(of(machine).dram_store_bytes) + per_item(waits) - per_item(waited.dirty)
         };
         Steps {
             l2_without_sets: per_item(of(l1_without_sets).l2_load_bytes),
@@ -118,7 +119,10 @@ pub(super) struct Parting<'p> {
     /// Bytes per work item of the simulation itself.
     pub(super) l1_load: f64,
     pub(super) l2_load: f64,
-    pub(super) dram_load: f64,
+    /// What passes the L2: loads without fills, fills, stores.
+    pub(super) below_l2: [f64; 3],
+    /// Loads and stores of memory.
+    pub(super) memory: [f64; 2],
     /// Fewer blocks ran before the wave than it could reuse something of.
     pub(super) cut: bool,
 }
@@ -130,14 +134,33 @@ impl Parting<'_> {
         let mut terms = match name {
             "l2_load" => self.l2_load(),
             "l2_store" => self.l2_store(simulated),
-            "dram_load" => self.dram_load(),
-            "dram_store" => self.dram_store(simulated),
+            "llc_load" => self.load_below_l2(),
+            "llc_store" => self.store_below_l2(),
+            "dram_load" => {
+                let of_l2 = self.below_l2[0] + self.below_l2[1];
+                let mut terms = self.load_below_l2();
+                terms.extend(self.last_level(|v| v.load.total, of_l2 - simulated, "loads"));
+                terms
+            }
+            "dram_store" => {
+                let mut terms = self.store_below_l2();
+                terms.extend(self.last_level(|v| v.store.total, self.below_l2[2] - simulated, "stores"));
+                terms
+            }
+            "dram_beside" => vec![term(
+                "neighbours",
+                analytic - simulated,
+                format!(
+                    "sectors whose neighbour nobody asks for: {analytic:.2} by the share of them in a wave, \
+                     {simulated:.2} of each load in the simulation, less what is asked for before it is lost"
+                ),
+            )],
             "l1_miss_rate" => {
                 rate("L2", l2, self.l2_load, "L1", self.analytic.l1.load_bytes.get(), self.l1_load)
             }
             "l2_miss_rate" => {
                 let dram = self.analytic.dram.load.total.get();
-                rate("memory", dram, self.dram_load, "L2", l2, self.l2_load)
+                rate("memory", dram, self.memory[0], "L2", l2, self.l2_load)
             }
             _ => vec![term(
                 "sectors",
@@ -228,15 +251,15 @@ impl Parting<'_> {
         ]
     }
 
-    fn dram_load(&self) -> Vec<DifferenceTerm> {
-        let (v, s, real) = (self.analytic, &self.steps, self.dram_load);
+    fn load_below_l2(&self) -> Vec<DifferenceTerm> {
+        let (v, s, [real, filled, _]) = (self.analytic, &self.steps, self.below_l2);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
         let load = &of_l2.load;
         let reuse = load.reuse().iter().sum::<Bytes<_>>().get();
         let found = s.dram_cold - s.dram_endless;
         let room = s.dram_without_sets - s.dram_endless;
         let few = if self.cut { "; more blocks would have to run before it: raise --warm-waves" } else { "" };
-        let mut terms = vec![
+        vec![
             term(
                 "compulsory",
                 load.compulsory.get() - s.dram_cold,
@@ -280,24 +303,22 @@ impl Parting<'_> {
             ),
             term(
                 "partial-stores",
-                load.partial_store_fill.get(),
+                load.partial_store_fill.get() - filled,
                 format!(
-                    "sectors that were stored in part are completed: {:.2} by the fitted curve, in the analytic \
-                     model only",
+                    "sectors that were stored in part are completed: {:.2} by count and fitted curve, {filled:.2} that \
+                     leave the simulated L2 incomplete",
                     load.partial_store_fill
                 ),
             ),
-        ];
-        terms.extend(self.last_level(|v| v.load.total, "loads"));
-        terms
+        ]
     }
 
-    fn dram_store(&self, simulated: f64) -> Vec<DifferenceTerm> {
-        let (v, s) = (self.analytic, &self.steps);
+    fn store_below_l2(&self) -> Vec<DifferenceTerm> {
+        let (v, s, [_, _, simulated]) = (self.analytic, &self.steps, self.below_l2);
         let of_l2 = v.llc.as_ref().unwrap_or(&v.dram);
         let (once, redundant) = (of_l2.store.compulsory.get(), of_l2.store.redundant.get());
         let again = simulated - s.stored_endless;
-        let mut terms = vec![
+        vec![
             term(
                 "compulsory",
                 once - s.stored_cold,
@@ -323,18 +344,22 @@ impl Parting<'_> {
                      less where lines of this wave wait in L2 and those of earlier waves leave it"
                 ),
             ),
-        ];
-        terms.extend(self.last_level(|v| v.store.total, "stores"));
-        terms
+        ]
     }
 
-    /// What a last-level cache keeps from memory, which is not simulated.
-    fn last_level(&self, of: fn(&MemoryVolumes) -> Bytes<PerItem>, what: &str) -> Option<DifferenceTerm> {
+    /// What a last-level cache keeps from memory, and `simulated` of it.
+    fn last_level(
+        &self,
+        of: fn(&MemoryVolumes) -> Bytes<PerItem>,
+        simulated: f64,
+        what: &str,
+    ) -> Option<DifferenceTerm> {
         let kept = (of(self.analytic.llc.as_ref()?) - of(&self.analytic.dram)).get();
         let reason = format!(
-            "the last-level cache, which is not simulated, keeps {kept:.2} of the {what} from memory"
+            "the last-level cache keeps {kept:.2} of the {what} from memory by the fitted curve, {simulated:.2} in the \
+             simulation"
         );
-        Some(term("last-level", -kept, reason))
+        Some(term("last-level", simulated - kept, reason))
     }
 }
 

@@ -226,7 +226,16 @@ impl<'a> Estimator<'a> {
     pub(super) fn summary(&self, launch: Launch, occupancy: Occupancy, counted: &Counted) -> Summary {
         let (volumes, time) = self.applied(self.curves.fit, &launch, &occupancy, counted);
         let Footprints { items, working_blocks, .. } = counted.footprints;
-        Summary { launch, occupancy, volumes, time, items, working_blocks, counting: counted.how() }
+        Summary {
+            launch,
+            occupancy,
+            volumes,
+            time,
+            items,
+            working_blocks,
+            counting: counted.how(),
+            path: counted.path,
+        }
     }
 
     /// Volumes and time of a prediction under other coefficients. What was counted stays, so that this

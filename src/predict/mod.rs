@@ -4,6 +4,7 @@ mod confidence;
 mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
+mod gaps;
 mod prediction;
 mod rank;
 mod shared;
@@ -16,6 +17,7 @@ pub use explain::{
     AccessCost, AccessShare, Alone, CachePressure, Explanation, Halo, Layer, LoadParts, MemoryLevel,
     Neighbour, Neighbours, explain,
 };
+pub use gaps::{Gap, gaps};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::{Choice, Ranked, Ranking, rank};
 pub use time::{Limiter, RateLimits, Terms, Time};

@@ -39,6 +39,8 @@ pub struct Summary {
     pub working_blocks: i64,
     /// How volumes were counted.
     pub counting: HowCounted,
+    /// What a thread does one after the other.
+    pub path: ThreadPath,
 }
 
 impl Summary {
@@ -115,11 +117,6 @@ impl Prediction {
     /// What was counted of blocks and waves.
     pub fn footprints(&self) -> &Footprints {
         &self.counted.footprints
-    }
-
-    /// What a thread does one after the other.
-    pub fn path(&self) -> &ThreadPath {
-        &self.counted.path
     }
 
     /// Leaves out what single instructions do in L1, which takes the most room and is for explanations only.

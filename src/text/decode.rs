@@ -116,18 +116,13 @@ impl Decoder {
         near
     }
 
-    /// Reports that a required key is missing.
-    pub fn missing_key(&mut self, node: &Node, what: &str, key: &str) {
+    /// Reports that a required key is missing; `help` says how it is written.
+    pub fn missing_key(&mut self, node: &Node, what: &str, key: &str, help: &str) {
         let first = match &node.value {
             Value::Map(map) if !map.is_empty() => map[0].key_span,
             _ => node.span,
         };
         let message = format!("{what} needs the key `{key}`");
-        let help = if key == "wavecast" {
-            "write `wavecast: 1`, the version of the format"
-        } else {
-            "see docs/ for an example"
-        };
         self.report(Diagnostic::error("missing-key", first, message).help(help));
     }
 }
@@ -256,13 +251,14 @@ pub(crate) const fn key_name(field: &'static str) -> &'static str {
 /// Declares a mapping with fixed keys: the struct, its JSON Schema and its decoding in one place,
 /// so that what is documented is what is parsed.
 ///
-/// Every field is optional in the struct. `damaged` names the keys that were given but could not be
+/// Every field is optional in the struct; one that a document needs has beside it how it is written, for the message
+/// where it is missing. `damaged` names the keys that were given but could not be
 /// read (or were misspelt), so that a later check does not complain of what follows from that.
 macro_rules! record {
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident, $what:literal {
-            $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident])? ),* $(,)?
+            $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident: $example:literal])? ),* $(,)?
         }
     ) => {
         $(#[$attribute])*
@@ -311,7 +307,7 @@ macro_rules! record {
                 $( $( record!(@required $required);
                     let key = $crate::text::key_name(stringify!($field));
                     if out.$field.is_none() && !out.damaged.contains(&key) {
-                        decoder.missing_key(node, $what, key);
+                        decoder.missing_key(node, $what, key, $example);
                         out.damaged.push(key);
                     }
                 )? )*

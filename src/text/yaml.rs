@@ -255,6 +255,10 @@ fn size(node: &Node, most: usize) -> usize {
 
 fn yaml_error(span: Span, info: &str) -> Diagnostic {
     let help = match info {
+        _ if info.contains("flow mapping") => {
+            "inside {}, quote keys and expressions that contain `,`, `[` or `]`, as in {\"time [us]\": t} or {at: \
+             \"src[x, y]\"}; or write each key on a line of its own without {}"
+        }
         _ if info.contains("flow") => {
             "inside [] and {}, quote every expression that contains `,`, `[` or `]`: [\"src[x, y]\"]"
         }

@@ -3,11 +3,13 @@
 //! warps always. Where the lanes of one access have several widths, as traces without instructions may have them,
 //! a lane's own width says with which of the lanes before it it may share: the published program's rule.
 
+use super::bytes::bytes_of_line;
 use super::intern::Interner;
 use super::model::{Trace, TraceAccess, TraceKind};
 use super::numbering::number;
 use super::schedule::{Grouping, Lane, WarpShape, WarpSteps};
 
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
 /// How requests are formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coalescing {
@@ -23,6 +25,8 @@ pub struct Coalescing {
     pub partial_warps: bool,
     /// Only loads: Fermi's L1 cache does not see stores (N 3).
     pub loads_only: bool,
+    /// Also which bytes of their lines requests are for.
+    pub bytes: bool,
 }
 
 impl Default for Coalescing {
@@ -34,6 +38,7 @@ impl Default for Coalescing {
             split: true,
             partial_warps: true,
             loads_only: true,
+            bytes: false,
         }
     }
 }
@@ -96,6 +101,9 @@ pub struct Requests {
     pub warps_per_block: usize,
     /// Accesses of single lanes that went into the requests.
     pub accesses: u64,
+    /// Of each request the bytes of its line that lanes access, the first in the lowest bit; in steps of a 128th of
+    /// lines that are longer. Empty unless they were asked for.
+    pub bytes: Vec<u128>,
 }
 
 impl Requests {
@@ -117,12 +125,18 @@ impl Requests {
             + of(self.steps.len(), size_of::<WarpStep>())
             + of(self.warps.len(), size_of::<Warp>())
             + of(self.lengths.len(), 4)
+            + of(self.bytes.len(), size_of::<u128>())
     }
 
     /// The requests of a step of a warp.
     pub fn of_step(&self, warp: &Warp, step: usize) -> &[LineRequest] {
+        &self.requests[self.places_of_step(warp, step)]
+    }
+
+    /// Where they lie among all requests.
+    pub fn places_of_step(&self, warp: &Warp, step: usize) -> std::ops::Range<usize> {
         let from = if step == warp.steps.start { warp.first } else { self.steps[step - 1].end };
-        &self.requests[from as usize..self.steps[step].end as usize]
+        from as usize..self.steps[step].end as usize
     }
 }
 
@@ -155,6 +169,7 @@ impl RequestsBuilder {
             warp_size: how.warp.size(),
             warps_per_block: how.warp.warps(threads),
             accesses: 0,
+            bytes: Vec::new(),
         };
         Self {
             how,
@@ -251,11 +266,17 @@ impl RequestsBuilder {
                 if request.kind == kind {
                     request.sectors |= sectors;
                     known.1 = lane;
+                    if let Some(bytes) = self.all.bytes.get_mut(known.0 as usize) {
+                        *bytes |= bytes_of_line(self.shift, line, first, last);
+                    }
                     continue;
                 }
             }
             *known = (number(self.all.requests.len()), lane);
             self.all.requests.push(LineRequest { line: number_of, lane, kind, sectors });
+            if self.how.bytes {
+                self.all.bytes.push(bytes_of_line(self.shift, line, first, last));
+            }
         }
     }
 
@@ -353,6 +374,21 @@ mod tests {
         let how = Coalescing::default();
         assert_eq!(requests(8, 0, 124, how), [(0, 0, 0b1000), (1, 0, 1), (0, 16, 0b1000), (1, 16, 1)]);
         assert_eq!(requests(8, 0, 124, Coalescing { split: false, ..how }).len(), 2);
+    }
+
+    #[test]
+    fn requests_know_the_bytes_that_their_lanes_access() {
+        let header = Header { kernel: None, block: Dim3([32, 1, 1]), grid: None };
+        let mut builder = TraceBuilder::new(header, false);
+        for t in 0..32 {
+            builder.push(TraceAccess::plain(t, TraceKind::Store, u64::from(t) * 16, 8));
+        }
+        let trace = builder.finish(Tables::default());
+        let how =
+            Coalescing { bytes: true, loads_only: false, partial_warps: false, ..Coalescing::default() };
+        let all = Requests::coalesced(&trace, how, 0..1);
+        assert_eq!(all.bytes, vec![u128::from_le_bytes([0xFF, 0].repeat(8).try_into().unwrap()); 4]);
+        assert_eq!((all.requests.len(), all.requests[0].sectors), (4, 0b1111));
     }
 
     #[test]

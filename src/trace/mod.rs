@@ -4,6 +4,7 @@
 //! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
 //! thesis on a cache model for `OpenCL` kernels.
 
+mod bytes;
 pub mod coalesce;
 pub mod contents;
 pub mod format;

@@ -23,7 +23,7 @@ use crate::report::probe_picture;
 #[derive(Debug, Args)]
 #[command(after_help = "LOGS are pointer chases (index,latency; Next_id Latency), latency over size \
     (buffer_kB,cycles_per_load), times of independent loads (warps,loads,cycles), or tables of throughput. \
-    docs/cache-probe.md shows how they are made.")]
+    --simulate writes such logs.")]
 pub(super) struct Arguments {
     /// Logs, packed or not; `-` reads standard input
     #[arg(value_name = "LOGS", required_unless_present = "simulate")]

@@ -202,8 +202,10 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
     let blocks = (device.sm.max_threads.value.0 / threads).min(device.sm.max_blocks.value.0).max(1);
     let config = crate::measure::hierarchy(device, blocks, 0)
         .map_err(|why| Failure::message("no-hierarchy", why, None))?;
-    let how =
-        coalescing(facts.has_instructions, config.l1.geometry().line(), warp_shape(arguments.warp_size)?);
+    let how = Coalescing {
+        bytes: true,
+        ..coalescing(facts.has_instructions, config.l1.geometry().line(), warp_shape(arguments.warp_size)?)
+    };
     // The SMs take blocks as they become free, so that all of them are held as requests.
     let limit = arguments.trace.limits()?.memory;
     let (mut waiting, mut held) = (Vec::new(), 0);
@@ -220,5 +222,5 @@ fn two_levels(arguments: &Arguments, device: &Device, opened: &Opened) -> Result
         let block = waiting[block as usize].take();
         block.ok_or_else(missing)
     })?;
-    Ok(hierarchy.volumes().with_dirty(hierarchy.dirty()))
+    Ok(hierarchy.volumes().with_waiting(hierarchy.waiting()))
 }

@@ -136,7 +136,7 @@ impl TraceArguments {
                 Some(format!("force one with --from: {}", names.join(", ")))
             }
             ReadError::Memory { .. } => Some(
-                "raise it with --limit trace-memory=BYTES; docs/trace.md says what is held and how to need less"
+                "raise it with --limit trace-memory=BYTES; `--blocks N` and `--max-threads` need less"
                     .to_owned(),
             ),
             ReadError::Unpacked { .. } => {

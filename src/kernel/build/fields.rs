@@ -220,7 +220,11 @@ impl Shaping<'_> {
         if (least..=MAX_SIZE).contains(&number) {
             return Some(number);
         }
-        self.fail(e.span, format!("`{key}` is {number}; it must be at least {least}"), "see docs/kernels.md")
+        self.fail(
+            e.span,
+            format!("`{key}` is {number}; it must be at least {least}"),
+            "write another number, or leave it out",
+        )
     }
 
     fn shape(&mut self, space: Space) -> Option<Vec<Scale>> {

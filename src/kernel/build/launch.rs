@@ -136,7 +136,7 @@ impl Rules<'_> {
             Some(v) => self.error(
                 span,
                 format!("{v} threads; 1 to {most} are possible"),
-                "see launch.block in docs/kernels.md",
+                "leave out what is beyond them: for example `block: {x: pow2(32..1024)}`",
             ),
             None if values.is_empty() => {
                 self.error(span, "the range is empty".into(), "write it as smallest..largest")

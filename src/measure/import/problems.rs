@@ -66,7 +66,10 @@ impl Problems {
             let other = imported.left_out.keys().any(|what| what != WITHOUT_METRIC);
             let (why, help) = if unread.is_empty() || other {
                 let why = if all.is_empty() { "it has no launches".to_owned() } else { all.join("; ") };
-                (why, "docs/measurements.md says what is read")
+                (
+                    why,
+                    "it needs launches with a time or metrics; `wavecast import --help` lists the formats that are read",
+                )
             } else {
                 let why = format!("of its metrics none is known: {unread}");
                 (why, "`wavecast import --list-metrics` lists those that are")

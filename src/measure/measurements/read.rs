@@ -27,7 +27,8 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Measurements, Fault> {
     }
     if to.errors.is_empty() && to.found.rows.is_empty() {
         let message = format!("{name}: there are no measurements in this file");
-        let help = "see docs/measurements.md for an example";
+        let help = "it begins with a line of column names such as `kernel,device,block,time [us]`, and has a line below it for \
+                    each launch: star3d25,v100,32x2x16,25100";
         to.errors.push(Diagnostic::global("empty", message).help(help));
     }
     to.finish()

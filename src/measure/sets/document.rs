@@ -11,7 +11,7 @@ record! {
     /// A set of measured launches: a table, and what its columns mean.
     pub struct SetDocument, "the set file" {
         /// A short name.
-        id: Spanned<String> [required],
+        id: Spanned<String> [required: "a short name, for example `id: blur`"],
         /// What was measured, in a line.
         about: String,
         /// Where the data come from.
@@ -19,7 +19,7 @@ record! {
         /// Their licence.
         licence: String,
         /// The table: comma-separated values with a head, also packed; as seen from --data, or from this file.
-        data: Spanned<String> [required],
+        data: Spanned<String> [required: "the table, for example `data: blur.csv`"],
         /// One launch for each of several columns, where a row has several.
         each: EachDocument,
         /// Further columns, each of those before: a formula, the first of several that is not empty, or what stands for
@@ -32,19 +32,22 @@ record! {
         /// Columns whose empty cells are filled from other rows of the table.
         borrow: Named<BorrowDocument>,
         /// The device: an id or a file, or a column.
-        device: Choice [required],
+        device: Choice [required: "for example `device: v100`, or by a column: \
+            `device: {column: gpu, names: {V100: v100}}`"],
         /// The clock of the measurements: `1.87 GHz`, a formula in Hz, or {fitted: true}.
         clock: ClockDocument,
         /// The kernel: a name or a file, or a column.
-        kernel: Choice [required],
+        kernel: Choice [required: "a kernel document, for example `kernel: blur.kernel.yaml`"],
         /// Its variant, if it has several.
         variant: Choice,
         /// Parameters of the kernel, each as a column or a formula.
         params: Named<CellFormula>,
         /// How it was launched.
-        launch: LaunchDocument [required],
+        launch: LaunchDocument [required: "columns or formulas, for example \
+            `launch: {block: [block_x, block_y], registers: registers}`"],
         /// What was measured: a quantity with its unit, as the heads of measurement files, and a column or formula.
-        measured: Named<CellFormula> [required],
+        measured: Named<CellFormula> [required: "quantities with their unit, and columns or formulas: \
+            `measured: {\"time [ms]\": time_ms}`"],
         /// Times are compared per so many of these, for example time steps of a launch.
         per: CellFormula,
         /// Instructions that a thread issues for a work item, by class, as columns or formulas.
@@ -70,9 +73,9 @@ record! {
     /// One launch for each of several columns of a row.
     pub struct EachDocument, "`each`" {
         /// The columns, each with the cells of new columns that stand for it.
-        columns: Named<Named<Spanned<String>>> [required],
+        columns: Named<Named<Spanned<String>>> [required: "for example `columns: {read_GBps: {what: read, bytes: 8}}`"],
         /// The new column with the cells themselves.
-        value: Spanned<String> [required],
+        value: Spanned<String> [required: "the new column that holds the cell, for example `value: rate`"],
     }
 }
 
@@ -82,7 +85,7 @@ record! {
         /// The rows that have them.
         r#where: Named<Test>,
         /// Lists of columns in which the rows have to agree, the best first. Of several rows the median counts.
-        same: Vec<Many<Spanned<String>>> [required],
+        same: Vec<Many<Spanned<String>>> [required: "for example `same: [[bx, by, tile], [tile]]`, the best first"],
         /// What holds where no row agrees.
         otherwise: f64,
     }
@@ -92,7 +95,8 @@ record! {
     /// How a row was launched.
     pub struct LaunchDocument, "`launch`" {
         /// Threads of a block along x, y, z, or a column with texts such as 32x8.
-        block: Many<CellFormula> [required],
+        block: Many<CellFormula> [required: "columns or formulas along x, y, z, for example \
+            `block: [block_x, block_y]`"],
         /// Work items of a thread along x, y, z.
         fold: Many<CellFormula>,
         /// Blocks of the grid along x, y, z, instead of those of the kernel.
@@ -108,7 +112,7 @@ record! {
     /// How many rows are looked at.
     pub struct SampleDocument, "`sample`" {
         /// At most so many configurations of each group and part.
-        rows: i64 [required],
+        rows: i64 [required: "for example `sample: {rows: 500, seed: 1}`"],
         /// Another seed draws others.
         seed: i64,
     }
@@ -184,7 +188,7 @@ record! {
     /// A column and what its cells stand for.
     pub struct ColumnChoice, "a choice by a column" {
         /// The column.
-        column: Spanned<String> [required],
+        column: Spanned<String> [required: "the column, for example `{column: gpu, names: {V100: v100}}`"],
         /// What stands for each cell; a cell stands for itself where nothing is named.
         names: Named<Spanned<String>>,
         /// What stands for all others.
@@ -255,7 +259,7 @@ record! {
     /// A clock that nobody wrote down.
     pub struct UnknownClock, "`clock`" {
         /// Whether one factor on all predicted times is fitted.
-        fitted: bool [required],
+        fitted: bool [required: "for example `clock: {fitted: true}`"],
     }
 }
 

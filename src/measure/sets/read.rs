@@ -212,7 +212,11 @@ impl Reading<'_> {
 
     fn nothing(&mut self, why: &str) {
         let message = format!("{}: {why}", self.name);
-        self.errors.push(Diagnostic::global("empty", message).help("see docs/validation.md for an example"));
+        self.errors.push(
+            Diagnostic::global("empty", message).help(
+                "the table needs a line of column names, and below it rows that `where` and `when` take",
+            ),
+        );
     }
 
     fn bad(&mut self, record: &Record, bad: BadCell, own: usize) {

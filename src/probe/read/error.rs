@@ -86,7 +86,9 @@ impl LogError {
             LogError::Unsaid { .. } => Some(
                 "give --n ELEMENTS and --stride ELEMENTS, or name the file as in fermi-3073element-stride1.txt",
             ),
-            LogError::Malformed { .. } => Some("docs/cache-probe.md shows the formats"),
+            LogError::Malformed { .. } => Some(
+                "a log has a line `ELEMENT CYCLES` for each load; `wavecast cache-probe --help` lists the formats",
+            ),
             LogError::TooLarge { .. } => Some(
                 "log fewer rounds of each chase, ten are enough, or analyse a part of the chases at a time",
             ),

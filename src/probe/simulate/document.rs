@@ -39,13 +39,13 @@ record! {
         /// Bytes of an array element; 4 by default.
         element: i64,
         /// Bytes of a line or page, with a unit if they are not plain bytes.
-        line: String [required],
+        line: String [required: "for example `line: 128 B`"],
         /// Bytes of a sector: what a miss brings of a line; the whole line by default.
         sector: String,
         /// Number of sets, if `ways` is one number.
         sets: i64,
         /// Lines of a set: one number, or one for each set.
-        ways: PerSet [required],
+        ways: PerSet [required: "for example `ways: 4`, or one number for each set"],
         /// From lines to sets: bits (remainder by the number of sets), spatial, xor, table.
         mapping: String,
         /// For spatial: consecutive lines of a set.
@@ -63,7 +63,7 @@ record! {
         /// When they are: at a miss, or (tagged) also at the first use of a line that was prefetched.
         trigger: String,
         /// Cycles of a hit.
-        hit: f64 [required],
+        hit: f64 [required: "cycles, for example `hit: 96`"],
         /// Cycles of a miss in the last level.
         miss: f64,
         /// Relative standard deviation of latencies.

@@ -4,6 +4,7 @@ mod build;
 mod choice;
 mod confidence;
 mod document;
+mod gaps;
 mod text;
 mod warnings;
 

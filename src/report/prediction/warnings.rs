@@ -1,5 +1,6 @@
 //! What deserves a look about a prediction or a ranking.
 
+use super::gaps::missing;
 use crate::expr::Coefficient;
 use crate::kernel::Field;
 use crate::launch::ASSUMED_REGISTERS;
@@ -61,6 +62,7 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
     if p.counting.warps_sampled {
         add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
     }
+    out.extend(missing(estimator, p));
     out.extend(idle(estimator, p));
     out.extend(memory(estimator, p));
     out

@@ -121,6 +121,13 @@ fn cache_text(document: &SimulatedCacheDocument, width: Option<usize>) -> String
             "two levels: loads {} B from L1, {} B from L2, {} B from memory; stores {} B to L2, {} B to memory",
             v.l1_load_bytes, v.l2_load_bytes, v.dram_load_bytes, v.l2_store_bytes, v.dram_store_bytes
         );
+        if v.dram_fill_bytes > 0 {
+            let _ = writeln!(
+                out,
+                "beside these, {} B from memory complete sectors that were stored in part",
+                v.dram_fill_bytes
+            );
+        }
     }
     out
 }
