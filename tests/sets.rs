@@ -218,7 +218,7 @@ measured: {'time [ms]': us}
             row("size=1024 bx=128 threads=256", 1024, 26, 3.5)
         ]
     );
-    assert_eq!((set.rows, set.taken), (4, 3));
+    assert_eq!((set.facts.rows, set.facts.rows_taken), (4, 3));
 }
 
 #[test]
@@ -300,7 +300,11 @@ fn many_rows_are_no_matter() {
     let file = SetFile::read("blur.yaml", &text("blur.yaml")).unwrap();
     let sample = SampleOptions { rows: Some(5), seed: None };
     let set = file.launches("many.csv", table.as_bytes(), sample).unwrap();
-    assert_eq!((set.rows, set.taken, set.cases.len()), (50_000, 50_000, 5), "all belong to the part");
+    assert_eq!(
+        (set.facts.rows, set.facts.rows_taken, set.cases.len()),
+        (50_000, 50_000, 5),
+        "all belong to the part"
+    );
     for hurtful in
         ["", "\n\n", "gpu", "gpu\nA100\n", "\u{0}\n\u{0}", &"a,".repeat(100_000), "gpu,size\n\"A100"]
     {

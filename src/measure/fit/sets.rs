@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::curves::CurveFit;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::curves::{CurveFit, CurveOutcome};
 use super::launches::Launches;
 use super::run::{FitRequest, FittedDevices, NoFit, fit_devices};
 use super::time::TimeFitOutcome;
@@ -10,6 +13,8 @@ use crate::curve::{COEFFICIENTS, CoefficientSource, Fit, for_device};
 use crate::device::Device;
 use crate::measure::join::{Library, MeasuredGroup, estimator};
 use crate::measure::sets::{ClockFactors, MeasuredSet, RejectedConfiguration, SetGroup, SetScore, summaries};
+use crate::parallel;
+use crate::random::Random;
 
 /// A set with the predictions of its launches.
 #[derive(Debug, Clone)]
@@ -37,54 +42,104 @@ pub struct SetFitting {
 }
 
 /// How good predictions of a set are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FittedSet {
     /// Its short name.
     pub id: String,
     /// With the curves before.
     pub before: Vec<SetScore>,
-    /// With those that were fitted to all sets.
+    /// With those that were fitted to all sets, this one included.
     pub fitted: Vec<SetScore>,
-    /// With those that were fitted to all other sets.
+    /// With those that were fitted to all other sets; null if nobody asked, or there are none. Sets of the same table
+    /// and device are left out together. What holds for one device alone is found anew from the other sets, or
+    /// follows from the device.
     pub left_out: Option<Vec<SetScore>>,
+    /// Coefficients that all devices share and that the other sets tell too little of: left out too, the set was
+    /// predicted with those before.
+    pub kept: Vec<&'static str>,
+    /// Coefficients of the set's devices that no other set tells of: left out, they follow from the device.
+    pub of_device: Vec<String>,
 }
 
-/// Fits to all sets, each of which counts alike; and to all but each in turn, if `leave_one_out` says so. What the
-/// devices share comes from `shared`, or from the curves of the first one. Problems with less than `least`
-/// configurations do not count in the means over choices.
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct SetFitRequest<'r> {
+    /// How to fit.
+    pub fit: &'r FitRequest,
+    /// Whether to fit to all sets but each in turn, too.
+    pub leave_one_out: bool,
+    /// Problems with less configurations do not count in the means over choices.
+    pub least: usize,
+    /// Fit to no more than so many launches of each set, drawn by chance; all are scored.
+    pub most: Option<usize>,
+}
+
+/// Fits to all sets, each of which counts alike; and to all but each in turn, if the request says so. What the devices
+/// share comes from `shared`, or from the curves of the first one.
 pub fn fit_sets(
     mut sets: Vec<PredictedGroups>,
     library: &dyn Library,
     shared: Option<&Fit>,
-    request: &FitRequest,
-    (leave_one_out, least): (bool, usize),
+    request: SetFitRequest<'_>,
 ) -> Result<SetFitting, NoFit> {
+    let SetFitRequest { least, .. } = request;
     let bases = Bases::new(&sets, shared)?;
     let (before, factors): (Vec<Vec<SetScore>>, Vec<ClockFactors>) =
         sets.iter().map(|set| scores(set, least)).unzip();
-    let bases = Bases { factors, ..bases };
-    let all = fit_to(&sets, None, library, &bases, request);
-    let fitted: Vec<Vec<SetScore>> =
-        sets.iter_mut().map(|set| scores_with(set, library, &bases, &all.fits, least)).collect();
-    let quick = FitRequest { resamples: (0, request.resamples.1), ..request.clone() };
+    let all = Selection { sets: &sets, factors: &factors, without: None }.fit(library, &bases, request);
+    let quick = FitRequest { resamples: (0, request.fit.resamples.1), ..request.fit.clone() };
+    let quick = SetFitRequest { fit: &quick, ..request };
+    let left_out: Vec<usize> =
+        if request.leave_one_out && sets.len() > 1 { (0..sets.len()).collect() } else { Vec::new() };
+    let others = parallel::map(&left_out, |&i| {
+        let others = Selection { sets: &sets, factors: &factors, without: Some(i) };
+        (!others.is_empty()).then(|| others.fit(library, &bases, quick))
+    });
+    let mut others = others.into_iter();
     let mut found = Vec::new();
-    for (i, (before, fitted)) in before.into_iter().zip(fitted).enumerate() {
-        let left_out = (leave_one_out && sets.len() > 1).then(|| {
-            let others = fit_to(&sets, Some(i), library, &bases, &quick);
-            scores_with(&mut sets[i], library, &bases, &others.fits, least)
-        });
-        found.push(FittedSet { id: sets[i].set.id.clone(), before, fitted, left_out });
+    for (set, before) in sets.iter_mut().zip(before) {
+        let fitted = scores_with(set, library, &bases, &all.fits, least);
+        let others = others.next().flatten();
+        let left_out = others.as_ref().map(|others| scores_with(set, library, &bases, &others.fits, least));
+        let (kept, of_device) = others.map(|others| kept(&others, set)).unwrap_or_default();
+        found.push(FittedSet { id: set.set.facts.id.clone(), before, fitted, left_out, kept, of_device });
     }
     Ok(SetFitting { fits: all.fits, curves: all.curves, time: all.time, sets: found })
+}
+
+/// What a fit to other sets left as it was: what all devices share, and what is of the devices of a set.
+fn kept(others: &FittedDevices, set: &PredictedGroups) -> (Vec<&'static str>, Vec<String>) {
+    let is_kept = |curve: &&CurveFit| matches!(curve.outcome, CurveOutcome::Kept(_));
+    let mut shared: Vec<&str> = others.curves.iter().filter(is_kept).map(|curve| curve.name).collect();
+    let mut of_device = Vec::new();
+    for outcome in others.time.iter().filter(|t| t.kept.is_some()) {
+        match &outcome.device {
+            None => shared.push(outcome.known.name),
+            Some(device) if runs_on(set, device) => {
+                of_device.push(format!("{} of {device}", outcome.known.name));
+            }
+            Some(_) => {}
+        }
+    }
+    (shared, of_device)
+}
+
+fn runs_on(set: &PredictedGroups, device: &str) -> bool {
+    set.groups.iter().any(|g| g.group.device.id == device)
+}
+
+/// Whether two sets are of the same measurements, as far as their tables and devices tell.
+fn related(a: &PredictedGroups, b: &PredictedGroups) -> bool {
+    a.set.facts.data == b.set.facts.data && a.groups.iter().any(|g| runs_on(b, &g.group.device.id))
 }
 
 /// The curve files from which a fit starts, by device.
 struct Bases {
     places: BTreeMap<String, usize>,
     fits: Vec<Fit>,
-    /// For each set what predicted times are multiplied with on a device.
-    factors: Vec<ClockFactors>,
+    /// The same for devices of which nothing was measured.
+    unmeasured: Vec<Fit>,
 }
 
 impl Bases {
@@ -98,8 +153,9 @@ impl Bases {
         let first = devices.first().ok_or(NoFit::Nothing)?;
         let shared = shared.unwrap_or(for_device(first).fit);
         let places = devices.iter().enumerate().map(|(i, d)| (d.id.clone(), i)).collect();
-        let fits = devices.into_iter().map(|d| base(shared, d)).collect();
-        Ok(Self { places, fits, factors: Vec::new() })
+        let fits = devices.iter().map(|d| base(shared, d)).collect();
+        let unmeasured = devices.iter().map(|d| completed(shared.inherited_by(""), d)).collect();
+        Ok(Self { places, fits, unmeasured })
     }
 
     fn place(&self, group: &MeasuredGroup) -> usize {
@@ -122,32 +178,60 @@ fn base(shared: &Fit, device: &Device) -> Fit {
         let text = format!("as it ships for {}", device.id);
         fit.sources.insert(source, CoefficientSource { text, ..CoefficientSource::default() });
     }
+    completed(fit, device)
+}
+
+/// With what follows from a device.
+fn completed(mut fit: Fit, device: &Device) -> Fit {
     fit.inherit = None;
     fit.id.clone_from(&device.id);
     fit.complete(device);
     fit
 }
 
-/// Fits to all sets but one.
-fn fit_to(
-    sets: &[PredictedGroups],
+/// All sets, or all but one and those of the same measurements.
+struct Selection<'s> {
+    sets: &'s [PredictedGroups],
+    /// For each set what predicted times are multiplied with on a device.
+    factors: &'s [ClockFactors],
     without: Option<usize>,
-    library: &dyn Library,
-    bases: &Bases,
-    request: &FitRequest,
-) -> FittedDevices {
-    let seen = sets.iter().zip(&bases.factors).enumerate().filter(|(i, _)| Some(*i) != without);
-    let launches: Vec<Launches<'_>> = seen
-        .flat_map(|(_, (set, factors))| set.groups.iter().map(move |g| (&set.set.id, factors, &g.group)))
-        .map(|(class, factors, group)| Launches {
-            group,
-            estimator: group.estimator(library),
-            device: bases.place(group),
-            clock_factor: factors.get(&group.device.id).copied().unwrap_or(1.0),
-            class: class.clone(),
-        })
-        .collect();
-    fit_devices(&launches, &bases.fits, bases.fits.clone(), request)
+}
+
+impl<'s> Selection<'s> {
+    fn seen(&self) -> impl Iterator<Item = (&'s PredictedGroups, &'s ClockFactors)> {
+        let without = self.without.map(|i| &self.sets[i]);
+        let all = self.sets.iter().zip(self.factors);
+        all.filter(move |(set, _)| without.is_none_or(|without| !related(set, without)))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.seen().all(|(set, _)| set.groups.is_empty())
+    }
+
+    fn fit(&self, library: &dyn Library, bases: &Bases, request: SetFitRequest<'_>) -> FittedDevices {
+        let mut launches = Vec::new();
+        for (set, factors) in self.seen() {
+            launches.extend(drawn(set, request.most).into_iter().map(|group| Launches {
+                group,
+                estimator: group.estimator(library),
+                device: bases.place(group),
+                clock_factor: factors.get(&group.device.id).copied().unwrap_or(1.0),
+                class: set.set.facts.id.clone(),
+            }));
+        }
+        let start = if self.without.is_none() { &bases.fits } else { &bases.unmeasured };
+        fit_devices(&launches, start, start.clone(), request.fit)
+    }
+}
+
+/// At most so many launches, the same in each fit.
+fn drawn(set: &PredictedGroups, most: Option<usize>) -> Vec<&MeasuredGroup> {
+    let mut groups: Vec<&MeasuredGroup> = set.groups.iter().map(|g| &g.group).collect();
+    if let Some(most) = most.filter(|&most| most < groups.len()) {
+        Random::new(1).shuffle(&mut groups);
+        groups.truncate(most);
+    }
+    groups
 }
 
 fn scores(set: &PredictedGroups, least: usize) -> (Vec<SetScore>, ClockFactors) {

@@ -7,11 +7,10 @@ use serde::Serialize;
 
 use super::predict::{PredictedCase, PredictedSet};
 use super::set::{Scope, ScopeKind};
-use super::table::median;
 use crate::measure::join::ValuePair;
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
-use crate::measure::validate::spearman;
+use crate::measure::validate::{Errors, median, spearman};
 use crate::quantity::Correlation;
 
 /// Predicted times that are this much longer than the shortest are as good a choice.
@@ -56,15 +55,9 @@ pub struct ErrorScore {
     pub quantity: MeasuredQuantity,
     /// Configurations with a measured value other than zero.
     pub configurations: usize,
-    /// Mean of |predicted / measured - 1|, in percent.
-    #[serde(rename = "mean_absolute_error_percent")]
-    pub error: PercentShare,
-    /// The median of these.
-    #[serde(rename = "median_absolute_error_percent")]
-    pub median: PercentShare,
-    /// Mean of predicted / measured - 1, in percent.
-    #[serde(rename = "bias_percent")]
-    pub bias: PercentShare,
+    /// Their errors.
+    #[serde(flatten)]
+    pub errors: Errors,
 }
 
 /// How good choices among the configurations of a problem are. Each is the time of the best configuration over that
@@ -283,18 +276,8 @@ fn mean(scores: &[ChoiceScore]) -> Option<ChoiceScore> {
 /// Errors of a quantity; none if it was not measured.
 fn errors(quantity: MeasuredQuantity, pairs: impl Iterator<Item = ValuePair>) -> Option<ErrorScore> {
     let errors: Vec<f64> = pairs.filter_map(|p| Some(p.error()?.get())).collect();
-    if errors.is_empty() {
-        return None;
-    }
-    let count = errors.len() as f64;
-    let mut sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
-    Some(ErrorScore {
-        quantity,
-        configurations: errors.len(),
-        error: PercentShare::new(sizes.iter().sum::<f64>() / count),
-        median: PercentShare::new(median(&mut sizes)),
-        bias: PercentShare::new(errors.iter().sum::<f64>() / count),
-    })
+    let configurations = errors.len();
+    Some(ErrorScore { quantity, configurations, errors: Errors::new(&errors)? })
 }
 
 fn noise(repeated: &[(f64, f64)]) -> Option<NoiseScore> {

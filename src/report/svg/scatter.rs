@@ -77,7 +77,8 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &Score, 
         .filter_map(|l| Some((l, l.values.get(score.quantity.name())?)))
         .map(|(l, pair)| (l.candidate.block(), pair.measured(), pair.predicted()))
         .collect();
-    let figures = format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent());
+    let figures =
+        format!("error {:.1} %, bias {:+.1} %", score.errors.mean.percent(), score.errors.bias.percent());
     scatter(canvas, [score.quantity.title(), &figures], score.quantity, points, place);
 }
 
