@@ -1,6 +1,6 @@
 //! Fits to whole sets of several kernels and devices, and how good they are on sets that they have not seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,11 +9,12 @@ use super::curves::{CurveFit, CurveOutcome};
 use super::launches::Launches;
 use super::run::{FitRequest, FittedDevices, NoFit, fit_devices};
 use super::time::TimeFitOutcome;
-use crate::curve::{COEFFICIENTS, CoefficientSource, Fit, for_device};
+use crate::curve::{COEFFICIENTS, CoefficientSource, Fit, FittedOn, for_device};
 use crate::device::Device;
 use crate::measure::join::{Library, MeasuredGroup, estimator};
 use crate::measure::sets::{ClockFactors, MeasuredSet, RejectedConfiguration, SetGroup, SetScore, summaries};
 use crate::parallel;
+use crate::quantity::Plain;
 use crate::random::Random;
 
 /// A set with the predictions of its launches.
@@ -51,10 +52,12 @@ pub struct FittedSet {
     pub before: Vec<SetScore>,
     /// With those that were fitted to all sets, this one included.
     pub fitted: Vec<SetScore>,
-    /// With those that were fitted to all other sets; null if nobody asked, or there are none. Sets of the same table
-    /// and device are left out together. What holds for one device alone is found anew from the other sets, or
+    /// With those that were fitted to all other sets; null if nobody asked, or there are none. Sets that have rows of a
+    /// table in common are left out together. What holds for one device alone is found anew from the other sets, or
     /// follows from the device.
     pub left_out: Option<Vec<SetScore>>,
+    /// What all devices share, as fitted to all other sets.
+    pub coefficients: BTreeMap<&'static str, Plain>,
     /// Coefficients that all devices share and that the other sets tell too little of: left out too, the set was
     /// predicted with those before.
     pub kept: Vec<&'static str>,
@@ -102,10 +105,18 @@ pub fn fit_sets(
         let fitted = scores_with(set, library, &bases, &all.fits, least);
         let others = others.next().flatten();
         let left_out = others.as_ref().map(|others| scores_with(set, library, &bases, &others.fits, least));
+        let coefficients = others.as_ref().map(|others| coefficients(&others.fits[0])).unwrap_or_default();
         let (kept, of_device) = others.map(|others| kept(&others, set)).unwrap_or_default();
-        found.push(FittedSet { id: set.set.facts.id.clone(), before, fitted, left_out, kept, of_device });
+        let id = set.set.facts.id.clone();
+        found.push(FittedSet { id, before, fitted, left_out, coefficients, kept, of_device });
     }
     Ok(SetFitting { fits: all.fits, curves: all.curves, time: all.time, sets: found })
+}
+
+/// What is fitted and holds for all devices.
+fn coefficients(fit: &Fit) -> BTreeMap<&'static str, Plain> {
+    let shared = COEFFICIENTS.iter().filter(|k| !k.is_optional() && k.fitted_on != FittedOn::Nothing);
+    shared.filter_map(|known| Some((known.name, Plain::new(known.value(fit)?)))).collect()
 }
 
 /// What a fit to other sets left as it was: what all devices share, and what is of the devices of a set.
@@ -129,9 +140,12 @@ fn runs_on(set: &PredictedGroups, device: &str) -> bool {
     set.groups.iter().any(|g| g.group.device.id == device)
 }
 
-/// Whether two sets are of the same measurements, as far as their tables and devices tell.
+/// Whether two sets have rows of a table in common.
 fn related(a: &PredictedGroups, b: &PredictedGroups) -> bool {
-    a.set.facts.data == b.set.facts.data && a.groups.iter().any(|g| runs_on(b, &g.group.device.id))
+    let lines = |set: &'_ PredictedGroups| -> BTreeSet<usize> {
+        set.set.cases.iter().flat_map(|case| &case.rows).map(|row| row.line).collect()
+    };
+    a.set.facts.data == b.set.facts.data && !lines(a).is_disjoint(&lines(b))
 }
 
 /// The curve files from which a fit starts, by device.
@@ -167,10 +181,11 @@ impl Bases {
 fn base(shared: &Fit, device: &Device) -> Fit {
     let curves = for_device(device);
     let mut fit = shared.inherited_by(if curves.own && curves.fit.id == shared.id { &shared.id } else { "" });
-    if curves.own && curves.fit.id != shared.id {
+    if curves.own {
         let source = format!("of {}", device.id);
         for known in COEFFICIENTS.iter().filter(|known| known.is_optional()) {
-            if let Some(value) = known.value(curves.fit) {
+            // Curves that were given for the device are nearer than those that ship.
+            if let (None, Some(value)) = (known.value(&fit), known.value(curves.fit)) {
                 known.set(&mut fit, value);
                 known.name_source(&mut fit, &source);
             }

@@ -77,6 +77,13 @@ impl Parameter {
         value.expect("the curve files were completed from the devices")
     }
 
+    /// How far its logarithm may move in a fit to so many devices. The launch is no number of the device alone: it
+    /// depends on how times were taken.
+    fn width(self, devices: usize) -> f64 {
+        let of_device = ["dram_one_way", "thread_cycles"].contains(&self.known.name);
+        if of_device && devices > 1 { OF_DEVICE } else { 3.0 * PRIOR }
+    }
+
     fn set(self, fits: &mut [Fit], value: f64) {
         match self.device {
             Some(device) => self.known.set(&mut fits[device], value),
@@ -91,6 +98,9 @@ const SENSITIVE: f64 = 0.02;
 const LAUNCHES: usize = 8;
 /// Standard deviation of the logarithm of a coefficient before anything is measured: a factor of 2.
 const PRIOR: f64 = 0.7;
+/// Of several devices, how far the logarithm of what a device file says already may move: a third. What asks for more
+/// tells of something else that is missing.
+const OF_DEVICE: f64 = 0.3;
 /// A coefficient whose logarithm stays more uncertain than this keeps its default: a factor of 1.3.
 const UNSURE: f64 = 0.26;
 /// Scale of the loss over the standard deviation, as for hit rates.
@@ -131,7 +141,10 @@ pub(super) fn fit_time(
         let times = Times { rows: &rows, fits, which: which.clone(), prior: &prior, scale: 1.0 };
         (best, deviations) = times.settled(&free.iter().map(|&i| start[i]).collect::<Vec<_>>());
         let unsure = unsure(&which, &deviations);
-        if unsure.is_empty() {
+        let beyond: Vec<usize> = (0..which.len())
+            .filter(|&i| (best[i] - prior[i]).abs() > 0.999 * which[i].width(fits.len()))
+            .collect();
+        if unsure.is_empty() && beyond.is_empty() {
             break;
         }
         for (&i, log) in free.iter().zip(&best) {
@@ -139,6 +152,9 @@ pub(super) fn fit_time(
         }
         for i in unsure {
             kept[free[i]] = Some("the measurements leave it unsure");
+        }
+        for i in beyond {
+            kept[free[i]] = Some("the measurements contradict it");
         }
     }
     let mut after = fits.to_vec();
@@ -280,9 +296,8 @@ impl Times<'_> {
 
     /// The best logarithms and their standard deviations.
     fn settled(mut self, start: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let n = self.which.len();
-        let wide = (3.0_f64 * PRIOR, n);
-        let bounds = ParameterBounds::new(self.prior.iter().map(|p| (p - wide.0, p + wide.0)));
+        let wide = self.which.iter().map(|parameter| parameter.width(self.fits.len()));
+        let bounds = ParameterBounds::new(self.prior.iter().zip(wide).map(|(p, wide)| (p - wide, p + wide)));
         let mut logs = start.to_vec();
         for _ in 0..6 {
             self.scale = deviation(&self.residuals(&logs)).max(1e-6);

@@ -100,7 +100,8 @@ pub(super) fn scatter(
     let (left, top) = place;
     let across = scale.axis(left, left + PANEL);
     let up = scale.axis(top + PANEL, top);
-    let head = format!("{head}, {}", scale.unit);
+    // Bold letters are a little wider, and the next panel's title begins where its axis does.
+    let head = fitting(&format!("{head}, {}", scale.unit), (PANEL + GAP.0) / 1.15 - 8.0, 12.0);
     canvas.text(&head, (left, top - 26.0), Style { bold: true, ..Style::new(Anchor::Left) });
     let faint = Style { colour: FAINT, ..Style::new(Anchor::Left) };
     canvas.text(figures, (left, top - 10.0), faint);

@@ -19,7 +19,12 @@ struct Panel {
 /// A picture of sets.
 pub fn sets_picture(document: &SetValidationDocument) -> String {
     let times = document.sets.iter().filter_map(times);
-    let panels: Vec<Panel> = times.chain(document.sets.iter().flat_map(volumes)).take(PANELS).collect();
+    let mut panels: Vec<Panel> = times.chain(document.sets.iter().flat_map(volumes)).take(PANELS).collect();
+    // The title names it if there is only one.
+    if let [only] = document.sets.as_slice() {
+        let name = format!("{}: ", only.facts.id);
+        panels.iter_mut().for_each(|panel| panel.head = panel.head.replacen(&name, "", 1));
+    }
     let (columns, rows) = (panels.len().clamp(1, COLUMNS), panels.len().div_ceil(COLUMNS).max(1));
     let size = (
         (LEFT + columns as f64 * (PANEL + GAP.0)).max(620.0),
@@ -61,7 +66,12 @@ fn times(set: &SetReport) -> Option<Panel> {
         all.time?.errors.mean.percent()
     );
     let points = points(set, |i| set.configurations[i].time_s);
-    Some(Panel { head: set.facts.id.clone(), figures, quantity: MeasuredQuantity::Time, points })
+    Some(Panel {
+        head: format!("{}: {}", set.facts.id, MeasuredQuantity::Time.title()),
+        figures,
+        quantity: MeasuredQuantity::Time,
+        points,
+    })
 }
 
 fn volumes(set: &SetReport) -> impl Iterator<Item = Panel> {
