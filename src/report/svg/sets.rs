@@ -23,7 +23,9 @@ pub fn sets_picture(document: &SetValidationDocument) -> String {
     // The title names it if there is only one.
     if let [only] = document.sets.as_slice() {
         let name = format!("{}: ", only.facts.id);
-        panels.iter_mut().for_each(|panel| panel.head = panel.head.replacen(&name, "", 1));
+        for panel in &mut panels {
+            panel.head = panel.head.replacen(&name, "", 1);
+        }
     }
     let (columns, rows) = (panels.len().clamp(1, COLUMNS), panels.len().div_ceil(COLUMNS).max(1));
     let size = (
