@@ -278,7 +278,7 @@ fn rows(target: &Target, set: &FittedSet) -> Vec<Row> {
     let both = |figure: &dyn Fn(&SetScore) -> Option<f64>| (ships.and_then(figure), blind.and_then(figure));
     let spearman = |s: &SetScore| match (&s.choice, target.in_each) {
         (Some(choice), true) => Some(choice.spearman.get()),
-        _ => s.spearman.map(|v| v.get()),
+        _ => s.spearman.map(wavecast::quantity::Correlation::get),
     };
     let time = |s: &SetScore| match (&s.choice, target.in_each) {
         (Some(choice), true) => Some(choice.time_error.percent()),
