@@ -218,7 +218,7 @@ measured: {'time [ms]': us}
             row("size=1024 bx=128 threads=256", 1024, 26, 3.5)
         ]
     );
-    assert_eq!((set.rows, set.taken), (4, 3));
+    assert_eq!((set.facts.rows, set.facts.rows_taken), (4, 3));
 }
 
 #[test]
@@ -300,7 +300,11 @@ fn many_rows_are_no_matter() {
     let file = SetFile::read("blur.yaml", &text("blur.yaml")).unwrap();
     let sample = SampleOptions { rows: Some(5), seed: None };
     let set = file.launches("many.csv", table.as_bytes(), sample).unwrap();
-    assert_eq!((set.rows, set.taken, set.cases.len()), (50_000, 50_000, 5), "all belong to the part");
+    assert_eq!(
+        (set.facts.rows, set.facts.rows_taken, set.cases.len()),
+        (50_000, 50_000, 5),
+        "all belong to the part"
+    );
     for hurtful in
         ["", "\n\n", "gpu", "gpu\nA100\n", "\u{0}\n\u{0}", &"a,".repeat(100_000), "gpu,size\n\"A100"]
     {
@@ -419,4 +423,27 @@ fn fits_find_what_holds_for_all_devices_and_for_each() {
     let one = path("one.yaml");
     let output = wavecast(&[&["fit"], &files[..], &["-o", one.to_str().unwrap()]].concat(), "");
     assert!(output.status.code() == Some(2) && stderr(&output).contains("folder"), "{}", stderr(&output));
+    // The other set has nothing of the A100, whose own numbers then follow from its file.
+    let only = ("ok}", "ok, size: 2048, gpu: V100}");
+    let third = changed("fit-3.yaml", &[("data: blur.csv", "data: fit.csv"), no_volumes, only]);
+    let fit = |files: [&PathBuf; 2]| {
+        let files = files.map(|f| f.to_str().unwrap());
+        let more = ["--leave-one-out", "--fit-rows", "20", "--bootstrap", "0", "--format", "json"];
+        let output = wavecast(&[&["fit"], &files[..], &more].concat(), "");
+        assert!(output.status.success(), "{}", stderr(&output));
+        json(&output)
+    };
+    let words = |list: &Value| -> Vec<String> { serde_json::from_value(list.clone()).unwrap() };
+    let found = fit([&first, &third]);
+    let [both, v100] = [0, 1].map(|i| &found["sets"][i]);
+    let own = ["dram_one_way", "thread_cycles", "launch_seconds", "dispatch_cycles"];
+    let of_device = words(&both["of_device"]);
+    assert!(own.iter().all(|name| of_device.contains(&format!("{name} of a100-40gb"))), "{of_device:?}");
+    assert!(words(&v100["of_device"]).iter().all(|name| name.ends_with("v100-pcie-32gb")));
+    assert!(words(&both["kept"]).contains(&"translation_cycles".to_owned()), "{}", both["kept"]);
+    assert!(both["coefficients"]["turnaround"].is_f64());
+    assert_eq!(both["fitted"][2]["predicted"], both["before"][2]["predicted"], "all are scored");
+    // Sets of the same rows are left out together, and then nothing is left.
+    let same = &fit([&first, &first])["sets"][0];
+    assert!(same["left_out"].is_null() && words(&same["kept"]).is_empty(), "{same}");
 }

@@ -78,6 +78,9 @@ pub(super) struct Arguments {
     /// Of set files: fit without each set in turn too, and say how good that is on the set
     #[arg(long)]
     leave_one_out: bool,
+    /// Of set files: fit to no more than so many launches of each set, drawn by chance; scores are of all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    fit_rows: Option<u32>,
     #[command(flatten)]
     sets: SetArguments,
     /// How to write the report
@@ -160,6 +163,7 @@ fn of_sets(arguments: &Arguments, json: bool) -> Result<SetFit<'_>, Failure> {
         model: &arguments.model,
         request: request(arguments, json)?,
         leave_one_out: arguments.leave_one_out,
+        fit_rows: arguments.fit_rows.map(|rows| rows as usize),
         inherit: arguments.inherit.as_deref().map(shipped).transpose()?,
         report: OutputArguments { format: Some(arguments.format), output: None },
     })

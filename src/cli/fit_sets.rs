@@ -14,7 +14,7 @@ use super::output::{OutputArguments, extension};
 use super::progress;
 use super::sets::{NamedSet, SetArguments, each};
 use crate::curve::Fit;
-use crate::measure::fit::{FitRequest, PredictedGroups, fit_sets};
+use crate::measure::fit::{FitRequest, PredictedGroups, SetFitRequest, fit_sets};
 use crate::measure::sets::groups;
 use crate::report::{SetFitDocument, curve_file, set_fit_document};
 
@@ -28,6 +28,7 @@ pub(super) struct SetFit<'a> {
     pub(super) model: &'a ModelArguments,
     pub(super) request: FitRequest,
     pub(super) leave_one_out: bool,
+    pub(super) fit_rows: Option<usize>,
     pub(super) inherit: Option<Fit>,
     pub(super) report: OutputArguments,
 }
@@ -45,7 +46,13 @@ pub(super) fn run(asked: &SetFit<'_>, files: &[std::path::PathBuf]) -> Outcome {
         .collect();
     let options = model.options().map_err(|f| f.for_json(json))?;
     let library = Resolver::new(&measured.library, model, options, "", json);
-    let work = || fit_sets(sets, &library, model.curves(), &asked.request, (asked.leave_one_out, LEAST));
+    let request = SetFitRequest {
+        fit: &asked.request,
+        leave_one_out: asked.leave_one_out,
+        least: LEAST,
+        most: asked.fit_rows,
+    };
+    let work = || fit_sets(sets, &library, model.curves(), request);
     let fitting = model.in_pool(work)?.map_err(|why| {
         let help = "`wavecast validate` says why launches cannot be predicted";
         Failure::message("no-fit", why.to_string(), Some(help)).for_json(json)

@@ -164,8 +164,9 @@ impl TimeFit {
     /// Seconds that every launch takes by itself. What a device file says is the time from one launch of a short kernel
     /// to the next; one wave of threads is part of it.
     pub fn seconds_of_launch(&self, device: &Device) -> f64 {
-        let of_device =
-            || (device.launch_overhead.value.0 - self.cycles_of_thread(device) / device.clock.value.0).max(0.0);
+        let of_device = || {
+            (device.launch_overhead.value.0 - self.cycles_of_thread(device) / device.clock.value.0).max(0.0)
+        };
         self.launch_seconds.as_ref().map_or_else(of_device, |c| c.value)
     }
 }
@@ -229,7 +230,12 @@ pub static COEFFICIENTS: [Known; 29] = [
     required!(time.store_only, "", Times, "part of a thread's cycles that one takes which loads nothing"),
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
     required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
-    required!(time.address_instructions, "", Times, "instructions for the address of a load from global memory"),
+    required!(
+        time.address_instructions,
+        "",
+        Times,
+        "instructions for the address of a load from global memory"
+    ),
     required!(time.issue_overhead, "", Times, "instructions over those that compute and access memory"),
     required!(time.turnaround, "", Times, "loss of memory bandwidth to turns between reads and writes"),
     required!(time.scatter_loss, "", Times, "loss of memory bandwidth when a wave is scattered over memory"),

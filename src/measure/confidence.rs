@@ -58,7 +58,7 @@ pub fn calibrated(sets: &[PredictedSet], about: &str) -> Widths {
     };
     let percent = |share: f64| rounded((1000.0 * share).round() / 10.0);
     let covered = sets.iter().zip(&found.sets).map(|(set, covered)| SetCoverage {
-        set: set.set.id.clone(),
+        set: set.set.facts.id.clone(),
         rows: u32::try_from(covered.rows).unwrap_or(u32::MAX),
         left_out_percent: percent(covered.left_out),
         family_left_out_percent: percent(covered.family_left_out),

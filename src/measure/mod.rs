@@ -21,4 +21,4 @@ pub use join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, join};
 pub use parting::{DifferenceTerm, UNEXPLAINED};
 pub use records::{Record, Records, Unreadable};
 pub use share::PercentShare;
-pub use validate::{OrderScore, Score, Validation, WorstLaunch, order, validate};
+pub use validate::{Errors, OrderScore, Score, Validation, WorstLaunch, order, validate};

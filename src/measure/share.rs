@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::quantity::Share;
 
 /// A share, or an error as a share of what was measured: 1 is all of it. In JSON it stands in percent.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, JsonSchema)]
 #[schemars(inline)]
 pub struct PercentShare(Share);
 

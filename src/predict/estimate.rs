@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
-use crate::curve::{Curves, Fit, for_device};
+use crate::curve::{Curves, Fit, TimeFit, for_device};
 use crate::device::Device;
 use crate::effort;
 use crate::expr::Excess;
@@ -245,6 +245,13 @@ impl<'a> Estimator<'a> {
         (summary.volumes, summary.time) = self.applied(fit, &summary.launch, &summary.occupancy, counted);
     }
 
+    /// The time of a prediction under other coefficients of the time. Its volumes stay, so that this takes a part of
+    /// what [`Self::refit`] does.
+    pub(crate) fn retimed(&self, prediction: &Prediction, fit: &TimeFit) -> Time {
+        let Prediction { summary, counted } = prediction;
+        self.timed(fit, &summary.launch, &summary.occupancy, &summary.volumes, counted)
+    }
+
     /// Volumes and time under some coefficients.
     fn applied(
         &self,
@@ -253,22 +260,35 @@ impl<'a> Estimator<'a> {
         occupancy: &Occupancy,
         counted: &Counted,
     ) -> (Volumes, Time) {
-        let Counted { l1, footprints, path } = counted;
+        let Counted { l1, footprints, .. } = counted;
         let volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
+        let time = self.timed(&fit.time, launch, occupancy, &volumes, counted);
+        (volumes, time)
+    }
+
+    /// The time that follows from volumes.
+    fn timed(
+        &self,
+        fit: &TimeFit,
+        launch: &Launch,
+        occupancy: &Occupancy,
+        volumes: &Volumes,
+        counted: &Counted,
+    ) -> Time {
+        let Counted { footprints, path, .. } = counted;
         let inputs = Inputs {
             device: self.device,
             work: &self.kernel.work,
             launch,
             occupancy,
-            volumes: &volumes,
+            volumes,
             path,
             items: footprints.items,
             working_blocks: footprints.working_blocks,
         };
-        let time = match self.model {
-            Model::Default => combined(&inputs, &fit.time),
+        match self.model {
+            Model::Default => combined(&inputs, fit),
             Model::Roofline => roofline(&inputs),
-        };
-        (volumes, time)
+        }
     }
 }

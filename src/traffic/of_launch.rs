@@ -169,7 +169,8 @@ fn passes(
 /// two that load the same lie no further apart in time than the loads of the field do, and what they share was touched
 /// by loads in between. All of it where no other field is loaded.
 fn span(kernel: &Kernel, program: &Program<i64>, field: FieldId) -> f64 {
-    let is_load = |i: &Instruction<i64>| i.kind == AccessKind::Load && kernel.field(i.field).space == Space::Global;
+    let is_load =
+        |i: &Instruction<i64>| i.kind == AccessKind::Load && kernel.field(i.field).space == Space::Global;
     let (mut first, mut last, mut loads) = (None, 0, 0_i64);
     for instruction in program.instructions.iter().filter(|i| is_load(i)) {
         let copies = kernel.field(instruction.field).multiplicity;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use wavecast::device::{Device, find};
-use wavecast::kernel::{Kernel, Options, load};
+use wavecast::kernel::{Kernel, Limits, Options, load};
 use wavecast::measure::Library;
 use wavecast::measure::measurements::MeasuredSubject;
 use wavecast::predict::Estimator;
@@ -43,7 +43,9 @@ impl Library for Files {
             .text(&subject.kernel)
             .ok_or_else(|| missing(format!("there is no kernel {}", subject.kernel)))?;
         let set = subject.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let kernels = load(&path, &text, &Options { set, ..Options::default() })?.kernels;
+        // A few rows take more steps than one would wait for while ranking.
+        let limits = Limits { steps: 4_000_000_000, ..Limits::default() };
+        let kernels = load(&path, &text, &Options { set, limits, ..Options::default() })?.kernels;
         let meant = |kernel: &Kernel| subject.variant.is_none() || *kernel.variant() == subject.variant;
         kernels.into_iter().find(meant).ok_or_else(|| missing(format!("{path} has no such variant")))
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicUsize;
 
 use library::Files;
 use wavecast::curve::Widths;
-use wavecast::measure::fit::{FitRequest, PredictedGroups, left_out};
+use wavecast::measure::fit::{FitRequest, PredictedGroups, SetFitRequest, left_out};
 use wavecast::measure::sets::{MeasuredSet, PredictedSet, SampleOptions, SetFile, groups, summaries};
 use wavecast::measure::{calibrated, coverage};
 use wavecast::report::yaml_text;
@@ -76,14 +76,16 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let files = Files::default();
     for path in &arguments.sets {
         let set = read(path, &arguments.data, sample)?;
-        eprintln!("{}: {} launches", set.id, set.launches.len());
+        eprintln!("{}: {} launches", set.facts.id, set.launches.len());
         files.beside(path);
         let found = groups(&set, &files, &AtomicUsize::new(0));
         let (groups, rejected) = found.map_err(|faults| faults[0].to_string())?;
         all.push(PredictedGroups { set, groups, rejected });
     }
     let predicted: Vec<PredictedSet> = if arguments.left_out {
-        left_out(all, &files, None, &FitRequest::default()).map_err(|why| why.to_string())?
+        let fit = FitRequest { resamples: (0, 1), ..FitRequest::default() };
+        let request = SetFitRequest { fit: &fit, leave_one_out: true, least: 3, most: Some(200) };
+        left_out(all, &files, None, request).map_err(|why| why.to_string())?
     } else {
         let one = |of: &PredictedGroups| {
             let mut predicted = summaries(&of.set, &of.groups, &of.rejected);
@@ -137,7 +139,7 @@ fn rows(sets: &[PredictedSet]) -> String {
             let _ = writeln!(
                 out,
                 "{},{},{},{:.4},{},{}",
-                set.set.id,
+                set.set.facts.id,
                 case.kernel,
                 case.architecture.word(),
                 ratio.ln(),

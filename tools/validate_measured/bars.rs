@@ -27,7 +27,7 @@ impl Bars {
 
     /// Prints all; whether all are met.
     pub fn print(&self) -> bool {
-        println!("\n## Bars\n");
+        println!("\n## Bars of single kernels\n");
         println!("| what | reached | bar | |\n| --- | ---: | ---: | --- |");
         for Bar { what, value, sign, bound, met } in &self.tried {
             let verdict = if *met { "met" } else { "**missed**" };

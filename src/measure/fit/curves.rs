@@ -81,6 +81,18 @@ pub(super) struct PartedLaunch<'g> {
     pub(super) group: &'g MeasuredGroup,
     pub(super) case: &'g Case,
     pub(super) parts: Parts,
+    /// Launches of one class count as much as those of another.
+    pub(super) class: &'g str,
+}
+
+/// What each launch counts so that classes count alike, however many of their launches tell of the rate.
+fn weights(rows: &[&PartedLaunch<'_>]) -> Vec<f64> {
+    let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in rows {
+        *counts.entry(row.class).or_default() += 1.0;
+    }
+    let mean = rows.len() as f64 / counts.len().max(1) as f64;
+    rows.iter().map(|row| mean / counts[row.class]).collect()
 }
 
 /// Volumes of launches.
@@ -105,9 +117,9 @@ pub(super) fn curve(
 ) -> CurveFit {
     let rows: Vec<&PartedLaunch<'_>> = rows.iter().filter(|r| possible(&r.parts) >= OF_CURVE).collect();
     let mut points = Points::new();
-    for PartedLaunch { parts, .. } in &rows {
+    for (PartedLaunch { parts, .. }, weight) in rows.iter().zip(weights(&rows)) {
         // A residual is then an error of the volume, relative to what was measured.
-        points.push(&parts.open, parts.measured - parts.base, 1.0 / parts.measured);
+        points.push(&parts.open, parts.measured - parts.base, weight.sqrt() / parts.measured);
     }
     // The weights say already how volumes spread.
     let options = &FitOptions { noise: Noise::Absolute, ..options.clone() };
@@ -143,7 +155,7 @@ fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<Fitted
 
 fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
     rows.iter()
-        .map(|PartedLaunch { group, case, parts }| {
+        .map(|PartedLaunch { group, case, parts, .. }| {
             let all: f64 = parts.open.iter().map(|p| p.1).sum();
             RatePoint {
                 kernel: group.kernel.name.clone(),
@@ -173,22 +185,28 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>)
             seen.len()
         ))
     } else {
+        let mut sorted: Vec<(f64, f64)> = seen
+            .iter()
+            .zip(weights(&rows))
+            .map(|(point, weight)| (point.measured_share, weight * point.open_share))
+            .collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         seen.sort_by(|a, b| a.measured_share.total_cmp(&b.measured_share));
-        let at = |share| weighted(&seen, share).max(0.0);
+        let at = |share| weighted(&sorted, share).max(0.0);
         CurveOutcome::Constant { value: Plain::new(at(0.5)), quartiles: Interval::new(at(0.25), at(0.75)) }
     };
     CurveFit::new(name, title, outcome, seen)
 }
 
 /// The rate below which a share of the weights lies.
-fn weighted(sorted: &[RatePoint], share: f64) -> f64 {
-    let all: f64 = sorted.iter().map(|s| s.open_share).sum();
+fn weighted(sorted: &[(f64, f64)], share: f64) -> f64 {
+    let all: f64 = sorted.iter().map(|s| s.1).sum();
     let mut sum = 0.0;
     let found = sorted.iter().find(|s| {
-        sum += s.open_share;
+        sum += s.1;
         sum >= share * all
     });
-    found.or(sorted.last()).map_or(0.0, |s| s.measured_share)
+    found.or(sorted.last()).map_or(0.0, |s| s.0)
 }
 
 impl CurveFit {

@@ -12,6 +12,6 @@ mod time;
 
 pub use curves::{CurveFit, CurveForm, CurveOutcome, RatePoint};
 pub use run::{FitRequest, Fitting, NoFit, Scores, fit};
-pub use sets::{FittedSet, PredictedGroups, SetFitting, fit_sets, left_out};
+pub use sets::{FittedSet, PredictedGroups, SetFitRequest, SetFitting, fit_sets, left_out};
 pub use simulate::{Design, Simulated, design, simulate};
 pub use time::{TimeFitOutcome, time_coefficients};

@@ -157,9 +157,11 @@ impl All<'_> {
         of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case, &Fit) -> Option<Parts>,
     ) -> Vec<PartedLaunch<'_>> {
         let mut rows = Vec::new();
-        for Launches { group, estimator, device, .. } in self.groups {
-            let parted =
-                |case| Some(PartedLaunch { group, case, parts: of(estimator, group, case, &fits[*device])? });
+        for Launches { group, estimator, device, class, .. } in self.groups {
+            let parted = |case| {
+                let parts = of(estimator, group, case, &fits[*device])?;
+                Some(PartedLaunch { group, case, parts, class })
+            };
             rows.extend(group.cases.iter().filter_map(parted));
         }
         rows

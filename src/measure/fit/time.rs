@@ -1,5 +1,7 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -9,6 +11,7 @@ use crate::curve::fit::{LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
 use crate::measure::join::Case;
 use crate::parallel;
+use crate::predict::{Estimator, Prediction};
 
 /// What came of one coefficient of the time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -74,6 +77,13 @@ impl Parameter {
         value.expect("the curve files were completed from the devices")
     }
 
+    /// How far its logarithm may move in a fit to so many devices. The launch is no number of the device alone: it
+    /// depends on how times were taken.
+    fn width(self, devices: usize) -> f64 {
+        let of_device = ["dram_one_way", "thread_cycles"].contains(&self.known.name);
+        if of_device && devices > 1 { OF_DEVICE } else { 3.0 * PRIOR }
+    }
+
     fn set(self, fits: &mut [Fit], value: f64) {
         match self.device {
             Some(device) => self.known.set(&mut fits[device], value),
@@ -88,6 +98,9 @@ const SENSITIVE: f64 = 0.02;
 const LAUNCHES: usize = 8;
 /// Standard deviation of the logarithm of a coefficient before anything is measured: a factor of 2.
 const PRIOR: f64 = 0.7;
+/// Of several devices, how far the logarithm of what a device file says already may move: a third. What asks for more
+/// tells of something else that is missing.
+const OF_DEVICE: f64 = 0.3;
 /// A coefficient whose logarithm stays more uncertain than this keeps its default: a factor of 1.3.
 const UNSURE: f64 = 0.26;
 /// Scale of the loss over the standard deviation, as for hit rates.
@@ -101,10 +114,10 @@ pub(super) fn fit_time(
     fits: &[Fit],
     only: &[String],
 ) -> (Vec<Fit>, Vec<TimeFitOutcome>) {
-    let rows = rows(groups);
+    let rows = TimedRows::new(groups, fits);
     let places = Parameter::all(fits.len());
     let base: Vec<f64> = places.iter().map(|place| place.value(fits)).collect();
-    let all = Times { rows: &rows, groups, fits, which: places.clone(), prior: &[], scale: 1.0 };
+    let all = Times { rows: &rows, fits, which: places.clone(), prior: &[], scale: 1.0 };
     let mut kept: Vec<Option<&'static str>> = places
         .iter()
         .zip(all.telling())
@@ -120,17 +133,28 @@ pub(super) fn fit_time(
         })
         .collect();
     let (mut best, mut deviations);
+    let mut start: Vec<f64> = base.iter().map(|value| value.ln()).collect();
     loop {
         let free: Vec<usize> = (0..places.len()).filter(|&i| kept[i].is_none()).collect();
         let which: Vec<Parameter> = free.iter().map(|&i| places[i]).collect();
         let prior: Vec<f64> = free.iter().map(|&i| base[i].ln()).collect();
-        let times = Times { rows: &rows, groups, fits, which, prior: &prior, scale: 1.0 };
-        (best, deviations) = times.settled();
-        // The least sure one first: without it the others may be surer.
-        let unsure = deviations.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        match unsure.filter(|u| u.1 > UNSURE) {
-            Some((least_sure, _)) => kept[free[least_sure]] = Some("the measurements leave it unsure"),
-            None => break,
+        let times = Times { rows: &rows, fits, which: which.clone(), prior: &prior, scale: 1.0 };
+        (best, deviations) = times.settled(&free.iter().map(|&i| start[i]).collect::<Vec<_>>());
+        let unsure = unsure(&which, &deviations);
+        let beyond: Vec<usize> = (0..which.len())
+            .filter(|&i| (best[i] - prior[i]).abs() > 0.999 * which[i].width(fits.len()))
+            .collect();
+        if unsure.is_empty() && beyond.is_empty() {
+            break;
+        }
+        for (&i, log) in free.iter().zip(&best) {
+            start[i] = *log;
+        }
+        for i in unsure {
+            kept[free[i]] = Some("the measurements leave it unsure");
+        }
+        for i in beyond {
+            kept[free[i]] = Some("the measurements contradict it");
         }
     }
     let mut after = fits.to_vec();
@@ -149,42 +173,78 @@ pub(super) fn fit_time(
     (after, outcomes)
 }
 
-/// A launch with a measured time.
+/// The coefficients to give up next: the least sure one first, as without it the others may be surer. What holds for
+/// one device alone hardly depends on the other devices, so that each of them gives up one at a time.
+fn unsure(which: &[Parameter], deviations: &[f64]) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..which.len()).filter(|&i| deviations[i] > UNSURE).collect();
+    all.sort_by(|&a, &b| deviations[b].total_cmp(&deviations[a]));
+    if all.first().is_some_and(|&i| which[i].device.is_none()) {
+        all.truncate(1);
+    } else {
+        let mut devices = BTreeSet::new();
+        all.retain(|&i| which[i].device.is_some_and(|device| devices.insert(device)));
+    }
+    all
+}
+
+/// A launch with a measured time, and its prediction with volumes that are settled.
 struct TimedLaunch<'a> {
-    group: usize,
-    case: &'a Case,
+    estimator: &'a Estimator<'a>,
+    device: usize,
+    prediction: Prediction,
     log_seconds: f64,
     weight: f64,
 }
 
-/// Classes count alike, however many of their launches were measured.
-fn rows<'g>(groups: &[Launches<'g>]) -> Vec<TimedLaunch<'g>> {
-    let mut rows: Vec<TimedLaunch<'g>> = Vec::new();
-    for (g, launches) in groups.iter().enumerate() {
-        let group = launches.group;
-        let timed = group.cases.iter().filter_map(|c| Some((c, c.seconds(&group.device)?)));
-        rows.extend(timed.map(|(case, seconds)| {
-            let log_seconds = (seconds / launches.clock_factor).ln();
-            TimedLaunch { group: g, case, log_seconds, weight: 1.0 }
-        }));
+impl TimedLaunch<'_> {
+    fn residual(&self, fits: &[Fit]) -> f64 {
+        let time = self.estimator.retimed(&self.prediction, &fits[self.device].time);
+        self.weight * (time.seconds.get().ln() - self.log_seconds)
     }
-    let class = |row: &TimedLaunch<'_>| groups[row.group].class.as_str();
-    let mut counts: std::collections::BTreeMap<&str, f64> = std::collections::BTreeMap::new();
-    for row in &rows {
-        *counts.entry(class(row)).or_default() += 1.0;
+}
+
+/// Launches with measured times, and which of them ran on each device.
+struct TimedRows<'a> {
+    rows: Vec<TimedLaunch<'a>>,
+    of_device: Vec<Vec<usize>>,
+    all: Vec<usize>,
+}
+
+impl<'a> TimedRows<'a> {
+    /// Classes count alike, however many of their launches were measured.
+    fn new(groups: &'a [Launches<'a>], fits: &[Fit]) -> Self {
+        let timed = |l: &'a Launches<'a>| {
+            let cases = l.group.cases.iter();
+            cases.filter_map(move |c| Some((l, c, c.seconds(&l.group.device)? / l.clock_factor)))
+        };
+        let timed: Vec<(&Launches<'_>, &Case, f64)> = groups.iter().flat_map(timed).collect();
+        let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+        for (launches, ..) in &timed {
+            *counts.entry(&launches.class).or_default() += 1.0;
+        }
+        let mean = timed.len() as f64 / counts.len().max(1) as f64;
+        let rows = parallel::map(&timed, |&(Launches { estimator, device, class, .. }, case, seconds)| {
+            let mut prediction = case.prediction.clone();
+            estimator.refit(&mut prediction, &fits[*device]);
+            let weight = (mean / counts[class.as_str()]).sqrt();
+            TimedLaunch { estimator, device: *device, prediction, log_seconds: seconds.ln(), weight }
+        });
+        let mut of_device = vec![Vec::new(); fits.len()];
+        for (i, row) in rows.iter().enumerate() {
+            of_device[row.device].push(i);
+        }
+        Self { all: (0..rows.len()).collect(), rows, of_device }
     }
-    let mean = rows.len() as f64 / counts.len().max(1) as f64;
-    let weights: Vec<f64> = rows.iter().map(|r| (mean / counts[class(r)]).sqrt()).collect();
-    for (row, weight) in rows.iter_mut().zip(weights) {
-        row.weight = weight;
+
+    /// The rows that a coefficient can change.
+    fn of(&self, parameter: Parameter) -> &[usize] {
+        parameter.device.map_or(&self.all, |device| &self.of_device[device])
     }
-    rows
 }
 
 /// Logarithms of predicted over measured times, by some coefficients.
 struct Times<'a> {
-    rows: &'a [TimedLaunch<'a>],
-    groups: &'a [Launches<'a>],
+    rows: &'a TimedRows<'a>,
     fits: &'a [Fit],
     which: Vec<Parameter>,
     /// Logarithms of the coefficients before.
@@ -204,24 +264,25 @@ impl Times<'_> {
 
     fn residuals(&self, logs: &[f64]) -> Vec<f64> {
         let fits = self.with(logs);
-        let one = |row: &TimedLaunch<'_>| {
-            let Launches { estimator, device, .. } = &self.groups[row.group];
-            let mut prediction = row.case.prediction.clone();
-            estimator.refit(&mut prediction, &fits[*device]);
-            row.weight * (prediction.time.seconds.get().ln() - row.log_seconds)
-        };
-        parallel::map(self.rows, one)
+        parallel::map(&self.rows.rows, |row| row.residual(&fits))
     }
 
     /// Residuals and their slopes, coefficient by coefficient.
     fn slopes(&self, logs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
         let at = self.residuals(logs);
-        let by = |i: usize| {
-            let mut moved = logs.to_vec();
-            moved[i] += STEP;
-            self.residuals(&moved).iter().zip(&at).map(|(up, at)| (up - at) / STEP).collect()
-        };
-        let slopes = (0..logs.len()).map(by).collect();
+        let mut fits = self.with(logs);
+        let mut slopes = Vec::with_capacity(logs.len());
+        for (parameter, log) in self.which.iter().zip(logs) {
+            parameter.set(&mut fits, (log + STEP).exp());
+            let rows = self.rows.of(*parameter);
+            let moved = parallel::map(rows, |&row| self.rows.rows[row].residual(&fits));
+            parameter.set(&mut fits, log.exp());
+            let mut slope = vec![0.0; at.len()];
+            for (&row, up) in rows.iter().zip(moved) {
+                slope[row] = (up - at[row]) / STEP;
+            }
+            slopes.push(slope);
+        }
         (at, slopes)
     }
 
@@ -234,11 +295,10 @@ impl Times<'_> {
     }
 
     /// The best logarithms and their standard deviations.
-    fn settled(mut self) -> (Vec<f64>, Vec<f64>) {
-        let n = self.which.len();
-        let wide = (3.0_f64 * PRIOR, n);
-        let bounds = ParameterBounds::new(self.prior.iter().map(|p| (p - wide.0, p + wide.0)));
-        let mut logs = self.prior.to_vec();
+    fn settled(mut self, start: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let wide = self.which.iter().map(|parameter| parameter.width(self.fits.len()));
+        let bounds = ParameterBounds::new(self.prior.iter().zip(wide).map(|(p, wide)| (p - wide, p + wide)));
+        let mut logs = start.to_vec();
         for _ in 0..6 {
             self.scale = deviation(&self.residuals(&logs)).max(1e-6);
             let next = minimise(&self, &logs, &bounds, 1e-4).0;

@@ -6,8 +6,9 @@ use super::condition::Test;
 use super::formula::{BadCell, Cells, Numbers};
 use super::plan::Plan;
 use super::row::chosen_name;
-use super::table::{Row, median, plain};
+use super::table::{Row, plain};
 use crate::measure::measurements::MeasuredQuantity;
+use crate::measure::validate::median;
 
 /// Texts, each once, by their number.
 #[derive(Debug, Default)]

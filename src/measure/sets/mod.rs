@@ -23,4 +23,4 @@ pub use predict::{
 };
 pub use read::{SampleOptions, SetFile};
 pub use score::{ChoiceScore, ClockFactors, ErrorScore, NoiseScore, SetScore};
-pub use set::{MeasuredSet, Problem, Scope, ScopeKind, SetCase, SetLaunch};
+pub use set::{MeasuredSet, Problem, Scope, ScopeKind, SetCase, SetFacts, SetLaunch};

@@ -9,9 +9,10 @@ use super::formula::BadCell;
 use super::plan::{Clock, Plan};
 use super::row::{Understood, understood};
 use super::sample::{Draw, scopes};
-use super::set::{MeasuredSet, Problem, SetCase, SetLaunch};
-use super::table::{BadRow, Borrowed, head, median, rows};
+use super::set::{MeasuredSet, Problem, SetCase, SetFacts, SetLaunch};
+use super::table::{BadRow, Borrowed, head, rows};
 use crate::measure::records::{Record, Unreadable};
+use crate::measure::validate::median;
 use crate::text::{
     Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Sources, Span, Value, parse_stream,
 };
@@ -168,13 +169,15 @@ impl Reading<'_> {
         let (launches, cases) = self.cases(&plan, data, &borrowed, &configs, &chosen)?;
         let text = |text: &Option<String>| text.clone();
         Ok(Some(MeasuredSet {
-            id: self.set.id.as_ref().map(|id| id.value.clone()).unwrap_or_default(),
-            about: text(&self.set.about),
-            source: text(&self.set.source),
-            licence: text(&self.set.licence),
-            data: self.name.to_owned(),
-            rows: count,
-            taken: configs.rows,
+            facts: SetFacts {
+                id: self.set.id.as_ref().map(|id| id.value.clone()).unwrap_or_default(),
+                about: text(&self.set.about),
+                source: text(&self.set.source),
+                licence: text(&self.set.licence),
+                data: self.name.to_owned(),
+                rows: count,
+                rows_taken: configs.rows,
+            },
             problems: problems(&configs),
             launches,
             cases,

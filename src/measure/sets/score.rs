@@ -7,11 +7,10 @@ use serde::Serialize;
 
 use super::predict::{PredictedCase, PredictedSet};
 use super::set::{Scope, ScopeKind};
-use super::table::median;
 use crate::measure::join::ValuePair;
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
-use crate::measure::validate::spearman;
+use crate::measure::validate::{Errors, median, spearman};
 use crate::quantity::Correlation;
 
 /// Predicted times that are this much longer than the shortest are as good a choice.
@@ -56,15 +55,9 @@ pub struct ErrorScore {
     pub quantity: MeasuredQuantity,
     /// Configurations with a measured value other than zero.
     pub configurations: usize,
-    /// Mean of |predicted / measured - 1|, in percent.
-    #[serde(rename = "mean_absolute_error_percent")]
-    pub error: PercentShare,
-    /// The median of these.
-    #[serde(rename = "median_absolute_error_percent")]
-    pub median: PercentShare,
-    /// Mean of predicted / measured - 1, in percent.
-    #[serde(rename = "bias_percent")]
-    pub bias: PercentShare,
+    /// Their errors.
+    #[serde(flatten)]
+    pub errors: Errors,
 }
 
 /// How good choices among the configurations of a problem are. Each is the time of the best configuration over that
@@ -99,6 +92,9 @@ pub struct ChoiceScore {
     /// The worst first choice of all problems.
     #[serde(rename = "worst_first_percent")]
     pub worst_first: PercentShare,
+    /// Mean of |predicted / measured - 1| of the times of a problem.
+    #[serde(rename = "time_error_percent")]
+    pub time_error: PercentShare,
     /// The first choice, if there is only one problem.
     pub chosen: Option<String>,
 }
@@ -237,6 +233,9 @@ fn choice(mut cases: Vec<Timed<'_>>, usual: Option<f64>) -> ChoiceScore {
         random: PercentShare::new(random),
         usual: usual.filter(|_| shortest.is_finite()).map(|u| PercentShare::new(shortest / u)),
         worst_first: PercentShare::new(first),
+        time_error: PercentShare::new(average(
+            &cases.iter().map(|c| (c.predicted / c.measured - 1.0).abs()).collect::<Vec<_>>(),
+        )),
         chosen: Some(cases[0].name.to_owned()),
     }
 }
@@ -276,6 +275,7 @@ fn mean(scores: &[ChoiceScore]) -> Option<ChoiceScore> {
         random: PercentShare::new(over(&|s| s.random.get())),
         usual: some(&|s| s.usual),
         worst_first: PercentShare::new(scores.iter().map(|s| s.first.get()).fold(f64::INFINITY, f64::min)),
+        time_error: PercentShare::new(over(&|s| s.time_error.get())),
         chosen: if scores.len() == 1 { first.chosen.clone() } else { None },
     })
 }
@@ -283,18 +283,8 @@ fn mean(scores: &[ChoiceScore]) -> Option<ChoiceScore> {
 /// Errors of a quantity; none if it was not measured.
 fn errors(quantity: MeasuredQuantity, pairs: impl Iterator<Item = ValuePair>) -> Option<ErrorScore> {
     let errors: Vec<f64> = pairs.filter_map(|p| Some(p.error()?.get())).collect();
-    if errors.is_empty() {
-        return None;
-    }
-    let count = errors.len() as f64;
-    let mut sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
-    Some(ErrorScore {
-        quantity,
-        configurations: errors.len(),
-        error: PercentShare::new(sizes.iter().sum::<f64>() / count),
-        median: PercentShare::new(median(&mut sizes)),
-        bias: PercentShare::new(errors.iter().sum::<f64>() / count),
-    })
+    let configurations = errors.len();
+    Some(ErrorScore { quantity, configurations, errors: Errors::new(&errors)? })
 }
 
 fn noise(repeated: &[(f64, f64)]) -> Option<NoiseScore> {
@@ -334,6 +324,7 @@ mod tests {
         let near = |share: PercentShare, expected: f64| (share.get() - expected).abs() < 1e-12;
         assert!(near(score.first, 0.4) && score.chosen.as_deref() == Some("a"));
         assert!(near(score.first_group, (0.4 + 0.8 + 0.2) / 3.0));
+        assert!(near(score.time_error, (0.9 + 0.95 + 38.97 / 40.0 + 14.0 / 16.0 + 37.0 / 40.0 + 0.5) / 6.0));
         assert!(near(score.first_five, 0.8) && near(score.usual.unwrap(), 0.25));
         assert!(near(score.random, (0.8 + 0.4 + 0.2 + 0.5 + 0.2 + 1.0) / 6.0));
         // Of six, five are drawn: the best is missing in one of six draws, and 0.8 is best then.

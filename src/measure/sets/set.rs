@@ -1,13 +1,16 @@
 //! Sets of measured launches.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::kernel::InstructionClass;
 use crate::launch::Candidate;
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject};
 
-/// A set of measured launches: configurations of kernels on devices, and which of them are compared.
-#[derive(Debug, Clone)]
+/// What is known of a set whatever is predicted of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct MeasuredSet {
+pub struct SetFacts {
     /// Its short name.
     pub id: String,
     /// What was measured.
@@ -21,7 +24,15 @@ pub struct MeasuredSet {
     /// Rows of the table.
     pub rows: usize,
     /// Rows that the set takes.
-    pub taken: usize,
+    pub rows_taken: usize,
+}
+
+/// A set of measured launches: configurations of kernels on devices, and which of them are compared.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MeasuredSet {
+    /// Its name, and where it comes from.
+    pub facts: SetFacts,
     /// Different launches.
     pub launches: Vec<SetLaunch>,
     /// Configurations with what was measured of them.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::formula::{BadCell, Cells, Formula, Numbers};
 use super::plan::{Borrow, Further, Plan};
 use crate::measure::records::{Record, Records, Unreadable};
+use crate::measure::validate::median;
 
 /// A row, or one of the launches of a row.
 pub(super) struct Row<'r> {
@@ -105,15 +106,6 @@ impl Borrowed {
                 }
             }
         }
-    }
-}
-
-/// The median of some numbers; 0 of none.
-pub(super) fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values {
-        [] => 0.0,
-        values => f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]),
     }
 }
 

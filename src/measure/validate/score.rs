@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::errors::Errors;
 use super::order::{OrderScore, order};
 use crate::launch::Candidate;
 use crate::measure::join::{MeasuredGroup, ValuePair};
@@ -33,15 +34,9 @@ pub struct Score {
     pub launches: usize,
     /// Measured zeros, of which there is no relative error.
     pub zeros: usize,
-    /// Mean of |predicted / measured - 1|, in percent.
-    #[serde(rename = "mean_absolute_error_percent")]
-    pub error: PercentShare,
-    /// The value that half of these are below.
-    #[serde(rename = "median_absolute_error_percent")]
-    pub median: PercentShare,
-    /// Mean of predicted / measured - 1, in percent: above zero where too much is predicted.
-    #[serde(rename = "bias_percent")]
-    pub bias: PercentShare,
+    /// Their errors; zero where there is none.
+    #[serde(flatten)]
+    pub errors: Errors,
     /// The launches with the largest errors.
     pub worst: Vec<WorstLaunch>,
 }
@@ -115,11 +110,8 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
     if launches.is_empty() && zeros == 0 {
         return None;
     }
-    let count = launches.len().max(1) as f64;
-    let error = launches.iter().map(|l| l.0.abs()).sum::<f64>() / count;
-    let bias = launches.iter().map(|l| l.0).sum::<f64>() / count;
+    let errors: Vec<f64> = launches.iter().map(|l| l.0).collect();
     launches.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    let median = launches.get(launches.len() / 2).map_or(0.0, |l| l.0.abs());
     let named = launches.iter().take(worst).map(|&(_, group, case, pair)| WorstLaunch {
         group,
         candidate: case.candidate,
@@ -130,9 +122,7 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         quantity,
         launches: launches.len(),
         zeros,
-        error: PercentShare::new(error),
-        median: PercentShare::new(median),
-        bias: PercentShare::new(bias),
+        errors: Errors::new(&errors).unwrap_or_default(),
         worst: named.collect(),
     })
 }

@@ -9,7 +9,7 @@ use super::super::check::{Tool, Warning};
 use super::worst::{WorstConfiguration, worst};
 use crate::launch::Candidate;
 use crate::measure::ValuePair;
-use crate::measure::sets::{ClockFactors, PredictedCase, PredictedSet, SetScore};
+use crate::measure::sets::{ClockFactors, PredictedCase, PredictedSet, SetFacts, SetScore};
 
 /// Sets of measurements beside their predictions: `wavecast/set-validation/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -31,20 +31,9 @@ pub struct SetValidationDocument {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SetReport {
-    /// Its short name.
-    pub id: String,
-    /// What was measured.
-    pub about: Option<String>,
-    /// Where the data come from.
-    pub source: Option<String>,
-    /// Their licence.
-    pub licence: Option<String>,
-    /// The table.
-    pub data: String,
-    /// Rows of the table.
-    pub rows: usize,
-    /// Rows that the set takes.
-    pub rows_taken: usize,
+    /// Its name, and where it comes from.
+    #[serde(flatten)]
+    pub facts: SetFacts,
     /// The devices.
     pub devices: Vec<String>,
     /// The kernels.
@@ -129,24 +118,18 @@ fn report(mut found: PredictedSet, least: usize, most: usize, warnings: &mut Vec
     let scores = found.scores(least);
     let set = &found.set;
     for empty in set.scopes.iter().filter(|s| s.configurations == 0) {
-        let message = format!("{}: no row belongs to the part `{}`", set.id, empty.name);
+        let message = format!("{}: no row belongs to the part `{}`", set.facts.id, empty.name);
         warnings.push(Warning { code: "empty-part", message, place: None });
     }
     if found.cases.is_empty() {
-        let message = format!("{}: none of the configurations can be predicted", set.id);
+        let message = format!("{}: none of the configurations can be predicted", set.facts.id);
         warnings.push(Warning { code: "nothing-predicted", message, place: None });
     }
     let once = |of: &dyn Fn(&PredictedCase) -> &String| -> Vec<String> {
         found.cases.iter().map(of).collect::<BTreeSet<_>>().into_iter().cloned().collect()
     };
     SetReport {
-        id: set.id.clone(),
-        about: set.about.clone(),
-        source: set.source.clone(),
-        licence: set.licence.clone(),
-        data: set.data.clone(),
-        rows: set.rows,
-        rows_taken: set.taken,
+        facts: set.facts.clone(),
         devices: once(&|c| &c.device),
         kernels: once(&|c| &c.kernel),
         curves: found.curves.iter().cloned().collect(),

@@ -26,7 +26,7 @@ pub struct SetFitDocument {
     /// The devices.
     pub devices: Vec<String>,
     /// How good predictions of each set are.
-    pub sets: Vec<FittedSetDocument>,
+    pub sets: Vec<FittedSet>,
     /// Hit rates and what else the volumes depend on, which all devices share.
     pub curves: Vec<CurveDocument>,
     /// Coefficients of the time.
@@ -37,33 +37,13 @@ pub struct SetFitDocument {
     pub warnings: Vec<Warning>,
 }
 
-/// How good predictions of a set are.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct FittedSetDocument {
-    /// Its short name.
-    pub id: String,
-    /// With the curves before.
-    pub before: Vec<SetScore>,
-    /// With those that were fitted to all sets, this one included.
-    pub fitted: Vec<SetScore>,
-    /// With those that were fitted to all other sets; null if nobody asked, or there are none.
-    pub left_out: Option<Vec<SetScore>>,
-}
-
 /// The document of a fit to sets.
 pub fn set_fit_document(fitting: &SetFitting) -> SetFitDocument {
-    let set = |s: &FittedSet| FittedSetDocument {
-        id: s.id.clone(),
-        before: s.before.clone(),
-        fitted: s.fitted.clone(),
-        left_out: s.left_out.clone(),
-    };
     SetFitDocument {
         schema: "wavecast/set-fit/1",
         tool: Tool::this(),
         devices: fitting.fits.iter().map(|f| f.id.clone()).collect(),
-        sets: fitting.sets.iter().map(set).collect(),
+        sets: fitting.sets.clone(),
         curves: fitting.curves.iter().map(curve).collect(),
         time: fitting.time.clone(),
         files: fitting.fits.clone(),
@@ -138,7 +118,7 @@ fn scores(document: &SetFitDocument) -> Table {
                 |of: &dyn Fn(&SetScore) -> Option<String>| scores.map(|s| s.and_then(of).unwrap_or_default());
             cells.extend(figure(&|s| s.spearman.map(|v| format!("{v:.3}"))));
             cells.extend(figure(&|s| s.choice.as_ref().map(|c| percent(c.first))));
-            cells.extend(figure(&|s| s.time.map(|t| percent(t.error))));
+            cells.extend(figure(&|s| s.time.map(|t| percent(t.errors.mean))));
             table.row(cells);
         }
     }

@@ -16,7 +16,7 @@ svg{max-width:100%;height:auto}.scroll{overflow-x:auto}.faint{color:#6e6e6e}";
 /// The page.
 pub fn set_page(document: &SetValidationDocument) -> String {
     let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    let names: Vec<&str> = document.sets.iter().map(|s| s.id.as_str()).collect();
+    let names: Vec<&str> = document.sets.iter().map(|s| s.facts.id.as_str()).collect();
     let title = format!("Predicted over measured: {}", names.join(", "));
     let _ = write!(
         out,
@@ -24,7 +24,7 @@ pub fn set_page(document: &SetValidationDocument) -> String {
         escaped(&title)
     );
     for set in &document.sets {
-        let from = [set.source.as_deref(), set.licence.as_deref()]
+        let from = [set.facts.source.as_deref(), set.facts.licence.as_deref()]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()

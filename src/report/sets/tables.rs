@@ -56,7 +56,7 @@ pub(super) fn choices(document: &SetValidationDocument) -> Table {
     );
     let mut table = Table::new(columns);
     for (set, s) in scores(document) {
-        let mut cells = vec![set.id.clone(), scope(s), s.predicted.to_string()];
+        let mut cells = vec![set.facts.id.clone(), scope(s), s.predicted.to_string()];
         cells.push(s.spearman.map(|v| format!("{v:.3}")).unwrap_or_default());
         let choice = s.choice.as_ref();
         if several {
@@ -76,7 +76,7 @@ pub(super) fn choices(document: &SetValidationDocument) -> Table {
             None => cells.extend([const { String::new() }; 7]),
         }
         cells.push(s.time_ratio.map(|r| format!("{r:.2}")).unwrap_or_default());
-        cells.push(s.time.map(|t| percent(t.error)).unwrap_or_default());
+        cells.push(s.time.map(|t| percent(t.errors.mean)).unwrap_or_default());
         table.row(cells);
     }
     table
@@ -91,11 +91,11 @@ pub(super) fn volumes(document: &SetValidationDocument) -> Table {
     let mut table =
         Table::new(columns.chain(quantities.iter().flat_map(|q| [right(q.title()), right("bias")])));
     for (set, score) in scores(document).filter(|(_, s)| !s.volumes.is_empty()) {
-        let mut cells = vec![set.id.clone(), scope(score)];
+        let mut cells = vec![set.facts.id.clone(), scope(score)];
         for quantity in &quantities {
             let found = score.volumes.iter().find(|v| v.quantity == *quantity);
-            cells.push(found.map(|v| percent(v.error)).unwrap_or_default());
-            cells.push(found.map(|v| format!("{:+.1} %", v.bias.percent())).unwrap_or_default());
+            cells.push(found.map(|v| percent(v.errors.mean)).unwrap_or_default());
+            cells.push(found.map(|v| format!("{:+.1} %", v.errors.bias.percent())).unwrap_or_default());
         }
         table.row(cells);
     }
@@ -109,7 +109,7 @@ pub(super) fn noise(document: &SetValidationDocument) -> Table {
     for (set, score) in scores(document) {
         if let Some(noise) = &score.noise {
             table.row([
-                set.id.clone(),
+                set.facts.id.clone(),
                 scope(score),
                 noise.configurations.to_string(),
                 format!("{:.4}", noise.spearman),
@@ -129,7 +129,7 @@ pub(super) fn worst(document: &SetValidationDocument) -> Table {
         for w in &set.worst {
             let problem = if one { String::new() } else { format!("{}: ", w.problem) };
             table.row([
-                set.id.clone(),
+                set.facts.id.clone(),
                 problem + &w.configuration,
                 microseconds(w.time_s.predicted()),
                 microseconds(w.time_s.measured()),
@@ -144,7 +144,7 @@ pub(super) fn worst(document: &SetValidationDocument) -> Table {
 
 /// A line on a set: where it comes from, and how much of it was looked at.
 pub(super) fn about(set: &SetReport) -> String {
-    let about = set.about.as_ref().map(|a| format!(": {a}")).unwrap_or_default();
+    let about = set.facts.about.as_ref().map(|a| format!(": {a}")).unwrap_or_default();
     let clock: Vec<String> = set
         .clock_factors
         .iter()
@@ -156,9 +156,9 @@ pub(super) fn about(set: &SetReport) -> String {
     };
     format!(
         "{}{about}; {} launches of {} rows, {} configurations predicted{rejected}; {}; curves {}{}",
-        set.id,
-        grouped(set.rows_taken),
-        grouped(set.rows),
+        set.facts.id,
+        grouped(set.facts.rows_taken),
+        grouped(set.facts.rows),
         grouped(set.configurations.len()),
         set.devices.join(", "),
         set.curves.join(", "),
@@ -192,7 +192,7 @@ pub(super) fn configurations(documents: &[&SetValidationDocument]) -> Table {
     for set in sets() {
         for c in &set.configurations {
             let mut cells = vec![
-                set.id.clone(),
+                set.facts.id.clone(),
                 c.problem.clone(),
                 c.configuration.clone(),
                 c.kernel.clone(),

@@ -73,7 +73,8 @@ pub(super) fn rejected(set: &SetReport) -> Vec<String> {
     if set.rejected.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![format!("\n{}: {} configurations cannot be predicted:", set.id, set.rejected.len())];
+    let mut lines =
+        vec![format!("\n{}: {} configurations cannot be predicted:", set.facts.id, set.rejected.len())];
     let mut codes = Vec::new();
     for r in &set.rejected {
         if codes.len() < SHOWN && !codes.contains(&r.code) {

@@ -77,7 +77,8 @@ fn panel(canvas: &mut Canvas<'_>, document: &ValidationDocument, score: &Score, 
         .filter_map(|l| Some((l, l.values.get(score.quantity.name())?)))
         .map(|(l, pair)| (l.candidate.block(), pair.measured(), pair.predicted()))
         .collect();
-    let figures = format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent());
+    let figures =
+        format!("error {:.1} %, bias {:+.1} %", score.errors.mean.percent(), score.errors.bias.percent());
     scatter(canvas, [score.quantity.title(), &figures], score.quantity, points, place);
 }
 
@@ -99,7 +100,8 @@ pub(super) fn scatter(
     let (left, top) = place;
     let across = scale.axis(left, left + PANEL);
     let up = scale.axis(top + PANEL, top);
-    let head = format!("{head}, {}", scale.unit);
+    // Bold letters are a little wider, and the next panel's title begins where its axis does.
+    let head = fitting(&format!("{head}, {}", scale.unit), (PANEL + GAP.0) / 1.15 - 8.0, 12.0);
     canvas.text(&head, (left, top - 26.0), Style { bold: true, ..Style::new(Anchor::Left) });
     let faint = Style { colour: FAINT, ..Style::new(Anchor::Left) };
     canvas.text(figures, (left, top - 10.0), faint);

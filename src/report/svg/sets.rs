@@ -19,14 +19,21 @@ struct Panel {
 /// A picture of sets.
 pub fn sets_picture(document: &SetValidationDocument) -> String {
     let times = document.sets.iter().filter_map(times);
-    let panels: Vec<Panel> = times.chain(document.sets.iter().flat_map(volumes)).take(PANELS).collect();
+    let mut panels: Vec<Panel> = times.chain(document.sets.iter().flat_map(volumes)).take(PANELS).collect();
+    // The title names it if there is only one.
+    if let [only] = document.sets.as_slice() {
+        let name = format!("{}: ", only.facts.id);
+        for panel in &mut panels {
+            panel.head = panel.head.replacen(&name, "", 1);
+        }
+    }
     let (columns, rows) = (panels.len().clamp(1, COLUMNS), panels.len().div_ceil(COLUMNS).max(1));
     let size = (
         (LEFT + columns as f64 * (PANEL + GAP.0)).max(620.0),
         TOP + rows as f64 * (PANEL + GAP.1) + KEY - 20.0,
     );
     picture(size, |canvas| {
-        let names: Vec<&str> = document.sets.iter().map(|s| s.id.as_str()).collect();
+        let names: Vec<&str> = document.sets.iter().map(|s| s.facts.id.as_str()).collect();
         let title = format!("{}: predicted over measured", names.join(", "));
         let style = Style { size: 16.0, bold: true, ..Style::new(Anchor::Left) };
         canvas.text(&fitting(&title, size.0 - 40.0, 16.0), (20.0, 24.0), style);
@@ -55,17 +62,29 @@ fn points(set: &SetReport, of: impl Fn(usize) -> Option<ValuePair>) -> Vec<Point
 /// The time of a set.
 fn times(set: &SetReport) -> Option<Panel> {
     let all = set.scores.iter().find(|s| s.kind == "all")?;
-    let figures =
-        format!("Spearman {:.3}, error {:.1} %", all.spearman.unwrap_or_default(), all.time?.error.percent());
+    let figures = format!(
+        "Spearman {:.3}, error {:.1} %",
+        all.spearman.unwrap_or_default(),
+        all.time?.errors.mean.percent()
+    );
     let points = points(set, |i| set.configurations[i].time_s);
-    Some(Panel { head: set.id.clone(), figures, quantity: MeasuredQuantity::Time, points })
+    Some(Panel {
+        head: format!("{}: {}", set.facts.id, MeasuredQuantity::Time.title()),
+        figures,
+        quantity: MeasuredQuantity::Time,
+        points,
+    })
 }
 
 fn volumes(set: &SetReport) -> impl Iterator<Item = Panel> {
     let all = set.scores.iter().find(|s| s.kind == "all");
     all.into_iter().flat_map(|s| &s.volumes).map(|score| Panel {
-        head: format!("{}: {}", set.id, score.quantity.title()),
-        figures: format!("error {:.1} %, bias {:+.1} %", score.error.percent(), score.bias.percent()),
+        head: format!("{}: {}", set.facts.id, score.quantity.title()),
+        figures: format!(
+            "error {:.1} %, bias {:+.1} %",
+            score.errors.mean.percent(),
+            score.errors.bias.percent()
+        ),
         quantity: score.quantity,
         points: points(set, |i| set.configurations[i].values.get(score.quantity.name()).copied()),
     })

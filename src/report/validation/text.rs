@@ -93,8 +93,8 @@ fn quantities(document: &ValidationDocument) -> Table {
     for q in &document.quantities {
         let mut cells = vec![q.quantity.title().to_owned(), q.launches.to_string()];
         if q.launches > 0 {
-            cells.extend([percent(q.error), percent(q.median)]);
-            cells.push(signed(Some(q.bias)));
+            cells.extend([percent(q.errors.mean), percent(q.errors.median)]);
+            cells.push(signed(Some(q.errors.bias)));
             cells.push(signed(q.worst.first().and_then(|w| w.pair.error())));
         }
         table.row(cells);
