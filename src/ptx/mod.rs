@@ -1,0 +1,3 @@
+//! Compiled kernels: texts of PTX, and reading kernel documents out of them.
+
+pub mod syntax;
