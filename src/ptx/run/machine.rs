@@ -131,6 +131,16 @@ impl Machine {
         Run { machine: self, global, steps: Steps::new(most_steps), start, lanes: Vec::new() }
     }
 
+    /// The block.
+    pub fn block(&self) -> Block {
+        Block::known(self.block.map(i64::from))
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> Grid {
+        Grid::known(self.grid.map(i64::from))
+    }
+
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
