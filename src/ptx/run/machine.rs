@@ -242,6 +242,12 @@ impl Run<'_> {
         block::run(&mut world, &mut self.lanes[..threads.len()], machine.threads())
     }
 
+    /// The 8 bytes at a place of a field as they are now, if they are known.
+    pub fn word(&self, field: usize, offset: i64) -> Option<u64> {
+        let value = self.global.read(base(field).wrapping_add_signed(offset), 8);
+        value.known.then_some(value.bits)
+    }
+
     /// Steps that were done, in portions.
     pub fn steps(&self) -> u64 {
         self.steps.done

@@ -27,6 +27,15 @@ mod warp;
 mod word;
 mod world;
 
+#[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "bits are meant"
+)]
+mod operation_tests;
+
 pub use given::given;
 pub use machine::{Argument, Machine, Run, Sizes, Who};
 pub use memory::Field;
