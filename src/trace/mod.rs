@@ -6,6 +6,7 @@
 
 pub mod coalesce;
 pub mod contents;
+pub mod entry;
 pub mod format;
 mod geometry;
 pub(crate) mod intern;

@@ -1,7 +1,7 @@
 //! Arguments of an entry as one writes them: `0=1048576`, `x=x:f32[1048576]`.
 
+use super::field::Field;
 use super::machine::Argument;
-use super::memory::Field;
 use super::refusal::NotRun;
 use crate::ptx::syntax::{Function, Param, Type};
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::memory::Field;
+use super::field::Field;
 use super::refusal::NotRun;
 use crate::ptx::syntax::{Initial, Module, Space, Variable};
 

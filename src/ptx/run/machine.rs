@@ -3,10 +3,11 @@
 use super::block;
 use super::code::{Code, Place as Special};
 use super::decode;
+use super::field::Field;
 use super::half::{brain, half};
 use super::lane::{Lane, State};
 use super::layout::{Layout, base};
-use super::memory::{Field, Global, Small, Value};
+use super::memory::{Global, Small, Value};
 use super::record::{Access, Event, Memory, Place};
 use super::refusal::NotRun;
 use super::warp::LANES;
@@ -144,6 +145,11 @@ impl Machine {
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
+    }
+
+    /// Bytes of local memory of a thread.
+    pub fn local_bytes(&self) -> u64 {
+        self.code.local_bytes
     }
 
     /// The instruction that a step belongs to.

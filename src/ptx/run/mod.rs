@@ -11,6 +11,7 @@ mod block;
 mod code;
 mod convert;
 mod decode;
+mod field;
 mod float;
 mod given;
 mod half;
@@ -36,9 +37,9 @@ mod world;
 )]
 mod operation_tests;
 
+pub use field::Field;
 pub use given::given;
 pub use machine::{Argument, Machine, Run, Sizes, Who};
-pub use memory::Field;
 pub use npy::{Array, NotAnArray, npy};
 pub use record::{Access, Event, Memory, Operation, Place};
 pub use refusal::NotRun;

@@ -1,7 +1,6 @@
 //! Each operation, in PTX that is parsed and run, against Rust's own integers.
 
-use super::memory::Field;
-use super::{Argument, Machine, Sizes, Who};
+use super::{Argument, Field, Machine, Sizes, Who};
 use crate::ptx::syntax::parse;
 use crate::random::Random;
 use crate::space::{Block, Grid};

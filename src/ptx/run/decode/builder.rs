@@ -1,12 +1,11 @@
-//! The functions of an entry, one after the other, in one list of steps.
+//! What is known while the functions of an entry are decoded.
 
 use rustc_hash::FxHashMap;
 
 use super::super::code::{Code, Kind, Op, Origin, Place, Slot};
 use super::super::layout::{Layout, Symbol};
 use super::super::refusal::NotRun;
-use super::{arithmetic, control, memory};
-use crate::ptx::syntax::{Function, Instruction, Module, Space};
+use crate::ptx::syntax::{Function, Guard, Space};
 
 /// Bytes of parameters, or of local memory, that a thread may have.
 const MOST_BYTES: u64 = 1 << 20;
@@ -38,89 +37,67 @@ pub(in crate::ptx::run) struct Callee {
     pub returns: Vec<(u32, u32)>,
 }
 
-/// The steps of an entry, launched like this.
-pub(in crate::ptx::run) fn code(
-    module: &Module,
-    entry: &Function,
-    layout: &Layout,
-    sizes: ([u32; 3], [u32; 3], u64),
-) -> Result<Code, NotRun> {
-    let functions = reachable(module, entry)?;
-    let mut builder = Builder {
-        code: Code::default(),
-        layout,
-        block: sizes.0,
-        grid: sizes.1,
-        dynamic_shared: sizes.2,
-        constants: FxHashMap::default(),
-        specials: FxHashMap::default(),
-        unknown: None,
-        base: 0,
-        symbols: FxHashMap::default(),
-        functions: FxHashMap::default(),
-        guard: None,
-        origin: Origin { function: 0, instruction: 0, line: 0 },
-    };
-    // What nobody wants, and the carry.
-    builder.slot(0, true);
-    builder.slot(0, true);
-    for (number, function) in (0..).zip(&functions) {
-        let mut callee = Callee { number, ..Callee::default() };
-        for (list, made) in [(&function.params, &mut callee.params), (&function.returns, &mut callee.returns)]
-        {
-            for param in list {
-                made.push((builder.param(param.bytes(), param.align)?, narrow(param.bytes())?));
-            }
-        }
-        builder.functions.insert(&function.name, callee);
-    }
-    let mut starts = Vec::new();
-    for (number, function) in (0..).zip(&functions) {
-        starts.push(builder.next());
-        builder.function(number, function)?;
-    }
-    for op in &mut builder.code.ops {
-        if let Kind::Call { to } = &mut op.kind {
-            *to = starts[*to as usize];
-        }
-    }
-    Ok(builder.code)
-}
-
-/// The entry and the functions that it calls, each once. A function that calls itself cannot be run: registers are
-/// those of a function, not of a call.
-fn reachable<'m>(module: &'m Module, entry: &'m Function) -> Result<Vec<&'m Function>, NotRun> {
-    let called = |function: &'m Function| {
-        let calls = function.instructions.iter().filter(|i| i.name == "call");
-        calls.filter_map(|i| control::callee(i).and_then(|name| module.function(name)))
-    };
-    let (mut found, mut todo) = (vec![entry], vec![entry]);
-    while let Some(function) = todo.pop() {
-        for other in called(function) {
-            if !found.iter().any(|f| std::ptr::eq(*f, other)) {
-                found.push(other);
-                todo.push(other);
-            }
-        }
-    }
-    // Functions that call none that is left are taken away, until none is left.
-    let mut left = found.clone();
-    while !left.is_empty() {
-        let before = left.len();
-        let still = left.clone();
-        left.retain(|f| called(f).any(|c| still.iter().any(|s| std::ptr::eq(*s, c))));
-        if left.len() == before {
-            return Err(NotRun::Recursion(left[0].name.clone()));
-        }
-    }
-    Ok(found)
-}
-
 fn narrow(bytes: u64) -> Result<u32, NotRun> {
     u32::try_from(bytes).ok().filter(|&b| u64::from(b) <= MOST_BYTES).ok_or(NotRun::TooLarge("a parameter"))
 }
 
 impl<'m> Builder<'m> {
+    /// Nothing yet, for a launch of this block, grid and dynamic shared memory.
+    pub fn new(layout: &'m Layout, (block, grid, dynamic_shared): ([u32; 3], [u32; 3], u64)) -> Self {
+        let mut builder = Self {
+            code: Code::default(),
+            layout,
+            block,
+            grid,
+            dynamic_shared,
+            constants: FxHashMap::default(),
+            specials: FxHashMap::default(),
+            unknown: None,
+            base: 0,
+            symbols: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            guard: None,
+            origin: Origin { function: 0, instruction: 0, line: 0 },
+        };
+        // What nobody wants, and the carry.
+        builder.slot(0, true);
+        builder.slot(0, true);
+        builder
+    }
+
+    /// Memory for parameters and results of a function.
+    pub fn declare(&mut self, number: u32, function: &'m Function) -> Result<(), NotRun> {
+        let mut callee = Callee { number, ..Callee::default() };
+        for (list, made) in [(&function.params, &mut callee.params), (&function.returns, &mut callee.returns)]
+        {
+            for param in list {
+                made.push((self.param(param.bytes(), param.align)?, narrow(param.bytes())?));
+            }
+        }
+        self.functions.insert(&function.name, callee);
+        Ok(())
+    }
+
+    /// Begins a function: its registers, and memory for its variables.
+    pub fn begin(&mut self, function: &Function) -> Result<(), NotRun> {
+        self.code.functions.push(function.name.clone());
+        self.base = Slot::try_from(self.code.registers.len()).unwrap_or(Slot::MAX);
+        for _ in &function.registers {
+            self.slot(0, false);
+        }
+        self.variables(function)
+    }
+
+    /// What comes next is done under this guard, and stands here.
+    pub fn stand(&mut self, guard: Option<Guard>, origin: Origin) {
+        self.guard = guard.map(|g| (self.base + g.register.0, !g.negated));
+        self.origin = origin;
+    }
+
+    /// Behind the last instruction.
+    pub fn unguarded(&mut self) {
+        self.guard = None;
+    }
     /// A new register.
     pub fn slot(&mut self, value: u64, known: bool) -> Slot {
         self.code.registers.push(value);
@@ -182,47 +159,6 @@ impl<'m> Builder<'m> {
         narrow(at)
     }
 
-    fn function(&mut self, number: u32, function: &'m Function) -> Result<(), NotRun> {
-        self.code.functions.push(function.name.clone());
-        self.base = Slot::try_from(self.code.registers.len()).unwrap_or(Slot::MAX);
-        for _ in &function.registers {
-            self.slot(0, false);
-        }
-        self.variables(function)?;
-        let mut starts = Vec::with_capacity(function.instructions.len() + 1);
-        let first = self.code.ops.len();
-        for (i, instruction) in (0..).zip(&function.instructions) {
-            starts.push(self.next());
-            self.origin = Origin { function: number, instruction: i, line: instruction.line };
-            self.guard = instruction.guard.map(|g| (self.base + g.register.0, !g.negated));
-            let before = self.code.ops.len();
-            if let Err(why) = self.instruction(instruction) {
-                // Only what runs has to be known.
-                self.code.ops.truncate(before);
-                self.code.origins.truncate(before);
-                self.code.refused.push(why);
-                self.push(Kind::Refused { number: u32::try_from(self.code.refused.len() - 1).unwrap_or(0) });
-            }
-        }
-        // Behind the last instruction a function ends.
-        starts.push(self.next());
-        self.guard = None;
-        self.push(Kind::Return);
-        let Code { ops, lists, .. } = &mut self.code;
-        for op in &mut ops[first..] {
-            match &mut op.kind {
-                Kind::Branch { to } => *to = starts[*to as usize],
-                Kind::Table { targets, .. } => {
-                    for to in &mut lists[targets.start as usize..(targets.start + targets.count) as usize] {
-                        *to = starts[*to as usize];
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// Memory for what a function declares.
     fn variables(&mut self, function: &Function) -> Result<(), NotRun> {
         self.symbols.clear();
@@ -261,15 +197,5 @@ impl<'m> Builder<'m> {
             self.symbols.insert(variable.name.clone(), Symbol { space: variable.space, address, bytes });
         }
         Ok(())
-    }
-
-    fn instruction(&mut self, instruction: &Instruction) -> Result<(), String> {
-        if memory::memory(self, instruction)?
-            || control::control(self, instruction)?
-            || arithmetic::arithmetic(self, instruction)?
-        {
-            return Ok(());
-        }
-        Err(format!("`{}` is not known", instruction.full_name()))
     }
 }

@@ -3,7 +3,8 @@
 mod arithmetic;
 mod builder;
 mod control;
+mod functions;
 mod memory;
 mod operand;
 
-pub(super) use builder::code;
+pub(super) use functions::code;
