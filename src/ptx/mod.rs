@@ -1,6 +1,12 @@
 //! Compiled kernels: texts of PTX, and reading kernel documents out of them.
 
+mod answer;
+mod document;
 mod flow;
+mod given;
 mod read;
 pub mod syntax;
 mod value;
+
+pub use answer::{Access, Compiled, Count, Read};
+pub use given::Given;

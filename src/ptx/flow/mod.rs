@@ -6,8 +6,8 @@ mod live;
 mod loops;
 mod region;
 
-pub(super) use blocks::{Block, End, Graph};
+pub(super) use blocks::{End, Graph};
 pub(super) use dominate::dominators;
 pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
-pub(super) use loops::{Loop, Loops};
+pub(super) use loops::Loops;
 pub(super) use region::Region;

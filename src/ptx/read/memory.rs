@@ -194,7 +194,7 @@ impl Reader<'_> {
     }
 
     /// The first choice that a formula depends on: its atom, and what it chooses from.
-    fn choice(&self, p: &Poly) -> Option<(AtomId, Cond, Poly, Poly)> {
+    pub fn choice(&self, p: &Poly) -> Option<(AtomId, Cond, Poly, Poly)> {
         p.terms.iter().find_map(|(id, _)| match self.algebra.atom(*id) {
             Atom::Select(cond, a, b) => Some((*id, cond.clone(), a.clone(), b.clone())),
             Atom::Div(q, _) => self.choice(q),

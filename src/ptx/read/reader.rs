@@ -6,8 +6,8 @@ use super::event::Event;
 use super::state::{Edge, State, Value};
 use super::why::{Cause, Why};
 use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start};
-use crate::ptx::syntax::{Function, Module, RegisterId, Space};
-use crate::ptx::value::{Algebra, Atom, Cond, Launch, Poly, WhyId};
+use crate::ptx::syntax::{Function, Module, Space};
+use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
 /// Instructions that a reading may go through, those of loops several times.
 const MOST: u64 = 3_000_000;
@@ -174,7 +174,15 @@ impl<'a> Reader<'a> {
         if self.steps > MOST || self.depth > DEEPEST { Err(Stop::TooLong) } else { Ok(()) }
     }
 
-    pub(super) fn set(&mut self, state: &mut State, id: RegisterId, value: Value) {
-        state.set(id, value);
+    /// A reason that arose after reading.
+    pub fn note(&mut self, instruction: usize, cause: Cause, from: Option<WhyId>) -> WhyId {
+        self.why(instruction, cause, from)
+    }
+
+    /// What is known inside of loops where a condition holds.
+    pub fn know_within(&mut self, cond: &Cond, loops: &[(AtomId, Poly)]) {
+        let around = loops.iter().filter_map(|(counter, last)| last.sub(&Poly::atom(*counter)));
+        self.around = around.collect();
+        self.know(cond);
     }
 }

@@ -202,3 +202,13 @@ impl Algebra {
         }
     }
 }
+
+impl Algebra {
+    /// The number of a loop counter.
+    pub fn counter_number(&self, counter: AtomId) -> usize {
+        match self.atom(counter) {
+            Atom::Counter(number) => *number as usize,
+            other => unreachable!("{other:?} is no counter"),
+        }
+    }
+}

@@ -117,3 +117,30 @@ impl Algebra {
         false
     }
 }
+
+impl Algebra {
+    /// A number that the formula does not exceed here.
+    pub fn upper(&self, p: &Poly) -> i128 {
+        self.upper_with(p, &self.facts, DEEP)
+    }
+
+    fn upper_with(&self, p: &Poly, facts: &[Poly], depth: u32) -> i128 {
+        let mut best = self.interval(p).1;
+        if depth == 0 {
+            return best;
+        }
+        for (at, fact) in facts.iter().enumerate() {
+            for (atom, of_fact) in &fact.terms {
+                let of_p = p.coefficient(*atom);
+                if of_p == 0 || (of_p > 0) == (*of_fact > 0) || of_p % of_fact != 0 {
+                    continue;
+                }
+                // With the fact added so often that this atom goes, it is larger still.
+                let Some(more) = p.plus(fact, -(of_p / of_fact)) else { continue };
+                let others = [&facts[..at], &facts[at + 1..]].concat();
+                best = best.min(self.upper_with(&more, &others, depth - 1));
+            }
+        }
+        best
+    }
+}

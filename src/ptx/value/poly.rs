@@ -85,7 +85,7 @@ impl Poly {
     }
 }
 
-pub(super) fn gcd(a: i128, b: i128) -> i128 {
+pub(in crate::ptx) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.abs(), b.abs());
     while b != 0 {
         (a, b) = (b, a % b);
