@@ -17,6 +17,7 @@ mod asker;
 mod check;
 #[cfg(feature = "fit")]
 mod compare;
+mod entry;
 #[cfg(feature = "explain")]
 mod explain;
 mod launches;
@@ -31,11 +32,13 @@ mod source;
 #[cfg(feature = "explain")]
 mod sweep;
 mod tie;
+mod touches;
 
 pub use asker::Asker;
 pub use check::Inspect;
 #[cfg(feature = "fit")]
 pub use compare::Compare;
+pub use entry::EntrySource;
 #[cfg(feature = "explain")]
 pub use explain::Explain;
 pub use launches::OneLaunch;
@@ -53,3 +56,4 @@ pub use source::{DeviceSource, KernelSource, KernelsRead};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;
 pub use tie::Tie;
+pub use touches::{Spot, Touches};

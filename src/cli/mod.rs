@@ -10,6 +10,7 @@ mod completions;
 mod devices;
 mod emit;
 mod ending;
+mod entry;
 mod explain;
 mod failure;
 mod files;
@@ -31,6 +32,7 @@ mod serve;
 mod sets;
 mod sweep;
 mod told;
+mod touches;
 mod trace;
 mod validate;
 
@@ -84,6 +86,8 @@ enum Command {
     Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
+    /// What single threads access, in program order: a line of JSON each
+    Touches(touches::Arguments),
     /// List devices or show one
     Devices(devices::Arguments),
     /// Answer requests of programs, a line of JSON each
@@ -155,6 +159,7 @@ fn run(command: Command) -> Outcome {
         Command::Import(arguments) => import::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Touches(arguments) => touches::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

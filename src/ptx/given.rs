@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::read::{Arguments, Trips};
+use super::read::{Arguments, Pointer, Trips};
 use super::syntax::Function;
 use super::value::Launch;
 use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
@@ -26,7 +26,7 @@ pub struct Given {
 
 /// The values of a function's parameters.
 pub(super) fn arguments(function: &Function, given: &[String]) -> Result<Arguments, Diagnostic> {
-    let mut values = Arguments::new();
+    let mut values = Arguments::default();
     for text in given {
         let Some((name, value)) = text.split_once('=') else {
             return Err(wrong(
@@ -46,8 +46,7 @@ pub(super) fn arguments(function: &Function, given: &[String]) -> Result<Argumen
         };
         let number = parameter(function, name)?;
         let value = value.trim();
-        // A pointer's field takes its size and name from what is touched.
-        if value.is_empty() || value == "field" || value.starts_with("field:") {
+        if value.is_empty() {
             continue;
         }
         let whole = value.strip_prefix('-').unwrap_or(value);
@@ -55,17 +54,41 @@ pub(super) fn arguments(function: &Function, given: &[String]) -> Result<Argumen
             whole.strip_prefix("0x").map_or_else(|| whole.parse(), |hex| i128::from_str_radix(hex, 16));
         match plain {
             Ok(n) if n < 1 << 64 => {
-                values.insert((number, at), if value.starts_with('-') { -n } else { n });
+                values.numbers.insert((number, at), if value.starts_with('-') { -n } else { n });
             }
             // Fractions matter for no address.
             _ if value.parse::<f64>().is_ok() => {}
             _ => {
-                let help = "give an integer, for pointers `field` or nothing";
-                return Err(wrong(format!("`{value}` is no value of parameter {name}"), help));
+                let Some(pointer) = pointer(value) else {
+                    let help = "give a number, or for a pointer the name of its field: x, x:f32[1024]";
+                    return Err(wrong(format!("`{value}` is no value of parameter {name}"), help));
+                };
+                values.pointers.insert((number, at), pointer);
             }
         }
     }
     Ok(values)
+}
+
+/// `x:f32[1024]`, `x`, or `x+8:f32[1024]` for a pointer 8 bytes behind the beginning of x.
+fn pointer(text: &str) -> Option<Pointer> {
+    let (name, shape) = text.split_once(':').map_or((text, None), |(name, shape)| (name, Some(shape)));
+    let (name, offset) = match name.split_once('+') {
+        Some((name, offset)) => (name, offset.trim().parse().ok()?),
+        None => (name, 0),
+    };
+    let bytes = match shape {
+        Some(shape) => {
+            let (element, count) = shape.trim().strip_suffix(']')?.split_once('[')?;
+            let count: u64 = count.trim().parse().ok()?;
+            Some(count.checked_mul(super::syntax::Type::named(element.trim())?.bytes())?)
+        }
+        None => None,
+    };
+    let name = name.trim();
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (plain && starts).then(|| Pointer { name: name.to_owned(), offset, bytes })
 }
 
 fn wrong(message: String, help: &str) -> Diagnostic {
@@ -190,7 +213,7 @@ impl Environment for Names<'_> {
     fn name(&self, name: &str) -> Option<i64> {
         let by_number = name.strip_prefix("arg").and_then(|n| n.parse().ok());
         let number = self.function.params.iter().position(|p| p.name == name).or(by_number)?;
-        i64::try_from(*self.values.get(&(number, 0))?).ok()
+        i64::try_from(*self.values.numbers.get(&(number, 0))?).ok()
     }
 
     fn builtin(&self, builtin: Builtin) -> Option<i64> {

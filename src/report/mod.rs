@@ -20,6 +20,7 @@ mod svg;
 #[cfg(feature = "explain")]
 mod sweep;
 mod table;
+mod touches;
 #[cfg(feature = "trace")]
 pub mod trace;
 mod units;
@@ -49,6 +50,7 @@ pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
 #[cfg(feature = "explain")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
+pub use touches::TouchLine;
 #[cfg(feature = "fit")]
 pub use validation::{ModelDocument as ValidationModel, ValidationDocument, validation_document};
 #[cfg(feature = "fit")]

@@ -52,10 +52,7 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
     };
     let dtype = dtype.filter(|_| types.first().is_some_and(|t| i128::from(t.bytes()) == element));
     let (name, declared) = match &kind {
-        BaseKind::Param(number, at) => {
-            let param = &reader.function.params[*number];
-            (if *at == 0 { param.name.clone() } else { format!("{}_{at}", param.name) }, 0)
-        }
+        BaseKind::Param(name, _) => (name.clone(), reader.field_bytes(name)),
         BaseKind::Variable(_, name) => {
             let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
             (name.clone(), variable.map_or(0, crate::ptx::syntax::Variable::bytes))

@@ -21,7 +21,7 @@ pub(in crate::ptx) struct Mix {
 }
 
 /// Counts what threads do.
-pub(super) fn mix(reader: &Reader<'_>, events: &[Event]) -> Mix {
+pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
     let launch = reader.algebra.launch;
     let mut random = Random::new(17);
     let mut sum = Mix::default();
@@ -29,11 +29,12 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event]) -> Mix {
     for _ in 0..THREADS {
         let mut pick =
             |most: i64| i64::try_from(random.remainder(most.max(1).cast_unsigned().into())).unwrap_or(0);
-        let mut at = Point {
-            tid: launch.block.map(&mut pick),
-            ctaid: launch.grid.map(&mut pick),
-            counters: Vec::new(),
-        };
+        let mut at = Point::default();
+        for d in 0..3 {
+            // Threads outside of the domain do nothing.
+            let thread = pick(domain[d].unwrap_or(launch.block[d] * launch.grid[d]));
+            (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
+        }
         count(reader, events, &mut at, share, &mut sum);
     }
     sum

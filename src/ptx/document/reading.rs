@@ -46,11 +46,11 @@ pub(in crate::ptx) struct Said {
 /// Reads a kernel for one launch.
 pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Stop> {
     let events = reader.read()?;
-    let mix = mix(reader, &events);
     let (statements, mut listed) = statements(reader, &events);
     let fields = fields(reader, &listed);
     let common = common(&listed);
     let (domain, inner) = domain(reader, &common);
+    let mix = mix(reader, &events, domain);
     for access in &mut listed {
         let own = access.cond.parts().iter().filter(|part| !common.contains(part)).cloned();
         access.cond = own.fold(Cond::True, Cond::and);

@@ -25,6 +25,7 @@ pub(in crate::ptx) fn because(reader: &Reader<'_>, why: WhyId) -> String {
             Cause::Instruction => {
                 format!("`{name}` in line {line} is no instruction that is read as a formula")
             }
+            Cause::Through => format!("`{name}` in line {line} computes with it"),
             Cause::Formula => format!("`{name}` in line {line} makes no sum of coordinates of it"),
             Cause::Iterations => format!("it changes in no regular way in the loop of line {line}"),
             Cause::Choice => format!("data choose between several values before line {line}"),

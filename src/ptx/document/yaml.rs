@@ -158,7 +158,8 @@ fn fields(readings: &[Reading]) -> String {
 fn work(readings: &[Reading], domain: &Domain) -> String {
     let items: f64 = domain.sizes.iter().map(|s| *s as f64).product();
     let share = |r: &Reading| {
-        let threads: f64 = (0..3).map(|d| (r.launch.block[d] * r.launch.grid[d]) as f64).product();
+        let working = |d: usize| r.domain[d].unwrap_or(r.launch.block[d] * r.launch.grid[d]);
+        let threads: f64 = (0..3).map(|d| working(d) as f64).product();
         threads / items / readings.len() as f64
     };
     let mean = |of: &dyn Fn(&Reading) -> f64| {

@@ -48,12 +48,8 @@ impl Reader<'_> {
         {
             let mut value = self.result(i, instruction, result, state);
             let predicate = self.function.register(result).ty.kind == 'p';
-            if predicate == matches!(value, Value::Int(_)) {
-                let why = match value {
-                    Value::Unknown(why) => Some(why),
-                    _ => None,
-                };
-                value = self.unknown(i, Cause::Instruction, why);
+            if matches!((predicate, &value), (true, Value::Int(_)) | (false, Value::Truth(_))) {
+                value = self.unknown(i, Cause::Instruction, None);
             }
             return vec![(result, value)];
         }
@@ -126,12 +122,7 @@ impl Reader<'_> {
             match self.number(i, operand, state) {
                 Ok(p) => args.push(p),
                 Err(why) => {
-                    // What data say of a mask of bits or of a product with zero is not asked.
-                    let cause = match cause(instruction) {
-                        Cause::Instruction => Cause::Formula,
-                        other => other,
-                    };
-                    return self.unknown(i, cause, Some(why));
+                    return self.unknown(i, Cause::Through, Some(why));
                 }
             }
         }
@@ -160,11 +151,20 @@ impl Reader<'_> {
         };
         let ty = instruction.ty().unwrap_or(Type { kind: 'b', bits: 64 });
         let at = offset + part * i64::from(ty.bits / 8);
-        if let Some(value) = self.arguments.get(&(number, at)) {
+        if let Some(value) = self.arguments.numbers.get(&(number, at)) {
             return Value::Int(Poly::constant(*value));
         }
         if ty.bits == 64 && ty.kind != 'f' {
-            return Value::Int(self.base(super::reader::BaseKind::Param(number, at)));
+            let name = &self.function.params[number].name;
+            let (name, offset) = match self.arguments.pointers.get(&(number, at)) {
+                Some(pointer) => (pointer.name.clone(), pointer.offset),
+                None if at == 0 => (name.clone(), 0),
+                None => (format!("{name}_{at}"), 0),
+            };
+            let base = self.base(super::reader::BaseKind::Param(name, number));
+            return base
+                .add_number(offset.into())
+                .map_or_else(|| self.unknown(i, Cause::Formula, None), Value::Int);
         }
         let cause = if ty.kind == 'f' { Cause::Float } else { Cause::Argument(number) };
         self.unknown(i, cause, None)
@@ -206,7 +206,7 @@ impl Reader<'_> {
             let bits = self.function.register(*id).ty.bits;
             let p = match self.number(i, part, state) {
                 Ok(p) => p,
-                Err(why) => return self.unknown(i, Cause::Formula, Some(why)),
+                Err(why) => return self.unknown(i, Cause::Through, Some(why)),
             };
             let p = self.algebra.integer(&p, bits, false);
             match p.filter(|_| at < 64).and_then(|p| sum.plus(&p, 1 << at)) {
@@ -283,7 +283,7 @@ impl Reader<'_> {
         };
         let (a, b) = match (self.number(i, a, state), self.number(i, b, state)) {
             (Ok(a), Ok(b)) => (a, b),
-            (Err(why), _) | (_, Err(why)) => return Cond::Data(self.why(i, Cause::Formula, Some(why)), true),
+            (Err(why), _) | (_, Err(why)) => return Cond::Data(self.why(i, Cause::Through, Some(why)), true),
         };
         // No array lies at address 0.
         if let ([(atom, 1)], Some(0), Rel::Eq | Rel::Ne) = (&a.terms[..], b.number(), rel)
@@ -339,9 +339,9 @@ impl Reader<'_> {
         let found = std::cell::Cell::new(None);
         self.algebra.mentions(p, &|atom| {
             if let Atom::Base(number, _) = atom
-                && let super::reader::BaseKind::Param(argument, _) = self.bases[*number as usize]
+                && let super::reader::BaseKind::Param(_, argument) = &self.bases[*number as usize]
             {
-                found.set(Some(argument));
+                found.set(Some(*argument));
             }
             found.get().is_some()
         });

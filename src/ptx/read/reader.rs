@@ -18,14 +18,29 @@ const DEEPEST: usize = 12;
 /// How often loops run that only data would tell, by the line of their header.
 pub(in crate::ptx) type Trips = BTreeMap<u32, i64>;
 
-/// Values of parameters: by number and byte.
-pub(in crate::ptx) type Arguments = BTreeMap<(usize, i64), i128>;
+/// What parameters are, by number and byte.
+#[derive(Debug, Clone, Default)]
+pub(in crate::ptx) struct Arguments {
+    pub numbers: BTreeMap<(usize, i64), i128>,
+    pub pointers: BTreeMap<(usize, i64), Pointer>,
+}
+
+/// A pointer that somebody named.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) struct Pointer {
+    /// The field.
+    pub name: String,
+    /// Bytes from the field's beginning.
+    pub offset: i64,
+    /// Bytes of the field.
+    pub bytes: Option<u64>,
+}
 
 /// What an array is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::ptx) enum BaseKind {
-    /// What a parameter points to: its number, and the byte of it where the pointer lies.
-    Param(usize, i64),
+    /// What a parameter points to: its name, and the number of the parameter.
+    Param(String, usize),
     /// A variable of the module or the function.
     Variable(Space, String),
 }
@@ -126,7 +141,11 @@ impl<'a> Reader<'a> {
 
     /// The atom of an array.
     pub(super) fn base(&mut self, kind: BaseKind) -> Poly {
-        let at = self.bases.iter().position(|b| *b == kind).unwrap_or_else(|| {
+        let same = |b: &BaseKind| match (b, &kind) {
+            (BaseKind::Param(a, _), BaseKind::Param(b, _)) => a == b,
+            (a, b) => a == b,
+        };
+        let at = self.bases.iter().position(same).unwrap_or_else(|| {
             self.bases.push(kind.clone());
             self.bases.len() - 1
         });
@@ -152,6 +171,14 @@ impl<'a> Reader<'a> {
                     facts.extend(p.scale(-1));
                     facts.push(p.clone());
                 }
+                // What is not zero and not negative is at least one.
+                Cond::Ne(p) => {
+                    self.algebra.facts.clone_from(&facts);
+                    let other = p.scale(-1);
+                    let positive =
+                        [Some(p.clone()), other].into_iter().flatten().find(|p| self.algebra.proves(p));
+                    facts.extend(positive.and_then(|p| p.add_number(-1)));
+                }
                 _ => {}
             }
         }
@@ -172,6 +199,12 @@ impl<'a> Reader<'a> {
     pub(super) fn spend(&mut self, instructions: usize) -> Result<(), Stop> {
         self.steps += 1 + instructions as u64;
         if self.steps > MOST || self.depth > DEEPEST { Err(Stop::TooLong) } else { Ok(()) }
+    }
+
+    /// Bytes of a field, if somebody said how many.
+    pub fn field_bytes(&self, name: &str) -> u64 {
+        let said = self.arguments.pointers.values().filter(|p| p.name == name).filter_map(|p| p.bytes);
+        said.max().unwrap_or(0)
     }
 
     /// A reason that arose after reading.

@@ -15,6 +15,8 @@ pub(in crate::ptx) enum Cause {
     Argument(usize),
     /// The instruction is not known to the reader, or not as a formula.
     Instruction,
+    /// It was computed from something that is not known.
+    Through,
     /// It is no sum of coordinates times numbers.
     Formula,
     /// It changes from iteration to iteration in no regular way.

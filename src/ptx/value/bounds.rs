@@ -94,6 +94,18 @@ impl Algebra {
         if depth == 0 {
             return false;
         }
+        // `n*(q/n)` lies between `q - n + 1` and `q`.
+        for (atom, times) in &p.terms {
+            let Atom::Div(q, n) = self.atom(*atom) else { continue };
+            let least = if *times > 0 { q.add_number(1 - n) } else { Some(q.clone()) };
+            let less = least.and_then(|least| {
+                let rest = p.plus(&Poly::atom(*atom), -times)?.scale(*n)?;
+                rest.plus(&least, *times)?.add_number(n - 1)
+            });
+            if less.is_some_and(|less| self.facts_prove(&less, facts, depth - 1)) {
+                return true;
+            }
+        }
         for (at, fact) in facts.iter().enumerate() {
             for (atom, of_fact) in &fact.terms {
                 // Taking the fact away so often that this atom goes leaves something smaller.

@@ -11,7 +11,7 @@ impl Algebra {
             return Some(p.clone());
         }
         let (p, n) = self.flattened(p.clone(), n)?;
-        let (whole, rest) = parted(&p, n);
+        let (whole, rest) = if n < (1 << 16) { parted(&p, n) } else { parted_together(&p, n) };
         // What is left may lie between two multiples of the divisor everywhere.
         let (low, high) = self.interval(&rest);
         if low.div_euclid(n) == high.div_euclid(n) {
@@ -96,17 +96,44 @@ impl Algebra {
     }
 }
 
+/// The same where the formula may be a product with the multiplier of a division, which must not come apart.
+fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
+    let (mut whole, mut rest) = (Poly::default(), p.clone());
+    rest.terms.retain(|(atom, coefficient)| {
+        let multiple = coefficient % n == 0;
+        if multiple {
+            whole.terms.push((*atom, coefficient / n));
+        }
+        !multiple
+    });
+    let sign = rest.terms.first().map_or(1, |t| t.1.signum());
+    let common = rest.content() * sign;
+    if common != 0 && rest.constant % common == 0 {
+        // Multipliers are positive and less than n.
+        let small = common.rem_euclid(n);
+        let factor = (common - small) / n;
+        let each = Poly {
+            constant: rest.constant / common,
+            terms: rest.terms.iter().map(|t| (t.0, t.1 / common)).collect(),
+        };
+        let parts = each.scale(factor).and_then(|more| Some((whole.add(&more)?, each.scale(small)?)));
+        if let Some(parts) = parts {
+            (whole, rest) = parts;
+        }
+    }
+    whole.constant += rest.constant.div_euclid(n);
+    rest.constant = rest.constant.rem_euclid(n);
+    (whole, rest)
+}
+
 /// A formula as `n` times something and a rest with small numbers.
 fn parted(p: &Poly, n: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), Poly::default());
     for (atom, coefficient) in &p.terms {
         let nearest = coefficient.div_euclid(n) + i128::from(2 * coefficient.rem_euclid(n) > n);
-        // The multipliers of divisions are positive; others should stay small.
-        let magic = n >= (1 << 32) && coefficient.abs() >= (1 << 16);
-        let quotient = if magic { coefficient.div_euclid(n) } else { nearest };
-        let left = coefficient - quotient * n;
-        if quotient != 0 {
-            whole.terms.push((*atom, quotient));
+        let left = coefficient - nearest * n;
+        if nearest != 0 {
+            whole.terms.push((*atom, nearest));
         }
         if left != 0 {
             rest.terms.push((*atom, left));

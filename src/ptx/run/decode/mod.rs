@@ -1,0 +1,9 @@
+//! From instructions as they stand in the text to steps that run.
+
+mod arithmetic;
+mod builder;
+mod control;
+mod memory;
+mod operand;
+
+pub(super) use builder::code;
