@@ -1,0 +1,1 @@
+//! Each operation on random formulas, against machine integers.
