@@ -52,6 +52,8 @@ pub struct Agreement {
     pub accesses: usize,
     /// Threads that do the same in another order.
     pub reordered: usize,
+    /// Threads that load again what the document has loaded once: equal loads of a document are one.
+    pub merged: usize,
     /// Accesses that rest on data that was not given: what they were compared by is a guess.
     pub guessed: usize,
     /// Threads that differ.
@@ -75,7 +77,8 @@ pub enum NotCompared {
 }
 
 /// Compares what threads of a launch of a document access with what they do when the program runs. Fields are compared
-/// by their names. Local memory is left out, as is constant memory where the document has no field of that name.
+/// by their names; underscores behind the name of a document's field do not count, where the name was taken. Local memory
+/// is left out, as is constant memory where the document has no field of that name.
 pub fn agreement(
     kernel: &Kernel,
     launch: &Launch,
@@ -131,7 +134,7 @@ fn run(
 }
 
 impl Agreement {
-    /// Whether nothing differs but the order.
+    /// Whether nothing differs but the order, and how often the same is loaded.
     pub fn holds(&self) -> bool {
         self.different == 0
     }
@@ -144,14 +147,18 @@ impl Agreement {
         touched: &[Touched],
         accesses: &[Access],
     ) {
-        let known = |name: &str| kernel.fields.iter().any(|f| f.name == name);
+        let known = |name: &str| kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
         let compared = accesses.iter().filter(|access| match access.memory {
             Memory::Local => false,
             Memory::Constant => known(machine.name(access)),
             Memory::Global | Memory::Shared => true,
         });
         let (mut document, mut program): (Vec<Reached>, Vec<Reached>) = (
-            touched.iter().map(|touched| of_document(kernel, touched)).collect(),
+            touched
+                .iter()
+                .map(|touched| of_document(kernel, machine, touched))
+                .filter(|reached| !machine.is_local(&reached.field))
+                .collect(),
             compared.map(|access| of_program(kernel, machine, access)).collect(),
         );
         self.threads += 1;
@@ -166,15 +173,26 @@ impl Agreement {
             self.reordered += 1;
             return;
         }
+        let (invented, missed) = (without(&document, &program), without(&program, &document));
+        let again = |r: &Reached| r.operation == Operation::Load && document.binary_search(r).is_ok();
+        if invented.is_empty() && missed.iter().all(again) {
+            self.merged += 1;
+            return;
+        }
         self.different += 1;
         if self.differences.len() < MOST_SHOWN {
-            let (invented, missed) = (without(&document, &program), without(&program, &document));
             self.differences.push(Difference { block, thread, invented, missed });
         }
     }
 }
 
-fn of_document(kernel: &Kernel, touched: &Touched) -> Reached {
+/// The name that the program has for a field of a document.
+fn own_name<'n>(machine: &Machine, name: &'n str) -> &'n str {
+    let trimmed = name.trim_end_matches('_');
+    if !machine.has_field(name) && machine.has_field(trimmed) { trimmed } else { name }
+}
+
+fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached {
     let field = kernel.field(touched.field);
     Reached {
         operation: match touched.kind {
@@ -186,7 +204,7 @@ fn of_document(kernel: &Kernel, touched: &Touched) -> Reached {
             Space::Global => Memory::Global,
             Space::Shared => Memory::Shared,
         },
-        field: field.name.clone(),
+        field: own_name(machine, &field.name).to_owned(),
         offset: touched.offset,
         bytes: touched.bytes,
     }
@@ -194,7 +212,8 @@ fn of_document(kernel: &Kernel, touched: &Touched) -> Reached {
 
 fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
     let name = machine.name(access);
-    let global = access.memory == Memory::Constant && kernel.fields.iter().any(|f| f.name == name);
+    let known = kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
+    let global = access.memory == Memory::Constant && known;
     Reached {
         operation: access.operation,
         memory: if global { Memory::Global } else { access.memory },

@@ -19,6 +19,8 @@ pub struct Case {
     pub ptx: String,
     pub text: String,
     pub arguments: Vec<Argument>,
+    /// The same as `read` takes them: `NUMBER=VALUE`, and `NUMBER+BYTE=VALUE` of structs.
+    pub given: Vec<String>,
     pub fields: Vec<Field>,
     /// Types of elements, by field.
     pub types: Vec<String>,
@@ -111,15 +113,26 @@ fn case(node: &Node) -> Case {
         text: std::fs::read_to_string(folder().join(format!("{ptx}.ptx"))).unwrap(),
         ptx,
         arguments: Vec::new(),
+        given: Vec::new(),
         fields: Vec::new(),
         types: Vec::new(),
         launches: list(get("launches").unwrap()).iter().map(|n| launch(&text(n))).collect(),
         expect: text(get("expect").unwrap()),
     };
-    for given in list(get("args").unwrap()) {
+    for (number, given) in list(get("args").unwrap()).iter().enumerate() {
         let made = match &given.value {
-            Value::List(parts) => Argument::Parts(parts.iter().map(|p| part(&mut case, &text(p))).collect()),
-            _ => argument(&mut case, &text(given)),
+            Value::List(parts) => {
+                for part in parts {
+                    let part = text(part);
+                    let words: Vec<&str> = part.split(' ').collect();
+                    case.given.push(format!("{number}+{}={}", words[0], words[words.len() - 1]));
+                }
+                Argument::Parts(parts.iter().map(|p| part(&mut case, &text(p))).collect())
+            }
+            _ => {
+                case.given.push(format!("{number}={}", text(given)));
+                argument(&mut case, &text(given))
+            }
         };
         case.arguments.push(made);
     }

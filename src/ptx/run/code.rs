@@ -278,6 +278,8 @@ pub(super) struct Code {
     /// Parameters of a thread at its start.
     pub params: Vec<u8>,
     pub local_bytes: u64,
+    /// Names of variables in local memory.
+    pub local: Vec<String>,
     pub refused: Vec<String>,
 }
 

@@ -175,6 +175,16 @@ impl Machine {
         start.cast_signed() + access.offset
     }
 
+    /// Whether a field or a variable of shared memory has this name.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.fields.iter().any(|f| f.name == name) || self.layout.shared.iter().any(|s| s.name == name)
+    }
+
+    /// Whether a variable of local memory has this name.
+    pub fn is_local(&self, name: &str) -> bool {
+        self.code.local.iter().any(|n| n == name)
+    }
+
     /// The fields, those that were given first.
     pub fn fields(&self) -> &[Field] {
         &self.fields

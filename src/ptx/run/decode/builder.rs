@@ -179,6 +179,7 @@ impl<'m> Builder<'m> {
                 Space::Local => {
                     let at = self.code.local_bytes.next_multiple_of(variable.align.clamp(1, 128));
                     self.code.local_bytes = at.saturating_add(bytes);
+                    self.code.local.push(variable.name.clone());
                     if self.code.local_bytes > MOST_BYTES {
                         return Err(NotRun::TooLarge("local memory"));
                     }
