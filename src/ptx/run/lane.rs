@@ -187,6 +187,20 @@ impl Lane {
         Ok(())
     }
 
+    /// What lies where it may have stored is not known.
+    pub fn perhaps_stored(&mut self, world: &mut World<'_, '_>, reach: &Reach) -> Result<(), NotRun> {
+        let ((space, address), _) = self.at(reach);
+        for i in 0..u64::from(reach.bytes) * u64::from(reach.count) {
+            let at = (space, address.wrapping_add(i));
+            // Where it does not store there need not be anything.
+            let Ok(there) = self.read(world, at, 1) else { return Ok(()) };
+            if there.known {
+                self.write(world, at, 1, Value { known: false, ..there })?;
+            }
+        }
+        Ok(())
+    }
+
     pub fn atomic(
         &mut self,
         world: &mut World<'_, '_>,

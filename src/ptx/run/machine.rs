@@ -18,8 +18,8 @@ use crate::space::{Block, BlockIndex, Grid};
 
 /// Threads of a block at most.
 const MOST_THREADS: u32 = 2048;
-/// Bytes of registers that the threads of a block may have.
-const MOST_REGISTERS: usize = 1 << 28;
+/// Bytes that the threads of a block may take, for registers, local memory and parameters.
+const MOST_BYTES: u64 = 1 << 28;
 
 /// What a parameter of an entry gets.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,9 +107,11 @@ impl Machine {
         let threads = block.iter().try_fold(1_u32, |n, &e| n.checked_mul(e)).filter(|&n| n <= MOST_THREADS);
         let threads = threads.ok_or(NotRun::TooLarge("the block"))?;
         let mut code = decode::code(module, function, &layout, (block, grid, sizes.shared))?;
-        let room = (code.registers.len() * size_of::<Value>()).checked_mul(threads as usize);
-        if room.is_none_or(|bytes| bytes > MOST_REGISTERS) {
-            return Err(NotRun::TooLarge("the registers of a block"));
+        let registers = (code.registers.len() * size_of::<Value>()) as u64;
+        // Of each byte of memory it is known whether it is known.
+        let each = registers + 2 * (code.local_bytes + code.params.len() as u64);
+        if each * u64::from(threads) > MOST_BYTES {
+            return Err(NotRun::TooLarge("what the threads of a block have for themselves"));
         }
         pass(&mut code, function, arguments, given)?;
         Ok(Self { code, layout, fields, block, grid })

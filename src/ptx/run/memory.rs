@@ -7,8 +7,8 @@ use super::layout::field_at;
 
 const PAGE_BITS: u32 = 12;
 const PAGE: usize = 1 << PAGE_BITS;
-/// Pages that a run may write to: 1 GiB.
-const MOST_PAGES: usize = 1 << 18;
+/// Pages that a run may write to: 512 MiB, and as much for what is known of them.
+const MOST_PAGES: usize = 1 << 17;
 
 /// A value that was read, and whether it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

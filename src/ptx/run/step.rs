@@ -24,6 +24,11 @@ impl Lane {
                     self.forget(code, &op.kind);
                 }
                 if (guard.bits & 1 != 0) != when {
+                    if let Kind::Store { reach, .. } = &op.kind
+                        && !known
+                    {
+                        self.perhaps_stored(world, reach)?;
+                    }
                     self.step += 1;
                     continue;
                 }

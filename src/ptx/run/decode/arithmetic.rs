@@ -115,7 +115,7 @@ fn plain(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, S
         unknown(builder, instruction)?;
         return Ok(true);
     }
-    let inexact = ["rz", "rm", "rp", "approx", "full"].iter().any(|m| instruction.has(m));
+    let inexact = ["rz", "rm", "rp", "approx", "full", "xorsign"].iter().any(|m| instruction.has(m));
     let exact =
         format.is_none() || !inexact && !matches!(name, "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh");
     let to = builder.result(operand(instruction, 0)?)?;
