@@ -48,7 +48,7 @@ impl Touches {
         let sizes = launch.sizes();
         let mut lines = Vec::new();
         for spot in &self.at {
-            self.inside(spot, sizes.block.into(), sizes.grid.into())?;
+            inside(spot, sizes.block.into(), sizes.grid.into())?;
             for touched in touching.thread(spot.block, spot.thread).map_err(|e| wrong(&e))? {
                 line_of_document(kernel, spot, &touched, &mut lines);
             }
@@ -62,7 +62,7 @@ impl Touches {
         let block: [i64; 3] = machine.block().into();
         let mut lines = Vec::new();
         for spot in &self.at {
-            self.inside(spot, block, source.grid.into())?;
+            inside(spot, block, source.grid.into())?;
             let [x, y, z]: [i64; 3] = spot.thread.into();
             let number = u32::try_from(x + block[0] * (y + block[1] * z)).unwrap_or(u32::MAX);
             let accesses = accesses(&machine, spot.block, number);
@@ -71,20 +71,20 @@ impl Touches {
         }
         Ok(lines)
     }
+}
 
-    fn inside(&self, spot: &Spot, block: [i64; 3], grid: [i64; 3]) -> Result<(), Fault> {
-        let (at, thread): ([i64; 3], [i64; 3]) = (spot.block.into(), spot.thread.into());
-        let beyond = |place: [i64; 3], size: [i64; 3]| (0..3).any(|d| !(0..size[d]).contains(&place[d]));
-        if beyond(at, grid) {
-            let message = format!("the grid {grid:?} has no block {at:?}");
-            return Err(fault("usage", message, Some("blocks are numbered from 0")));
-        }
-        if beyond(thread, block) {
-            let message = format!("the block {block:?} has no thread {thread:?}");
-            return Err(fault("usage", message, Some("threads are numbered from 0")));
-        }
-        Ok(())
+fn inside(spot: &Spot, block: [i64; 3], grid: [i64; 3]) -> Result<(), Fault> {
+    let (at, thread): ([i64; 3], [i64; 3]) = (spot.block.into(), spot.thread.into());
+    let beyond = |place: [i64; 3], size: [i64; 3]| (0..3).any(|d| !(0..size[d]).contains(&place[d]));
+    if beyond(at, grid) {
+        let message = format!("the grid {grid:?} has no block {at:?}");
+        return Err(fault("usage", message, Some("blocks are numbered from 0")));
     }
+    if beyond(thread, block) {
+        let message = format!("the block {block:?} has no thread {thread:?}");
+        return Err(fault("usage", message, Some("threads are numbered from 0")));
+    }
+    Ok(())
 }
 
 fn line_of_document(kernel: &Kernel, spot: &Spot, touched: &Touched, lines: &mut Vec<TouchLine>) {

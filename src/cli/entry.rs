@@ -28,7 +28,7 @@ pub(super) struct EntryArguments {
     /// For PTX: bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub shared: u64,
-    /// For PTX: what a field holds, as NumPy saved it (repeatable)
+    /// For PTX: what a field holds, as numpy.save wrote it (repeatable)
     #[arg(long, value_name = "FIELD=FILE.npy")]
     pub data: Vec<String>,
 }

@@ -155,8 +155,8 @@ impl Conversion {
             // By way of an odd single, so that rounding twice is rounding once.
             to => {
                 let nearest = odd(value);
-                let (write, read): (fn(f32) -> u64, fn(u64) -> f32) =
-                    if to == Number::Half { (half, from_half) } else { (brain, from_brain) };
+                let write = if to == Number::Half { half } else { brain };
+                let read = if to == Number::Half { from_half } else { from_brain };
                 let step = |by: i64| move |bits: u64| bits.wrapping_add_signed(by);
                 let towards = |positive: i64, negative: i64| {
                     move |bits: u64| {
@@ -238,7 +238,11 @@ impl Conversion {
 fn odd(value: f64) -> f32 {
     let nearest = value as f32;
     let found = f64::from(nearest);
-    if value.is_nan() || found == value || nearest.to_bits() & 1 != 0 || nearest.is_infinite() {
+    if value.is_nan()
+        || found.total_cmp(&value).is_eq()
+        || nearest.to_bits() & 1 != 0
+        || nearest.is_infinite()
+    {
         nearest
     } else if found > value {
         nearest.next_down()

@@ -1,5 +1,7 @@
 //! Floating-point instructions on the bits of registers. Denormal numbers are kept also where `.ftz` would flush them.
 
+use std::cmp::Ordering;
+
 use super::half::{brain, from_brain, from_half, half};
 use super::word::{F1, F2, F3, Word};
 
@@ -59,12 +61,12 @@ macro_rules! formats {
             }
             formats! { @comparisons $read;
                 eq(a, b) = a == b;
-                ne(a, b) = a < b || a > b;
+                ne(a, b) = a.partial_cmp(&b).is_some_and(Ordering::is_ne);
                 lt(a, b) = a < b;
                 le(a, b) = a <= b;
                 gt(a, b) = a > b;
                 ge(a, b) = a >= b;
-                equ(a, b) = !(a < b || a > b);
+                equ(a, b) = a.partial_cmp(&b).is_none_or(Ordering::is_eq);
                 neu(a, b) = a != b;
                 ltu(a, b) = !(a >= b);
                 leu(a, b) = !(a > b);

@@ -202,10 +202,10 @@ pub(super) fn binary(name: &str, ty: Type, modifiers: &[String]) -> Option<F2> {
         "mul" if has("hi") => by_type!(ty, mul_hi),
         "mul" => by_type!(ty, mul),
         "mul24" if ty.bits == 32 => match (ty.kind, has("hi")) {
-            ('s', false) => Some(|a, b| u64::from(low24_signed(a, b).cast_unsigned() as u32)),
+            ('s', false) => Some(|a, b| low24_signed(a, b).cast_unsigned() & 0xffff_ffff),
             ('s', true) => Some(|a, b| (low24_signed(a, b) >> 16).cast_unsigned()),
-            (_, false) => Some(|a, b| (a & 0xff_ffff) * (b & 0xff_ffff) & 0xffff_ffff),
-            (_, true) => Some(|a, b| (a & 0xff_ffff) * (b & 0xff_ffff) >> 16),
+            (_, false) => Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff),
+            (_, true) => Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) >> 16),
         },
         "div" => by_type!(ty, div),
         "rem" => by_type!(ty, rem),

@@ -248,10 +248,8 @@ impl Lane {
         self.record(world, Operation::Store, target, u32::from(to.bytes), known && target_clear)?;
         for i in 0..u64::from(to.bytes) {
             let place = |at: (Where, u64)| (at.0, at.1.wrapping_add(i));
-            let value = match i < bytes {
-                true => self.read(world, place(source), 1)?,
-                false => Value { bits: 0, known: true },
-            };
+            let value =
+                if i < bytes { self.read(world, place(source), 1)? } else { Value { bits: 0, known: true } };
             let value = Value { known: value.known && sure && source_clear && target_clear, ..value };
             self.write(world, place(target), 1, value)?;
         }

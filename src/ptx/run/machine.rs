@@ -232,7 +232,7 @@ impl Run<'_> {
             Who::All => &all,
             Who::Threads(chosen) => chosen,
         };
-        if threads.iter().any(|&t| t >= machine.threads()) || threads.is_sorted_by(|a, b| a < b) == false {
+        if threads.iter().any(|&t| t >= machine.threads()) || !threads.is_sorted_by(|a, b| a < b) {
             return Err(NotRun::Arguments(
                 "threads of a block are numbered once, in ascending order".to_owned(),
             ));

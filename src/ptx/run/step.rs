@@ -112,10 +112,10 @@ impl Lane {
                 self.load(world, reach, signed, to, (known, recorded))?;
             }
             Kind::Store { ref reach, values, recorded } => {
-                self.store(world, reach, values, (known, recorded))?
+                self.store(world, reach, values, (known, recorded))?;
             }
             Kind::Atomic { ref reach, change, to, a, b } => {
-                self.atomic(world, reach, change, [to, a, b], known)?
+                self.atomic(world, reach, change, [to, a, b], known)?;
             }
             Kind::Copy { ref to, ref from, size } => self.copy(world, to, from, size, known)?,
             Kind::Rows { ref reach, lanes, to } => {
@@ -203,7 +203,9 @@ impl Lane {
     }
 
     fn unknown(&mut self, slots: &[Slot]) {
-        slots.iter().for_each(|&slot| self.set(slot, 0, false));
+        for &slot in slots {
+            self.set(slot, 0, false);
+        }
     }
 
     fn pack(&mut self, parts: &[Slot], bits: u32, to: Slot, known: bool) {
@@ -229,9 +231,10 @@ impl Lane {
         let wide = |v: Value| u128::from(v.bits) & mask;
         let taken = if takes { u128::from(carry.bits & 1) } else { 0 };
         // A borrow leaves the bit above the word set, as a carry does.
-        let sum = match subtract {
-            true => wide(a).wrapping_sub(wide(b)).wrapping_sub(taken),
-            false => wide(a) + wide(b) + taken,
+        let sum = if subtract {
+            wide(a).wrapping_sub(wide(b)).wrapping_sub(taken)
+        } else {
+            wide(a) + wide(b) + taken
         };
         let clear = a.known && b.known && known && (carry.known || !takes);
         if gives {

@@ -61,7 +61,7 @@ pub(super) fn arithmetic(builder: &mut Builder<'_>, instruction: &Instruction) -
         "add" | "sub" | "mad" if instruction.has("cc") => carried(builder, instruction)?,
         // What tensor cores, textures and the like give is data.
         "mma" | "wgmma" | "tex" | "tld4" | "suld" | "movmatrix" | "testp" | "createpolicy" => {
-            unknown(builder, instruction)?
+            unknown(builder, instruction)?;
         }
         "wmma" if instruction.has("mma") => unknown(builder, instruction)?,
         _ => return plain(builder, instruction),
@@ -185,7 +185,7 @@ fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
 
 fn part_bits(ty: Type, parts: usize) -> Result<u32, String> {
     let parts = u32::try_from(parts).map_err(|e| e.to_string())?;
-    if parts == 0 || ty.bits > 64 || ty.bits % parts != 0 {
+    if parts == 0 || ty.bits > 64 || !ty.bits.is_multiple_of(parts) {
         return Err(format!("{} bits in {parts} parts", ty.bits));
     }
     Ok(ty.bits / parts)

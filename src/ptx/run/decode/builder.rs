@@ -155,7 +155,8 @@ impl<'m> Builder<'m> {
     fn param(&mut self, bytes: u64, align: u64) -> Result<u32, NotRun> {
         let at = (self.code.params.len() as u64).next_multiple_of(align.clamp(1, 128));
         let end = at.checked_add(bytes).filter(|&end| end <= MOST_BYTES);
-        self.code.params.resize(end.ok_or(NotRun::TooLarge("memory of parameters"))? as usize, 0);
+        let end = end.and_then(|end| usize::try_from(end).ok());
+        self.code.params.resize(end.ok_or(NotRun::TooLarge("memory of parameters"))?, 0);
         narrow(at)
     }
 

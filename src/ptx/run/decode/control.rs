@@ -39,7 +39,7 @@ pub(super) fn control(builder: &mut Builder<'_>, instruction: &Instruction) -> R
         "exit" => builder.push(Kind::Exit),
         "trap" => builder.push(Kind::Trap),
         "bar" if instruction.has("warp") => {
-            warp(builder, Together::Wait, NOWHERE, instruction.operands.first())?
+            warp(builder, Together::Wait, NOWHERE, instruction.operands.first())?;
         }
         "bar" | "barrier" if !instruction.has("cluster") => barrier(builder, instruction)?,
         "shfl" => shuffle(builder, instruction)?,
@@ -203,9 +203,10 @@ fn matching(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), 
     let [to, found] = pair(builder, operand(instruction, 0)?)?;
     let a = builder.value(operand(instruction, 1)?, None)?;
     let wide = instruction.has("b64");
-    let what = match instruction.has("all") {
-        true => Together::MatchAll { a, wide, found },
-        false => Together::MatchAny { a, wide },
+    let what = if instruction.has("all") {
+        Together::MatchAll { a, wide, found }
+    } else {
+        Together::MatchAny { a, wide }
     };
     warp(builder, what, to, instruction.operands.get(2))
 }

@@ -82,7 +82,6 @@ impl Builder<'_> {
             "%lanemask_ge" => self.place(Place::LanesFrom),
             "%gridid" => self.constant(1),
             // Without clusters each block is one.
-            "%nclusterid.x" | "%clusterid.x" | "%clusterid.y" | "%clusterid.z" => self.unknown(),
             "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctarank" => {
                 self.constant(0)
             }
