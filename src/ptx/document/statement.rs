@@ -129,6 +129,11 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
     let mut status = if why.is_some() { Status::Refused } else { Status::Exact };
     let (mut base, mut offset) = (None, None);
     match &access.place {
+        Ok(_) if access.space == Space::Local => {
+            status = Status::Refused;
+            why =
+                Some("local memory is not read yet: where a thread's lies depends on the machine".to_owned());
+        }
         Ok((array, bytes)) => {
             base = Some(*array);
             if sayable(reader, bytes) {

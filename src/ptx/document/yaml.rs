@@ -16,7 +16,14 @@ pub(in crate::ptx) struct Frame<'a> {
     pub registers: Option<u32>,
 }
 
-const AXES: [char; 3] = ['x', 'y', 'z'];
+/// A name for an axis that no field has.
+fn axis(readings: &[Reading], d: usize) -> String {
+    let mut name = ["x", "y", "z"][d].to_owned();
+    while readings.iter().flat_map(|r| &r.fields).any(|f| f.name == name) {
+        name.insert_str(0, "axis_");
+    }
+    name
+}
 
 /// The document of a kernel, for all launches that it was read for.
 pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> String {
@@ -44,7 +51,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
     out += &fields(readings);
     let sizes: Vec<String> =
-        (0..used(readings)).map(|d| format!("{}: {}", AXES[d], domain.sizes[d])).collect();
+        (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
     let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
     let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
     let together = combine(&launches, &bodies);

@@ -151,6 +151,7 @@ impl Reader<'_> {
             Some(operand) => self.address(i, operand, state),
             None => Err(self.why(i, Cause::Instruction, None)),
         };
+        self.know(cond);
         let mut todo = vec![(address, cond.clone())];
         let mut done = 0;
         while let Some((address, cond)) = todo.pop() {

@@ -52,6 +52,8 @@ pub(in crate::ptx) struct Algebra {
     pub launch: Launch,
     /// Formulas that are not negative here.
     pub facts: Vec<Poly>,
+    /// What a proof may still try.
+    pub(super) tries: std::cell::Cell<u32>,
     /// Last value of each loop counter, for its range.
     last: Vec<Interval>,
 }
@@ -64,6 +66,7 @@ impl Algebra {
             ranges: Vec::new(),
             launch,
             facts: Vec::new(),
+            tries: std::cell::Cell::default(),
             last: Vec::new(),
         }
     }
