@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use ptx_cases::{Case, Launch, cases};
 use wavecast::kernel::{Options, load};
-use wavecast::launch::Chosen;
+use wavecast::launch::{Chosen, Touching};
 use wavecast::ptx::agreement::agreement;
-use wavecast::ptx::run::Argument;
+use wavecast::ptx::run::{Argument, Operation};
 use wavecast::ptx::{Compiled, Given};
 use wavecast::space::{Block, BlockIndex, Thread};
 
@@ -70,7 +70,20 @@ fn outcome(case: &Case, launch: &Launch) -> Result<(), String> {
         threads.extend(numbers.iter().map(|n| (block.into(), [n % bx, n / bx % by, n / bx / by].into())));
     }
     let found = agreement(kernel, &placed, &machine, &threads).map_err(|e| format!("not compared: {e}"))?;
-    if found.different > 0 {
+    // A document does not load again what a thread has loaded before; compilers may, where pointers could be the same.
+    let touching = Touching::new(kernel, &placed).unwrap();
+    let merged = |d: &wavecast::ptx::agreement::Difference| {
+        let touched = touching.thread(d.block, d.thread).unwrap();
+        d.invented.is_empty()
+            && d.missed.iter().all(|m| {
+                m.operation == Operation::Load
+                    && touched.iter().any(|t| {
+                        let same = t.offset == m.offset && t.bytes == m.bytes;
+                        same && *kernel.field(t.field).name() == m.field
+                    })
+            })
+    };
+    if !found.differences.iter().all(merged) {
         return Err(format!(
             "WRONG: {} of {} threads differ: {:?}\n{document}",
             found.different, found.threads, found.differences[0]
