@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::print::Printer;
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
 use crate::ptx::syntax::Space;
@@ -113,8 +112,7 @@ fn translate(
 fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {
     let unsaid =
         |atom: &Atom| matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..));
-    let counters = FxHashMap::default();
-    let _ = Printer { algebra: &reader.algebra, counters: &counters };
+
     !reader.algebra.mentions(p, &unsaid) && small(p)
 }
 

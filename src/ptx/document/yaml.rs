@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::combine::combine;
+use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
 use crate::ptx::value::Launch;
@@ -67,7 +68,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
     match (together, grid.is_some() || domain.follows) {
         (Some(body), true) => {
-            out += &body;
+            out += &tidy(&body);
             out += &work(readings, &domain);
             let blocks: Vec<String> = launches.iter().map(shape).collect();
             let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
@@ -79,7 +80,9 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             for (part, reading) in parts.iter().zip(readings) {
                 let l = &reading.launch;
                 let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
-                for line in part.text.lines().chain(work(std::slice::from_ref(reading), &domain).lines()) {
+                for line in
+                    tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines())
+                {
                     let _ = writeln!(out, "    {line}");
                 }
                 let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };

@@ -108,12 +108,12 @@ impl Algebra {
 
     /// The thread's place along a dimension of the block.
     pub fn tid(&mut self, dim: usize) -> Poly {
-        if self.launch.block[dim] == 1 { Poly::default() } else { self.make(Atom::Tid(dim)) }
+        self.make(Atom::Tid(dim))
     }
 
     /// The block's place along a dimension of the grid.
     pub fn ctaid(&mut self, dim: usize) -> Poly {
-        if self.launch.grid[dim] == 1 { Poly::default() } else { self.make(Atom::Ctaid(dim)) }
+        self.make(Atom::Ctaid(dim))
     }
 
     /// A product of formulas, written out; none where it becomes too large.
