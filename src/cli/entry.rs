@@ -33,11 +33,6 @@ pub(super) struct EntryArguments {
     pub data: Vec<String>,
 }
 
-/// Whether a path names PTX.
-pub(super) fn is_ptx(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"))
-}
-
 fn parse_grid(text: &str) -> Result<Grid, String> {
     let wrong = || "at most three numbers from 1 on, as in 64,8".to_owned();
     let mut extents = [1; 3];

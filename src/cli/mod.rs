@@ -26,6 +26,7 @@ mod output;
 mod predict;
 mod progress;
 mod rank;
+mod read;
 mod registers;
 mod schema;
 mod serve;
@@ -64,6 +65,8 @@ pub struct Cli {
 enum Command {
     /// Rank all launches of a kernel, best first
     Rank(rank::Arguments),
+    /// Make a kernel document of a compiled kernel (PTX)
+    Read(read::Arguments),
     /// Everything about one launch
     Predict(predict::Arguments),
     /// A series over a parameter, a key of the device, or the block
@@ -148,6 +151,7 @@ fn outputs(matches: &ArgMatches) -> Result<(), Failure> {
 fn run(command: Command) -> Outcome {
     match command {
         Command::Rank(arguments) => rank::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

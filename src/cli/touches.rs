@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::Outcome;
 use super::choices::one_launch;
-use super::entry::{EntryArguments, is_ptx};
-use super::input::{KernelArguments, parse_block, parse_fold};
+use super::entry::EntryArguments;
+use super::input::{KernelArguments, is_ptx, parse_block, parse_fold};
 use super::output::streamed;
 use crate::ask::{Spot, Touches};
 use crate::report::write_line;

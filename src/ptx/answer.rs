@@ -37,7 +37,7 @@ pub struct Read {
 }
 
 /// A number of instructions of a thread, on average.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Count(pub(crate) f64);
 
 /// An access of a kernel that was read.
@@ -232,7 +232,7 @@ fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i6
         let message =
             format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
         return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which with --block X,Y,Z (repeatable)"));
+            .help("say which: --block X,Y,Z of `read`, --read-block of other commands (repeatable)"));
     }
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);

@@ -12,6 +12,7 @@ mod prediction;
 #[cfg(feature = "trace")]
 pub mod probe;
 mod ranking;
+mod reading;
 mod schema;
 #[cfg(feature = "fit")]
 mod sets;
@@ -40,6 +41,7 @@ pub use fit::{FitDocument, curve_file, fit_document};
 pub use prediction::{
     PredictionDocument, RankingDocument, ResultDocument, prediction_document, ranking_document,
 };
+pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "fit")]
 pub use sets::{

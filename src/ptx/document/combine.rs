@@ -65,6 +65,16 @@ fn formula(launches: &[Launch], numbers: &[i64]) -> Option<String> {
             return Some(if less == 0 { product } else { format!("({product} - {less})") });
         }
     }
+    for (name, factors) in PRODUCTS {
+        let mut ratio = None;
+        let all = launches.iter().zip(numbers).all(|(launch, n)| {
+            let size = size(launch, factors);
+            *n > 0 && size % n == 0 && *ratio.get_or_insert(size / n) == size / n
+        });
+        if let Some(ratio) = ratio.filter(|_| all) {
+            return Some(format!("({name}/{ratio})"));
+        }
+    }
     None
 }
 

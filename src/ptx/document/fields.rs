@@ -70,7 +70,7 @@ fn plain(name: &str) -> String {
     if plain.starts_with(|c: char| c.is_ascii_digit()) {
         plain.insert(0, '_');
     }
-    let taken = ["tidx", "tidy", "tidz", "min", "max", "pow2", "step", "sync", "x", "y", "z"];
+    let taken = ["tidx", "tidy", "tidz", "min", "max", "pow2", "step", "sync"];
     if taken.contains(&plain.as_str()) || plain.starts_with("get_") {
         plain.push('_');
     }

@@ -6,10 +6,21 @@ use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Poly};
 
 const DIMENSIONS: [char; 3] = ['x', 'y', 'z'];
 
-/// Writes formulas; loop counters have names.
+/// Without factors of 1.
+pub(super) fn tidy(text: &str) -> String {
+    let mut out = String::new();
+    for part in text.split_inclusive("1*") {
+        let inside = part.strip_suffix("1*");
+        let alone = inside.is_some_and(|p| !p.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+        out += if alone { inside.unwrap_or(part) } else { part };
+    }
+    out
+}
+
+/// Writes formulas. Loop counters have names, and go up by a number: `i` in steps of 4 is 4 times the counter.
 pub(super) struct Printer<'a> {
     pub algebra: &'a Algebra,
-    pub counters: &'a FxHashMap<AtomId, String>,
+    pub counters: &'a FxHashMap<AtomId, (String, i128)>,
 }
 
 impl Printer<'_> {
@@ -19,7 +30,13 @@ impl Printer<'_> {
         // Positive terms first: a text that begins with a minus is harder to read.
         let ordered = p.terms.iter().filter(|t| t.1 > 0).chain(p.terms.iter().filter(|t| t.1 < 0));
         for (atom, times) in ordered {
-            self.term(&mut text, &self.atom(*atom)?, *times)?;
+            let step = self.counters.get(atom).map_or(1, |c| c.1);
+            if times % step != 0 {
+                return None;
+            }
+            // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
+            let always = matches!(self.algebra.atom(*atom), Atom::Ctaid(_));
+            self.term(&mut text, &self.atom(*atom)?, times / step, always)?;
         }
         if p.constant != 0 || text.is_empty() {
             let constant = i64::try_from(p.constant).ok()?;
@@ -32,10 +49,10 @@ impl Printer<'_> {
         Some(text)
     }
 
-    fn term(&self, text: &mut String, atom: &str, times: i128) -> Option<()> {
+    fn term(&self, text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
         let times = i64::try_from(times).ok()?;
         let size = times.unsigned_abs();
-        let product = if size == 1 { atom.to_owned() } else { format!("{size}*{atom}") };
+        let product = if size == 1 && !always { atom.to_owned() } else { format!("{size}*{atom}") };
         *text += match (text.is_empty(), times < 0) {
             (true, false) => "",
             (true, true) => "-",
@@ -50,7 +67,7 @@ impl Printer<'_> {
         Some(match self.algebra.atom(id) {
             Atom::Tid(d) => format!("threadIdx.{}", DIMENSIONS[*d]),
             Atom::Ctaid(d) => format!("blockIdx.{}", DIMENSIONS[*d]),
-            Atom::Counter(_) => self.counters.get(&id)?.clone(),
+            Atom::Counter(_) => self.counters.get(&id)?.0.clone(),
             Atom::Div(p, n) => {
                 let inner = self.poly(p)?;
                 let n = i64::try_from(*n).ok()?;

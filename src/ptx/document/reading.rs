@@ -4,11 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::fields::{Field, fields};
 use super::mix::{Mix, mix};
-use super::print::Printer;
+use super::print::{Printer, tidy};
 use super::statement::{Listed, Statement, Status, statements};
 use crate::ptx::read::{Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
-use crate::ptx::value::{AtomId, Cond, Launch, Poly};
+use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
 
 /// A kernel as it was understood for one launch, in words.
 #[derive(Debug, Clone)]
@@ -56,14 +56,18 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
         access.cond = own.fold(Cond::True, Cond::and);
     }
     let mut counters = FxHashMap::default();
-    name_counters(&statements, 0, &mut counters);
+    name_counters(reader, &statements, &listed, &fields, 0, &mut counters);
     let registers = reader.most_alive();
     let launch = reader.algebra.launch;
     let printer = Printer { algebra: &reader.algebra, counters: &counters };
-    let accesses: Vec<Said> = listed.iter().map(|l| said(&printer, l, &fields)).collect();
+    let mut accesses: Vec<Said> = listed.iter().map(|l| said(&printer, l, &fields)).collect();
     let mut body = Vec::new();
     let lines = |i: usize| reader.function.instructions[i].line;
-    lay_out(&printer, &statements, &accesses, &fields, &lines, 0, &mut body);
+    lay_out(reader, &printer, &statements, &accesses, &fields, &lines, 0, &mut body);
+    for access in &mut accesses {
+        let texts = [&mut access.address, &mut access.when].into_iter().flatten();
+        texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
+    }
     let joined = |all: &[Cond]| {
         let whole = all.iter().cloned().fold(Cond::True, Cond::and);
         if whole == Cond::True { None } else { printer.cond(&whole) }
@@ -117,13 +121,64 @@ fn bound(reader: &mut Reader<'_>, p: &Poly) -> Option<(usize, i64)> {
     })
 }
 
-/// Counters are called by how deep their loop lies: `i0` around `i1`.
-fn name_counters(statements: &[Statement], depth: usize, names: &mut FxHashMap<AtomId, String>) {
+/// Counters are called by how deep their loop lies: `i0` around `i1`. Where the last value is a quotient, and only
+/// multiples of the divisor are asked for, they go up by the divisor: no quotient is needed then.
+fn name_counters(
+    reader: &Reader<'_>,
+    statements: &[Statement],
+    listed: &[Listed],
+    fields: &[Field],
+    depth: usize,
+    names: &mut FxHashMap<AtomId, (String, i128)>,
+) {
     for statement in statements {
-        if let Statement::Loop(counter, _, body) = statement {
-            names.insert(*counter, format!("i{depth}"));
-            name_counters(body, depth + 1, names);
+        if let Statement::Loop(counter, last, body) = statement {
+            let mut formulas = Vec::new();
+            formulas_in(body, listed, fields, &mut formulas);
+            let step = quotient(reader, last).map_or(1, |(_, n)| n);
+            let is = reader.algebra.atom(*counter).clone();
+            let fits = formulas.iter().all(|p| {
+                let times = p.coefficient(*counter);
+                let rest = p.plus(&Poly::atom(*counter), -times);
+                times % step == 0 && rest.is_some_and(|p| !reader.algebra.mentions(&p, &|a| *a == is))
+            });
+            names.insert(*counter, (format!("i{depth}"), if fits { step } else { 1 }));
+            name_counters(reader, body, listed, fields, depth + 1, names);
         }
+    }
+}
+
+/// `p / n + c` as `p + c*n` and n.
+fn quotient(reader: &Reader<'_>, last: &Poly) -> Option<(Poly, i128)> {
+    let [(id, 1)] = last.terms[..] else { return None };
+    let Atom::Div(p, n) = reader.algebra.atom(id) else { return None };
+    Some((p.add_number(last.constant * n)?, *n))
+}
+
+/// All formulas that are written in these statements: addresses in elements.
+fn formulas_in(statements: &[Statement], listed: &[Listed], fields: &[Field], out: &mut Vec<Poly>) {
+    for statement in statements {
+        match statement {
+            Statement::Sync => {}
+            Statement::Access(at) => {
+                let access = &listed[*at];
+                let element = fields.iter().find(|f| Some(f.base) == access.base).map_or(1, |f| f.element);
+                out.extend(access.offset.as_ref().and_then(|p| p.exact_quotient(element.into())));
+                formulas_of(&access.cond, out);
+            }
+            Statement::Loop(_, last, body) => {
+                out.push(last.clone());
+                formulas_in(body, listed, fields, out);
+            }
+        }
+    }
+}
+
+fn formulas_of(cond: &Cond, out: &mut Vec<Poly>) {
+    match cond {
+        Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => out.push(p.clone()),
+        Cond::And(all) | Cond::Or(all) => all.iter().for_each(|c| formulas_of(c, out)),
+        Cond::True | Cond::False | Cond::Raw(_) | Cond::Data(..) => {}
     }
 }
 
@@ -145,7 +200,7 @@ fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
         why = Some("the address or its condition cannot be written as an expression of documents".to_owned());
     }
     let loops = access.loops.iter().map(|(counter, last)| {
-        let name = printer.counters.get(counter).cloned().unwrap_or_default();
+        let name = printer.counters.get(counter).map_or(String::new(), |c| c.0.clone());
         (name, printer.poly(last).unwrap_or_else(|| "?".to_owned()))
     });
     Said {
@@ -171,7 +226,9 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a line needs all of them")]
 fn lay_out(
+    reader: &Reader<'_>,
     printer: &Printer<'_>,
     statements: &[Statement],
     accesses: &[Said],
@@ -208,13 +265,16 @@ fn lay_out(
                 });
             }
             Statement::Loop(counter, last, body) => {
-                let name = &printer.counters[counter];
+                let (name, step) = &printer.counters[counter];
+                let bound = quotient(reader, last).filter(|(_, n)| *step > 1 && n == step);
+                let bound = bound.map_or_else(|| last.clone(), |(p, _)| p);
                 // Bounds that cannot be said have only accesses in them that are not, either.
-                let Some(last) = printer.poly(last) else { continue };
+                let Some(last) = printer.poly(&bound) else { continue };
+                let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
                 let at = out.len();
-                lay_out(printer, body, accesses, fields, line, depth + 1, out);
+                lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
                 if out.len() > at {
-                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: \"{last}\"}}}}"));
+                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: \"{last}\"{step}}}}}"));
                     out.insert(at + 1, format!("{indent}  body:"));
                 }
             }

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::print::Printer;
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
 use crate::ptx::syntax::Space;
@@ -113,8 +112,7 @@ fn translate(
 fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {
     let unsaid =
         |atom: &Atom| matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..));
-    let counters = FxHashMap::default();
-    let _ = Printer { algebra: &reader.algebra, counters: &counters };
+
     !reader.algebra.mentions(p, &unsaid) && small(p)
 }
 
@@ -129,6 +127,11 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
     let mut status = if why.is_some() { Status::Refused } else { Status::Exact };
     let (mut base, mut offset) = (None, None);
     match &access.place {
+        Ok(_) if access.space == Space::Local => {
+            status = Status::Refused;
+            why =
+                Some("local memory is not read yet: where a thread's lies depends on the machine".to_owned());
+        }
         Ok((array, bytes)) => {
             base = Some(*array);
             if sayable(reader, bytes) {

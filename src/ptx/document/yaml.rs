@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::combine::combine;
+use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
 use crate::ptx::value::Launch;
@@ -16,7 +17,14 @@ pub(in crate::ptx) struct Frame<'a> {
     pub registers: Option<u32>,
 }
 
-const AXES: [char; 3] = ['x', 'y', 'z'];
+/// A name for an axis that no field has.
+fn axis(readings: &[Reading], d: usize) -> String {
+    let mut name = ["x", "y", "z"][d].to_owned();
+    while readings.iter().flat_map(|r| &r.fields).any(|f| f.name == name) {
+        name.insert_str(0, "axis_");
+    }
+    name
+}
 
 /// The document of a kernel, for all launches that it was read for.
 pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> String {
@@ -44,7 +52,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
     out += &fields(readings);
     let sizes: Vec<String> =
-        (0..used(readings)).map(|d| format!("{}: {}", AXES[d], domain.sizes[d])).collect();
+        (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
     let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
     let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
     let together = combine(&launches, &bodies);
@@ -60,7 +68,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
     match (together, grid.is_some() || domain.follows) {
         (Some(body), true) => {
-            out += &body;
+            out += &tidy(&body);
             out += &work(readings, &domain);
             let blocks: Vec<String> = launches.iter().map(shape).collect();
             let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
@@ -72,7 +80,9 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             for (part, reading) in parts.iter().zip(readings) {
                 let l = &reading.launch;
                 let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
-                for line in part.text.lines().chain(work(std::slice::from_ref(reading), &domain).lines()) {
+                for line in
+                    tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines())
+                {
                     let _ = writeln!(out, "    {line}");
                 }
                 let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };

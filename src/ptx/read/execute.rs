@@ -26,6 +26,8 @@ impl Reader<'_> {
             return;
         }
         self.touch(i, state, &when, events);
+        // What the guard says holds for this instruction alone.
+        self.know(cond);
         let results = self.results(i, instruction, state);
         for (id, value) in results {
             let value = match &guard {
@@ -60,6 +62,17 @@ impl Reader<'_> {
             let (yes, no) =
                 (self.comparison(i, instruction, state, false), self.comparison(i, instruction, state, true));
             return vec![(*p, yes), (*q, no)];
+        }
+        if instruction.name == "ld"
+            && instruction.has("param")
+            && let Some(Operand::Vector(parts)) = instruction.operands.first()
+        {
+            let parts = (0..).zip(parts).filter_map(|(at, part)| match part {
+                Operand::Register(id) => Some((at, *id)),
+                _ => None,
+            });
+            let parts: Vec<(i64, RegisterId)> = parts.collect();
+            return parts.into_iter().map(|(at, id)| (id, self.parameter(i, instruction, at))).collect();
         }
         // `mov.b64 {lo, hi}, value`.
         if instruction.name == "mov"

@@ -151,20 +151,22 @@ impl Reader<'_> {
             Some(operand) => self.address(i, operand, state),
             None => Err(self.why(i, Cause::Instruction, None)),
         };
+        self.know(cond);
         let mut todo = vec![(address, cond.clone())];
         let mut done = 0;
         while let Some((address, cond)) = todo.pop() {
+            self.know(&cond);
             let chosen = address.as_ref().ok().and_then(|p| self.choice(p));
             if let (Ok(address), Some((id, which, a, b))) = (&address, chosen) {
                 done += 1;
                 if done < CHOICES {
                     for (value, when) in [(b, which.clone().not()), (a, which)] {
-                        let cond = Cond::and(cond.clone(), when);
                         self.know(&cond);
-                        let cond = self.algebra.decided(cond.clone());
+                        let cond = Cond::and(cond.clone(), self.algebra.decided(when));
                         if cond == Cond::False {
                             continue;
                         }
+                        self.know(&cond);
                         let mut with = FxHashMap::from_iter([(id, value)]);
                         let place = self.algebra.replace(address, &mut with);
                         let place = match place {

@@ -182,6 +182,10 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+        facts.sort_unstable_by(|a, b| {
+            (a.terms.len(), &a.terms, a.constant).cmp(&(b.terms.len(), &b.terms, b.constant))
+        });
+        facts.dedup();
         self.algebra.facts = facts;
     }
 

@@ -52,6 +52,8 @@ pub(in crate::ptx) struct Algebra {
     pub launch: Launch,
     /// Formulas that are not negative here.
     pub facts: Vec<Poly>,
+    /// What a proof may still try.
+    pub(super) tries: std::cell::Cell<u32>,
     /// Last value of each loop counter, for its range.
     last: Vec<Interval>,
 }
@@ -64,6 +66,7 @@ impl Algebra {
             ranges: Vec::new(),
             launch,
             facts: Vec::new(),
+            tries: std::cell::Cell::default(),
             last: Vec::new(),
         }
     }
@@ -105,12 +108,12 @@ impl Algebra {
 
     /// The thread's place along a dimension of the block.
     pub fn tid(&mut self, dim: usize) -> Poly {
-        if self.launch.block[dim] == 1 { Poly::default() } else { self.make(Atom::Tid(dim)) }
+        self.make(Atom::Tid(dim))
     }
 
     /// The block's place along a dimension of the grid.
     pub fn ctaid(&mut self, dim: usize) -> Poly {
-        if self.launch.grid[dim] == 1 { Poly::default() } else { self.make(Atom::Ctaid(dim)) }
+        self.make(Atom::Ctaid(dim))
     }
 
     /// A product of formulas, written out; none where it becomes too large.

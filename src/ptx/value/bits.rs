@@ -34,7 +34,7 @@ impl Algebra {
             (_, Some(mask)) => self.and_mask(a, mask.cast_unsigned(), width),
             (Some(mask), _) => self.and_mask(b, mask.cast_unsigned(), width),
             _ if a == b => Some(a.clone()),
-            _ => self.bitwise(a, b, width, |algebra, sum| algebra.div(sum, 2)),
+            _ => self.bitwise(a, b, width, &|algebra, sum| algebra.div(sum, 2)),
         }
     }
 
@@ -53,7 +53,7 @@ impl Algebra {
             return a.add(b);
         }
         if a.number().is_none() && b.number().is_none() && a != b {
-            return self.bitwise(a, b, width, |algebra, sum| algebra.rem(sum, 2));
+            return self.bitwise(a, b, width, &|algebra, sum| algebra.rem(sum, 2));
         }
         let both = self.bit_and(a, b, width)?;
         a.add(b)?.plus(&both, -2)
@@ -77,14 +77,25 @@ impl Algebra {
         a: &Poly,
         b: &Poly,
         width: u32,
-        of: impl Fn(&mut Self, &Poly) -> Option<Poly>,
+        of: &dyn Fn(&mut Self, &Poly) -> Option<Poly>,
     ) -> Option<Poly> {
         let a = self.unwrapped(a, width, false)?;
         let b = self.unwrapped(b, width, false)?;
         let largest = self.interval(&a).1.max(self.interval(&b).1);
+        let least = self.interval(&a).1.min(self.interval(&b).1);
         let mut sum = Poly::default();
         if largest >= 1 << BITWISE {
-            return None;
+            if least >= 1 << BITWISE {
+                return None;
+            }
+            // Above the highest bit of the smaller one, there is the larger one alone.
+            let bits = 128 - least.leading_zeros();
+            let (large, small) = if self.interval(&a).1 == largest { (&a, &b) } else { (&b, &a) };
+            let low = self.rem(large, 1 << bits)?;
+            let high = large.sub(&low)?;
+            let below = self.bitwise(&low, small, width, of)?;
+            let one = of(self, &Poly::constant(1))?;
+            return if one == Poly::default() { Some(below) } else { below.add(&high) };
         }
         for bit in 0..BITWISE {
             if largest >> bit == 0 {

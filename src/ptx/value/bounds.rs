@@ -12,6 +12,9 @@ const FAR: i128 = 1 << 120;
 /// Facts that one proof may add up.
 const DEEP: u32 = 3;
 
+/// Formulas that one proof may try.
+const TRIES: u32 = 40;
+
 fn times(value: i128, by: i128) -> i128 {
     value.saturating_mul(by).clamp(-FAR, FAR)
 }
@@ -84,16 +87,19 @@ impl Algebra {
 
     /// Whether the formula is known not to be negative here.
     pub fn proves(&self, p: &Poly) -> bool {
-        self.facts_prove(p, &self.facts, DEEP)
+        self.tries.set(TRIES);
+        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts, DEEP)
     }
 
     fn facts_prove(&self, p: &Poly, facts: &[Poly], depth: u32) -> bool {
-        if self.interval(p).0 >= 0 {
+        let left = self.tries.get();
+        if depth < DEEP && self.interval_to(p, 1).0 >= 0 {
             return true;
         }
-        if depth == 0 {
+        if depth == 0 || left == 0 {
             return false;
         }
+        self.tries.set(left - 1);
         // `n*(q/n)` lies between `q - n + 1` and `q`.
         for (atom, times) in &p.terms {
             let Atom::Div(q, n) = self.atom(*atom) else { continue };

@@ -126,17 +126,14 @@ fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
     (whole, rest)
 }
 
-/// A formula as `n` times something and a rest with small numbers.
+/// A formula as `n` times something and a rest. Only what is a multiple goes: the rest keeps its look.
 fn parted(p: &Poly, n: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), Poly::default());
     for (atom, coefficient) in &p.terms {
-        let nearest = coefficient.div_euclid(n) + i128::from(2 * coefficient.rem_euclid(n) > n);
-        let left = coefficient - nearest * n;
-        if nearest != 0 {
-            whole.terms.push((*atom, nearest));
-        }
-        if left != 0 {
-            rest.terms.push((*atom, left));
+        if coefficient % n == 0 {
+            whole.terms.push((*atom, coefficient / n));
+        } else {
+            rest.terms.push((*atom, *coefficient));
         }
     }
     whole.constant = p.constant.div_euclid(n);

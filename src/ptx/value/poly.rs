@@ -3,7 +3,7 @@
 use super::algebra::AtomId;
 
 /// Largest number in a formula: far beyond 64 bits, far from where sums of them overflow.
-const LARGEST: i128 = 1 << 110;
+const LARGEST: u128 = 1 << 110;
 
 /// A constant plus multiples of atoms, in the order of the atoms, none of them zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -33,7 +33,7 @@ impl Poly {
 
     /// `self + times*other`; none if numbers become too large.
     pub fn plus(&self, other: &Poly, times: i128) -> Option<Poly> {
-        let small = |value: i128| (value.abs() < LARGEST).then_some(value);
+        let small = |value: i128| (value.unsigned_abs() < LARGEST).then_some(value);
         let sum = |a: i128, b: i128| small(a.checked_add(b.checked_mul(times)?)?);
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
