@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Args;
 
 use super::super::choices::one_launch;
-use super::super::entry::{EntryArguments, is_ptx};
+use super::super::entry::EntryArguments;
 use super::super::failure::Failure;
 use super::super::files;
-use super::super::input::{KernelArguments, parse_block, parse_fold};
+use super::super::input::{KernelArguments, is_ptx, parse_block, parse_fold};
 use super::super::progress::say;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
