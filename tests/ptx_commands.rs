@@ -173,3 +173,34 @@ fn a_wrong_array_is_refused() {
     assert!(error.contains("no argument points to a field `z`"), "{error}");
     std::fs::remove_file(col).unwrap();
 }
+
+#[test]
+fn a_reading_is_checked_by_running() {
+    let given = [
+        "read",
+        "tests/ptx/nvrtc/matmul_naive.ptx",
+        "--entry",
+        "matmul_naive",
+        "--block",
+        "16,16",
+        "--grid",
+        "3, 2",
+        "--arg",
+        "0=A:f32[600]",
+        "--arg",
+        "1=B:f32[1200]",
+        "--arg",
+        "2=C:f32[800]",
+        "--arg",
+        "3=20",
+        "--arg",
+        "4=40",
+        "--arg",
+        "5=30",
+        "--check",
+    ];
+    let output = wavecast(&given);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("checked: block 16x16x1") && said.contains("threads do the same"), "{said}");
+}

@@ -20,6 +20,7 @@ mod compare;
 mod entry;
 #[cfg(feature = "explain")]
 mod explain;
+mod hold;
 mod launches;
 mod limits;
 mod predict;
@@ -41,6 +42,7 @@ pub use compare::Compare;
 pub use entry::EntrySource;
 #[cfg(feature = "explain")]
 pub use explain::Explain;
+pub use hold::hold;
 pub use launches::OneLaunch;
 pub use limits::limits;
 pub use predict::Predict;
