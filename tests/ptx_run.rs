@@ -17,11 +17,13 @@ fn accesses(case: &Case) -> (u64, u64) {
         let machine = case.machine(launch);
         let mut run = machine.start(STEPS);
         for block in launch.some_blocks() {
-            let done = run.block(block.into(), Who::All, &mut |_, event| {
-                if let Event::Access(access) = event {
+            let done = run.block(block.into(), Who::All, &mut |_, event| match event {
+                Event::Access(access) => {
                     all += 1;
                     unsure += u64::from(!access.sure);
                 }
+                Event::Guess { .. } => unsure += 1,
+                _ => {}
             });
             done.unwrap_or_else(|e| panic!("{} {launch:?}: {e}", case.ptx));
         }

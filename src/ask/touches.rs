@@ -134,17 +134,18 @@ fn line_of_entry(machine: &Machine, entry: &str, spot: &Spot, access: &Access) -
 /// What a thread does: alone, or where it needs what others put into shared memory, with its block.
 fn accesses(machine: &Machine, block: BlockIndex, thread: u32) -> Result<Vec<Access>, NotRun> {
     let with = |who: Who<'_>| {
-        let mut own = Vec::new();
+        let (mut own, mut clear) = (Vec::new(), true);
         let mut run = machine.start(MOST_STEPS);
-        run.block(block, who, &mut |number, event| {
-            if let Event::Access(access) = event
-                && number == thread
-            {
+        run.block(block, who, &mut |number, event| match event {
+            Event::Access(access) if number == thread => {
+                clear &= access.sure;
                 own.push(access);
             }
+            Event::Guess { .. } if number == thread => clear = false,
+            _ => {}
         })?;
-        Ok(own)
+        Ok((own, clear))
     };
-    let alone: Vec<Access> = with(Who::Threads(&[thread]))?;
-    if alone.iter().all(|access| access.sure) { Ok(alone) } else { with(Who::All) }
+    let (alone, clear) = with(Who::Threads(&[thread]))?;
+    if clear { Ok(alone) } else { with(Who::All).map(|(own, _)| own) }
 }

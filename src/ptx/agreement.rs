@@ -54,7 +54,7 @@ pub struct Agreement {
     pub reordered: usize,
     /// Threads that load again what the document has loaded once: equal loads of a document are one.
     pub merged: usize,
-    /// Accesses that rest on data that was not given: what they were compared by is a guess.
+    /// Accesses, and decisions whether there are any, that rest on data that was not given: guesses were compared.
     pub guessed: usize,
     /// Threads that differ.
     pub different: usize,
@@ -94,8 +94,9 @@ pub fn agreement(
     for (block, threads) in by_block {
         let mut done = run(machine, block, &threads)?;
         for thread in threads {
-            let own = done.remove(&number(machine, thread)).unwrap_or_default();
+            let (own, guesses) = done.remove(&number(machine, thread)).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
+            found.guessed += guesses;
             found.add(kernel, machine, (block, thread), &touched, &own);
         }
     }
@@ -108,29 +109,33 @@ fn number(machine: &Machine, thread: Thread) -> u32 {
     u32::try_from(x + bx * (y + by * z)).unwrap_or(u32::MAX)
 }
 
+/// What a thread accesses, and how often it decided something by what is not known.
+type Done = (Vec<Access>, usize);
+
 /// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
 /// put into shared memory.
-fn run(
-    machine: &Machine,
-    block: BlockIndex,
-    threads: &[Thread],
-) -> Result<BTreeMap<u32, Vec<Access>>, NotRun> {
+fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotRun> {
     let mut numbers: Vec<u32> = threads.iter().map(|&thread| number(machine, thread)).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let with = |who: Who<'_>| {
-        let mut done: BTreeMap<u32, Vec<Access>> = BTreeMap::new();
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         machine.start(MOST_STEPS).block(block, who, &mut |thread, event| {
-            if let Event::Access(access) = event
-                && numbers.binary_search(&thread).is_ok()
-            {
-                done.entry(thread).or_default().push(access);
+            if numbers.binary_search(&thread).is_err() {
+                return;
+            }
+            let own = done.entry(thread).or_default();
+            match event {
+                Event::Access(access) => own.0.push(access),
+                Event::Guess { .. } => own.1 += 1,
+                Event::Barrier => {}
             }
         })?;
         Ok(done)
     };
     let alone = with(Who::Threads(&numbers))?;
-    if alone.values().flatten().all(|access| access.sure) { Ok(alone) } else { with(Who::All) }
+    let clear = |(accesses, guesses): &Done| *guesses == 0 && accesses.iter().all(|access| access.sure);
+    if alone.values().all(clear) { Ok(alone) } else { with(Who::All) }
 }
 
 impl Agreement {

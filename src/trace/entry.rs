@@ -29,7 +29,7 @@ pub struct EntrySynth<'m> {
     /// The first byte of each field, and of local memory behind them.
     bases: Vec<u64>,
     limits: TraceLimits,
-    /// Accesses so far that rest on data that was not given, and the line of the first of them.
+    /// Accesses and decisions so far that rest on data that was not given, and the line of the first of them.
     guessed: (u64, u32),
 }
 
@@ -59,7 +59,7 @@ impl<'m> EntrySynth<'m> {
         narrow(self.machine.block().into())
     }
 
-    /// How many accesses so far rest on data that was not given, and the line of the first of them.
+    /// How many accesses and decisions so far rest on data that was not given, and the line of the first of them.
     pub fn guessed(&self) -> Option<(u64, u32)> {
         Some(self.guessed).filter(|(count, _)| *count > 0)
     }
@@ -134,14 +134,16 @@ impl Making<'_> {
         }
         match event {
             Event::Access(access) => self.access(local, &access),
-            _ => self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0)),
+            Event::Guess { step } => self.guess(step),
+            Event::Barrier => {
+                self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0))
+            }
         }
     }
 
     fn access(&mut self, local: u32, access: &Access) {
         if !access.sure {
-            let line = self.machine.place(access.step).line;
-            self.guessed = (self.guessed.0 + 1, if self.guessed.0 == 0 { line } else { self.guessed.1 });
+            self.guess(access.step);
         }
         match access.memory {
             Memory::Global => {
@@ -167,6 +169,12 @@ impl Making<'_> {
             // These have caches of their own, or none.
             Memory::Shared | Memory::Constant => {}
         }
+    }
+
+    fn guess(&mut self, step: u32) {
+        let (count, line) = self.guessed;
+        let line = if count == 0 { self.machine.place(step).line } else { line };
+        self.guessed = (count + 1, line);
     }
 
     fn push(&mut self, local: u32, access: &Access, address: Option<u64>, bytes: u32) {

@@ -321,7 +321,7 @@ impl TraceArguments {
         run(&mut synth).map_err(failed)?;
         if let Some((count, line)) = synth.guessed() {
             say(&format!(
-                "{count} accesses rest on data that was not given, the first in line {line}; give it with --data"
+                "{count} accesses and decisions rest on data that was not given, the first in line {line}; give it with --data"
             ));
         }
         Ok(())

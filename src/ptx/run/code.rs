@@ -251,6 +251,22 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether it makes a difference to others that it is done: it leads elsewhere, or accesses memory.
+    pub fn decides(&self) -> bool {
+        match self {
+            Kind::Load { recorded, .. } | Kind::Store { recorded, .. } => *recorded,
+            Kind::Atomic { .. }
+            | Kind::Copy { .. }
+            | Kind::Rows { .. }
+            | Kind::Branch { .. }
+            | Kind::Table { .. } => true,
+            Kind::Call { .. } | Kind::Return | Kind::Exit | Kind::Barrier { .. } | Kind::Trap => true,
+            _ => false,
+        }
+    }
+}
+
 /// Where a step stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {

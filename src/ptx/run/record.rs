@@ -56,6 +56,11 @@ pub enum Event {
     Access(Access),
     /// It comes to a barrier of the block.
     Barrier,
+    /// It decides where it goes on, or whether it accesses memory, by what is not known.
+    Guess {
+        /// The step, as in [`Access::step`].
+        step: u32,
+    },
 }
 
 /// The instruction that a step belongs to.

@@ -22,6 +22,9 @@ impl Lane {
                 known = guard.known;
                 if !known {
                     self.forget(code, &op.kind);
+                    if op.kind.decides() {
+                        (world.sink)(self.thread, Event::Guess { step: self.step });
+                    }
                 }
                 if (guard.bits & 1 != 0) != when {
                     if let Kind::Store { reach, .. } = &op.kind
@@ -145,6 +148,9 @@ impl Lane {
             Kind::Table { targets: List { start, count }, index } => {
                 let index = self.get(index);
                 self.sure &= known && index.known;
+                if !index.known {
+                    (world.sink)(self.thread, Event::Guess { step: self.step });
+                }
                 // An index that is not known may be anything.
                 let most = u64::from(count.saturating_sub(1));
                 let chosen = if index.known { index.bits & 0xffff_ffff } else { 0 };
