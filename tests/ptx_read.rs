@@ -93,36 +93,100 @@ fn outcome(case: &Case, launch: &Launch) -> Result<(), String> {
     Ok(())
 }
 
+/// Affine kernels that are refused, with reasons: what is not read yet.
+const NOT_YET: [&str; 11] = [
+    "nvrtc/loop_break",
+    "nvrtc/local_array",
+    "nvrtc/call_function",
+    "nvrtc/coarse_blocked",
+    "nvrtc/chunks",
+    "numba/gridstride",
+    "numba/row_sums",
+    "numba/triangle",
+    "numba/backward",
+    "triton/transpose",
+    "triton/matmul",
+];
+
 #[test]
 fn readings_are_what_programs_do() {
-    let mut outcomes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let only = std::env::var("PTX_ONLY").ok();
-    let mut lines = Vec::new();
+    let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut unexpected = Vec::new();
     for case in cases() {
         if only.as_ref().is_some_and(|only| !case.ptx.contains(only.as_str())) {
             continue;
         }
         for launch in &case.launches {
-            let start = std::time::Instant::now();
             let found = outcome(&case, launch);
-            if only.is_some() || start.elapsed().as_millis() > 1500 {
-                println!("{} {:?}", case.ptx, start.elapsed());
-            }
             let word = match &found {
-                Ok(()) => "exact".to_owned(),
-                Err(why) => why.split(':').next().unwrap().split(' ').next().unwrap().to_owned(),
+                Ok(()) => "exact",
+                Err(why) => why.split([':', ' ']).next().unwrap(),
             };
-            outcomes.entry(format!("{} {word}", case.expect)).or_default().push(case.ptx.clone());
-            if let Err(why) = found {
-                lines.push(format!("{} {:?} ({}): {why}", case.ptx, launch.block, case.expect));
+            *outcomes.entry(format!("{} {word}", case.expect)).or_default() += 1;
+            let known = match (word, case.expect.as_str()) {
+                ("exact", "affine" | "uneven") | ("data", "guard") | ("refused", "uneven" | "data") => true,
+                ("refused", _) => NOT_YET.contains(&case.ptx.as_str()),
+                _ => false,
+            };
+            if !known {
+                unexpected.push(format!("{} {:?} ({}): {found:?}", case.ptx, launch.block, case.expect));
             }
         }
     }
-    for line in &lines {
-        println!("{line}");
+    println!("{outcomes:?}");
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+    assert!(only.is_some() || outcomes["affine exact"] >= 116, "{outcomes:?}");
+}
+
+/// Texts of PTX that were damaged at random are refused or read; nothing else happens.
+#[test]
+fn damaged_texts_do_no_harm() {
+    let cases = cases();
+    let mut state = 5_u64;
+    let mut next = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % most.max(1)
+    };
+    let mut read = 0;
+    for round in 0..240 {
+        let case = &cases[next(cases.len())];
+        let mut lines: Vec<String> = case.text.lines().map(str::to_owned).collect();
+        for _ in 0..1 + round % 4 {
+            let (at, other) = (next(lines.len()), next(lines.len()));
+            match next(6) {
+                0 => drop(lines.remove(at)),
+                1 => lines.swap(at, other),
+                2 => lines[at] = lines[other].clone(),
+                3 => lines[at] = lines[at].replace("add", "sub").replace("lt", "ne").replace(", 4", ", 0"),
+                4 => {
+                    let words: Vec<&str> = lines[other].split_whitespace().collect();
+                    let word = words.get(next(words.len())).map_or(String::new(), |w| (*w).to_owned());
+                    lines[at].push_str(&word);
+                }
+                _ => {
+                    let mut bytes = lines[at].clone().into_bytes();
+                    if !bytes.is_empty() {
+                        let place = next(bytes.len());
+                        bytes[place] = b"%r0123456789,;[]{}.-+@"[next(22)];
+                    }
+                    lines[at] = String::from_utf8_lossy(&bytes).into_owned();
+                }
+            }
+        }
+        let text = lines.join("\n");
+        let start = std::time::Instant::now();
+        if let Ok(compiled) = Compiled::new("damaged", &text) {
+            let launch = &case.launches[0];
+            let found = compiled.read(None, &given(case, launch));
+            if let Ok(found) = found
+                && let Some(document) = found.document
+            {
+                read += 1;
+                load("damaged", &document, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{document}"));
+            }
+        }
+        assert!(start.elapsed().as_secs() < 60, "{text}");
     }
-    for (what, which) in &outcomes {
-        println!("{what}: {}", which.len());
-    }
-    assert!(!lines.iter().any(|l| l.contains("WRONG")));
+    assert!(read > 15, "{read}");
 }

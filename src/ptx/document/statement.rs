@@ -53,8 +53,8 @@ struct Around {
     loops: Vec<(AtomId, Poly)>,
     lost: Option<WhyId>,
     early: Option<WhyId>,
-    /// Conditions on choices that bounds of loops depend on.
-    chosen: Vec<(AtomId, Poly)>,
+    /// Choices that were made for bounds of loops.
+    chosen: usize,
 }
 
 /// Statements of what was read, and all accesses in them.
@@ -91,6 +91,19 @@ fn translate(
                         if last.number().is_some_and(|n| n < 0) {
                             continue;
                         }
+                        if let Some((id, which, a, b)) =
+                            reader.choice(last).filter(|_| around.chosen < CHOICES)
+                        {
+                            // A loop for each of the choices.
+                            inner.chosen += 1;
+                            inner.early = around.early;
+                            for (value, when) in [(a, which.clone()), (b, which.not())] {
+                                if let Some(event) = chosen(reader, event, id, &value, &when) {
+                                    out.extend(translate(reader, &[event], &inner, listed));
+                                }
+                            }
+                            continue;
+                        }
                         if !sayable(reader, last) {
                             let why = reader.note(*instruction, Cause::Trips, None);
                             inner.lost = inner.lost.or(Some(why));
@@ -107,6 +120,67 @@ fn translate(
     }
     out
 }
+
+/// What is done where a choice is made in this way.
+fn chosen(reader: &mut Reader<'_>, event: &Event, id: AtomId, value: &Poly, when: &Cond) -> Option<Event> {
+    match event {
+        Event::Sync | Event::Work(..) => Some(event.clone()),
+        Event::Access(access) => {
+            let mut access = access.clone();
+            let cond = Cond::and(access.cond.clone(), when.clone());
+            // Formulas become simpler where the choice is known, but only there.
+            reader.know_within(&cond, &[]);
+            let mut with = FxHashMap::from_iter([(id, value.clone())]);
+            if let Ok((base, offset)) = &access.place {
+                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
+            }
+            access.cond = cond;
+            if access.cond == Cond::False { None } else { Some(Event::Access(access)) }
+        }
+        Event::Loop { instruction, counter, last, early, body } => {
+            reader.know_within(when, &[]);
+            let mut with = FxHashMap::from_iter([(id, value.clone())]);
+            let last = match last {
+                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
+                Err(why) => Err(*why),
+            };
+            // Counters have names and steps of their own.
+            let own = reader.algebra.counter(reader.algebra.range(*counter));
+            let body = body.iter().filter_map(|e| chosen(reader, e, id, value, when));
+            let body: Vec<Event> = body.collect();
+            let body = body.iter().filter_map(|e| renamed(reader, e, *counter, own)).collect();
+            Some(Event::Loop { instruction: *instruction, counter: own, last, early: *early, body })
+        }
+    }
+}
+
+/// The same with another loop counter.
+fn renamed(reader: &mut Reader<'_>, event: &Event, from: AtomId, to: AtomId) -> Option<Event> {
+    reader.know_within(&Cond::True, &[]);
+    let mut with = FxHashMap::from_iter([(from, Poly::atom(to))]);
+    match event {
+        Event::Sync | Event::Work(..) => Some(event.clone()),
+        Event::Access(access) => {
+            let mut access = access.clone();
+            if let Ok((base, offset)) = &access.place {
+                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
+            }
+            access.cond = reader.algebra.replace_in_cond(&access.cond, &mut with)?;
+            Some(Event::Access(access))
+        }
+        Event::Loop { instruction, counter, last, early, body } => {
+            let last = match last {
+                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
+                Err(why) => Err(*why),
+            };
+            let body = body.iter().filter_map(|e| renamed(reader, e, from, to)).collect();
+            Some(Event::Loop { instruction: *instruction, counter: *counter, last, early: *early, body })
+        }
+    }
+}
+
+/// Choices that bounds of loops inside each other may make.
+const CHOICES: usize = 4;
 
 /// Whether the grammar can say a formula: it has no products of coordinates, and nothing that is not known.
 fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {

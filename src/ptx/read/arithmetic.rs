@@ -131,7 +131,10 @@ fn number(
         "bfe" => field(algebra, ty, a, b()?, args.get(2)?)?,
         "bfi" => {
             let (from, length) = (small(algebra, args.get(2)?)?, small(algebra, args.get(3)?)?);
-            let length = length.min(width.saturating_sub(from));
+            if from >= width {
+                return args.get(1).cloned();
+            }
+            let length = length.min(width - from);
             let old = algebra.and_mask(b()?, ((1 << length) - 1) << from, width)?;
             let new = algebra.rem(a, 1 << length)?;
             b()?.sub(&old)?.plus(&new, 1 << from)?

@@ -4,6 +4,8 @@
 //! until it is known how their registers change. What cannot be said as a formula is kept with the reason.
 
 mod arithmetic;
+#[cfg(test)]
+mod arithmetic_tests;
 mod count;
 mod event;
 mod execute;

@@ -202,7 +202,11 @@ impl<'a> Reader<'a> {
     /// Counts instructions that are gone through.
     pub(super) fn spend(&mut self, instructions: usize) -> Result<(), Stop> {
         self.steps += 1 + instructions as u64;
-        if self.steps > MOST || self.depth > DEEPEST { Err(Stop::TooLong) } else { Ok(()) }
+        if self.steps > MOST || self.depth > DEEPEST || self.algebra.work.get() > MOST {
+            Err(Stop::TooLong)
+        } else {
+            Ok(())
+        }
     }
 
     /// Bytes of a field, if somebody said how many.

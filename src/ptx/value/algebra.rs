@@ -54,6 +54,8 @@ pub(in crate::ptx) struct Algebra {
     pub facts: Vec<Poly>,
     /// What a proof may still try.
     pub(super) tries: std::cell::Cell<u32>,
+    /// Steps of proofs so far.
+    pub work: std::cell::Cell<u64>,
     /// Last value of each loop counter, for its range.
     last: Vec<Interval>,
 }
@@ -67,6 +69,7 @@ impl Algebra {
             launch,
             facts: Vec::new(),
             tries: std::cell::Cell::default(),
+            work: std::cell::Cell::default(),
             last: Vec::new(),
         }
     }

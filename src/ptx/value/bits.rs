@@ -4,7 +4,7 @@ use super::algebra::Algebra;
 use super::poly::Poly;
 
 /// Widest operands of which single bits are looked at.
-const BITWISE: u32 = 10;
+const BITWISE: u32 = 13;
 
 impl Algebra {
     /// `p & mask`, modulo 2^width. The low bits of a register are those of the formula, however it wraps.

@@ -66,21 +66,28 @@ impl Algebra {
         if depth == 0 {
             return (low, high);
         }
-        // `q - n*(q/n)` is a remainder, which lies between 0 and n - 1.
+        // `q - n*(q/n)` is a remainder, which lies between 0 and n - 1; so is `q/m - n/m*(q/n)`.
         for (atom, coefficient) in &p.terms {
             let Atom::Div(q, n) = self.atom(*atom) else { continue };
-            if coefficient % n != 0 {
-                continue;
+            let finer = p.terms.iter().filter_map(|(other, _)| match self.atom(*other) {
+                Atom::Div(r, m) if r == q && m < n && n % m == 0 => Some((Poly::atom(*other), n / m)),
+                _ => None,
+            });
+            for (q, n) in finer.chain([(q.clone(), *n)]) {
+                if coefficient % n != 0 {
+                    continue;
+                }
+                let count = -coefficient / n;
+                let rest = p.plus(&Poly::atom(*atom), -coefficient).and_then(|rest| rest.plus(&q, -count));
+                let Some(rest) = rest else { continue };
+                if rest.terms.len() >= p.terms.len() + q.terms.len() {
+                    continue;
+                }
+                let (rest, remainder) =
+                    (self.interval_to(&rest, depth - 1), product((0, n - 1), (count, count)));
+                low = low.max(rest.0 + remainder.0);
+                high = high.min(rest.1 + remainder.1);
             }
-            let count = -coefficient / n;
-            let rest = p.plus(&Poly::atom(*atom), -coefficient).and_then(|rest| rest.plus(q, -count));
-            let Some(rest) = rest else { continue };
-            if rest.terms.len() >= p.terms.len() + q.terms.len() {
-                continue;
-            }
-            let (rest, remainder) = (self.interval_to(&rest, depth - 1), product((0, n - 1), (count, count)));
-            low = low.max(rest.0 + remainder.0);
-            high = high.min(rest.1 + remainder.1);
         }
         (low, high)
     }
@@ -100,6 +107,7 @@ impl Algebra {
             return false;
         }
         self.tries.set(left - 1);
+        self.work.set(self.work.get() + 1 + p.terms.len() as u64);
         // `n*(q/n)` lies between `q - n + 1` and `q`.
         for (atom, times) in &p.terms {
             let Atom::Div(q, n) = self.atom(*atom) else { continue };

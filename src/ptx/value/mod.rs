@@ -18,6 +18,3 @@ pub(super) use algebra::{Algebra, Atom, AtomId, Launch};
 pub(super) use cond::{Cond, Raw, Rel, WhyId};
 pub(super) use evaluate::Point;
 pub(super) use poly::{Poly, gcd};
-
-#[cfg(test)]
-mod tests;

@@ -1,1 +1,0 @@
-//! Each operation on random formulas, against machine integers.
