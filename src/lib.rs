@@ -80,6 +80,7 @@ pub mod parallel;
 pub mod predict;
 #[cfg(feature = "trace")]
 pub mod probe;
+pub mod ptx;
 pub mod quantity;
 mod random;
 mod readable;

@@ -17,8 +17,10 @@ mod asker;
 mod check;
 #[cfg(feature = "fit")]
 mod compare;
+mod entry;
 #[cfg(feature = "explain")]
 mod explain;
+mod hold;
 mod launches;
 mod limits;
 mod predict;
@@ -31,13 +33,16 @@ mod source;
 #[cfg(feature = "explain")]
 mod sweep;
 mod tie;
+mod touches;
 
 pub use asker::Asker;
 pub use check::Inspect;
 #[cfg(feature = "fit")]
 pub use compare::Compare;
+pub use entry::EntrySource;
 #[cfg(feature = "explain")]
 pub use explain::Explain;
+pub use hold::hold;
 pub use launches::OneLaunch;
 pub use limits::limits;
 pub use predict::Predict;
@@ -53,3 +58,4 @@ pub use source::{DeviceSource, KernelSource, KernelsRead};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;
 pub use tie::Tie;
+pub use touches::{Spot, Touches};

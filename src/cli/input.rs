@@ -11,6 +11,7 @@ use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
+use crate::ptx::{Compiled, Given};
 use crate::space::{Block, Fold, Shape};
 
 /// Arguments that change how kernels are read.
@@ -55,9 +56,91 @@ pub(super) struct KernelFiles {
     kernels: Vec<String>,
     #[command(flatten)]
     reading: KernelArguments,
+    #[command(flatten)]
+    ptx: PtxArguments,
+}
+
+/// What is said of kernels in PTX.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct PtxArguments {
+    #[command(flatten)]
+    pub given: ReadingArguments,
+    /// For PTX: a thread block to read the kernel for (repeatable); by default all that it may be launched with
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
+    pub read_block: Vec<Block>,
+}
+
+/// What is said of a kernel in PTX.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ReadingArguments {
+    /// For PTX: the entry
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// For PTX: what a parameter gets, by its name or its number from 0: a number, or a field such as x:f32[1024]
+    /// (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub arg: Vec<String>,
+    /// For PTX: blocks of the grid, as in 'ceil(arg0 / blockDim.x)'; by default what follows from the kernel's bounds
+    #[arg(long, value_name = "EXPR")]
+    pub grid: Option<String>,
+    /// For PTX: how often the loop runs that has this line in it (repeatable)
+    #[arg(long, value_name = "LINE=N")]
+    pub trips: Vec<String>,
+}
+
+impl ReadingArguments {
+    pub(super) fn given(&self, blocks: &[Block]) -> Given {
+        Given {
+            args: self.arg.clone(),
+            grid: self.grid.clone(),
+            blocks: blocks.iter().map(|b| (*b).into()).collect(),
+            trips: self.trips.clone(),
+            registers: None,
+        }
+    }
+}
+
+/// The kernel document of a kernel in PTX.
+fn document_of_ptx(path: &str, ptx: &PtxArguments, limits: Limits) -> Result<String, Failure> {
+    let (name, text) = read_text(path, limits, false)?;
+    let compiled = Compiled::new(&name, &text)?;
+    let entry = ptx.given.entry.as_deref();
+    let read = compiled.read(entry, &ptx.given.given(&ptx.read_block))?;
+    read.document.clone().ok_or_else(|| {
+        let refused = read.accesses.iter().filter(|a| a.status == "refused");
+        let lines = refused.take(10).map(|a| format!("line {}: {}", a.line, a.why.as_deref().unwrap_or("?")));
+        let message =
+            format!("not all accesses of {path} could be read: {}", lines.collect::<Vec<_>>().join("; "));
+        Failure::message(
+            "not-read",
+            message,
+            Some("`wavecast read` lists them all; docs/ptx.md says what helps"),
+        )
+    })
+}
+
+/// Source texts are no documents: how they become some.
+fn refuse_source(path: &str) -> Result<(), Failure> {
+    let Some(ending) = Path::new(path).extension().and_then(|e| e.to_str()) else { return Ok(()) };
+    if !["cu", "cuh", "cl", "hip"].contains(&ending) {
+        return Ok(());
+    }
+    let message = format!("{path} is source text; compiled kernels (PTX) and kernel documents are read");
+    let help = "compile it with `nvcc -ptx -arch=sm_80 FILE.cu`, or without CUDA with NVRTC from PyPI (docs/ptx.md), and give the .ptx";
+    Err(Failure::message("source-text", message, Some(help)))
 }
 
 impl KernelFiles {
+    fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+        refuse_source(path)?;
+        if !is_ptx(path) {
+            return self.reading.read(path);
+        }
+        let options = self.reading.options()?;
+        let text = document_of_ptx(path, &self.ptx, options.limits)?;
+        let variants = self.reading.variant.clone();
+        Ok(KernelSource { options, variants, ..KernelSource::new(path, text) }.read()?)
+    }
     /// What a question about the kernels of each file is answered with, or all that is wrong with any of them.
     pub(super) fn each<T>(
         &self,
@@ -65,7 +148,7 @@ impl KernelFiles {
     ) -> Result<Vec<T>, Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for path in &self.kernels {
-            match self.reading.read(path).and_then(&mut answer) {
+            match self.read(path).and_then(&mut answer) {
                 Ok(found) => answers.extend(found),
                 Err(failure) => faults.extend(failure.into_faults()),
             }
@@ -109,6 +192,11 @@ pub(super) fn parse_fold(text: &str) -> Result<Fold, String> {
 
 fn shape<T: Shape>(text: &str, most: i64) -> Result<T, String> {
     extents(text, most).ok_or_else(|| format!("at most three numbers from 1 to {most}, as in 256,1,2"))
+}
+
+/// Whether a path names PTX.
+pub(super) fn is_ptx(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"))
 }
 
 /// Arguments that choose a device.

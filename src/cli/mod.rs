@@ -10,6 +10,7 @@ mod completions;
 mod devices;
 mod emit;
 mod ending;
+mod entry;
 mod explain;
 mod failure;
 mod files;
@@ -25,12 +26,14 @@ mod output;
 mod predict;
 mod progress;
 mod rank;
+mod read;
 mod registers;
 mod schema;
 mod serve;
 mod sets;
 mod sweep;
 mod told;
+mod touches;
 mod trace;
 mod validate;
 
@@ -62,6 +65,8 @@ pub struct Cli {
 enum Command {
     /// Rank all launches of a kernel, best first
     Rank(rank::Arguments),
+    /// Make a kernel document of a compiled kernel (PTX)
+    Read(read::Arguments),
     /// Everything about one launch
     Predict(predict::Arguments),
     /// A series over a parameter, a key of the device, or the block
@@ -84,6 +89,8 @@ enum Command {
     Fit(fit::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
+    /// What single threads access, in program order: a line of JSON each
+    Touches(touches::Arguments),
     /// List devices or show one
     Devices(devices::Arguments),
     /// Answer requests of programs, a line of JSON each
@@ -144,6 +151,7 @@ fn outputs(matches: &ArgMatches) -> Result<(), Failure> {
 fn run(command: Command) -> Outcome {
     match command {
         Command::Rank(arguments) => rank::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
@@ -155,6 +163,7 @@ fn run(command: Command) -> Outcome {
         Command::Import(arguments) => import::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Touches(arguments) => touches::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

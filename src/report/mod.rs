@@ -12,6 +12,7 @@ mod prediction;
 #[cfg(feature = "trace")]
 pub mod probe;
 mod ranking;
+mod reading;
 mod schema;
 #[cfg(feature = "fit")]
 mod sets;
@@ -20,6 +21,7 @@ mod svg;
 #[cfg(feature = "explain")]
 mod sweep;
 mod table;
+mod touches;
 #[cfg(feature = "trace")]
 pub mod trace;
 mod units;
@@ -40,6 +42,7 @@ pub use prediction::{
     ConfidenceDocument, PredictionDocument, RankingDocument, ResultDocument, prediction_document,
     ranking_document,
 };
+pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "fit")]
 pub use sets::{
@@ -50,6 +53,7 @@ pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
 #[cfg(feature = "explain")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
+pub use touches::TouchLine;
 #[cfg(feature = "fit")]
 pub use validation::{ModelDocument as ValidationModel, ValidationDocument, validation_document};
 #[cfg(feature = "fit")]

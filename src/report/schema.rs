@@ -7,6 +7,8 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("kernel", "a kernel document (input)"),
     ("device", "what `devices show` prints; an input file may leave out what it inherits"),
     ("check", "what `check --format json` prints"),
+    ("reading", "what `read --entry NAME --format json` prints"),
+    ("entries", "what `read --format json` prints"),
     ("ranking", "what `rank --format json` prints"),
     ("prediction", "what `predict --format json` prints"),
     #[cfg(feature = "explain")]
@@ -48,6 +50,8 @@ pub fn schema(kind: &str) -> Option<Schema> {
         "kernel" => schema_for!(crate::kernel::KernelDoc),
         "device" => device_schema(),
         "check" => schema_for!(super::Check),
+        "reading" => schema_for!(super::ReadingDocument),
+        "entries" => schema_for!(super::EntriesDocument),
         "ranking" => schema_for!(super::RankingDocument),
         "prediction" => schema_for!(super::PredictionDocument),
         #[cfg(feature = "explain")]

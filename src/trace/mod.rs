@@ -7,6 +7,7 @@
 mod bytes;
 pub mod coalesce;
 pub mod contents;
+pub mod entry;
 pub mod format;
 mod geometry;
 pub(crate) mod intern;

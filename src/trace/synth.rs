@@ -28,6 +28,9 @@ pub enum NoTrace {
     /// Addresses or bounds cannot be computed.
     #[error("{0}")]
     Excess(#[from] Excess),
+    /// An entry of PTX cannot be run.
+    #[error("{0}")]
+    Entry(#[from] crate::ptx::run::NotRun),
     /// A thread cannot be run.
     #[error("{0}")]
     NotRun(#[from] NotRun),

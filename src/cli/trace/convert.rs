@@ -14,7 +14,7 @@ use super::input::TraceArguments;
 use crate::trace::format::{CsvWriter, JsonWriter, ReadError, Sink, TrcWriter, read, write_scheduled};
 use crate::trace::schedule::{SchedulePolicy, WarpShape, order};
 use crate::trace::synth::NoTrace;
-use crate::trace::{Dim3, Header, Tables, TraceAccess};
+use crate::trace::{Dim3, Header, Tables, Trace, TraceAccess};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -116,38 +116,58 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Hands the trace of a kernel document on to a writer, block by block.
+/// Hands the trace of a kernel document or of PTX on to a writer, block by block.
 fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
     let mut written = Ok(());
-    arguments.trace.with_synth(&mut |synth| {
-        let blocks = arguments.trace.blocks.unwrap_or(u64::MAX).min(synth.blocks());
-        let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
-        let grid = if blocks == synth.blocks() { synth.grid() } else { row };
-        let mut tables = Tables::default();
-        for number in 0..blocks {
-            let trace = synth.trace([number])?;
-            if number == 0 {
-                let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(grid) };
-                written = sink.begin(&header, false);
-            }
-            let shift = number.saturating_mul(synth.block().volume());
-            for access in trace.accesses() {
-                let thread = u32::try_from(shift + u64::from(access.thread))
-                    .map_err(|_| NoTrace::TooLarge("more threads than can be numbered"))?;
-                if written.is_ok() {
-                    written = sink.access(TraceAccess { thread, ..*access }, &trace.tables);
-                }
-            }
-            if written.is_err() {
-                return Ok(());
-            }
-            tables = trace.tables;
-        }
-        written =
-            std::mem::replace(&mut written, Ok(())).and_then(|()| sink.end(std::mem::take(&mut tables)));
-        Ok(())
-    })?;
+    let trace = &arguments.trace;
+    if trace.is_entry() {
+        trace.with_entry(&mut |synth| {
+            let (grid, block) = (synth.grid(), synth.block());
+            handed_on(trace, grid, block, &mut |number| synth.trace([number]), sink, &mut written)
+        })?;
+    } else {
+        trace.with_synth(&mut |synth| {
+            let (grid, block) = (synth.grid(), synth.block());
+            handed_on(trace, grid, block, &mut |number| synth.trace([number]), sink, &mut written)
+        })?;
+    }
     written.map_err(|e| Stopped::new(e, arguments))
+}
+
+/// Hands on the traces of single blocks.
+fn handed_on<S: Sink>(
+    arguments: &TraceArguments,
+    all: Dim3,
+    block: Dim3,
+    trace_of: &mut dyn FnMut(u64) -> Result<Trace, NoTrace>,
+    sink: &mut S,
+    written: &mut Result<(), ReadError>,
+) -> Result<(), NoTrace> {
+    let blocks = arguments.blocks.unwrap_or(u64::MAX).min(all.volume());
+    let row = Dim3([u32::try_from(blocks).unwrap_or(u32::MAX).max(1), 1, 1]);
+    let grid = if blocks == all.volume() { all } else { row };
+    let mut tables = Tables::default();
+    for number in 0..blocks {
+        let trace = trace_of(number)?;
+        if number == 0 {
+            let header = Header { kernel: trace.kernel.clone(), block: trace.block, grid: Some(grid) };
+            *written = sink.begin(&header, false);
+        }
+        let shift = number.saturating_mul(block.volume());
+        for access in trace.accesses() {
+            let thread = u32::try_from(shift + u64::from(access.thread))
+                .map_err(|_| NoTrace::TooLarge("more threads than can be numbered"))?;
+            if written.is_ok() {
+                *written = sink.access(TraceAccess { thread, ..*access }, &trace.tables);
+            }
+        }
+        if written.is_err() {
+            return Ok(());
+        }
+        tables = trace.tables;
+    }
+    *written = std::mem::replace(written, Ok(())).and_then(|()| sink.end(tables));
+    Ok(())
 }
 
 fn scheduled(arguments: &Arguments, mut out: &mut dyn Write) -> Result<(), Stopped> {

@@ -6,13 +6,16 @@ use std::path::Path;
 use clap::Args;
 
 use super::super::choices::one_launch;
+use super::super::entry::EntryArguments;
 use super::super::failure::Failure;
 use super::super::files;
-use super::super::input::{KernelArguments, parse_block, parse_fold};
+use super::super::input::{KernelArguments, is_ptx, parse_block, parse_fold};
+use super::super::progress::say;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::space::{Block, Fold};
 use crate::trace::coalesce::{Coalescing, Requests, RequestsBuilder};
+use crate::trace::entry::EntrySynth;
 use crate::trace::format::{ReadError, ReadOptions, Reading, Sink, TraceFormat, read};
 use crate::trace::schedule::WarpSteps;
 use crate::trace::stream::{BlockOf, BlockVisit, Blocks, Facts, Holder, LaunchChoice, Scan};
@@ -22,7 +25,7 @@ use crate::trace::{Dim3, Trace, TraceKind, TraceLimits};
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
 pub(super) struct TraceArguments {
-    /// A trace, or a kernel document (.yaml); `-` reads a trace from standard input
+    /// A trace, a kernel document (.yaml) or PTX (.ptx); `-` reads a trace from standard input
     #[arg(value_name = "PATH")]
     pub path: String,
     /// The format; by default found by content
@@ -37,13 +40,13 @@ pub(super) struct TraceArguments {
     /// The grid of a trace that numbers its blocks with x slowest, as Nugteren's tracer does
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
     pub x_slowest: Option<Block>,
-    /// For a kernel document: threads of a block; by default its first candidate
+    /// For a kernel document or PTX: threads of a block; by default the first candidate of the document
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
     pub block: Option<Block>,
     /// For a kernel document: work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     pub fold: Option<Fold>,
-    /// For a kernel document: trace only the first N blocks; by default all
+    /// For a kernel document or PTX: trace only the first N blocks; by default all
     #[arg(long, value_name = "N")]
     pub blocks: Option<u64>,
     /// Override a parameter of a kernel document (repeatable)
@@ -56,6 +59,8 @@ pub(super) struct TraceArguments {
     /// file, 1 GiB); of kernel documents document-bytes, accesses, candidates, variants (repeatable)
     #[arg(long, value_name = "NAME=N")]
     pub limit: Vec<String>,
+    #[command(flatten)]
+    pub entry: EntryArguments,
 }
 
 /// A launch that can be handed on block by block.
@@ -82,9 +87,14 @@ impl Opened {
 }
 
 impl TraceArguments {
-    /// Whether it names a kernel document.
+    /// Whether it names something to run: a kernel document, or PTX.
     pub(super) fn is_kernel(&self) -> bool {
-        [".yaml", ".yml"].iter().any(|e| self.path.ends_with(e))
+        [".yaml", ".yml"].iter().any(|e| self.path.ends_with(e)) || self.is_entry()
+    }
+
+    /// Whether it names PTX.
+    pub(super) fn is_entry(&self) -> bool {
+        is_ptx(&self.path)
     }
 
     /// How much may be held and unpacked.
@@ -244,8 +254,22 @@ impl TraceArguments {
         trace.from_x_slowest(grid).ok_or_else(|| wrong_grid(grid, trace.blocks() as u64))
     }
 
-    /// The trace of a kernel document, if it fits into memory.
+    /// The trace of a kernel document or of PTX, if it fits into memory.
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {
+        if self.is_entry() {
+            let mut found = None;
+            self.with_entry(&mut |synth| {
+                let all = synth.grid().volume();
+                let wanted = self.blocks.or(most).unwrap_or(all).min(all);
+                let mut trace = synth.trace(0..wanted)?;
+                if wanted == all {
+                    trace.grid = synth.grid();
+                }
+                found = Some(trace);
+                Ok(())
+            })?;
+            return found.ok_or_else(|| self.no_launch(0));
+        }
         let mut found = None;
         self.with_synth(&mut |synth| {
             let wanted = self.blocks.or(most).unwrap_or(u64::MAX);
@@ -281,10 +305,36 @@ impl TraceArguments {
         run(&synth).map_err(|e| failed(&e))
     }
 
+    /// Runs something on the launch of an entry of PTX. What rests on data that was not given is told.
+    pub(super) fn with_entry(
+        &self,
+        run: &mut dyn FnMut(&mut EntrySynth<'_>) -> Result<(), NoTrace>,
+    ) -> Result<(), Failure> {
+        let (machine, name) = self.entry.source(&self.path, self.block)?.machine()?;
+        let failed = |why: NoTrace| {
+            let help =
+                "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
+            let help = Some(help).filter(|_| matches!(why, NoTrace::Memory { .. }));
+            Failure::message("no-trace", format!("{name}: {why}"), help)
+        };
+        let mut synth = EntrySynth::new(&machine, &name, self.limits()?).map_err(failed)?;
+        run(&mut synth).map_err(failed)?;
+        if let Some((count, line)) = synth.guessed() {
+            say(&format!(
+                "{count} accesses and decisions rest on data that was not given, the first in line {line}; give it with --data"
+            ));
+        }
+        Ok(())
+    }
+
     /// Threads of a block of a kernel document, for limits in threads.
     pub(super) fn blocks_of(&self, threads: u64) -> Option<u64> {
         if !self.is_kernel() {
             return None;
+        }
+        if self.is_entry() {
+            let block = self.block.map_or(1, |block| block.volume());
+            return Some((threads / u64::try_from(block).ok()?.max(1)).max(1));
         }
         let loaded = self.kernels().ok()?;
         let kernel = self.chosen_kernel(&loaded.kernels)?;

@@ -1,4 +1,4 @@
-//! `wavecast trace synth`: `convert` of a kernel document.
+//! `wavecast trace synth`: `convert` of a kernel document or of PTX.
 
 use super::super::Outcome;
 use super::super::failure::Failure;
@@ -6,7 +6,8 @@ use super::convert;
 
 pub(super) fn run(arguments: &convert::Arguments) -> Outcome {
     if !arguments.is_kernel() {
-        let message = "`trace synth` makes the trace of a kernel document (.yaml)".to_owned();
+        let message =
+            "`trace synth` makes the trace of a kernel document (.yaml) or of PTX (.ptx)".to_owned();
         return Err(Failure::message("usage", message, Some("for a trace use `trace convert`")));
     }
     convert::run(arguments)

@@ -1,0 +1,244 @@
+//! A kernel document held against the PTX that it was read from: what threads of one access, and of the other.
+
+use std::collections::BTreeMap;
+
+use super::run::{Access, Event, Machine, Memory, NotRun, Operation, Who};
+use crate::expr::Excess;
+use crate::kernel::{AccessKind, Kernel, Space};
+use crate::launch::{self, Launch, Touched, Touching};
+use crate::space::{BlockIndex, Thread};
+
+/// Differences that are written down; the rest is counted.
+const MOST_SHOWN: usize = 20;
+/// Steps of all threads together.
+const MOST_STEPS: u64 = 1 << 32;
+
+/// An access by what it does and to what.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reached {
+    /// What it does.
+    pub operation: Operation,
+    /// Where.
+    pub memory: Memory,
+    /// The field.
+    pub field: String,
+    /// Bytes behind its first byte.
+    pub offset: i64,
+    /// Bytes.
+    pub bytes: i64,
+}
+
+/// What differs for one thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Its block's place in the grid.
+    pub block: BlockIndex,
+    /// Its place in the block.
+    pub thread: Thread,
+    /// What the document has and the program does not do, as often as it is too much.
+    pub invented: Vec<Reached>,
+    /// What the program does and the document does not have.
+    pub missed: Vec<Reached>,
+}
+
+/// How a document and a program agree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Agreement {
+    /// Threads that were compared.
+    pub threads: usize,
+    /// Accesses of the program in them.
+    pub accesses: usize,
+    /// Threads that do the same in another order.
+    pub reordered: usize,
+    /// Threads that load again what the document has loaded once: equal loads of a document are one.
+    pub merged: usize,
+    /// Accesses, and decisions whether there are any, that rest on data that was not given: guesses were compared.
+    pub guessed: usize,
+    /// Threads that differ.
+    pub different: usize,
+    /// What differs, of the first of them.
+    pub differences: Vec<Difference>,
+}
+
+/// Why they could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotCompared {
+    /// The program could not be run.
+    #[error("the PTX cannot be run: {0}")]
+    Entry(#[from] NotRun),
+    /// The addresses of the document cannot be computed.
+    #[error("the document cannot be run: {0}")]
+    Addresses(#[from] Excess),
+    /// A thread of the document could not be run.
+    #[error("the document cannot be run: {0}")]
+    Document(#[from] launch::NotRun),
+}
+
+/// Compares what threads of a launch of a document access with what they do when the program runs. Fields are compared
+/// by their names; underscores behind the name of a document's field do not count, where the name was taken. Local memory
+/// is left out, as is constant memory where the document has no field of that name.
+pub fn agreement(
+    kernel: &Kernel,
+    launch: &Launch,
+    machine: &Machine,
+    threads: &[(BlockIndex, Thread)],
+) -> Result<Agreement, NotCompared> {
+    let touching = Touching::new(kernel, launch)?;
+    let mut by_block: BTreeMap<BlockIndex, Vec<Thread>> = BTreeMap::new();
+    for &(block, thread) in threads {
+        by_block.entry(block).or_default().push(thread);
+    }
+    let mut found = Agreement::default();
+    for (block, threads) in by_block {
+        let mut done = run(machine, block, &threads)?;
+        for thread in threads {
+            let (own, guesses) = done.remove(&number(machine, thread)).unwrap_or_default();
+            let touched = touching.thread(block, thread)?;
+            found.guessed += guesses;
+            found.add(kernel, machine, (block, thread), &touched, &own);
+        }
+    }
+    Ok(found)
+}
+
+/// The number of a thread in its block.
+fn number(machine: &Machine, thread: Thread) -> u32 {
+    let ([bx, by, _], [x, y, z]): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
+    u32::try_from(x + bx * (y + by * z)).unwrap_or(u32::MAX)
+}
+
+/// What a thread accesses, and how often it decided something by what is not known.
+type Done = (Vec<Access>, usize);
+
+/// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
+/// put into shared memory.
+fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotRun> {
+    let mut numbers: Vec<u32> = threads.iter().map(|&thread| number(machine, thread)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let with = |who: Who<'_>| {
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
+        machine.start(MOST_STEPS).block(block, who, &mut |thread, event| {
+            if numbers.binary_search(&thread).is_err() {
+                return;
+            }
+            let own = done.entry(thread).or_default();
+            match event {
+                Event::Access(access) => own.0.push(access),
+                Event::Guess { .. } => own.1 += 1,
+                Event::Barrier => {}
+            }
+        })?;
+        Ok(done)
+    };
+    let alone = with(Who::Threads(&numbers))?;
+    let clear = |(accesses, guesses): &Done| *guesses == 0 && accesses.iter().all(|access| access.sure);
+    if alone.values().all(clear) { Ok(alone) } else { with(Who::All) }
+}
+
+impl Agreement {
+    /// Whether nothing differs but the order, and how often the same is loaded.
+    pub fn holds(&self) -> bool {
+        self.different == 0
+    }
+
+    fn add(
+        &mut self,
+        kernel: &Kernel,
+        machine: &Machine,
+        (block, thread): (BlockIndex, Thread),
+        touched: &[Touched],
+        accesses: &[Access],
+    ) {
+        let known = |name: &str| kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
+        let compared = accesses.iter().filter(|access| match access.memory {
+            Memory::Local => false,
+            Memory::Constant => known(machine.name(access)),
+            Memory::Global | Memory::Shared => true,
+        });
+        let (mut document, mut program): (Vec<Reached>, Vec<Reached>) = (
+            touched
+                .iter()
+                .map(|touched| of_document(kernel, machine, touched))
+                .filter(|reached| !machine.is_local(&reached.field))
+                .collect(),
+            compared.map(|access| of_program(kernel, machine, access)).collect(),
+        );
+        self.threads += 1;
+        self.accesses += program.len();
+        self.guessed += accesses.iter().filter(|access| !access.sure).count();
+        if document == program {
+            return;
+        }
+        document.sort();
+        program.sort();
+        if document == program {
+            self.reordered += 1;
+            return;
+        }
+        let (invented, missed) = (without(&document, &program), without(&program, &document));
+        let again = |r: &Reached| r.operation == Operation::Load && document.binary_search(r).is_ok();
+        if invented.is_empty() && missed.iter().all(again) {
+            self.merged += 1;
+            return;
+        }
+        self.different += 1;
+        if self.differences.len() < MOST_SHOWN {
+            self.differences.push(Difference { block, thread, invented, missed });
+        }
+    }
+}
+
+/// The name that the program has for a field of a document.
+fn own_name<'n>(machine: &Machine, name: &'n str) -> &'n str {
+    let trimmed = name.trim_end_matches('_');
+    if !machine.has_field(name) && machine.has_field(trimmed) { trimmed } else { name }
+}
+
+fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached {
+    let field = kernel.field(touched.field);
+    Reached {
+        operation: match touched.kind {
+            AccessKind::Load => Operation::Load,
+            AccessKind::Store => Operation::Store,
+            AccessKind::Atomic => Operation::Atomic,
+        },
+        memory: match field.space {
+            Space::Global => Memory::Global,
+            Space::Shared => Memory::Shared,
+        },
+        field: own_name(machine, &field.name).to_owned(),
+        offset: touched.offset,
+        bytes: touched.bytes,
+    }
+}
+
+fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
+    let name = machine.name(access);
+    let known = kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
+    let global = access.memory == Memory::Constant && known;
+    Reached {
+        operation: access.operation,
+        memory: if global { Memory::Global } else { access.memory },
+        field: name.to_owned(),
+        offset: access.offset,
+        bytes: i64::from(access.bytes),
+    }
+}
+
+/// What is in one sorted list more often than in the other.
+fn without(list: &[Reached], other: &[Reached]) -> Vec<Reached> {
+    let (mut left, mut rest) = (Vec::new(), other);
+    for reached in list {
+        let behind = rest.partition_point(|r| r < reached);
+        rest = &rest[behind..];
+        if rest.first() == Some(reached) {
+            rest = &rest[1..];
+        } else {
+            left.push(reached.clone());
+        }
+    }
+    left
+}

@@ -1,0 +1,302 @@
+//! Reading a kernel as somebody asks for it.
+
+use std::sync::Arc;
+
+use super::document::{Frame, Reading, Status, document, understand, verb};
+use super::given::{Given, Grid, arguments, launches, trips};
+use super::read::{Arguments, Reader, Stop, Trips};
+use super::syntax::{Function, Module, Space, parse};
+use super::value::Launch;
+use crate::text::{Diagnostic, Fault, Sources};
+
+/// A text of PTX that was parsed.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    name: String,
+    /// What it says.
+    pub module: Module,
+    sources: Sources,
+}
+
+/// A kernel that was read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Read {
+    /// What each thread touches, in program order.
+    pub accesses: Vec<Access>,
+    /// The block that `accesses` are for.
+    pub block: [i64; 3],
+    /// The grid that they are for.
+    pub grid: [i64; 3],
+    /// Registers of a thread, and where the number comes from.
+    pub registers: (u32, &'static str),
+    /// Instructions of a thread on average, by class.
+    pub instructions: Vec<(&'static str, Count)>,
+    /// The kernel document; none if an access could not be read.
+    pub document: Option<String>,
+}
+
+/// A number of instructions of a thread, on average.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Count(pub(crate) f64);
+
+/// An access of a kernel that was read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Access {
+    /// Number of the instruction in the entry.
+    pub instruction: usize,
+    /// Line of the PTX.
+    pub line: u32,
+    /// `load`, `store` or `atomic`.
+    pub op: &'static str,
+    /// `global`, `shared` or `local`.
+    pub space: &'static str,
+    /// The field.
+    pub field: Option<String>,
+    /// Bytes.
+    pub width: u64,
+    /// The address in the documents' grammar.
+    pub address: Option<String>,
+    /// The condition beyond the guard.
+    pub when: Option<String>,
+    /// Loops around it, outermost first: the counter and its last value; counters start at 0.
+    pub loops: Vec<(String, String)>,
+    /// `exact`, `data` or `refused`.
+    pub status: &'static str,
+    /// Why it is not exact.
+    pub why: Option<String>,
+}
+
+impl Compiled {
+    /// Parses a text. `name` is what messages call it.
+    pub fn new(name: &str, text: &str) -> Result<Compiled, Fault> {
+        let mut sources = Sources::new();
+        let file = sources.add(name, text);
+        match parse(text, file) {
+            Ok(module) => Ok(Compiled { name: name.to_owned(), module, sources }),
+            Err(wrong) => Err(Fault::new(vec![wrong], Arc::new(sources))),
+        }
+    }
+
+    /// The entry of this name, or the only one.
+    pub fn entry(&self, name: Option<&str>) -> Result<&Function, Fault> {
+        let all: Vec<&Function> = self.module.entries().collect();
+        let names: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
+        let found = match name {
+            Some(name) => all.iter().find(|f| f.name == name).copied(),
+            None if all.len() == 1 => all.first().copied(),
+            None => None,
+        };
+        found.ok_or_else(|| {
+            let message = match name {
+                Some(name) => format!("there is no entry `{name}` in {}", self.name),
+                None => format!("{} has {} entries: say which one is meant", self.name, all.len()),
+            };
+            let help = if names.is_empty() {
+                "the text has no `.entry` with a body: was it compiled as a kernel (`__global__`)?".to_owned()
+            } else {
+                format!("--entry is one of: {}", names.join(", "))
+            };
+            self.fault(Diagnostic::global("ptx-entry", message).help(help))
+        })
+    }
+
+    fn fault(&self, diagnostic: Diagnostic) -> Fault {
+        Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
+    }
+
+    /// Reads a kernel.
+    pub fn read(&self, entry: Option<&str>, given: &Given) -> Result<Read, Fault> {
+        let function = self.entry(entry)?;
+        let mut sources = self.sources.clone();
+        let result = self.read_function(function, given, &mut sources);
+        result.map_err(|wrong| Fault::new(vec![wrong], Arc::new(sources)))
+    }
+
+    fn read_function(
+        &self,
+        function: &Function,
+        given: &Given,
+        sources: &mut Sources,
+    ) -> Result<Read, Diagnostic> {
+        let values = arguments(function, &given.args)?;
+        let trips = trips(&given.trips)?;
+        let blocks = blocks(function, &self.module, given)?;
+        let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
+        let launches = match &grid {
+            Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
+            None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+        };
+        let readings: Vec<Reading> = launches
+            .iter()
+            .map(|launch| self.understood(function, *launch, &values, &trips))
+            .collect::<Result<_, _>>()?;
+        let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
+        let frame = Frame {
+            entry: &function.name,
+            file: &self.name,
+            grid: texts.as_deref(),
+            registers: given.registers,
+        };
+        let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
+        let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
+        let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
+        Ok(answer(function, first, given, document))
+    }
+
+    fn understood(
+        &self,
+        function: &Function,
+        launch: Launch,
+        values: &Arguments,
+        trips: &Trips,
+    ) -> Result<Reading, Diagnostic> {
+        let mut reader = Reader::new(&self.module, function, launch, values, trips);
+        understand(&mut reader).map_err(|stop| match stop {
+            Stop::Tangled(i) => {
+                let span = function.instructions.get(i).map_or(function.span, |i| i.span);
+                let message = "a loop is entered at two places here: such control flow is not read";
+                Diagnostic::error("ptx-flow", span, message).help("compile without jumps into loops (`goto`)")
+            }
+            Stop::TooLong => {
+                let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
+                Diagnostic::error("ptx-too-long", function.span, message)
+                    .help("compile it without unrolling (`#pragma unroll 1`), or read smaller parts")
+            }
+        })
+    }
+
+    /// The grid that follows from the bounds of the kernel.
+    fn followed(
+        &self,
+        function: &Function,
+        block: [i64; 3],
+        values: &Arguments,
+        trips: &Trips,
+    ) -> Result<[i64; 3], Diagnostic> {
+        let most = block.map(|b| ((1_i64 << 30) / b).max(1));
+        let launch = Launch { block, grid: [most[0], most[1].min(65535), most[2].min(65535)] };
+        let uses = |d: usize| {
+            let wanted = crate::expr::Dim::ALL[d];
+            function.instructions.iter().flat_map(|i| &i.operands).any(|o| {
+                matches!(o, super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) if *dim == wanted)
+            })
+        };
+        let used = [uses(0), uses(1), uses(2)];
+        let launch = Launch { grid: [0, 1, 2].map(|d| if used[d] { launch.grid[d] } else { 1 }), ..launch };
+        let reading = self.understood(function, launch, values, trips)?;
+        let mut grid = [1; 3];
+        for d in 0..3 {
+            match reading.domain[d] {
+                Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
+                _ if used[d] => {
+                    let axis = ['x', 'y', 'z'][d];
+                    let message = format!(
+                        "how many blocks there are along {axis} does not follow from entry `{}`",
+                        function.name
+                    );
+                    let help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values";
+                    return Err(Diagnostic::error("ptx-grid", function.span, message).help(help));
+                }
+                _ => {}
+            }
+        }
+        Ok(grid)
+    }
+}
+
+/// The blocks to read a kernel for.
+fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i64; 3]>, Diagnostic> {
+    if let Some(required) = function.required_block {
+        let required = required.map(i64::from);
+        if let Some(other) = given.blocks.iter().find(|b| **b != required) {
+            let message =
+                format!("entry `{}` runs with blocks of {required:?} only, not {other:?}", function.name);
+            return Err(Diagnostic::error("ptx-block", function.span, message)
+                .help("`.reqntid` says so; leave --block out, or compile for another block"));
+        }
+        return Ok(vec![required]);
+    }
+    let most: i64 = function.largest_block.map_or(1024, |b| b.iter().map(|n| i64::from(*n)).product());
+    if !given.blocks.is_empty() {
+        if let Some(large) = given.blocks.iter().find(|b| b.iter().product::<i64>() > most) {
+            let message = format!("blocks of {large:?} have more than {most} threads");
+            return Err(Diagnostic::error("ptx-block", function.span, message)
+                .help("`.maxntid` of the entry, or the machine, allows no more"));
+        }
+        return Ok(given.blocks.clone());
+    }
+    let fixed = |v: &super::syntax::Variable| v.space == Space::Shared && v.count.is_some();
+    if function.variables.iter().chain(&module.variables).any(fixed) {
+        let message =
+            format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
+        return Err(Diagnostic::error("ptx-block", function.span, message)
+            .help("say which: --block X,Y,Z of `read`, --read-block of other commands (repeatable)"));
+    }
+    let dims = dimensions(function);
+    let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);
+    let mut all = Vec::new();
+    for z in powers(if dims[2] { 64 } else { 1 }) {
+        for y in powers(if dims[1] { 1024 } else { 1 }) {
+            for x in powers(1024) {
+                let threads = x * y * z;
+                if (64..=most.min(1024)).contains(&threads) {
+                    all.push([x, y, z]);
+                }
+            }
+        }
+    }
+    if all.is_empty() {
+        all.push([most, 1, 1]);
+    }
+    Ok(all)
+}
+
+/// The dimensions along which the kernel asks for threads.
+fn dimensions(function: &Function) -> [bool; 3] {
+    let mut used = [true, false, false];
+    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
+        if let super::syntax::Operand::Special(super::syntax::Special::Tid(dim)) = operand {
+            used[dim.index()] = true;
+        }
+    }
+    used
+}
+
+fn answer(function: &Function, reading: &Reading, given: &Given, document: Option<String>) -> Read {
+    let accesses = reading.accesses.iter().map(|a| Access {
+        instruction: a.instruction,
+        line: function.instructions[a.instruction].line,
+        op: verb(a.operation),
+        space: match a.space {
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Const => "const",
+            Space::Global | Space::Param => "global",
+        },
+        field: a.field.clone(),
+        width: a.width,
+        address: a.address.clone(),
+        when: a.when.clone(),
+        loops: a.loops.clone(),
+        status: match a.status {
+            Status::Exact => "exact",
+            Status::Data => "data",
+            Status::Refused => "refused",
+        },
+        why: a.why.clone(),
+    });
+    let registers = match given.registers {
+        Some(n) => (n, "given"),
+        None => (reading.registers, "liveness"),
+    };
+    Read {
+        accesses: accesses.collect(),
+        block: reading.launch.block,
+        grid: reading.launch.grid,
+        registers,
+        instructions: reading.mix.classes.iter().map(|(name, n)| (*name, Count(*n))).collect(),
+        document,
+    }
+}

@@ -1,0 +1,96 @@
+//! Arrays of a kernel as fields of its document.
+
+use super::statement::{Listed, Status};
+use crate::ptx::read::{BaseKind, Reader};
+use crate::ptx::syntax::{Space, Type};
+use crate::ptx::value::gcd;
+
+/// A field.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::ptx) struct Field {
+    /// Number of the array.
+    pub base: u32,
+    pub name: String,
+    pub shared: bool,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Its type as documents name it, if it has one.
+    pub dtype: Option<&'static str>,
+    /// Elements.
+    pub size: u64,
+}
+
+/// The fields that accesses touch, in the order of their first access.
+pub(super) fn fields(reader: &mut Reader<'_>, listed: &[Listed]) -> Vec<Field> {
+    let mut bases: Vec<u32> = Vec::new();
+    for base in listed.iter().filter_map(|l| l.base) {
+        if !bases.contains(&base) {
+            bases.push(base);
+        }
+    }
+    bases.into_iter().map(|base| field(reader, base, listed)).collect()
+}
+
+fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
+    let kind = reader.bases[base as usize].clone();
+    let of_it: Vec<&Listed> =
+        listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
+    let types: Vec<Type> =
+        of_it.iter().filter_map(|l| reader.function.instructions[l.instruction].ty()).collect();
+    let mut element = types.iter().map(|t| i128::from(t.bytes())).min().unwrap_or(1);
+    let mut end = 0;
+    for access in &of_it {
+        let Some(offset) = &access.offset else { continue };
+        element = gcd(gcd(element, offset.content()), offset.constant);
+        reader.know_within(&access.cond, &access.loops);
+        end = end.max(reader.algebra.upper(offset) + i128::from(access.width));
+    }
+    let element = element.max(1);
+    let dtype = match &types[..] {
+        [first, rest @ ..] if rest.iter().all(|t| t == first) => named(*first),
+        _ => None,
+    };
+    let dtype = dtype.filter(|_| types.first().is_some_and(|t| i128::from(t.bytes()) == element));
+    let (name, declared) = match &kind {
+        BaseKind::Param(name, _) => (name.clone(), reader.field_bytes(name)),
+        BaseKind::Variable(_, name) => {
+            let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
+            (name.clone(), variable.map_or(0, crate::ptx::syntax::Variable::bytes))
+        }
+    };
+    let end = u64::try_from(end).unwrap_or(0).max(declared);
+    let shared = matches!(kind, BaseKind::Variable(Space::Shared, _));
+    let element = u64::try_from(element).unwrap_or(1);
+    Field { base, name: plain(&name), shared, element, dtype, size: end.div_ceil(element).max(1) }
+}
+
+/// A name that documents allow.
+fn plain(name: &str) -> String {
+    let mut plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_digit()) {
+        plain.insert(0, '_');
+    }
+    let taken = ["tidx", "tidy", "tidz", "min", "max", "pow2", "step", "sync"];
+    if taken.contains(&plain.as_str()) || plain.starts_with("get_") {
+        plain.push('_');
+    }
+    plain
+}
+
+/// The documents' word for a type.
+fn named(ty: Type) -> Option<&'static str> {
+    Some(match (ty.kind, ty.bits) {
+        ('f', 16) => "f16",
+        ('f', 32) => "f32",
+        ('f', 64) => "f64",
+        ('s', 8) => "i8",
+        ('s', 16) => "i16",
+        ('s', 32) => "i32",
+        ('s', 64) => "i64",
+        ('u' | 'b', 8) => "u8",
+        ('u' | 'b', 16) => "u16",
+        ('u' | 'b', 32) => "u32",
+        ('u' | 'b', 64) => "u64",
+        _ => return None,
+    })
+}

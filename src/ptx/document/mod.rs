@@ -1,0 +1,14 @@
+//! From what a kernel was read as to a kernel document.
+
+mod combine;
+mod fields;
+mod mix;
+mod print;
+mod reading;
+mod statement;
+mod words;
+mod yaml;
+
+pub(super) use reading::{Reading, understand, verb};
+pub(super) use statement::Status;
+pub(super) use yaml::{Frame, document};

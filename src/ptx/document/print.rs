@@ -1,0 +1,128 @@
+//! Formulas as text of the kernel documents' grammar.
+
+use rustc_hash::FxHashMap;
+
+use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Poly};
+
+const DIMENSIONS: [char; 3] = ['x', 'y', 'z'];
+
+/// Without factors of 1.
+pub(super) fn tidy(text: &str) -> String {
+    let mut out = String::new();
+    for part in text.split_inclusive("1*") {
+        let inside = part.strip_suffix("1*");
+        let alone = inside.is_some_and(|p| !p.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+        out += if alone { inside.unwrap_or(part) } else { part };
+    }
+    out
+}
+
+/// Writes formulas. Loop counters have names, and go up by a number: `i` in steps of 4 is 4 times the counter.
+pub(super) struct Printer<'a> {
+    pub algebra: &'a Algebra,
+    pub counters: &'a FxHashMap<AtomId, (String, i128)>,
+}
+
+impl Printer<'_> {
+    /// A formula; none where the grammar has no words for it.
+    pub fn poly(&self, p: &Poly) -> Option<String> {
+        let mut text = String::new();
+        // Positive terms first: a text that begins with a minus is harder to read.
+        let ordered = p.terms.iter().filter(|t| t.1 > 0).chain(p.terms.iter().filter(|t| t.1 < 0));
+        for (atom, times) in ordered {
+            let step = self.counters.get(atom).map_or(1, |c| c.1);
+            if times % step != 0 {
+                return None;
+            }
+            // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
+            let always = matches!(self.algebra.atom(*atom), Atom::Ctaid(_));
+            self.term(&mut text, &self.atom(*atom)?, times / step, always)?;
+        }
+        if p.constant != 0 || text.is_empty() {
+            let constant = i64::try_from(p.constant).ok()?;
+            match (text.is_empty(), constant < 0) {
+                (true, _) => text = constant.to_string(),
+                (false, true) => text += &format!(" - {}", constant.unsigned_abs()),
+                (false, false) => text += &format!(" + {constant}"),
+            }
+        }
+        Some(text)
+    }
+
+    fn term(&self, text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
+        let times = i64::try_from(times).ok()?;
+        let size = times.unsigned_abs();
+        let product = if size == 1 && !always { atom.to_owned() } else { format!("{size}*{atom}") };
+        *text += match (text.is_empty(), times < 0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        *text += &product;
+        Some(())
+    }
+
+    fn atom(&self, id: AtomId) -> Option<String> {
+        Some(match self.algebra.atom(id) {
+            Atom::Tid(d) => format!("threadIdx.{}", DIMENSIONS[*d]),
+            Atom::Ctaid(d) => format!("blockIdx.{}", DIMENSIONS[*d]),
+            Atom::Counter(_) => self.counters.get(&id)?.0.clone(),
+            Atom::Div(p, n) => {
+                let inner = self.poly(p)?;
+                let n = i64::try_from(*n).ok()?;
+                let single = p.constant == 0 && matches!(p.terms[..], [(_, 1)]);
+                if single { format!("({inner}/{n})") } else { format!("(({inner})/{n})") }
+            }
+            Atom::Min(a, b) => format!("min({}, {})", self.poly(a)?, self.poly(b)?),
+            Atom::Max(a, b) => format!("max({}, {})", self.poly(a)?, self.poly(b)?),
+            Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) => return None,
+        })
+    }
+
+    /// A condition.
+    pub fn cond(&self, cond: &Cond) -> Option<String> {
+        Some(match cond {
+            Cond::Ge(p) => self.compared(p, "<=")?,
+            Cond::Eq(p) => self.compared(p, "==")?,
+            Cond::Ne(p) => self.compared(p, "!=")?,
+            Cond::And(all) => self.joined(all, " && ")?,
+            Cond::Or(all) => self.joined(all, " || ")?,
+            Cond::True => "0 == 0".to_owned(),
+            Cond::False => "0 == 1".to_owned(),
+            Cond::Raw(_) | Cond::Data(..) => return None,
+        })
+    }
+
+    fn joined(&self, all: &[Cond], word: &str) -> Option<String> {
+        let parts: Option<Vec<String>> = all
+            .iter()
+            .map(|c| {
+                let text = self.cond(c)?;
+                Some(if matches!(c, Cond::Or(_) | Cond::And(_)) { format!("({text})") } else { text })
+            })
+            .collect();
+        Some(parts?.join(word))
+    }
+
+    /// A formula compared with zero, what is taken away on the other side: `x - 5 >= 0` is `5 <= x`.
+    fn compared(&self, p: &Poly, word: &str) -> Option<String> {
+        let side = |sign: i128| Poly {
+            constant: (p.constant * sign).max(0),
+            terms: p.terms.iter().filter(|t| t.1 * sign > 0).map(|t| (t.0, t.1 * sign)).collect(),
+        };
+        let (mut left, mut right, mut word) = (side(-1), side(1), word);
+        // `x <= 9` is `x < 10`, as people write bounds.
+        if word == "<=" && right.terms.is_empty() && !left.terms.is_empty() {
+            right.constant += 1;
+            word = "<";
+        } else if word == "<=" && left.number().is_some_and(|n| n > 0) {
+            left.constant -= 1;
+            word = "<";
+        }
+        if left.terms.is_empty() && word != "<" && word != "<=" {
+            std::mem::swap(&mut left, &mut right);
+        }
+        Some(format!("{} {word} {}", self.poly(&left)?, self.poly(&right)?))
+    }
+}

@@ -1,0 +1,283 @@
+//! All that was understood of a kernel for one launch.
+
+use rustc_hash::FxHashMap;
+
+use super::fields::{Field, fields};
+use super::mix::{Mix, mix};
+use super::print::{Printer, tidy};
+use super::statement::{Listed, Statement, Status, statements};
+use crate::ptx::read::{Operation, Reader, Stop};
+use crate::ptx::syntax::Space;
+use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
+
+/// A kernel as it was understood for one launch, in words.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) struct Reading {
+    pub launch: Launch,
+    pub fields: Vec<Field>,
+    /// The condition that all accesses have.
+    pub guard: Option<String>,
+    /// The same without what says that threads lie in the domain.
+    pub inner_guard: Option<String>,
+    /// Threads that work along each dimension, where the guard says it.
+    pub domain: [Option<i64>; 3],
+    /// Lines of YAML, without indentation of their own.
+    pub body: Vec<String>,
+    pub accesses: Vec<Said>,
+    pub mix: Mix,
+    pub registers: u32,
+}
+
+/// An access in words.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) struct Said {
+    pub instruction: usize,
+    pub operation: Operation,
+    pub space: Space,
+    pub field: Option<String>,
+    pub width: u64,
+    pub address: Option<String>,
+    pub when: Option<String>,
+    pub loops: Vec<(String, String)>,
+    pub status: Status,
+    pub why: Option<String>,
+}
+
+/// Reads a kernel for one launch.
+pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Stop> {
+    let events = reader.read()?;
+    let (statements, mut listed) = statements(reader, &events);
+    let fields = fields(reader, &listed);
+    let common = common(&listed);
+    let (domain, inner) = domain(reader, &common);
+    let mix = mix(reader, &events, domain);
+    for access in &mut listed {
+        let own = access.cond.parts().iter().filter(|part| !common.contains(part)).cloned();
+        access.cond = own.fold(Cond::True, Cond::and);
+    }
+    let mut counters = FxHashMap::default();
+    name_counters(reader, &statements, &listed, &fields, 0, &mut counters);
+    let registers = reader.most_alive();
+    let launch = reader.algebra.launch;
+    let printer = Printer { algebra: &reader.algebra, counters: &counters };
+    let mut accesses: Vec<Said> = listed.iter().map(|l| said(&printer, l, &fields)).collect();
+    let mut body = Vec::new();
+    let lines = |i: usize| reader.function.instructions[i].line;
+    lay_out(reader, &printer, &statements, &accesses, &fields, &lines, 0, &mut body);
+    for access in &mut accesses {
+        let texts = [&mut access.address, &mut access.when].into_iter().flatten();
+        texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
+    }
+    let joined = |all: &[Cond]| {
+        let whole = all.iter().cloned().fold(Cond::True, Cond::and);
+        if whole == Cond::True { None } else { printer.cond(&whole) }
+    };
+    Ok(Reading {
+        launch,
+        fields,
+        guard: joined(&common),
+        inner_guard: joined(&inner),
+        domain,
+        body,
+        accesses,
+        mix,
+        registers,
+    })
+}
+
+/// The conditions that all accesses have and that no loop has a part in.
+fn common(listed: &[Listed]) -> Vec<Cond> {
+    let known: Vec<&Listed> = listed.iter().filter(|l| l.status != Status::Refused).collect();
+    let Some((first, rest)) = known.split_first() else { return Vec::new() };
+    let parts = first.cond.parts().iter();
+    let shared = parts.filter(|part| rest.iter().all(|l| l.cond.parts().contains(part)));
+    shared.cloned().collect()
+}
+
+/// Sizes of the domain that bounds of threads say, and the conditions that are left.
+fn domain(reader: &mut Reader<'_>, common: &[Cond]) -> ([Option<i64>; 3], Vec<Cond>) {
+    let mut sizes = [None; 3];
+    let mut left = Vec::new();
+    for cond in common {
+        match cond {
+            Cond::Ge(p) => match bound(reader, p) {
+                Some((dim, size)) if sizes[dim].is_none() => sizes[dim] = Some(size),
+                _ => left.push(cond.clone()),
+            },
+            _ => left.push(cond.clone()),
+        }
+    }
+    (sizes, left)
+}
+
+/// `size - 1 - (thread in the grid)`, which is not negative in the domain: its dimension and size.
+fn bound(reader: &mut Reader<'_>, p: &Poly) -> Option<(usize, i64)> {
+    (0..3).find_map(|dim| {
+        let (tid, ctaid) = (reader.algebra.tid(dim), reader.algebra.ctaid(dim));
+        let thread = tid.plus(&ctaid, reader.algebra.launch.block[dim].into())?;
+        let rest = p.add(&thread)?;
+        let size = i64::try_from(rest.number()? + 1).ok()?;
+        (!thread.terms.is_empty() && size > 0).then_some((dim, size))
+    })
+}
+
+/// Counters are called by how deep their loop lies: `i0` around `i1`. Where the last value is a quotient, and only
+/// multiples of the divisor are asked for, they go up by the divisor: no quotient is needed then.
+fn name_counters(
+    reader: &Reader<'_>,
+    statements: &[Statement],
+    listed: &[Listed],
+    fields: &[Field],
+    depth: usize,
+    names: &mut FxHashMap<AtomId, (String, i128)>,
+) {
+    for statement in statements {
+        if let Statement::Loop(counter, last, body) = statement {
+            let mut formulas = Vec::new();
+            formulas_in(body, listed, fields, &mut formulas);
+            let step = quotient(reader, last).map_or(1, |(_, n)| n);
+            let is = reader.algebra.atom(*counter).clone();
+            let fits = formulas.iter().all(|p| {
+                let times = p.coefficient(*counter);
+                let rest = p.plus(&Poly::atom(*counter), -times);
+                times % step == 0 && rest.is_some_and(|p| !reader.algebra.mentions(&p, &|a| *a == is))
+            });
+            names.insert(*counter, (format!("i{depth}"), if fits { step } else { 1 }));
+            name_counters(reader, body, listed, fields, depth + 1, names);
+        }
+    }
+}
+
+/// `p / n + c` as `p + c*n` and n.
+fn quotient(reader: &Reader<'_>, last: &Poly) -> Option<(Poly, i128)> {
+    let [(id, 1)] = last.terms[..] else { return None };
+    let Atom::Div(p, n) = reader.algebra.atom(id) else { return None };
+    Some((p.add_number(last.constant * n)?, *n))
+}
+
+/// All formulas that are written in these statements: addresses in elements.
+fn formulas_in(statements: &[Statement], listed: &[Listed], fields: &[Field], out: &mut Vec<Poly>) {
+    for statement in statements {
+        match statement {
+            Statement::Sync => {}
+            Statement::Access(at) => {
+                let access = &listed[*at];
+                let element = fields.iter().find(|f| Some(f.base) == access.base).map_or(1, |f| f.element);
+                out.extend(access.offset.as_ref().and_then(|p| p.exact_quotient(element.into())));
+                formulas_of(&access.cond, out);
+            }
+            Statement::Loop(_, last, body) => {
+                out.push(last.clone());
+                formulas_in(body, listed, fields, out);
+            }
+        }
+    }
+}
+
+fn formulas_of(cond: &Cond, out: &mut Vec<Poly>) {
+    match cond {
+        Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => out.push(p.clone()),
+        Cond::And(all) | Cond::Or(all) => all.iter().for_each(|c| formulas_of(c, out)),
+        Cond::True | Cond::False | Cond::Raw(_) | Cond::Data(..) => {}
+    }
+}
+
+fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
+    let field = fields.iter().find(|f| Some(f.base) == access.base);
+    let element = field.map_or(1, |f| f.element);
+    let offset = access.offset.as_ref().and_then(|p| p.exact_quotient(element.into()));
+    let text = offset.and_then(|p| printer.poly(&p));
+    let address = field.zip(text).map(|(field, text)| match text.as_str() {
+        "0" => field.name.clone(),
+        _ if text.starts_with('-') => format!("{} - {}", field.name, &text[1..]),
+        _ => format!("{} + {text}", field.name),
+    });
+    let (mut status, mut why) = (access.status, access.why.clone());
+    let when = if access.cond == Cond::True { None } else { printer.cond(&access.cond) };
+    let unsaid = when.is_none() && access.cond != Cond::True;
+    if status != Status::Refused && (address.is_none() || unsaid) {
+        status = Status::Refused;
+        why = Some("the address or its condition cannot be written as an expression of documents".to_owned());
+    }
+    let loops = access.loops.iter().map(|(counter, last)| {
+        let name = printer.counters.get(counter).map_or(String::new(), |c| c.0.clone());
+        (name, printer.poly(last).unwrap_or_else(|| "?".to_owned()))
+    });
+    Said {
+        instruction: access.instruction,
+        operation: access.operation,
+        space: access.space,
+        field: field.map(|f| f.name.clone()),
+        width: access.width,
+        address,
+        when,
+        loops: loops.collect(),
+        status,
+        why,
+    }
+}
+
+/// The word of an operation.
+pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Load => "load",
+        Operation::Store => "store",
+        Operation::Atomic => "atomic",
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "a line needs all of them")]
+fn lay_out(
+    reader: &Reader<'_>,
+    printer: &Printer<'_>,
+    statements: &[Statement],
+    accesses: &[Said],
+    fields: &[Field],
+    line: &dyn Fn(usize) -> u32,
+    depth: usize,
+    out: &mut Vec<String>,
+) {
+    let indent = "    ".repeat(depth);
+    for statement in statements {
+        match statement {
+            Statement::Sync => out.push(format!("{indent}- sync")),
+            Statement::Access(at) => {
+                let access = &accesses[*at];
+                let Some(address) = access.address.as_ref().filter(|_| access.status != Status::Refused)
+                else {
+                    continue;
+                };
+                let address = format!("\"{} {address}\"", verb(access.operation));
+                let element =
+                    fields.iter().find(|f| Some(&f.name) == access.field.as_ref()).map_or(0, |f| f.element);
+                let mut keys = String::new();
+                if element != access.width {
+                    keys += &format!(", width: {}", access.width);
+                }
+                if let Some(when) = &access.when {
+                    keys += &format!(", when: \"{when}\"");
+                }
+                let line = line(access.instruction);
+                out.push(if keys.is_empty() {
+                    format!("{indent}- {address} # line {line}")
+                } else {
+                    format!("{indent}- {{at: {address}{keys}}} # line {line}")
+                });
+            }
+            Statement::Loop(counter, last, body) => {
+                let (name, step) = &printer.counters[counter];
+                let bound = quotient(reader, last).filter(|(_, n)| *step > 1 && n == step);
+                let bound = bound.map_or_else(|| last.clone(), |(p, _)| p);
+                // Bounds that cannot be said have only accesses in them that are not, either.
+                let Some(last) = printer.poly(&bound) else { continue };
+                let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
+                let at = out.len();
+                lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
+                if out.len() > at {
+                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: \"{last}\"{step}}}}}"));
+                    out.insert(at + 1, format!("{indent}  body:"));
+                }
+            }
+        }
+    }
+}

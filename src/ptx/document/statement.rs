@@ -1,0 +1,306 @@
+//! Statements of a document, and the list of accesses.
+
+use rustc_hash::FxHashMap;
+
+use super::words::because;
+use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
+use crate::ptx::syntax::Space;
+use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
+
+/// How well an access is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ptx) enum Status {
+    /// The formula says it exactly.
+    Exact,
+    /// It is counted as if data always had it done.
+    Data,
+    /// It is not known.
+    Refused,
+}
+
+/// An access as it is listed.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) struct Listed {
+    pub instruction: usize,
+    pub operation: Operation,
+    pub space: Space,
+    /// Number of the array.
+    pub base: Option<u32>,
+    /// Bytes from the array's beginning.
+    pub offset: Option<Poly>,
+    pub width: u64,
+    /// When it is done, data left out.
+    pub cond: Cond,
+    /// Counters of the loops around it, outermost first, with their last values.
+    pub loops: Vec<(AtomId, Poly)>,
+    pub status: Status,
+    pub why: Option<String>,
+}
+
+/// A statement.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) enum Statement {
+    /// The access of this number in the list.
+    Access(usize),
+    Sync,
+    /// A loop from 0 to the last value.
+    Loop(AtomId, Poly, Vec<Statement>),
+}
+
+/// What is around an access.
+#[derive(Clone, Default)]
+struct Around {
+    loops: Vec<(AtomId, Poly)>,
+    lost: Option<WhyId>,
+    early: Option<WhyId>,
+    /// Choices that were made for bounds of loops.
+    chosen: usize,
+}
+
+/// Statements of what was read, and all accesses in them.
+pub(super) fn statements(reader: &mut Reader<'_>, events: &[Event]) -> (Vec<Statement>, Vec<Listed>) {
+    let mut listed = Vec::new();
+    let statements = translate(reader, events, &Around::default(), &mut listed);
+    (statements, listed)
+}
+
+fn translate(
+    reader: &mut Reader<'_>,
+    events: &[Event],
+    around: &Around,
+    listed: &mut Vec<Listed>,
+) -> Vec<Statement> {
+    let mut out = Vec::new();
+    for event in events {
+        match event {
+            Event::Work(..) => {}
+            Event::Sync => out.push(Statement::Sync),
+            Event::Access(access) => {
+                listed.push(list(reader, access, around));
+                out.push(Statement::Access(listed.len() - 1));
+            }
+            Event::Loop { counter, last, early, body, instruction } => {
+                let mut inner = around.clone();
+                inner.early = inner.early.or(*early);
+                match last {
+                    Err(why) => {
+                        inner.lost = inner.lost.or(Some(*why));
+                        out.extend(translate(reader, body, &inner, listed));
+                    }
+                    Ok(last) => {
+                        if last.number().is_some_and(|n| n < 0) {
+                            continue;
+                        }
+                        if let Some((id, which, a, b)) =
+                            reader.choice(last).filter(|_| around.chosen < CHOICES)
+                        {
+                            // A loop for each of the choices.
+                            inner.chosen += 1;
+                            inner.early = around.early;
+                            for (value, when) in [(a, which.clone()), (b, which.not())] {
+                                if let Some(event) = chosen(reader, event, id, &value, &when) {
+                                    out.extend(translate(reader, &[event], &inner, listed));
+                                }
+                            }
+                            continue;
+                        }
+                        if !sayable(reader, last) {
+                            let why = reader.note(*instruction, Cause::Trips, None);
+                            inner.lost = inner.lost.or(Some(why));
+                        }
+                        inner.loops.push((*counter, last.clone()));
+                        let body = translate(reader, body, &inner, listed);
+                        if !body.is_empty() {
+                            out.push(Statement::Loop(*counter, last.clone(), body));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+/// What is done where a choice is made in this way.
+fn chosen(reader: &mut Reader<'_>, event: &Event, id: AtomId, value: &Poly, when: &Cond) -> Option<Event> {
+    match event {
+        Event::Sync | Event::Work(..) => Some(event.clone()),
+        Event::Access(access) => {
+            let mut access = access.clone();
+            let cond = Cond::and(access.cond.clone(), when.clone());
+            // Formulas become simpler where the choice is known, but only there.
+            reader.know_within(&cond, &[]);
+            let mut with = FxHashMap::from_iter([(id, value.clone())]);
+            if let Ok((base, offset)) = &access.place {
+                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
+            }
+            access.cond = cond;
+            if access.cond == Cond::False { None } else { Some(Event::Access(access)) }
+        }
+        Event::Loop { instruction, counter, last, early, body } => {
+            reader.know_within(when, &[]);
+            let mut with = FxHashMap::from_iter([(id, value.clone())]);
+            let last = match last {
+                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
+                Err(why) => Err(*why),
+            };
+            // Counters have names and steps of their own.
+            let own = reader.algebra.counter(reader.algebra.range(*counter));
+            let body = body.iter().filter_map(|e| chosen(reader, e, id, value, when));
+            let body: Vec<Event> = body.collect();
+            let body = body.iter().filter_map(|e| renamed(reader, e, *counter, own)).collect();
+            Some(Event::Loop { instruction: *instruction, counter: own, last, early: *early, body })
+        }
+    }
+}
+
+/// The same with another loop counter.
+fn renamed(reader: &mut Reader<'_>, event: &Event, from: AtomId, to: AtomId) -> Option<Event> {
+    reader.know_within(&Cond::True, &[]);
+    let mut with = FxHashMap::from_iter([(from, Poly::atom(to))]);
+    match event {
+        Event::Sync | Event::Work(..) => Some(event.clone()),
+        Event::Access(access) => {
+            let mut access = access.clone();
+            if let Ok((base, offset)) = &access.place {
+                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
+            }
+            access.cond = reader.algebra.replace_in_cond(&access.cond, &mut with)?;
+            Some(Event::Access(access))
+        }
+        Event::Loop { instruction, counter, last, early, body } => {
+            let last = match last {
+                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
+                Err(why) => Err(*why),
+            };
+            let body = body.iter().filter_map(|e| renamed(reader, e, from, to)).collect();
+            Some(Event::Loop { instruction: *instruction, counter: *counter, last, early: *early, body })
+        }
+    }
+}
+
+/// Choices that bounds of loops inside each other may make.
+const CHOICES: usize = 4;
+
+/// Whether the grammar can say a formula: it has no products of coordinates, and nothing that is not known.
+fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {
+    let unsaid =
+        |atom: &Atom| matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..));
+
+    !reader.algebra.mentions(p, &unsaid) && small(p)
+}
+
+/// Numbers of documents have 64 bits.
+fn small(p: &Poly) -> bool {
+    let fits = |n: i128| n.abs() < 1 << 62;
+    fits(p.constant) && p.terms.iter().all(|t| fits(t.1))
+}
+
+fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
+    let mut why = around.lost.map(|w| because(reader, w));
+    let mut status = if why.is_some() { Status::Refused } else { Status::Exact };
+    let (mut base, mut offset) = (None, None);
+    match &access.place {
+        Ok(_) if access.space == Space::Local => {
+            status = Status::Refused;
+            why =
+                Some("local memory is not read yet: where a thread's lies depends on the machine".to_owned());
+        }
+        Ok((array, bytes)) => {
+            base = Some(*array);
+            if sayable(reader, bytes) {
+                offset = Some(bytes.clone());
+            } else if status != Status::Refused {
+                status = Status::Refused;
+                why = Some(
+                    "the address is a product of coordinates, or needs numbers of more than 64 bits"
+                        .to_owned(),
+                );
+            }
+        }
+        Err(reason) => {
+            status = Status::Refused;
+            why = why.or_else(|| Some(because(reader, *reason)));
+        }
+    }
+    let mut data = access.cond.data().or(around.early);
+    let cond = known(reader, &access.cond, access.instruction, &mut data);
+    if status == Status::Exact
+        && let Some(reason) = data
+    {
+        status = Status::Data;
+        why = Some(format!("counted as always done, although data decide: {}", because(reader, reason)));
+    }
+    Listed {
+        instruction: access.instruction,
+        operation: access.operation,
+        space: access.space,
+        base,
+        offset,
+        width: access.width,
+        cond,
+        loops: around.loops.clone(),
+        status,
+        why,
+    }
+}
+
+/// The condition without what data say; the other parts such that the grammar has words for them.
+fn known(reader: &mut Reader<'_>, cond: &Cond, instruction: usize, data: &mut Option<WhyId>) -> Cond {
+    let mut sum = Cond::True;
+    for part in cond.parts() {
+        if part.data().is_some() {
+            continue;
+        }
+        let part = spelled(reader, part, 0);
+        match part {
+            Some(part) => sum = Cond::and(sum, part),
+            None => {
+                let why = reader.note(instruction, Cause::Formula, None);
+                *data = data.or(Some(why));
+            }
+        }
+    }
+    sum
+}
+
+/// A condition without choices and without registers that may wrap unseen.
+fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize) -> Option<Cond> {
+    if depth > 6 {
+        return None;
+    }
+    match cond {
+        Cond::True | Cond::False => Some(cond.clone()),
+        Cond::Data(..) => None,
+        Cond::And(all) => {
+            let mut sum = Cond::True;
+            for one in all {
+                sum = Cond::and(sum, spelled(reader, one, depth + 1)?);
+            }
+            Some(sum)
+        }
+        Cond::Or(all) => {
+            let mut sum = Cond::False;
+            for one in all {
+                sum = Cond::or(sum, spelled(reader, one, depth + 1)?);
+            }
+            Some(sum)
+        }
+        Cond::Raw(raw) => {
+            let exact = reader.algebra.compare((**raw).clone(), false)?;
+            spelled(reader, &exact, depth + 1)
+        }
+        Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => {
+            if let Some((id, which, a, b)) = reader.choice(p) {
+                let mut with = |value: Poly| {
+                    let mut with = FxHashMap::from_iter([(id, value)]);
+                    reader.algebra.replace_in_cond(cond, &mut with)
+                };
+                let (a, b) = (with(a)?, with(b)?);
+                let (a, b) = (Cond::and(which.clone(), a), Cond::and(which.not(), b));
+                return spelled(reader, &Cond::or(a, b), depth + 1);
+            }
+            sayable(reader, p).then(|| cond.clone())
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Kernel documents as text.
+
+use std::fmt::Write as _;
+
+use super::combine::combine;
+use super::print::tidy;
+use super::reading::Reading;
+use super::statement::Status;
+use crate::ptx::value::Launch;
+
+/// What a document says beside what was read.
+pub(in crate::ptx) struct Frame<'a> {
+    pub entry: &'a str,
+    pub file: &'a str,
+    /// Blocks along x, y, z as expressions of documents, if somebody gave them.
+    pub grid: Option<&'a [String]>,
+    pub registers: Option<u32>,
+}
+
+/// A name for an axis that no field has.
+fn axis(readings: &[Reading], d: usize) -> String {
+    let mut name = ["x", "y", "z"][d].to_owned();
+    while readings.iter().flat_map(|r| &r.fields).any(|f| f.name == name) {
+        name.insert_str(0, "axis_");
+    }
+    name
+}
+
+/// The document of a kernel, for all launches that it was read for.
+pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "# Read from {}, entry {}, by `wavecast read`.",
+        frame.file.replace('\n', " "),
+        frame.entry
+    );
+    let flagged = readings[0].accesses.iter().filter(|a| a.status == Status::Data);
+    for access in flagged {
+        if let (Some(address), Some(why)) = (&access.address, &access.why) {
+            let _ = writeln!(out, "# {address}: {why}");
+        }
+    }
+    let name: String = frame
+        .entry
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' })
+        .collect();
+    let _ = writeln!(out, "wavecast: 1\nkernel: \"{name}\"");
+    let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
+    let domain = domain(readings);
+    let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
+    out += &fields(readings);
+    let sizes: Vec<String> =
+        (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
+    let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
+    let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
+    let together = combine(&launches, &bodies);
+    let grid = match (domain.follows, frame.grid) {
+        (true, _) => None,
+        (false, Some(given)) => {
+            Some(format!("[{}]", given.iter().map(|g| format!("\"{g}\"")).collect::<Vec<_>>().join(", ")))
+        }
+        (false, None) => combine(&launches, &launches.iter().map(grid_text).collect::<Vec<_>>()),
+    };
+    let registers =
+        frame.registers.unwrap_or_else(|| readings.iter().map(|r| r.registers).max().unwrap_or(32));
+    let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
+    match (together, grid.is_some() || domain.follows) {
+        (Some(body), true) => {
+            out += &tidy(&body);
+            out += &work(readings, &domain);
+            let blocks: Vec<String> = launches.iter().map(shape).collect();
+            let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
+            let _ =
+                writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}", blocks.join(", "));
+        }
+        _ => {
+            out += "variants:\n";
+            for (part, reading) in parts.iter().zip(readings) {
+                let l = &reading.launch;
+                let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
+                for line in
+                    tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines())
+                {
+                    let _ = writeln!(out, "    {line}");
+                }
+                let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };
+                let _ = writeln!(out, "    launch: {{block: [{}]{grid}, registers: {registers}}}", shape(l));
+            }
+        }
+    }
+    out
+}
+
+fn grid_text(launch: &Launch) -> String {
+    format!("[{}, {}, {}]", launch.grid[0], launch.grid[1], launch.grid[2])
+}
+
+/// The domain of a document.
+struct Domain {
+    sizes: [i64; 3],
+    /// Whether the grid follows from it, and it from the guard.
+    follows: bool,
+}
+
+/// Dimensions that a document needs.
+fn used(readings: &[Reading]) -> usize {
+    let many = |d: usize| readings.iter().any(|r| r.launch.block[d] > 1 || r.launch.grid[d] > 1);
+    (1..3).rev().find(|d| many(*d)).map_or(1, |d| d + 1)
+}
+
+fn domain(readings: &[Reading]) -> Domain {
+    let mut sizes = [1; 3];
+    let mut follows = true;
+    for (d, size) in sizes.iter_mut().enumerate() {
+        let threads = |r: &Reading| r.launch.block[d] * r.launch.grid[d];
+        let bound = readings[0].domain[d].unwrap_or_else(|| threads(&readings[0]));
+        *size = bound;
+        for reading in readings {
+            let own = reading.domain[d].unwrap_or_else(|| threads(reading));
+            let blocks = (own + reading.launch.block[d] - 1) / reading.launch.block[d];
+            follows &= own == bound && blocks == reading.launch.grid[d];
+        }
+    }
+    if !follows {
+        // All launches do the same job; it is measured in the threads of the smallest.
+        for (d, size) in sizes.iter_mut().enumerate() {
+            let least =
+                readings.iter().map(|r| r.domain[d].unwrap_or(r.launch.block[d] * r.launch.grid[d])).min();
+            *size = least.unwrap_or(1);
+        }
+    }
+    Domain { sizes, follows }
+}
+
+/// Guard and body of one reading.
+struct Part {
+    text: String,
+}
+
+fn part(reading: &Reading, domain: &Domain) -> Part {
+    let guard = if domain.follows { &reading.inner_guard } else { &reading.guard };
+    let guard = guard.as_ref().map_or(String::new(), |g| format!("guard: \"{g}\"\n"));
+    let body: Vec<String> = reading.body.iter().map(|line| format!("  {line}\n")).collect();
+    let body = if body.is_empty() { "body: []\n".to_owned() } else { format!("body:\n{}", body.concat()) };
+    Part { text: guard + &body }
+}
+
+fn fields(readings: &[Reading]) -> String {
+    let mut out = "fields:\n".to_owned();
+    let mut known: Vec<&str> = Vec::new();
+    for field in readings.iter().flat_map(|r| &r.fields) {
+        if known.contains(&field.name.as_str()) {
+            continue;
+        }
+        known.push(&field.name);
+        let same = readings.iter().flat_map(|r| &r.fields).filter(|f| f.name == field.name);
+        let size = same.map(|f| f.size).max().unwrap_or(1);
+        let dtype = field.dtype.map_or_else(|| field.element.to_string(), str::to_owned);
+        let space = if field.shared { ", space: shared" } else { "" };
+        let _ = writeln!(out, "  {}: {{dtype: {dtype}, size: {size}{space}}}", field.name);
+    }
+    if known.is_empty() { "fields: {}\n".to_owned() } else { out }
+}
+
+/// `work`: on average over the launches, for a thread of the domain.
+fn work(readings: &[Reading], domain: &Domain) -> String {
+    let items: f64 = domain.sizes.iter().map(|s| *s as f64).product();
+    let share = |r: &Reading| {
+        let working = |d: usize| r.domain[d].unwrap_or(r.launch.block[d] * r.launch.grid[d]);
+        let threads: f64 = (0..3).map(|d| working(d) as f64).product();
+        threads / items / readings.len() as f64
+    };
+    let mean = |of: &dyn Fn(&Reading) -> f64| {
+        let sum: f64 = readings.iter().map(|r| of(r) * share(r)).sum();
+        let rounded = (sum * 1000.0).round() / 1000.0;
+        if (rounded - rounded.round()).abs() < 0.0005 { format!("{rounded:.0}") } else { rounded.to_string() }
+    };
+    let flops = |bits: u32| move |r: &Reading| r.mix.flops.get(&bits).copied().unwrap_or(0.0);
+    // The precision in which most time is spent: halves are done twice as fast as singles, these twice as fast as doubles.
+    let weight = |bits: u32| readings.iter().map(|r| flops(bits)(r)).sum::<f64>() * f64::from(bits);
+    let best = [16, 32, 64].into_iter().max_by(|a, b| weight(*a).total_cmp(&weight(*b))).unwrap_or(32);
+    let precision = if weight(best) > 0.0 { format!(", precision: f{best}") } else { String::new() };
+    let names =
+        ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
+    let counts: Vec<String> = names
+        .iter()
+        .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
+        .collect();
+    format!(
+        "work:\n  unit: thread\n  flops: {}{}\n  instructions: {{{}}}\n",
+        mean(&flops(best)),
+        precision.replace(", ", "\n  "),
+        counts.join(", ")
+    )
+}

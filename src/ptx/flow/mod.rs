@@ -1,0 +1,13 @@
+//! How control flows through a function: blocks, which of them dominate which, loops, and which registers live where.
+
+mod blocks;
+mod dominate;
+mod live;
+mod loops;
+mod region;
+
+pub(super) use blocks::{End, Graph};
+pub(super) use dominate::dominators;
+pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
+pub(super) use loops::Loops;
+pub(super) use region::Region;

@@ -1,0 +1,293 @@
+//! What somebody who wants a kernel read says about it: values of parameters, blocks, the grid.
+
+use std::collections::BTreeMap;
+
+use super::read::{Arguments, Pointer, Trips};
+use super::syntax::Function;
+use super::value::Launch;
+use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
+use crate::text::{Diagnostic, Origin, Sources, Span, nearest};
+
+/// Arguments of `read`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Given {
+    /// `NAME=VALUE`, where NAME is a parameter's name or its number from 0; `3+8=VALUE` is the value at byte 8 of a
+    /// struct.
+    pub args: Vec<String>,
+    /// Blocks along x, y, z: `ceil(arg0 / blockDim.x), 1, 1`.
+    pub grid: Option<String>,
+    /// Thread blocks to read it for.
+    pub blocks: Vec<[i64; 3]>,
+    /// `LINE=N`: how often the loop runs that has this line of PTX in it.
+    pub trips: Vec<String>,
+    /// Registers of a thread, if they are known.
+    pub registers: Option<u32>,
+}
+
+/// The values of a function's parameters.
+pub(super) fn arguments(function: &Function, given: &[String]) -> Result<Arguments, Diagnostic> {
+    let mut values = Arguments::default();
+    for text in given {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(wrong(
+                format!("`{text}` is no value of a parameter"),
+                "write NAME=VALUE, as in --arg 0=1048576",
+            ));
+        };
+        let (name, at) = match name.trim().split_once('+') {
+            Some((name, at)) => (name.trim(), at.trim().parse::<i64>().ok()),
+            None => (name.trim(), Some(0)),
+        };
+        let Some(at) = at else {
+            return Err(wrong(
+                format!("`{text}` names no byte of a parameter"),
+                "write NAME+BYTE=VALUE, as in --arg 3+8=5",
+            ));
+        };
+        let number = parameter(function, name)?;
+        let value = value.trim();
+        if value.is_empty() {
+            continue;
+        }
+        let whole = value.strip_prefix('-').unwrap_or(value);
+        let plain =
+            whole.strip_prefix("0x").map_or_else(|| whole.parse(), |hex| i128::from_str_radix(hex, 16));
+        match plain {
+            Ok(n) if n < 1 << 64 => {
+                values.numbers.insert((number, at), if value.starts_with('-') { -n } else { n });
+            }
+            // Fractions matter for no address.
+            _ if value.parse::<f64>().is_ok() => {}
+            _ => {
+                let Some(pointer) = pointer(value) else {
+                    let help = "give a number, or for a pointer the name of its field: x, x:f32[1024]";
+                    return Err(wrong(format!("`{value}` is no value of parameter {name}"), help));
+                };
+                values.pointers.insert((number, at), pointer);
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// `x:f32[1024]`, `x`, or `x+8:f32[1024]` for a pointer 8 bytes behind the beginning of x.
+fn pointer(text: &str) -> Option<Pointer> {
+    let (name, shape) = text.split_once(':').map_or((text, None), |(name, shape)| (name, Some(shape)));
+    let (name, offset) = match name.split_once('+') {
+        Some((name, offset)) => (name, offset.trim().parse().ok()?),
+        None => (name, 0),
+    };
+    let bytes = match shape {
+        Some(shape) => {
+            let (element, count) = shape.trim().strip_suffix(']')?.split_once('[')?;
+            let count: u64 = count.trim().parse().ok()?;
+            Some(count.checked_mul(super::syntax::Type::named(element.trim())?.bytes())?)
+        }
+        None => None,
+    };
+    let name = name.trim();
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (plain && starts).then(|| Pointer { name: name.to_owned(), offset, bytes })
+}
+
+fn wrong(message: String, help: &str) -> Diagnostic {
+    Diagnostic::global("ptx-argument", message).help(help)
+}
+
+fn parameter(function: &Function, name: &str) -> Result<usize, Diagnostic> {
+    if let Some(at) = function.params.iter().position(|p| p.name == name) {
+        return Ok(at);
+    }
+    if let Ok(number) = name.parse::<usize>()
+        && number < function.params.len()
+    {
+        return Ok(number);
+    }
+    let all: Vec<String> =
+        function.params.iter().enumerate().map(|(i, p)| format!("{i} {}", p.name)).collect();
+    let message = format!("entry `{}` has no parameter `{name}`", function.name);
+    let names: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
+    let close =
+        nearest(name, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let help =
+        format!("{close}it has: {} (PTX rarely keeps the names of the source; numbers do)", all.join(", "));
+    Err(Diagnostic::global("ptx-argument", message).help(help))
+}
+
+/// How often loops run.
+pub(super) fn trips(given: &[String]) -> Result<Trips, Diagnostic> {
+    let mut trips = BTreeMap::new();
+    for text in given {
+        let parts = text.split_once('=');
+        let parts = parts.and_then(|(line, n)| Some((line.trim().parse().ok()?, n.trim().parse().ok()?)));
+        match parts {
+            Some((line, n)) if n > 0 => trips.insert(line, n),
+            _ => {
+                let help = "write LINE=N, a line of the loop in the PTX and the number of its iterations";
+                return Err(wrong(format!("`{text}` does not say how often a loop runs"), help));
+            }
+        };
+    }
+    Ok(trips)
+}
+
+/// A grid as somebody wrote it.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    each: Vec<(Expr, String)>,
+}
+
+impl Grid {
+    /// `ceil(n / blockDim.x), 1`: one expression for each dimension. The texts are kept in `sources`.
+    pub fn parse(text: &str, sources: &mut Sources) -> Result<Grid, Diagnostic> {
+        let mut each = Vec::new();
+        for part in split(text) {
+            let plain = without_ceil(&part);
+            let file = sources.add("--grid", plain.clone());
+            let origin = Origin::verbatim(Span::new(file, 0..plain.len()));
+            each.push((parse_expression(&plain, origin)?, plain));
+        }
+        if each.len() > 3 {
+            let help = "give one expression for each of x, y, z";
+            return Err(wrong(format!("the grid has {} numbers", each.len()), help));
+        }
+        Ok(Grid { each })
+    }
+
+    /// The grid for a block.
+    pub fn at(
+        &self,
+        block: [i64; 3],
+        function: &Function,
+        values: &Arguments,
+    ) -> Result<[i64; 3], Diagnostic> {
+        let names = Names { block, function, values };
+        let mut grid = [1; 3];
+        for (size, (expr, text)) in grid.iter_mut().zip(&self.each) {
+            *size = evaluate(expr, &names)?;
+            if !(1..=1 << 31).contains(size) {
+                let message = format!(
+                    "`{text}` is {size} blocks for blocks of {} x {} x {}",
+                    block[0], block[1], block[2]
+                );
+                return Err(
+                    Diagnostic::error("ptx-grid", expr.span, message).help("a grid has 1 to 2^31 blocks")
+                );
+            }
+        }
+        Ok(grid)
+    }
+
+    /// The expressions with numbers in the place of parameters, as documents have them.
+    pub fn texts(&self, function: &Function, values: &Arguments) -> Vec<String> {
+        let names = Names { block: [1; 3], function, values };
+        self.each.iter().map(|(expr, _)| numbers(expr, &names).to_string()).collect()
+    }
+}
+
+/// The expression with numbers in the place of names.
+fn numbers(expr: &Expr, names: &Names<'_>) -> Expr {
+    let again = |e: &Expr| numbers(e, names);
+    let kind = match &expr.kind {
+        Kind::Name(name) => names.name(name).map_or_else(|| expr.kind.clone(), Kind::Int),
+        Kind::Call(f, a, b) => Kind::Call(*f, Box::new(again(a)), Box::new(again(b))),
+        Kind::Neg(a) => Kind::Neg(Box::new(again(a))),
+        Kind::Not(a) => Kind::Not(Box::new(again(a))),
+        Kind::Chain(first, links) => {
+            let links = links.iter().map(|(op, e)| (*op, again(e))).collect();
+            Kind::Chain(Box::new(again(first)), links)
+        }
+        other => other.clone(),
+    };
+    Expr { kind, span: expr.span }
+}
+
+struct Names<'a> {
+    block: [i64; 3],
+    function: &'a Function,
+    values: &'a Arguments,
+}
+
+impl Environment for Names<'_> {
+    fn name(&self, name: &str) -> Option<i64> {
+        let by_number = name.strip_prefix("arg").and_then(|n| n.parse().ok());
+        let number = self.function.params.iter().position(|p| p.name == name).or(by_number)?;
+        i64::try_from(*self.values.numbers.get(&(number, 0))?).ok()
+    }
+
+    fn builtin(&self, builtin: Builtin) -> Option<i64> {
+        match builtin {
+            Builtin::BlockDim(dim) => Some(self.block[dim.index()]),
+            _ => None,
+        }
+    }
+
+    fn table(&self, _: &str, _: &[i64]) -> Option<i64> {
+        None
+    }
+
+    fn known(&self) -> Vec<&str> {
+        self.function.params.iter().map(|p| p.name.as_str()).collect()
+    }
+}
+
+/// Parts between commas that stand in no brackets.
+fn split(text: &str) -> Vec<String> {
+    let (mut depth, mut parts) = (0_i32, vec![String::new()]);
+    for c in text.chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        match parts.last_mut() {
+            Some(part) if c != ',' || depth > 0 => part.push(c),
+            _ => parts.push(String::new()),
+        }
+    }
+    parts
+}
+
+/// `ceil(a / b)` as `((a) + (b) - 1) / (b)`, which the grammar knows.
+fn without_ceil(text: &str) -> String {
+    let Some(at) = text.find("ceil(") else { return text.to_owned() };
+    let start = at + "ceil(".len();
+    let (mut depth, mut slash, mut end) = (1, None, None);
+    for (i, c) in text[start..].char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '/' if depth == 1 => slash = Some(start + i),
+            _ => {}
+        }
+        if depth == 0 {
+            end = Some(start + i);
+            break;
+        }
+    }
+    let (Some(slash), Some(end)) = (slash, end) else { return text.to_owned() };
+    let (a, b) = (text[start..slash].trim(), text[slash + 1..end].trim());
+    let rest = without_ceil(&text[end + 1..]);
+    without_ceil(&format!("{}((({a}) + ({b}) - 1) / ({b}))", &text[..at])) + &rest
+}
+
+/// The launches to read a kernel for: each block with its grid.
+pub(super) fn launches(
+    blocks: &[[i64; 3]],
+    grid: impl Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>,
+) -> Result<Vec<Launch>, Diagnostic> {
+    blocks.iter().map(|block| Ok(Launch { block: *block, grid: grid(*block)? })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ceilings_are_written_out() {
+        assert_eq!(without_ceil("ceil(n / blockDim.x)"), "(((n) + (blockDim.x) - 1) / (blockDim.x))");
+        assert_eq!(without_ceil("2*ceil((a/b) / c) + 1"), "2*((((a/b)) + (c) - 1) / (c)) + 1");
+        assert_eq!(split("ceil(n, 2), 1"), ["ceil(n, 2)", " 1"]);
+    }
+}

@@ -1,0 +1,14 @@
+//! Compiled kernels: texts of PTX, and reading kernel documents out of them.
+
+pub mod agreement;
+mod answer;
+mod document;
+mod flow;
+mod given;
+mod read;
+pub mod run;
+pub mod syntax;
+mod value;
+
+pub use answer::{Access, Compiled, Count, Read};
+pub use given::Given;

@@ -1,0 +1,389 @@
+//! What instructions do to memory.
+
+use rustc_hash::FxHashMap;
+
+use super::event::{Access, Event, Operation};
+use super::reader::{BaseKind, Reader};
+use super::state::{State, Value};
+use super::why::Cause;
+use crate::ptx::syntax::{Base, Instruction, Operand, Space};
+use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
+
+/// Addresses that one instruction may choose between.
+const CHOICES: usize = 32;
+
+/// Instructions with an address that touch no array of the kernel: hints, barriers, descriptions of memory.
+const HARMLESS: [&str; 14] = [
+    "prefetch",
+    "prefetchu",
+    "discard",
+    "applypriority",
+    "isspacep",
+    "createpolicy",
+    "fence",
+    "membar",
+    "mbarrier",
+    "bar",
+    "barrier",
+    "mov",
+    "cvta",
+    "call",
+];
+
+impl Reader<'_> {
+    /// Notes what an instruction does to memory.
+    pub(super) fn touch(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
+        if !self.recording {
+            return;
+        }
+        let function = self.function;
+        let instruction = &function.instructions[i];
+        let operands = &instruction.operands;
+        let space = instruction.modifiers.iter().find_map(|m| Space::named(m));
+        if matches!(space, Some(Space::Param)) {
+            return;
+        }
+        match instruction.name.as_str() {
+            "ld" | "ldu" => self.access(
+                i,
+                Operation::Load,
+                space,
+                operands.get(1),
+                width(instruction, 0),
+                state,
+                cond,
+                events,
+            ),
+            "st" => self.access(
+                i,
+                Operation::Store,
+                space,
+                operands.first(),
+                width(instruction, 1),
+                state,
+                cond,
+                events,
+            ),
+            "atom" => self.access(
+                i,
+                Operation::Atomic,
+                space,
+                operands.get(1),
+                width(instruction, 0),
+                state,
+                cond,
+                events,
+            ),
+            "red" => self.access(
+                i,
+                Operation::Atomic,
+                space,
+                operands.first(),
+                width(instruction, 1),
+                state,
+                cond,
+                events,
+            ),
+            "cp" if instruction.has("async") && !instruction.has("bulk") => {
+                self.copy(i, instruction, state, cond, events)
+            }
+            "ldmatrix" | "stmatrix" => self.matrix(i, instruction, state, cond, events),
+            "bar" | "barrier" if !instruction.has("warp") && !instruction.has("arrive") => {
+                events.push(Event::Sync)
+            }
+            "call" => self.call(i, instruction, cond, events),
+            "tex" | "tld4" | "suld" | "sust" | "sured" => {
+                self.lost(
+                    i,
+                    Operation::Load,
+                    space,
+                    Cause::NotRead("textures and surfaces are not read"),
+                    cond,
+                    events,
+                );
+            }
+            "wmma" if instruction.has("load") || instruction.has("store") => {
+                let cause =
+                    Cause::NotRead("which thread loads which part of a matrix fragment is not documented");
+                self.lost(i, Operation::Load, space, cause, cond, events);
+            }
+            name if HARMLESS.contains(&name) => {}
+            _ if operands.iter().any(|o| matches!(o, Operand::Address(..) | Operand::Brackets(_))) => {
+                let cause = Cause::NotRead("what this instruction does to memory is not read");
+                self.lost(i, Operation::Load, space, cause, cond, events);
+            }
+            _ => {}
+        }
+    }
+
+    fn lost(
+        &mut self,
+        i: usize,
+        operation: Operation,
+        space: Option<Space>,
+        cause: Cause,
+        cond: &Cond,
+        events: &mut Vec<Event>,
+    ) {
+        let why = self.why(i, cause, None);
+        let space = space.unwrap_or(Space::Global);
+        let (place, cond) = (Err(why), cond.clone());
+        events.push(Event::Access(Access { instruction: i, operation, space, place, width: 0, cond }));
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an access has that many sides")]
+    fn access(
+        &mut self,
+        i: usize,
+        operation: Operation,
+        space: Option<Space>,
+        operand: Option<&Operand>,
+        width: u64,
+        state: &State,
+        cond: &Cond,
+        events: &mut Vec<Event>,
+    ) {
+        // Constants come from a cache of their own, which the model leaves out.
+        if space == Some(Space::Const) {
+            return;
+        }
+        let address = match operand {
+            Some(operand) => self.address(i, operand, state),
+            None => Err(self.why(i, Cause::Instruction, None)),
+        };
+        self.know(cond);
+        let mut todo = vec![(address, cond.clone())];
+        let mut done = 0;
+        while let Some((address, cond)) = todo.pop() {
+            self.know(&cond);
+            let chosen = address.as_ref().ok().and_then(|p| self.choice(p));
+            if let (Ok(address), Some((id, which, a, b))) = (&address, chosen) {
+                done += 1;
+                if done < CHOICES {
+                    for (value, when) in [(b, which.clone().not()), (a, which)] {
+                        self.know(&cond);
+                        let cond = Cond::and(cond.clone(), self.algebra.decided(when));
+                        if cond == Cond::False {
+                            continue;
+                        }
+                        self.know(&cond);
+                        let mut with = FxHashMap::from_iter([(id, value)]);
+                        let place = self.algebra.replace(address, &mut with);
+                        let place = match place {
+                            Some(place) => Ok(place),
+                            None => Err(self.why(i, Cause::Formula, None)),
+                        };
+                        todo.push((place, cond));
+                    }
+                    continue;
+                }
+            }
+            let place = address.and_then(|p| {
+                if done < CHOICES { self.place(i, &p) } else { Err(self.why(i, Cause::Choice, None)) }
+            });
+            let space = match &place {
+                Ok((base, _)) => match &self.bases[*base as usize] {
+                    BaseKind::Param(..) => Space::Global,
+                    BaseKind::Variable(space, _) => *space,
+                },
+                Err(_) => space.unwrap_or(Space::Global),
+            };
+            if space != Space::Const {
+                events.push(Event::Access(Access { instruction: i, operation, space, place, width, cond }));
+            }
+        }
+        self.know(cond);
+    }
+
+    /// The first choice that a formula depends on: its atom, and what it chooses from.
+    pub fn choice(&self, p: &Poly) -> Option<(AtomId, Cond, Poly, Poly)> {
+        p.terms.iter().find_map(|(id, _)| match self.algebra.atom(*id) {
+            Atom::Select(cond, a, b) => Some((*id, cond.clone(), a.clone(), b.clone())),
+            Atom::Div(q, _) => self.choice(q),
+            Atom::Min(a, b) | Atom::Max(a, b) => self.choice(a).or_else(|| self.choice(b)),
+            Atom::Product(all) => all.iter().find_map(|f| self.choice(&Poly::atom(*f))),
+            _ => None,
+        })
+    }
+
+    /// The array that an address is in, and how far from its beginning.
+    fn place(&mut self, i: usize, address: &Poly) -> Result<(u32, Poly), WhyId> {
+        let simple = if self
+            .algebra
+            .mentions(address, &|a| matches!(a, Atom::Div(..) | Atom::Min(..) | Atom::Max(..)))
+        {
+            self.algebra.replace(address, &mut FxHashMap::default())
+        } else {
+            Some(address.clone())
+        };
+        let Some(address) = simple else { return Err(self.why(i, Cause::Formula, None)) };
+        let base = address.terms.iter().find_map(|(id, times)| match self.algebra.atom(*id) {
+            Atom::Base(base, _) => Some((*id, *base, *times)),
+            _ => None,
+        });
+        let Some((id, base, 1)) = base else {
+            let argument = self.argument_in(&address);
+            let from = argument.map(|argument| self.why(i, Cause::Argument(argument), None));
+            return Err(self.why(i, Cause::NoArray, from));
+        };
+        let Some(rest) = address.plus(&Poly::atom(id), -1) else {
+            return Err(self.why(i, Cause::Formula, None));
+        };
+        if self.algebra.mentions(&rest, &|atom| matches!(atom, Atom::Base(..))) {
+            let argument = self.argument_in(&rest);
+            let from = argument.map(|argument| self.why(i, Cause::Argument(argument), None));
+            return Err(self.why(i, Cause::Arrays, from));
+        }
+        let (low, high) = self.algebra.interval(&rest);
+        if low < -(1 << 62) || high > 1 << 62 {
+            return Err(self.why(i, Cause::Formula, None));
+        }
+        Ok((base, rest))
+    }
+
+    fn address(&mut self, i: usize, operand: &Operand, state: &State) -> Result<Poly, WhyId> {
+        let (start, offset) = match operand {
+            Operand::Address(Base::Register(id), offset) => {
+                let start = match state.get(*id) {
+                    Value::Int(p) => p.clone(),
+                    Value::Unknown(why) => return Err(*why),
+                    Value::Truth(_) => return Err(self.why(i, Cause::Instruction, None)),
+                };
+                (start, *offset)
+            }
+            Operand::Address(Base::Symbol(name), offset) => match self.variable(name) {
+                Some(start) => (start, *offset),
+                None => return Err(self.why(i, Cause::NoArray, None)),
+            },
+            Operand::Address(Base::Nothing, _) => return Err(self.why(i, Cause::NoArray, None)),
+            _ => return Err(self.why(i, Cause::Instruction, None)),
+        };
+        match start.add_number(offset.into()) {
+            Some(p) => Ok(p),
+            None => Err(self.why(i, Cause::Formula, None)),
+        }
+    }
+
+    /// Why the address of a load is not known, for the reason why its value is not.
+    pub(super) fn address_reason(&self, operand: &Operand, state: &State) -> Option<WhyId> {
+        match operand {
+            Operand::Address(Base::Register(id), _) => match state.get(*id) {
+                Value::Unknown(why) => Some(*why),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `cp.async`: a load from global memory and a store to shared memory.
+    fn copy(
+        &mut self,
+        i: usize,
+        instruction: &Instruction,
+        state: &State,
+        cond: &Cond,
+        events: &mut Vec<Event>,
+    ) {
+        let [to, from, Operand::Integer(size), rest @ ..] = &instruction.operands[..] else { return };
+        let Ok(size) = u64::try_from(*size) else { return };
+        // A number of bytes that are really read; the others are zero.
+        let read = match rest.first() {
+            Some(operand @ (Operand::Register(_) | Operand::Integer(_)))
+                if !instruction.has("cache_hint") =>
+            {
+                self.number(i, operand, state)
+            }
+            _ => Ok(Poly::constant(size.into())),
+        };
+        let parts = match &read {
+            Ok(p) if p.number().is_some() => vec![(p.clone(), cond.clone())],
+            Ok(p) => match self.choice(p) {
+                Some((_, which, a, b)) if p.terms.len() == 1 => vec![
+                    (a, Cond::and(cond.clone(), which.clone())),
+                    (b, Cond::and(cond.clone(), which.not())),
+                ],
+                _ => Vec::new(),
+            },
+            Err(why) => vec![(Poly::constant(size.into()), Cond::and(cond.clone(), Cond::Data(*why, true)))],
+        };
+        let known = !parts.is_empty() && parts.iter().all(|(p, _)| p.number().is_some_and(|n| n >= 0));
+        if known {
+            for (bytes, cond) in parts {
+                let bytes = bytes.number().and_then(|n| u64::try_from(n).ok()).unwrap_or(size).min(size);
+                if bytes > 0 {
+                    self.access(
+                        i,
+                        Operation::Load,
+                        Some(Space::Global),
+                        Some(from),
+                        bytes,
+                        state,
+                        &cond,
+                        events,
+                    );
+                }
+            }
+        } else {
+            self.lost(i, Operation::Load, Some(Space::Global), Cause::Choice, cond, events);
+        }
+        self.access(i, Operation::Store, Some(Space::Shared), Some(to), size, state, cond, events);
+    }
+
+    /// `ldmatrix`: each of the first lanes says where a row of 16 bytes lies.
+    fn matrix(
+        &mut self,
+        i: usize,
+        instruction: &Instruction,
+        state: &State,
+        cond: &Cond,
+        events: &mut Vec<Event>,
+    ) {
+        let lanes = if instruction.has("x4") {
+            32
+        } else if instruction.has("x2") {
+            16
+        } else {
+            8
+        };
+        let load = instruction.name == "ldmatrix";
+        let operand = instruction.operands.get(usize::from(load));
+        let operation = if load { Operation::Load } else { Operation::Store };
+        let lane = self.linear_thread().and_then(|linear| self.algebra.rem(&linear, 32));
+        let below = lane.and_then(|lane| lane.scale(-1)?.add_number(lanes - 1));
+        let Some(below) = below else { return };
+        let chosen = self.algebra.decided(Cond::Ge(below));
+        let cond = Cond::and(cond.clone(), chosen);
+        self.access(i, operation, Some(Space::Shared), operand, 16, state, &cond, events);
+    }
+
+    /// A call matters where the function touches memory.
+    fn call(&mut self, i: usize, instruction: &Instruction, cond: &Cond, events: &mut Vec<Event>) {
+        let name = instruction.operands.iter().find_map(|o| match o {
+            Operand::Symbol(name, _) => Some(name.clone()),
+            _ => None,
+        });
+        let touches = |i: &Instruction| {
+            matches!(i.name.as_str(), "ld" | "st" | "atom" | "red" | "call" | "cp")
+                && !i.has("param")
+                && !i.has("local")
+                && !i.has("const")
+        };
+        let harmless = name.as_ref().is_some_and(|name| {
+            matches!(name.as_str(), "vprintf" | "__assertfail")
+                || self.module.function(name).is_some_and(|f| !f.instructions.iter().any(touches))
+        });
+        if !harmless {
+            let cause = Cause::Call(name.unwrap_or_else(|| "a function by its address".to_owned()));
+            self.lost(i, Operation::Load, Some(Space::Global), cause, cond, events);
+        }
+    }
+}
+
+/// Bytes that an instruction touches: those of its type, times the components of the vector at this operand.
+fn width(instruction: &Instruction, operand: usize) -> u64 {
+    let components = match instruction.operands.get(operand) {
+        Some(Operand::Vector(all)) => all.len() as u64,
+        _ => 1,
+    };
+    instruction.ty().map_or(0, |ty| ty.bytes()) * components
+}

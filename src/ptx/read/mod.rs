@@ -1,0 +1,23 @@
+//! Reading a kernel: what each thread touches, as formulas.
+//!
+//! The walk goes through the blocks of a function once, with formulas in the place of numbers; loops are gone through
+//! until it is known how their registers change. What cannot be said as a formula is kept with the reason.
+
+mod arithmetic;
+#[cfg(test)]
+mod arithmetic_tests;
+mod count;
+mod event;
+mod execute;
+mod join;
+mod loops;
+mod memory;
+mod reader;
+mod solve;
+mod state;
+mod walk;
+mod why;
+
+pub(super) use event::{Access, Event, Operation};
+pub(super) use reader::{Arguments, BaseKind, Pointer, Reader, Stop, Trips};
+pub(super) use why::Cause;

@@ -1,0 +1,229 @@
+//! Everything that reading a kernel needs to know.
+
+use std::collections::BTreeMap;
+
+use super::event::Event;
+use super::state::{Edge, State, Value};
+use super::why::{Cause, Why};
+use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start};
+use crate::ptx::syntax::{Function, Module, Space};
+use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
+
+/// Instructions that a reading may go through, those of loops several times.
+const MOST: u64 = 3_000_000;
+
+/// Loops of loops that are gone into.
+const DEEPEST: usize = 12;
+
+/// How often loops run that only data would tell, by the line of their header.
+pub(in crate::ptx) type Trips = BTreeMap<u32, i64>;
+
+/// What parameters are, by number and byte.
+#[derive(Debug, Clone, Default)]
+pub(in crate::ptx) struct Arguments {
+    pub numbers: BTreeMap<(usize, i64), i128>,
+    pub pointers: BTreeMap<(usize, i64), Pointer>,
+}
+
+/// A pointer that somebody named.
+#[derive(Debug, Clone)]
+pub(in crate::ptx) struct Pointer {
+    /// The field.
+    pub name: String,
+    /// Bytes from the field's beginning.
+    pub offset: i64,
+    /// Bytes of the field.
+    pub bytes: Option<u64>,
+}
+
+/// What an array is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::ptx) enum BaseKind {
+    /// What a parameter points to: its name, and the number of the parameter.
+    Param(String, usize),
+    /// A variable of the module or the function.
+    Variable(Space, String),
+}
+
+/// What went wrong so that there is no reading at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::ptx) enum Stop {
+    /// A loop is entered at two places: the instruction.
+    Tangled(usize),
+    /// It takes too long.
+    TooLong,
+}
+
+/// A kernel that is being read.
+pub(in crate::ptx) struct Reader<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub algebra: Algebra,
+    pub whys: Vec<Why>,
+    pub bases: Vec<BaseKind>,
+    pub(super) arguments: &'a Arguments,
+    pub(super) trips: &'a Trips,
+    pub(super) graph: Graph,
+    pub(super) loops: Loops,
+    pub(super) dominators: Vec<usize>,
+    pub(super) live: Vec<RegisterSet>,
+    pub(super) top: Region,
+    pub(super) regions: Vec<Region>,
+    /// What is known of the loop counters around.
+    pub(super) around: Vec<Poly>,
+    /// Whether events are wanted.
+    pub(super) recording: bool,
+    pub(super) steps: u64,
+    pub(super) depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        module: &'a Module,
+        function: &'a Function,
+        launch: Launch,
+        arguments: &'a Arguments,
+        trips: &'a Trips,
+    ) -> Self {
+        let graph = Graph::new(function);
+        let dominators = dominators(&graph);
+        let loops = Loops::new(&graph, &dominators);
+        let live = live_at_start(function, &graph);
+        let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
+        let top = Region::new(&graph, &loops, None);
+        Self {
+            module,
+            function,
+            algebra: Algebra::new(launch),
+            whys: Vec::new(),
+            bases: Vec::new(),
+            arguments,
+            trips,
+            graph,
+            loops,
+            dominators,
+            live,
+            top,
+            regions,
+            around: Vec::new(),
+            recording: true,
+            steps: 0,
+            depth: 0,
+        }
+    }
+
+    /// What each thread does.
+    pub fn read(&mut self) -> Result<Vec<Event>, Stop> {
+        if let Some(block) = self.loops.tangled {
+            return Err(Stop::Tangled(self.first_instruction(block)));
+        }
+        let unset = self.why(0, Cause::Unset, None);
+        let state = State::new(self.function.registers.len(), unset);
+        let start = Edge { from: 0, state, cond: Cond::True, jump: Cond::True };
+        let out = self.walk(None, start)?;
+        Ok(out.events)
+    }
+
+    /// The most 32-bit registers that hold something at once.
+    pub fn most_alive(&self) -> u32 {
+        crate::ptx::flow::most_alive(self.function, &self.graph, &self.live)
+    }
+
+    pub(super) fn why(&mut self, instruction: usize, cause: Cause, from: Option<WhyId>) -> WhyId {
+        let id = WhyId(u32::try_from(self.whys.len()).expect("steps are limited, and so are reasons"));
+        self.whys.push(Why { instruction, cause, from });
+        id
+    }
+
+    pub(super) fn unknown(&mut self, instruction: usize, cause: Cause, from: Option<WhyId>) -> Value {
+        Value::Unknown(self.why(instruction, cause, from))
+    }
+
+    /// The atom of an array.
+    pub(super) fn base(&mut self, kind: BaseKind) -> Poly {
+        let same = |b: &BaseKind| match (b, &kind) {
+            (BaseKind::Param(a, _), BaseKind::Param(b, _)) => a == b,
+            (a, b) => a == b,
+        };
+        let at = self.bases.iter().position(same).unwrap_or_else(|| {
+            self.bases.push(kind.clone());
+            self.bases.len() - 1
+        });
+        let small = matches!(kind, BaseKind::Variable(Space::Shared | Space::Local, _));
+        let number = u32::try_from(at).expect("there are no more arrays than names in the text");
+        self.algebra.make(Atom::Base(number, small))
+    }
+
+    /// Where a variable begins, if the name is that of one.
+    pub(super) fn variable(&mut self, name: &str) -> Option<Poly> {
+        let variable = self.function.variable(name).or_else(|| self.module.variable(name))?;
+        let space = variable.space;
+        Some(self.base(BaseKind::Variable(space, name.to_owned())))
+    }
+
+    /// What is known where this condition holds.
+    pub(super) fn know(&mut self, cond: &Cond) {
+        let mut facts = self.around.clone();
+        for part in cond.parts() {
+            match part {
+                Cond::Ge(p) => facts.push(p.clone()),
+                Cond::Eq(p) => {
+                    facts.extend(p.scale(-1));
+                    facts.push(p.clone());
+                }
+                // What is not zero and not negative is at least one.
+                Cond::Ne(p) => {
+                    self.algebra.facts.clone_from(&facts);
+                    let other = p.scale(-1);
+                    let positive =
+                        [Some(p.clone()), other].into_iter().flatten().find(|p| self.algebra.proves(p));
+                    facts.extend(positive.and_then(|p| p.add_number(-1)));
+                }
+                _ => {}
+            }
+        }
+        facts.sort_unstable_by(|a, b| {
+            (a.terms.len(), &a.terms, a.constant).cmp(&(b.terms.len(), &b.terms, b.constant))
+        });
+        facts.dedup();
+        self.algebra.facts = facts;
+    }
+
+    pub(super) fn region(&self, of: Option<usize>) -> &Region {
+        of.map_or(&self.top, |l| &self.regions[l])
+    }
+
+    /// The first instruction of a block, or of what comes after it.
+    pub(super) fn first_instruction(&self, block: usize) -> usize {
+        let last = self.function.instructions.len().saturating_sub(1);
+        self.graph.blocks[block].instructions.start.min(last)
+    }
+
+    /// Counts instructions that are gone through.
+    pub(super) fn spend(&mut self, instructions: usize) -> Result<(), Stop> {
+        self.steps += 1 + instructions as u64;
+        if self.steps > MOST || self.depth > DEEPEST || self.algebra.work.get() > MOST {
+            Err(Stop::TooLong)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Bytes of a field, if somebody said how many.
+    pub fn field_bytes(&self, name: &str) -> u64 {
+        let said = self.arguments.pointers.values().filter(|p| p.name == name).filter_map(|p| p.bytes);
+        said.max().unwrap_or(0)
+    }
+
+    /// A reason that arose after reading.
+    pub fn note(&mut self, instruction: usize, cause: Cause, from: Option<WhyId>) -> WhyId {
+        self.why(instruction, cause, from)
+    }
+
+    /// What is known inside of loops where a condition holds.
+    pub fn know_within(&mut self, cond: &Cond, loops: &[(AtomId, Poly)]) {
+        let around = loops.iter().filter_map(|(counter, last)| last.sub(&Poly::atom(*counter)));
+        self.around = around.collect();
+        self.know(cond);
+    }
+}

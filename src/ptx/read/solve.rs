@@ -1,0 +1,168 @@
+//! How registers change from one iteration of a loop to the next.
+
+use rustc_hash::FxHashMap;
+
+use super::count::Bound;
+use super::reader::{Reader, Stop};
+use super::state::{Edge, State, Value};
+use super::walk::Walked;
+use super::why::Cause;
+use crate::ptx::flow::writes;
+use crate::ptx::syntax::RegisterId;
+use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
+
+/// Times that registers are put in which depend on others.
+const ROUNDS: usize = 4;
+
+/// What is known of a loop's header.
+pub(super) struct Header {
+    /// The counter in the formulas of `changes`.
+    pub counter: AtomId,
+    /// Registers that the loop changes, with what they hold when iteration `counter` begins.
+    pub changes: Vec<(RegisterId, Option<Poly>)>,
+    /// Whether a register that could be known is not.
+    pub irregular: bool,
+    /// Why the others are not known.
+    pub why: WhyId,
+    pub bound: Bound,
+    /// Data may end the loop earlier.
+    pub early: Option<WhyId>,
+    /// Whether the only way out is in the header, before anything is done.
+    pub at_top: bool,
+}
+
+impl Reader<'_> {
+    /// Finds out how the registers of a loop change.
+    pub(super) fn header(&mut self, l: usize, state: &State, cond: &Cond) -> Result<Header, Stop> {
+        let header = self.loops.all[l].header;
+        let instruction = self.first_instruction(header);
+        let why = self.why(instruction, Cause::Iterations, None);
+        let changed = self.changed(l);
+        let counter = self.algebra.counter((0, 1 << 62));
+        let k = Poly::atom(counter);
+        let mut known: FxHashMap<RegisterId, Poly> = FxHashMap::default();
+        let mut rounds = 0;
+        let (walked, unknown) = loop {
+            let mut start = state.clone();
+            let mut unknown: Vec<(RegisterId, AtomId, Poly)> = Vec::new();
+            for id in &changed {
+                let value = match (state.get(*id), known.get(id)) {
+                    (_, Some(p)) => Value::Int(p.clone()),
+                    (Value::Int(first), None) => {
+                        let number = u32::try_from(l).expect("there are no more loops than instructions");
+                        let phi = self.algebra.id(Atom::Phi(number, *id));
+                        unknown.push((*id, phi, first.clone()));
+                        Value::Int(Poly::atom(phi))
+                    }
+                    (Value::Unknown(from), None) => {
+                        Value::Unknown(self.why(instruction, Cause::Iterations, Some(*from)))
+                    }
+                    (Value::Truth(_), None) => Value::Unknown(why),
+                };
+                start.set(*id, value);
+            }
+            let edge = Edge { from: header, state: start, cond: cond.clone(), jump: Cond::True };
+            let walked = self.walk(Some(l), edge)?;
+            rounds += 1;
+            if unknown.is_empty() || walked.latches.is_empty() || rounds > ROUNDS {
+                break (walked, unknown);
+            }
+            let all = walked.latches.iter().map(|e| e.cond.clone()).fold(Cond::False, Cond::or);
+            let back = self.join(header, &walked.latches, &all);
+            self.know(cond);
+            let found = self.solved(&unknown, &back, counter, &k);
+            if found.is_empty() {
+                break (walked, unknown);
+            }
+            known.extend(found);
+        };
+        // Registers that become data are as they should be; others could have been formulas.
+        let all = walked.latches.iter().map(|e| e.cond.clone()).fold(Cond::False, Cond::or);
+        let irregular = !unknown.is_empty() && !walked.latches.is_empty() && {
+            let back = self.join(header, &walked.latches, &all);
+            unknown.iter().any(|(id, ..)| matches!(back.get(*id), Value::Int(_)))
+        };
+        self.know(cond);
+        let (bound, early) = self.bound(l, &walked, counter, instruction);
+        let at_top = self.leaves_at_top(l, &walked);
+        let changes = changed.into_iter().map(|id| (id, known.remove(&id))).collect();
+        Ok(Header { counter, changes, irregular, why, bound, early, at_top })
+    }
+
+    /// Registers that a loop writes and that its next iteration needs.
+    fn changed(&self, l: usize) -> Vec<RegisterId> {
+        let header = self.loops.all[l].header;
+        let blocks = self.loops.all[l].blocks.iter();
+        let instructions = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
+        let mut changed: Vec<RegisterId> =
+            instructions.flat_map(|i| writes(&self.function.instructions[i])).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        changed.retain(|id| self.live[header].contains(*id));
+        changed
+    }
+
+    /// Registers that grow by the same amount in each iteration, and those that follow from them.
+    fn solved(
+        &mut self,
+        unknown: &[(RegisterId, AtomId, Poly)],
+        back: &State,
+        counter: AtomId,
+        k: &Poly,
+    ) -> Vec<(RegisterId, Poly)> {
+        let phi = |atom: &Atom| matches!(atom, Atom::Phi(..));
+        let counts = self.algebra.atom(counter).clone();
+        let mut found = Vec::new();
+        for (id, atom, first) in unknown {
+            let Value::Int(next) = back.get(*id) else { continue };
+            let Some(step) = next.plus(&Poly::atom(*atom), -1) else { continue };
+            let steady =
+                !self.algebra.mentions(&step, &phi) && !self.algebra.mentions(&step, &|a| *a == counts);
+            if steady && let Some(sum) = self.algebra.multiply(&step, k).and_then(|p| p.add(first)) {
+                found.push((*id, sum));
+            }
+        }
+        // A value that was computed in the iteration before: right if it also is what the loop begins with.
+        let mut with: FxHashMap<AtomId, Poly> = FxHashMap::default();
+        for (id, sum) in &found {
+            if let Some((_, atom, _)) = unknown.iter().find(|u| u.0 == *id) {
+                with.insert(*atom, sum.clone());
+            }
+        }
+        for (id, _, first) in unknown {
+            let Value::Int(next) = back.get(*id) else { continue };
+            if found.iter().any(|f| f.0 == *id) {
+                continue;
+            }
+            let Some(next) = self.algebra.replace(next, &mut with.clone()) else { continue };
+            if self.algebra.mentions(&next, &phi) {
+                continue;
+            }
+            let at = |reader: &mut Self, value: Poly| {
+                let mut with = FxHashMap::from_iter([(counter, value)]);
+                reader.algebra.replace(&next, &mut with)
+            };
+            let before = k.add_number(-1).and_then(|before| at(self, before));
+            let (Some(before), Some(start)) = (before, at(self, Poly::constant(-1))) else { continue };
+            if start == *first {
+                found.push((*id, before));
+            }
+        }
+        found
+    }
+
+    /// Whether the loop has one way out, in its header, before it touches memory or computes what is needed later.
+    fn leaves_at_top(&self, l: usize, walked: &Walked) -> bool {
+        let header = self.loops.all[l].header;
+        let [(_, exit)] = &walked.exits[..] else { return false };
+        let mut instructions = self.graph.blocks[header].instructions.clone();
+        let touches = |i: usize| {
+            let name = self.function.instructions[i].name.as_str();
+            !matches!(
+                name,
+                "setp" | "bra" | "add" | "sub" | "mov" | "and" | "or" | "shl" | "shr" | "cvt" | "mul" | "mad"
+            )
+        };
+        exit.from == header && self.loops.all[l].blocks.len() > 1 && !instructions.any(touches)
+    }
+}

@@ -1,0 +1,142 @@
+//! Quotients, rounded down.
+
+use super::algebra::{Algebra, Atom};
+use super::poly::{Poly, gcd};
+
+impl Algebra {
+    /// `p / n`, rounded down, as simple as it can be said; `n` is positive.
+    pub fn div(&mut self, p: &Poly, n: i128) -> Option<Poly> {
+        debug_assert!(n > 0, "a quotient by {n}");
+        if n == 1 {
+            return Some(p.clone());
+        }
+        let (p, n) = self.flattened(p.clone(), n)?;
+        let (whole, rest) = if n < (1 << 16) { parted(&p, n) } else { parted_together(&p, n) };
+        // What is left may lie between two multiples of the divisor everywhere.
+        let (low, high) = self.interval(&rest);
+        if low.div_euclid(n) == high.div_euclid(n) {
+            return whole.add_number(low.div_euclid(n));
+        }
+        if low.div_euclid(n) < 0 || high.div_euclid(n) > 0 {
+            for quotient in [low.div_euclid(n), 0, high.div_euclid(n)] {
+                let above = rest.add_number(-quotient.checked_mul(n)?)?;
+                let below = above.scale(-1)?.add_number(n - 1)?;
+                if self.proves(&above) && self.proves(&below) {
+                    return whole.add_number(quotient);
+                }
+            }
+        }
+        let quotient = match self.magic(&rest, n) {
+            Some((dividend, divisor, lost)) => self.div(&dividend, divisor)?.add_number(-lost)?,
+            None => self.quotient(&rest, n),
+        };
+        whole.add(&quotient)
+    }
+
+    /// `p % n`, not negative.
+    pub fn rem(&mut self, p: &Poly, n: i128) -> Option<Poly> {
+        let quotient = self.div(p, n)?;
+        p.plus(&quotient, -n)
+    }
+
+    fn quotient(&mut self, p: &Poly, n: i128) -> Poly {
+        let common = gcd(p.content(), n);
+        let smaller = Poly {
+            constant: p.constant.div_euclid(common),
+            terms: p.terms.iter().map(|t| (t.0, t.1 / common)).collect(),
+        };
+        if common == n {
+            return smaller;
+        }
+        self.make(Atom::Div(smaller, n / common))
+    }
+
+    /// `((q / a) + r) / n` is `(q + a*r) / (a*n)`.
+    fn flattened(&self, mut p: Poly, mut n: i128) -> Option<(Poly, i128)> {
+        for _ in 0..8 {
+            let inner = p.terms.iter().find_map(|(id, coefficient)| match self.atom(*id) {
+                Atom::Div(q, a) if *coefficient == 1 && n.checked_mul(*a)? < (1 << 80) => Some((*id, q, *a)),
+                _ => None,
+            });
+            let Some((id, q, a)) = inner else { break };
+            p = q.plus(&p.plus(&Poly::atom(id), -1)?, a)?;
+            n *= a;
+        }
+        Some((p, n))
+    }
+
+    /// Compilers divide by multiplying: `(m*q) / 2^s` is `q / d` where `m` is 2^s/d rounded up and q is small enough.
+    /// The answer is q, d, and how much too large q/d is.
+    fn magic(&mut self, p: &Poly, n: i128) -> Option<(Poly, i128, i128)> {
+        if n < (1 << 16) || n & (n - 1) != 0 {
+            return None;
+        }
+        let common = p.content();
+        for shift in 0..16 {
+            let multiplier = common >> shift;
+            if multiplier < 3 || multiplier << shift != common {
+                return None;
+            }
+            // The constant lost multiples of n.
+            let lost = (0..16).find(|i| (p.constant + n * i) % multiplier == 0);
+            let Some(lost) = lost else { continue };
+            let divisor = (n + multiplier / 2) / multiplier;
+            let excess = multiplier * divisor - n;
+            let dividend = p.add_number(n * lost)?.exact_quotient(multiplier)?;
+            if divisor > 1 && excess >= 0 && self.proves(&dividend) {
+                // The largest dividend for which it is right.
+                let largest = if excess == 0 { 1 << 100 } else { (n - 1) / excess };
+                let below = dividend.scale(-1)?.add_number(largest)?;
+                if self.proves(&below) {
+                    return Some((dividend, divisor, lost));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The same where the formula may be a product with the multiplier of a division, which must not come apart.
+fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
+    let (mut whole, mut rest) = (Poly::default(), p.clone());
+    rest.terms.retain(|(atom, coefficient)| {
+        let multiple = coefficient % n == 0;
+        if multiple {
+            whole.terms.push((*atom, coefficient / n));
+        }
+        !multiple
+    });
+    let sign = rest.terms.first().map_or(1, |t| t.1.signum());
+    let common = rest.content() * sign;
+    if common != 0 && rest.constant % common == 0 {
+        // Multipliers are positive and less than n.
+        let small = common.rem_euclid(n);
+        let factor = (common - small) / n;
+        let each = Poly {
+            constant: rest.constant / common,
+            terms: rest.terms.iter().map(|t| (t.0, t.1 / common)).collect(),
+        };
+        let parts = each.scale(factor).and_then(|more| Some((whole.add(&more)?, each.scale(small)?)));
+        if let Some(parts) = parts {
+            (whole, rest) = parts;
+        }
+    }
+    whole.constant += rest.constant.div_euclid(n);
+    rest.constant = rest.constant.rem_euclid(n);
+    (whole, rest)
+}
+
+/// A formula as `n` times something and a rest. Only what is a multiple goes: the rest keeps its look.
+fn parted(p: &Poly, n: i128) -> (Poly, Poly) {
+    let (mut whole, mut rest) = (Poly::default(), Poly::default());
+    for (atom, coefficient) in &p.terms {
+        if coefficient % n == 0 {
+            whole.terms.push((*atom, coefficient / n));
+        } else {
+            rest.terms.push((*atom, *coefficient));
+        }
+    }
+    whole.constant = p.constant.div_euclid(n);
+    rest.constant = p.constant.rem_euclid(n);
+    (whole, rest)
+}

@@ -1,0 +1,124 @@
+//! Which number the bits of a register are.
+
+use super::algebra::Algebra;
+use super::cond::{Cond, Raw, Rel};
+use super::poly::Poly;
+
+impl Algebra {
+    /// The number that `p` modulo 2^width is, with or without a sign. Exact in any case: where nothing proves that the
+    /// value does not wrap, the formula says how it wraps.
+    pub fn integer(&mut self, p: &Poly, width: u32, signed: bool) -> Option<Poly> {
+        if let Some(same) = self.unwrapped(p, width, signed) {
+            return Some(same);
+        }
+        let half = if signed { 1 << (width - 1) } else { 0 };
+        let wraps = self.div(&p.add_number(half)?, 1 << width)?;
+        p.plus(&wraps, -(1 << width))
+    }
+
+    /// The same, where it provably does not wrap (or wraps always as often).
+    pub fn unwrapped(&mut self, p: &Poly, width: u32, signed: bool) -> Option<Poly> {
+        let half: i128 = if signed { 1 << (width - 1) } else { 0 };
+        let (low, high) = self.interval(p);
+        let size = 1_i128 << width;
+        let wraps = (low + half).div_euclid(size);
+        if wraps == (high + half).div_euclid(size) {
+            return p.add_number(-wraps * size);
+        }
+        let above = p.add_number(half)?;
+        let below = p.scale(-1)?.add_number(size - 1 - half)?;
+        (self.proves(&above) && self.proves(&below)).then(|| p.clone())
+    }
+
+    /// A comparison of registers as a condition on numbers. What may wrap stays as it is if `keep` says so.
+    pub fn compare(&mut self, raw: Raw, keep: bool) -> Option<Cond> {
+        let Raw { rel, signed, width, a, b } = &raw;
+        if matches!(rel, Rel::Eq | Rel::Ne) {
+            let difference = a.sub(b)?;
+            // Equal bits: the difference is a multiple of 2^width.
+            let size = 1_i128 << width;
+            let above = difference.add_number(size - 1)?;
+            let below = difference.scale(-1)?.add_number(size - 1)?;
+            let small = self.proves(&above) && self.proves(&below);
+            let difference = match self.unwrapped(&difference, *width, true) {
+                _ if small => difference,
+                Some(same) => same,
+                None if keep => return Some(Cond::Raw(Box::new(raw))),
+                None => self.integer(&difference, *width, true)?,
+            };
+            let cond = if *rel == Rel::Eq { Cond::Eq(difference) } else { Cond::Ne(difference) };
+            return Some(self.decided(cond));
+        }
+        let numbers = self.unwrapped(a, *width, *signed).zip(self.unwrapped(b, *width, *signed));
+        let (a, b) = match numbers {
+            Some(numbers) => numbers,
+            None if !signed && let Some(cond) = self.in_range(&raw) => return Some(cond),
+            None if keep => return Some(Cond::Raw(Box::new(raw))),
+            None => (self.integer(a, *width, *signed)?, self.integer(b, *width, *signed)?),
+        };
+        let cond = Cond::Ge(match rel {
+            Rel::Lt => b.sub(&a)?.add_number(-1)?,
+            Rel::Le => b.sub(&a)?,
+            Rel::Gt => a.sub(&b)?.add_number(-1)?,
+            _ => a.sub(&b)?,
+        });
+        Some(self.decided(cond))
+    }
+
+    /// `(unsigned)a < b` means `0 <= a && a < b` where a is small, and b is small and not negative.
+    fn in_range(&mut self, raw: &Raw) -> Option<Cond> {
+        let Raw { rel, width, a, b, .. } = raw;
+        let (inside, rel, a, b) = match rel {
+            Rel::Lt | Rel::Le => (true, *rel, a, b),
+            Rel::Gt => (false, Rel::Le, a, b),
+            _ => (false, Rel::Lt, a, b),
+        };
+        let a = self.unwrapped(a, *width, true)?;
+        let b = self.unwrapped(b, *width, true)?;
+        if !self.proves(&b) {
+            return None;
+        }
+        let from = self.decided(Cond::Ge(a.clone()));
+        let to = self.decided(Cond::Ge(b.sub(&a)?.add_number(-i128::from(rel == Rel::Lt))?));
+        let cond = Cond::and(from, to);
+        Some(if inside { cond } else { cond.not() })
+    }
+
+    /// The condition, or true or false where that is known.
+    pub fn decided(&mut self, cond: Cond) -> Cond {
+        let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));
+        match &cond {
+            Cond::Ge(p) => {
+                if self.proves(p) {
+                    return Cond::True;
+                }
+                if negated(p).is_some_and(|p| self.proves(&p)) {
+                    return Cond::False;
+                }
+                cond
+            }
+            Cond::Eq(p) | Cond::Ne(p) => {
+                let never = p.terms.is_empty() && p.constant != 0
+                    || !p.terms.is_empty() && p.constant % p.content() != 0
+                    || p.add_number(-1).is_some_and(|p| self.proves(&p))
+                    || negated(p).is_some_and(|p| self.proves(&p));
+                let always = *p == Poly::default();
+                match (&cond, never, always) {
+                    (Cond::Eq(_), true, _) | (Cond::Ne(_), _, true) => Cond::False,
+                    (Cond::Eq(_), _, true) | (Cond::Ne(_), true, _) => Cond::True,
+                    _ => cond,
+                }
+            }
+            Cond::And(all) => {
+                let all: Vec<Cond> = all.clone();
+                all.into_iter().fold(Cond::True, |sum, c| Cond::and(sum, self.decided(c)))
+            }
+            Cond::Or(all) => {
+                let all: Vec<Cond> = all.clone();
+                all.into_iter().fold(Cond::False, |sum, c| Cond::or(sum, self.decided(c)))
+            }
+            Cond::Raw(raw) => self.compare((**raw).clone(), true).unwrap_or(cond),
+            _ => cond,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Sums of atoms times numbers.
+
+use super::algebra::AtomId;
+
+/// Largest number in a formula: far beyond 64 bits, far from where sums of them overflow.
+const LARGEST: u128 = 1 << 110;
+
+/// A constant plus multiples of atoms, in the order of the atoms, none of them zero.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(in crate::ptx) struct Poly {
+    pub constant: i128,
+    pub terms: Vec<(AtomId, i128)>,
+}
+
+impl Poly {
+    pub fn constant(value: i128) -> Self {
+        Self { constant: value, terms: Vec::new() }
+    }
+
+    pub fn atom(id: AtomId) -> Self {
+        Self { constant: 0, terms: vec![(id, 1)] }
+    }
+
+    /// Its value, if it is a number.
+    pub fn number(&self) -> Option<i128> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// How often this atom stands in the sum.
+    pub fn coefficient(&self, atom: AtomId) -> i128 {
+        self.terms.binary_search_by_key(&atom, |t| t.0).map_or(0, |at| self.terms[at].1)
+    }
+
+    /// `self + times*other`; none if numbers become too large.
+    pub fn plus(&self, other: &Poly, times: i128) -> Option<Poly> {
+        let small = |value: i128| (value.unsigned_abs() < LARGEST).then_some(value);
+        let sum = |a: i128, b: i128| small(a.checked_add(b.checked_mul(times)?)?);
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let (atom, coefficient) = match (left.peek(), right.peek()) {
+                (Some(a), Some(b)) if a.0 == b.0 => (a.0, sum(a.1, b.1)?),
+                (Some(a), Some(b)) if a.0 < b.0 => (a.0, a.1),
+                (_, Some(b)) => (b.0, sum(0, b.1)?),
+                (Some(a), None) => (a.0, a.1),
+                (None, None) => break,
+            };
+            left.next_if(|t| t.0 == atom);
+            right.next_if(|t| t.0 == atom);
+            if coefficient != 0 {
+                terms.push((atom, coefficient));
+            }
+        }
+        Some(Poly { constant: sum(self.constant, other.constant)?, terms })
+    }
+
+    pub fn add(&self, other: &Poly) -> Option<Poly> {
+        self.plus(other, 1)
+    }
+
+    pub fn sub(&self, other: &Poly) -> Option<Poly> {
+        self.plus(other, -1)
+    }
+
+    pub fn add_number(&self, value: i128) -> Option<Poly> {
+        self.plus(&Poly::constant(value), 1)
+    }
+
+    pub fn scale(&self, times: i128) -> Option<Poly> {
+        Poly::default().plus(self, times)
+    }
+
+    /// The quotient, if all parts can be divided.
+    pub fn exact_quotient(&self, by: i128) -> Option<Poly> {
+        let fits = by != 0 && self.constant % by == 0 && self.terms.iter().all(|t| t.1 % by == 0);
+        fits.then(|| Poly {
+            constant: self.constant / by,
+            terms: self.terms.iter().map(|t| (t.0, t.1 / by)).collect(),
+        })
+    }
+
+    /// The largest number that divides all multiples of atoms; 0 without atoms.
+    pub fn content(&self) -> i128 {
+        self.terms.iter().fold(0, |g, t| gcd(g, t.1))
+    }
+}
+
+pub(in crate::ptx) fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,293 @@
+//! What was read from PTX: `wavecast read`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::answer::{Answer, View};
+use super::table::{Align, Table};
+use crate::ptx::syntax::{Function, FunctionKind, Space};
+use crate::ptx::{Access, Compiled, Count, Read};
+use crate::text::{Bounds, Node, Value, parse_stream};
+
+/// A kernel that was read from PTX: `wavecast/reading/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReadingDocument {
+    /// `wavecast/reading/1`.
+    pub schema: &'static str,
+    /// The entry.
+    pub entry: String,
+    /// Its parameters.
+    pub parameters: Vec<ParameterSummary>,
+    /// The block, of those that it was read for, that the accesses are of.
+    pub block: [i64; 3],
+    /// The grid that goes with it.
+    pub grid: [i64; 3],
+    /// Registers of a thread.
+    pub registers: RegisterSummary,
+    /// Bytes of shared memory of a block whose size is fixed.
+    pub shared: u64,
+    /// Instructions of a thread by class, on average.
+    pub instructions: BTreeMap<&'static str, Count>,
+    /// What a thread does to memory, in program order.
+    pub accesses: Vec<AccessSummary>,
+    /// The kernel document; null if an access could not be read.
+    pub document: Option<serde_json::Value>,
+    #[serde(skip)]
+    text: Option<String>,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ParameterSummary {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Its name in the PTX.
+    pub name: String,
+    /// Its type in the PTX.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Bytes of it.
+    pub bytes: u64,
+}
+
+/// Registers, and where the number comes from.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RegisterSummary {
+    /// The number.
+    pub value: u32,
+    /// `given`, or `liveness`: counted in the PTX, which compilers change.
+    pub source: &'static str,
+}
+
+/// An access.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AccessSummary {
+    /// Number of the instruction in the entry, from 0.
+    pub instruction: usize,
+    /// Its line in the PTX, from 1.
+    pub line: u32,
+    /// `load`, `store` or `atomic`.
+    pub op: &'static str,
+    /// `global`, `shared`, `local` or `const`.
+    pub space: &'static str,
+    /// The field.
+    pub field: Option<String>,
+    /// Bytes.
+    pub width: u64,
+    /// The address as kernel documents have it.
+    pub address: Option<String>,
+    /// The condition, beyond the guard of the document.
+    pub when: Option<String>,
+    /// The loops around it, outermost first.
+    pub loops: Vec<LoopSummary>,
+    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
+    pub status: &'static str,
+    /// Why it is not exact.
+    pub why: Option<String>,
+}
+
+/// A loop.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LoopSummary {
+    /// Its counter, which starts at 0.
+    pub counter: String,
+    /// The last value of the counter.
+    pub last: String,
+}
+
+/// What was read, as a document.
+pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -> ReadingDocument {
+    let fixed = |v: &&crate::ptx::syntax::Variable| v.space == Space::Shared;
+    let shared = function.variables.iter().chain(&compiled.module.variables).filter(fixed);
+    ReadingDocument {
+        schema: "wavecast/reading/1",
+        entry: function.name.clone(),
+        parameters: parameters(function),
+        block: read.block,
+        grid: read.grid,
+        registers: RegisterSummary { value: read.registers.0, source: read.registers.1 },
+        shared: shared.map(crate::ptx::syntax::Variable::bytes).sum(),
+        instructions: read.instructions.iter().copied().collect(),
+        accesses: read.accesses.iter().map(access).collect(),
+        document: read.document.as_deref().and_then(as_json),
+        text: read.document.clone(),
+    }
+}
+
+fn access(access: &Access) -> AccessSummary {
+    let loops = access.loops.iter();
+    AccessSummary {
+        instruction: access.instruction,
+        line: access.line,
+        op: access.op,
+        space: access.space,
+        field: access.field.clone(),
+        width: access.width,
+        address: access.address.clone(),
+        when: access.when.clone(),
+        loops: loops.map(|(c, l)| LoopSummary { counter: c.clone(), last: l.clone() }).collect(),
+        status: access.status,
+        why: access.why.clone(),
+    }
+}
+
+fn parameters(function: &Function) -> Vec<ParameterSummary> {
+    let ty = |p: &crate::ptx::syntax::Param| {
+        let plain = format!("{}{}", p.element.kind, p.element.bits);
+        p.count.map_or(plain.clone(), |n| format!("{plain}[{n}]"))
+    };
+    let params = function.params.iter().enumerate();
+    params
+        .map(|(number, p)| ParameterSummary { number, name: p.name.clone(), ty: ty(p), bytes: p.bytes() })
+        .collect()
+}
+
+/// A YAML document as JSON.
+fn as_json(text: &str) -> Option<serde_json::Value> {
+    let (documents, errors) = parse_stream(text, Default::default(), Bounds::of_bytes(text.len()));
+    documents.first().filter(|_| errors.is_empty()).map(value)
+}
+
+fn value(node: &Node) -> serde_json::Value {
+    match &node.value {
+        Value::Scalar(scalar) => match (scalar.as_int(), scalar.text.as_str().parse::<f64>()) {
+            (Some(n), _) => n.into(),
+            (None, Ok(x)) if scalar.plain => x.into(),
+            _ => scalar.text.as_str().into(),
+        },
+        Value::List(all) => all.iter().map(value).collect(),
+        Value::Map(entries) => entries.iter().map(|e| (e.key.to_string(), value(&e.value))).collect(),
+    }
+}
+
+impl Answer for ReadingDocument {
+    fn text(&self, view: View) -> String {
+        if let Some(text) = &self.text {
+            return text.clone();
+        }
+        let _ = view;
+        let mut out = format!("{}: these accesses could not be read\n", self.entry);
+        for access in self.accesses.iter().filter(|a| a.status == "refused") {
+            let why = access.why.as_deref().unwrap_or("the reason is not known");
+            out += &format!("  line {}: {} in {} memory: {why}\n", access.line, access.op, access.space);
+        }
+        let read = self.accesses.iter().filter(|a| a.status != "refused").count();
+        out += &format!("{read} other accesses could; --format json lists all\n");
+        out
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        let columns = [
+            ("entry", Align::Left),
+            ("instruction", Align::Right),
+            ("line", Align::Right),
+            ("op", Align::Left),
+            ("space", Align::Left),
+            ("width", Align::Right),
+            ("address", Align::Left),
+            ("when", Align::Left),
+            ("status", Align::Left),
+        ];
+        let mut table = Table::new(columns);
+        for answer in answers {
+            for a in &answer.accesses {
+                table.row([
+                    answer.entry.clone(),
+                    a.instruction.to_string(),
+                    a.line.to_string(),
+                    a.op.to_owned(),
+                    a.space.to_owned(),
+                    a.width.to_string(),
+                    a.address.clone().unwrap_or_default(),
+                    a.when.clone().unwrap_or_default(),
+                    a.status.to_owned(),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+/// The entries of a text of PTX: `wavecast/entries/1`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EntriesDocument {
+    /// `wavecast/entries/1`.
+    pub schema: &'static str,
+    /// The architecture and what else stands in `.target`.
+    pub target: Vec<String>,
+    /// The entries, in the order of the text.
+    pub entries: Vec<EntrySummary>,
+}
+
+/// An entry.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct EntrySummary {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<ParameterSummary>,
+    /// The block that it must be launched with, if it says so.
+    pub required_block: Option<[u32; 3]>,
+    /// The largest block, if it says so.
+    pub largest_block: Option<[u32; 3]>,
+    /// Instructions in it.
+    pub instructions: usize,
+    /// Bytes of shared memory of fixed size.
+    pub shared: u64,
+}
+
+/// The entries of a text.
+pub fn entries_document(compiled: &Compiled) -> EntriesDocument {
+    let of_all: u64 = shared_bytes(&compiled.module.variables);
+    let entries = compiled.module.functions.iter().filter(|f| f.kind == FunctionKind::Entry && f.body);
+    let entries = entries.map(|f| EntrySummary {
+        name: f.name.clone(),
+        parameters: parameters(f),
+        required_block: f.required_block,
+        largest_block: f.largest_block,
+        instructions: f.instructions.len(),
+        shared: of_all + shared_bytes(&f.variables),
+    });
+    EntriesDocument {
+        schema: "wavecast/entries/1",
+        target: compiled.module.target.clone(),
+        entries: entries.collect(),
+    }
+}
+
+fn shared_bytes(variables: &[crate::ptx::syntax::Variable]) -> u64 {
+    variables.iter().filter(|v| v.space == Space::Shared).map(crate::ptx::syntax::Variable::bytes).sum()
+}
+
+impl Answer for EntriesDocument {
+    fn text(&self, _: View) -> String {
+        let mut out = format!("compiled for {}\n", self.target.join(", "));
+        for entry in &self.entries {
+            out += &format!("\n{}\n", entry.name);
+            for p in &entry.parameters {
+                out += &format!("  {} {} {}\n", p.number, p.ty, p.name);
+            }
+            if let Some([x, y, z]) = entry.required_block {
+                out += &format!("  blocks of {x} x {y} x {z} only\n");
+            }
+            if let Some([x, y, z]) = entry.largest_block {
+                out += &format!("  blocks of {x} x {y} x {z} at most\n");
+            }
+            out += &format!("  {} instructions, {} B of shared memory\n", entry.instructions, entry.shared);
+        }
+        out + "\nread one with --entry NAME, and --arg NUMBER=VALUE for its sizes\n"
+    }
+
+    fn table(answers: &[&Self]) -> Table {
+        let columns = ["entry", "parameter", "type", "name"].map(|c| (c, Align::Left));
+        let mut table = Table::new(columns);
+        for entry in answers.iter().flat_map(|a| &a.entries) {
+            for p in &entry.parameters {
+                table.row([entry.name.clone(), p.number.to_string(), p.ty.clone(), p.name.clone()]);
+            }
+        }
+        table
+    }
+}

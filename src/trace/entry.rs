@@ -1,0 +1,212 @@
+//! Traces of entries of PTX: what their threads do when they run, data-dependent accesses included.
+
+use std::collections::HashMap;
+
+use super::limits::TraceLimits;
+use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
+use super::synth::NoTrace;
+use crate::ptx::run::{Access, Event, Machine, Memory, Operation, Run, Who};
+
+/// Where the first array lies; an allocation never lies at 0.
+const BASE: u64 = 0x0020_0000;
+/// As GPU allocations are aligned.
+const ALIGN: u64 = 256;
+/// From a field of unknown size to the next. Not a power of two, so that they do not meet in the sets of caches.
+const APART: u64 = (1 << 32) + 0x1_0100;
+/// Bytes that an access takes in a trace that grows.
+const ACCESS: u64 = 56;
+/// Steps of all threads together.
+const MOST_STEPS: u64 = 1 << 40;
+/// Local memory of the threads of a warp lies word beside word.
+const WORD: i64 = 4;
+const LANES: u64 = 32;
+
+/// A launch of an entry that is run block by block.
+pub struct EntrySynth<'m> {
+    machine: &'m Machine,
+    run: Run<'m>,
+    name: String,
+    /// The first byte of each field, and of local memory behind them.
+    bases: Vec<u64>,
+    limits: TraceLimits,
+    /// Accesses and decisions so far that rest on data that was not given, and the line of the first of them.
+    guessed: (u64, u32),
+}
+
+impl<'m> EntrySynth<'m> {
+    /// Lays out the arrays that an entry gets.
+    pub fn new(machine: &'m Machine, name: &str, limits: TraceLimits) -> Result<Self, NoTrace> {
+        let mut next = BASE;
+        let mut bases = Vec::new();
+        for field in machine.fields() {
+            bases.push(next);
+            let end = next.checked_add(field.bytes.unwrap_or(APART));
+            let after = end.and_then(|end| end.checked_next_multiple_of(ALIGN));
+            next = after.ok_or(NoTrace::TooLarge("the arrays do not fit into 64-bit addresses"))?;
+        }
+        bases.push(next);
+        let run = machine.start(MOST_STEPS);
+        Ok(Self { machine, run, name: name.to_owned(), bases, limits, guessed: (0, 0) })
+    }
+
+    /// Blocks of the grid.
+    pub fn grid(&self) -> Dim3 {
+        narrow(self.machine.grid().into())
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> Dim3 {
+        narrow(self.machine.block().into())
+    }
+
+    /// How many accesses and decisions so far rest on data that was not given, and the line of the first of them.
+    pub fn guessed(&self) -> Option<(u64, u32)> {
+        Some(self.guessed).filter(|(count, _)| *count > 0)
+    }
+
+    /// The trace of some blocks of the grid, numbered as they are given, from 0.
+    pub fn trace(&mut self, blocks: impl IntoIterator<Item = u64>) -> Result<Trace, NoTrace> {
+        let (block, grid) = (self.block(), self.grid());
+        let header = Header { kernel: Some(self.name.clone()), block, grid: None };
+        let mut making = Making {
+            machine: self.machine,
+            bases: &self.bases,
+            builder: TraceBuilder::new(header, false),
+            tables: Tables::default(),
+            instructions: HashMap::new(),
+            times: HashMap::new(),
+            first: 0,
+            place: 0,
+            held: 0,
+            limits: self.limits,
+            guessed: self.guessed,
+            wrong: None,
+        };
+        for (number, place) in (0_u64..).zip(blocks) {
+            let first = number.checked_mul(block.volume()).and_then(|n| u32::try_from(n).ok());
+            let last = first.and_then(|n| n.checked_add(self.machine.threads()));
+            let (Some(first), Some(_)) = (first, last) else {
+                return Err(NoTrace::TooLarge("more threads than can be numbered"));
+            };
+            (making.first, making.place) = (first, place);
+            making.times.clear();
+            let at = grid.place(place).0.map(i64::from);
+            self.run.block(at.into(), Who::All, &mut |thread, event| making.event(thread, event))?;
+            if let Some(wrong) = making.wrong.take() {
+                return Err(wrong);
+            }
+        }
+        self.guessed = making.guessed;
+        Ok(making.builder.finish(making.tables))
+    }
+}
+
+fn narrow(extents: [i64; 3]) -> Dim3 {
+    Dim3(extents.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+}
+
+struct Making<'s> {
+    machine: &'s Machine,
+    bases: &'s [u64],
+    builder: TraceBuilder,
+    tables: Tables,
+    /// Numbers of instructions by their steps.
+    instructions: HashMap<u32, u32>,
+    /// How often each thread of the block has done each step.
+    times: HashMap<(u32, u32), u32>,
+    /// The number of the block's first thread, and that of the block in its grid.
+    first: u32,
+    place: u64,
+    held: u64,
+    limits: TraceLimits,
+    guessed: (u64, u32),
+    wrong: Option<NoTrace>,
+}
+
+impl Making<'_> {
+    fn event(&mut self, local: u32, event: Event) {
+        self.held += 1;
+        let bytes = self.held.saturating_mul(ACCESS);
+        if bytes > self.limits.memory || self.wrong.is_some() {
+            let (threads, accesses, limit) = (u64::from(self.first) + 1, self.held, self.limits.memory);
+            self.wrong.get_or_insert(NoTrace::Memory { threads, accesses, bytes, limit });
+            return;
+        }
+        match event {
+            Event::Access(access) => self.access(local, &access),
+            Event::Guess { step } => self.guess(step),
+            Event::Barrier => {
+                self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0))
+            }
+        }
+    }
+
+    fn access(&mut self, local: u32, access: &Access) {
+        if !access.sure {
+            self.guess(access.step);
+        }
+        match access.memory {
+            Memory::Global => {
+                let base = self.bases[access.field as usize];
+                self.push(local, access, base.checked_add_signed(access.offset), access.bytes);
+            }
+            // Each word of a thread lies beside that of its neighbour.
+            Memory::Local => {
+                let bytes = i64::from(access.bytes);
+                let words = access.offset.div_euclid(WORD)..=(access.offset + bytes - 1).div_euclid(WORD);
+                let base = self.bases[self.bases.len() - 1];
+                let warps = u64::from(self.machine.threads()).div_ceil(LANES);
+                let warp = self.place * warps + u64::from(local) / LANES;
+                let row =
+                    self.machine.local_bytes().div_ceil(WORD.unsigned_abs()) * LANES * WORD.unsigned_abs();
+                for word in words {
+                    let within = word.unsigned_abs() * LANES + u64::from(local) % LANES;
+                    let start = warp.checked_mul(row).and_then(|w| w.checked_add(base));
+                    let address = start.and_then(|s| s.checked_add(within * WORD.unsigned_abs()));
+                    self.push(local, access, address, access.bytes.min(4));
+                }
+            }
+            // These have caches of their own, or none.
+            Memory::Shared | Memory::Constant => {}
+        }
+    }
+
+    fn guess(&mut self, step: u32) {
+        let (count, line) = self.guessed;
+        let line = if count == 0 { self.machine.place(step).line } else { line };
+        self.guessed = (count + 1, line);
+    }
+
+    fn push(&mut self, local: u32, access: &Access, address: Option<u64>, bytes: u32) {
+        let Some(address) = address else {
+            self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
+            return;
+        };
+        let kind = match access.operation {
+            Operation::Load => TraceKind::Load,
+            Operation::Store => TraceKind::Store,
+            Operation::Atomic => TraceKind::Atomic,
+        };
+        let instruction = self.instruction(access.step);
+        // The n-th time of one thread goes with the n-th time of its neighbour.
+        let times = self.times.entry((local, access.step)).or_default();
+        let time = *times;
+        *times += 1;
+        let iteration = if time == 0 { 0 } else { self.tables.iteration(&[(0, time)]) };
+        let bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
+        let thread = self.first + local;
+        self.builder.push(TraceAccess { address, thread, instruction, iteration, bytes, kind });
+    }
+
+    fn instruction(&mut self, step: u32) -> u32 {
+        if let Some(&known) = self.instructions.get(&step) {
+            return known;
+        }
+        let place = self.machine.place(step);
+        let name = format!("{}:{}", place.function, place.instruction);
+        let made = self.tables.instruction(&name);
+        self.tables.place(made, place.line, 0);
+        self.instructions.insert(step, made);
+        made
+    }
+}

@@ -1,0 +1,206 @@
+//! `touches`, and traces of kernels in PTX, on the command line.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn wavecast(arguments: &[&str]) -> Output {
+    let root = env!("CARGO_MANIFEST_DIR");
+    Command::new(env!("CARGO_BIN_EXE_wavecast")).current_dir(root).args(arguments).output().unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = wavecast(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn stderr(arguments: &[&str]) -> String {
+    let output = wavecast(arguments);
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn lines(arguments: &[&str]) -> Vec<Value> {
+    stdout(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_document_says_what_a_thread_touches() {
+    let all = ["touches", "kernels/transpose-tiled.yaml", "--variant", "8 rows", "--at", "1,0,0:3,2,0"];
+    let lines = lines(&all);
+    // Four rows into the tile and four out of it.
+    assert_eq!(lines.len(), 16);
+    let first = json!({"block": [1, 0, 0], "thread": [3, 2, 0], "op": "load", "space": "global", "field": "idata",
+        "offset_bytes": (2 * 4096 + 32 + 3) * 4, "width": 4});
+    assert_eq!(lines[0], first);
+    let keys: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["block", "thread", "op", "space", "field", "offset_bytes", "width"]);
+    let second = json!({"block": [1, 0, 0], "thread": [3, 2, 0], "op": "store", "space": "shared", "field": "tile",
+        "offset_bytes": (2 * 33 + 3) * 4, "width": 4});
+    assert_eq!(lines[1], second);
+    assert_eq!(lines[15]["offset_bytes"], ((32 + 2 + 24) * 4096 + 3) * 4);
+}
+
+#[test]
+fn several_threads_come_one_after_the_other() {
+    let set = ["--set", "N=100", "--block", "64"];
+    let ask = |at: &[&str]| lines(&[&["touches", "kernels/stream-triad.yaml"], &set[..], at].concat());
+    let both = ask(&["--at", "0:5", "--at", "1,0,0:35,0,0", "--at", "1:36"]);
+    // The last one is behind the end.
+    assert_eq!(both.len(), 6);
+    assert_eq!((&both[0]["thread"], &both[3]["offset_bytes"]), (&json!([5, 0, 0]), &json!(99 * 8)));
+    let error =
+        stderr(&["touches", "kernels/stream-triad.yaml", "--set", "N=100", "--block", "64", "--at", "2:0"]);
+    assert!(error.contains("has no block [2, 0, 0]"), "{error}");
+    let error = stderr(&["touches", "kernels/transpose-tiled.yaml", "--at", "0:0"]);
+    assert!(error.contains("--variant"), "{error}");
+}
+
+const SAXPY: &[&str] = &[
+    "tests/ptx/nvrtc/saxpy.ptx",
+    "--grid",
+    "4",
+    "--block",
+    "256",
+    "--arg",
+    "0=1000",
+    "--arg",
+    "1=2.5",
+    "--arg",
+    "2=x:f32[1000]",
+    "--arg",
+    "saxpy_param_3=y",
+];
+
+#[test]
+fn an_entry_of_ptx_says_what_a_thread_touches() {
+    let lines = lines(&[&["touches"], SAXPY, &["--at", "1,0,0:7,0,0"]].concat());
+    let text = std::fs::read_to_string("tests/ptx/nvrtc/saxpy.ptx").unwrap();
+    let line = text.lines().position(|l| l.contains("ld.global.f32 \t%f2")).unwrap() + 1;
+    let first = json!({"block": [1, 0, 0], "thread": [7, 0, 0], "op": "load", "space": "global", "field": "x",
+        "offset_bytes": 263 * 4, "width": 4, "instruction": 14, "line": line});
+    assert_eq!(lines[0], first);
+    assert_eq!((lines.len(), &lines[2]["op"], &lines[2]["field"]), (3, &json!("store"), &json!("y")));
+    assert_eq!(stdout(&[&["touches"], SAXPY, &["--at", "3:255"]].concat()), "");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let file = "tests/ptx/nvrtc/saxpy.ptx";
+    let error = stderr(&["touches", file, "--block", "32", "--at", "0:0"]);
+    assert!(error.contains("--grid"), "{error}");
+    let error = stderr(&["touches", file, "--grid", "1", "--at", "0:0", "--arg", "0=1", "--arg", "1=1"]);
+    assert!(error.contains("--block"), "{error}");
+    let error = stderr(&["touches", file, "--grid", "1", "--block", "32", "--at", "0:0"]);
+    assert!(error.contains("saxpy_param_0"), "{error}");
+    let error = stderr(&["touches", file, "--grid", "1", "--block", "32", "--at", "0:0", "--arg", "n=1"]);
+    assert!(error.contains("no parameter `n`") && error.contains("0 saxpy_param_0"), "{error}");
+    let error = stderr(&["touches", file, "--entry", "axpy", "--grid", "1", "--block", "32", "--at", "0:0"]);
+    assert!(error.contains("no entry `axpy`") && error.contains("saxpy"), "{error}");
+}
+
+/// A file as `numpy.save` writes it, of integers of 4 bytes.
+fn saved(name: &str, values: impl Iterator<Item = i32>) -> PathBuf {
+    let values: Vec<i32> = values.collect();
+    let header = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({},), }}", values.len());
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    let path = std::env::temp_dir().join(format!("wavecast-{}-{name}.npy", std::process::id()));
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn a_sparse_product_has_a_trace() {
+    // Row r has r % 4 + 1 elements.
+    let starts = (0..101).scan(0, |at, r| Some(std::mem::replace(at, *at + r % 4 + 1)));
+    let (start, col) = (saved("start", starts), saved("col", (0..250).map(|k| k * 37 % 100)));
+    let (start, col) = (format!("start={}", start.display()), format!("col={}", col.display()));
+    let given = [
+        "tests/ptx/nvrtc/spmv_csr.ptx",
+        "--block",
+        "32",
+        "--grid",
+        "4",
+        "--arg",
+        "0=100",
+        "--arg",
+        "1=start",
+        "--arg",
+        "2=col",
+        "--arg",
+        "3=val:f64[250]",
+        "--arg",
+        "4=x:f64[100]",
+        "--arg",
+        "5=y:f64[100]",
+    ];
+    let data = ["--data", start.as_str(), "--data", col.as_str()];
+    let output = wavecast(&[&["trace", "synth"], &given[..], &data[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Everything was given.
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = String::from_utf8(output.stdout).unwrap();
+    let accesses = trace.lines().filter(|l| l.contains("spmv_csr:")).count();
+    // Two ends of each row, three loads for each element, and the result.
+    assert_eq!(accesses, 300 + 3 * 250, "{trace}");
+    let reuse = stdout(&[&["trace", "reuse"], &given[..], &data[..], &["--format", "json"]].concat());
+    let reuse: Value = serde_json::from_str(&reuse).unwrap();
+    assert!(reuse["requests"].as_u64().unwrap() > 100);
+    // Without the data, it says so.
+    let without = wavecast(&[&["trace", "synth"], &given[..]].concat());
+    assert!(String::from_utf8_lossy(&without.stderr).contains("--data"));
+    for path in [start, col] {
+        std::fs::remove_file(path.split_once('=').unwrap().1).unwrap();
+    }
+}
+
+#[test]
+fn a_wrong_array_is_refused() {
+    let path = std::env::temp_dir().join(format!("wavecast-{}-wrong.npy", std::process::id()));
+    std::fs::write(&path, "1 2 3").unwrap();
+    let data = format!("x={}", path.display());
+    let error = stderr(&[&["trace", "synth"], SAXPY, &["--data", &data]].concat());
+    assert!(error.contains("numpy.save"), "{error}");
+    std::fs::remove_file(path).unwrap();
+    let col = saved("other", 0..4);
+    let data = format!("z={}", col.display());
+    let error = stderr(&[&["trace", "synth"], SAXPY, &["--data", &data]].concat());
+    assert!(error.contains("no argument points to a field `z`"), "{error}");
+    std::fs::remove_file(col).unwrap();
+}
+
+#[test]
+fn a_reading_is_checked_by_running() {
+    let given = [
+        "read",
+        "tests/ptx/nvrtc/matmul_naive.ptx",
+        "--entry",
+        "matmul_naive",
+        "--block",
+        "16,16",
+        "--grid",
+        "3, 2",
+        "--arg",
+        "0=A:f32[600]",
+        "--arg",
+        "1=B:f32[1200]",
+        "--arg",
+        "2=C:f32[800]",
+        "--arg",
+        "3=20",
+        "--arg",
+        "4=40",
+        "--arg",
+        "5=30",
+        "--check",
+    ];
+    let output = wavecast(&given);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("checked: block 16x16x1") && said.contains("threads do the same"), "{said}");
+}

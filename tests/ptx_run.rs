@@ -1,0 +1,77 @@
+//! Running kernels in PTX: the kernels of tests/ptx, thread by thread.
+
+mod ptx_cases;
+
+use std::time::Instant;
+
+use ptx_cases::{Case, cases};
+use wavecast::ptx::run::{Event, Who};
+
+/// More than any of them takes.
+const STEPS: u64 = 20_000_000;
+
+/// How many accesses there are in some blocks of all launches, and how many of them rest on what is not known.
+fn accesses(case: &Case) -> (u64, u64) {
+    let (mut all, mut unsure) = (0, 0);
+    for launch in &case.launches {
+        let machine = case.machine(launch);
+        let mut run = machine.start(STEPS);
+        for block in launch.some_blocks() {
+            let done = run.block(block.into(), Who::All, &mut |_, event| match event {
+                Event::Access(access) => {
+                    all += 1;
+                    unsure += u64::from(!access.sure);
+                }
+                Event::Guess { .. } => unsure += 1,
+                _ => {}
+            });
+            done.unwrap_or_else(|e| panic!("{} {launch:?}: {e}", case.ptx));
+        }
+    }
+    (all, unsure)
+}
+
+#[test]
+fn all_kernels_run_and_say_what_needs_data() {
+    let mut needy = 0;
+    for case in cases() {
+        let (all, unsure) = accesses(&case);
+        assert!(all > 0, "{}", case.ptx);
+        let known = case.fields.iter().any(|f| f.data.is_some());
+        match case.expect.as_str() {
+            "affine" | "uneven" => assert_eq!(unsure, 0, "{}", case.ptx),
+            // Not all of them have data in the list.
+            _ if known => assert_eq!(unsure, 0, "{}", case.ptx),
+            _ => {}
+        }
+        if matches!(case.expect.as_str(), "data" | "guard") {
+            let mut without = case.clone();
+            without.fields.iter_mut().for_each(|f| f.data = None);
+            let (_, unsure) = accesses(&without);
+            assert!(unsure > 0, "{} does not need its data", case.ptx);
+            needy += 1;
+        }
+    }
+    assert!(needy >= 10);
+}
+
+/// The speed that traces of whole launches need.
+#[test]
+#[ignore = "means something in a release build only"]
+fn twenty_million_instructions_a_second() {
+    for name in ["nvrtc/matmul_registers", "nvrtc/nbody_tile", "nvrtc/spmv_csr", "nvrtc/stencil3d_radius4"] {
+        let case = cases().into_iter().find(|c| c.ptx == name).unwrap();
+        let machine = case.machine(&case.launches[0]);
+        let mut run = machine.start(u64::MAX);
+        let (started, mut accesses) = (Instant::now(), 0_u64);
+        let blocks = case.launches[0].some_blocks();
+        while run.steps() < 20_000_000 {
+            for &block in &blocks {
+                run.block(block.into(), Who::All, &mut |_, _| accesses += 1).unwrap();
+            }
+        }
+        let rate = run.steps() as f64 / started.elapsed().as_secs_f64() / 1e6;
+        println!("{name}: {rate:.0} million instructions a second, {accesses} accesses");
+        assert!(rate > 20.0, "{name}: {rate:.1}");
+    }
+}
