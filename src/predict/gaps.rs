@@ -60,7 +60,7 @@ impl Gap {
 /// Accesses in the code of a thread beyond which AMD's compilers were seen to lose: of the convolution of 15 x 15 on a
 /// Radeon Pro W6600, threads with one pixel (226 accesses) take 1.8 times the best time at the median, those with two to
 /// sixteen 6 to 38 times (measurements of `sets/conv15-w6600.yaml`).
-const MANY_ACCESSES: Times<PerThread> = Times::new(300.0);
+pub(super) const MANY_ACCESSES: Times<PerThread> = Times::new(300.0);
 
 /// Registers are given to threads in steps of so many.
 const REGISTER_STEP: i64 = 8;

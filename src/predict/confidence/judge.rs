@@ -9,6 +9,7 @@ use crate::device::Vendor;
 use crate::expr::{Coord, Form, Scale};
 use crate::kernel::{AccessKind, Kernel, Loop, Statement};
 use crate::predict::estimate::{Estimator, Model};
+use crate::predict::gaps::MANY_ACCESSES;
 use crate::predict::prediction::Summary;
 use crate::predict::time::Limiter;
 use crate::quantity::{Bytes, Seconds, Times};
@@ -125,7 +126,7 @@ impl Judge {
         }
         // Rates of arithmetic are each maker's own.
         if core && limiter != Limiter::Fp && !self.knows(ReasonKind::ForeignCore) {
-            found.push(if barriers { ReasonKind::ForeignTiles } else { ReasonKind::ForeignCore });
+            found.push(if p.path.written > MANY_ACCESSES { ReasonKind::UnrolledOnAmd } else { ReasonKind::ForeignCore });
         }
         if core && !self.knows(ReasonKind::Instructions) {
             found.push(ReasonKind::Instructions);

@@ -25,8 +25,8 @@ named! {
         LatencyDerived = "latency-not-measured",
         /// What an SM does beside arithmetic decides, by rules that were found on GPUs of another maker.
         ForeignCore = "core-of-other-maker",
-        /// The same of a kernel whose threads wait for each other.
-        ForeignTiles = "barriers-of-other-maker",
+        /// Much code is written out on a device of AMD (`gaps`).
+        UnrolledOnAmd = "amd-unrolled",
         /// What an SM or the L2 does decides, and the clock is that of the device file.
         ClockAssumed = "clock-assumed",
         /// Arithmetic decides.
@@ -140,7 +140,7 @@ impl fmt::Display for Reason {
             ReasonKind::BandwidthDerived => f.write_str("memory bandwidth from the device file"),
             ReasonKind::LatencyDerived => f.write_str("latency from the device file"),
             ReasonKind::ForeignCore => f.write_str("waits and instructions by rules of another maker's GPUs"),
-            ReasonKind::ForeignTiles => f.write_str("tiles and barriers by rules of another maker's GPUs"),
+            ReasonKind::UnrolledOnAmd => f.write_str("long unrolled code, of which AMD's compilers make slow programs"),
             ReasonKind::ClockAssumed => f.write_str("clock of the device file, not of the run"),
             ReasonKind::Fp => f.write_str("limited by arithmetic"),
             ReasonKind::L1 => f.write_str("limited by the L1 pipe"),
