@@ -1,6 +1,7 @@
 //! What was read from PTX: `wavecast read`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -171,10 +172,10 @@ impl Answer for ReadingDocument {
         let mut out = format!("{}: these accesses could not be read\n", self.entry);
         for access in self.accesses.iter().filter(|a| a.status == "refused") {
             let why = access.why.as_deref().unwrap_or("the reason is not known");
-            out += &format!("  line {}: {} in {} memory: {why}\n", access.line, access.op, access.space);
+            let _ = writeln!(out, "  line {}: {} in {} memory: {why}", access.line, access.op, access.space);
         }
         let read = self.accesses.iter().filter(|a| a.status != "refused").count();
-        out += &format!("{read} other accesses could; --format json lists all\n");
+        let _ = writeln!(out, "{read} other accesses could; --format json lists all");
         out
     }
 
@@ -265,17 +266,18 @@ impl Answer for EntriesDocument {
     fn text(&self, _: View) -> String {
         let mut out = format!("compiled for {}\n", self.target.join(", "));
         for entry in &self.entries {
-            out += &format!("\n{}\n", entry.name);
+            let _ = writeln!(out, "\n{}", entry.name);
             for p in &entry.parameters {
-                out += &format!("  {} {} {}\n", p.number, p.ty, p.name);
+                let _ = writeln!(out, "  {} {} {}", p.number, p.ty, p.name);
             }
             if let Some([x, y, z]) = entry.required_block {
-                out += &format!("  blocks of {x} x {y} x {z} only\n");
+                let _ = writeln!(out, "  blocks of {x} x {y} x {z} only");
             }
             if let Some([x, y, z]) = entry.largest_block {
-                out += &format!("  blocks of {x} x {y} x {z} at most\n");
+                let _ = writeln!(out, "  blocks of {x} x {y} x {z} at most");
             }
-            out += &format!("  {} instructions, {} B of shared memory\n", entry.instructions, entry.shared);
+            let _ =
+                writeln!(out, "  {} instructions, {} B of shared memory", entry.instructions, entry.shared);
         }
         out + "\nread one with --entry NAME, and --arg NUMBER=VALUE for its sizes\n"
     }

@@ -93,7 +93,8 @@ pub(in crate::ptx) fn combine(launches: &[Launch], texts: &[String]) -> Option<S
             let formula = formula(launches, &numbers)?;
             // Products stand in products, but a quotient takes what follows as one.
             let divides = text.ends_with('/') && formula.contains('*');
-            out += &if divides { format!("({formula})") } else { formula };
+            let formula = if divides { ["(", &formula, ")"].concat() } else { formula };
+            out.push_str(&formula);
         }
     }
     Some(out)

@@ -30,9 +30,9 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
         let mut pick =
             |most: i64| i64::try_from(random.remainder(most.max(1).cast_unsigned().into())).unwrap_or(0);
         let mut at = Point::default();
-        for d in 0..3 {
+        for (d, size) in domain.into_iter().enumerate() {
             // Threads outside of the domain do nothing.
-            let thread = pick(domain[d].unwrap_or(launch.block[d] * launch.grid[d]));
+            let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
             (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
         }
         count(reader, events, &mut at, share, &mut sum);

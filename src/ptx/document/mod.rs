@@ -1,5 +1,6 @@
 //! From what a kernel was read as to a kernel document.
 
+mod choose;
 mod combine;
 mod fields;
 mod mix;

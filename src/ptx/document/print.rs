@@ -36,20 +36,20 @@ impl Printer<'_> {
             }
             // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
             let always = matches!(self.algebra.atom(*atom), Atom::Ctaid(_));
-            self.term(&mut text, &self.atom(*atom)?, times / step, always)?;
+            Self::term(&mut text, &self.atom(*atom)?, times / step, always)?;
         }
         if p.constant != 0 || text.is_empty() {
             let constant = i64::try_from(p.constant).ok()?;
             match (text.is_empty(), constant < 0) {
                 (true, _) => text = constant.to_string(),
-                (false, true) => text += &format!(" - {}", constant.unsigned_abs()),
-                (false, false) => text += &format!(" + {constant}"),
+                (false, true) => text.push_str(&[" - ", &constant.unsigned_abs().to_string()].concat()),
+                (false, false) => text.push_str(&[" + ", &constant.to_string()].concat()),
             }
         }
         Some(text)
     }
 
-    fn term(&self, text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
+    fn term(text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
         let times = i64::try_from(times).ok()?;
         let size = times.unsigned_abs();
         let product = if size == 1 && !always { atom.to_owned() } else { format!("{size}*{atom}") };

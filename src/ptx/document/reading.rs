@@ -1,5 +1,7 @@
 //! All that was understood of a kernel for one launch.
 
+use std::fmt::Write as _;
+
 use rustc_hash::FxHashMap;
 
 use super::fields::{Field, fields};
@@ -252,10 +254,10 @@ fn lay_out(
                     fields.iter().find(|f| Some(&f.name) == access.field.as_ref()).map_or(0, |f| f.element);
                 let mut keys = String::new();
                 if element != access.width {
-                    keys += &format!(", width: {}", access.width);
+                    let _ = write!(keys, ", width: {}", access.width);
                 }
                 if let Some(when) = &access.when {
-                    keys += &format!(", when: \"{when}\"");
+                    let _ = write!(keys, ", when: \"{when}\"");
                 }
                 let line = line(access.instruction);
                 out.push(if keys.is_empty() {

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::choose::chosen;
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
 use crate::ptx::syntax::Space;
@@ -121,64 +122,6 @@ fn translate(
     out
 }
 
-/// What is done where a choice is made in this way.
-fn chosen(reader: &mut Reader<'_>, event: &Event, id: AtomId, value: &Poly, when: &Cond) -> Option<Event> {
-    match event {
-        Event::Sync | Event::Work(..) => Some(event.clone()),
-        Event::Access(access) => {
-            let mut access = access.clone();
-            let cond = Cond::and(access.cond.clone(), when.clone());
-            // Formulas become simpler where the choice is known, but only there.
-            reader.know_within(&cond, &[]);
-            let mut with = FxHashMap::from_iter([(id, value.clone())]);
-            if let Ok((base, offset)) = &access.place {
-                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
-            }
-            access.cond = cond;
-            if access.cond == Cond::False { None } else { Some(Event::Access(access)) }
-        }
-        Event::Loop { instruction, counter, last, early, body } => {
-            reader.know_within(when, &[]);
-            let mut with = FxHashMap::from_iter([(id, value.clone())]);
-            let last = match last {
-                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
-                Err(why) => Err(*why),
-            };
-            // Counters have names and steps of their own.
-            let own = reader.algebra.counter(reader.algebra.range(*counter));
-            let body = body.iter().filter_map(|e| chosen(reader, e, id, value, when));
-            let body: Vec<Event> = body.collect();
-            let body = body.iter().filter_map(|e| renamed(reader, e, *counter, own)).collect();
-            Some(Event::Loop { instruction: *instruction, counter: own, last, early: *early, body })
-        }
-    }
-}
-
-/// The same with another loop counter.
-fn renamed(reader: &mut Reader<'_>, event: &Event, from: AtomId, to: AtomId) -> Option<Event> {
-    reader.know_within(&Cond::True, &[]);
-    let mut with = FxHashMap::from_iter([(from, Poly::atom(to))]);
-    match event {
-        Event::Sync | Event::Work(..) => Some(event.clone()),
-        Event::Access(access) => {
-            let mut access = access.clone();
-            if let Ok((base, offset)) = &access.place {
-                access.place = Ok((*base, reader.algebra.replace(offset, &mut with)?));
-            }
-            access.cond = reader.algebra.replace_in_cond(&access.cond, &mut with)?;
-            Some(Event::Access(access))
-        }
-        Event::Loop { instruction, counter, last, early, body } => {
-            let last = match last {
-                Ok(last) => Ok(reader.algebra.replace(last, &mut with)?),
-                Err(why) => Err(*why),
-            };
-            let body = body.iter().filter_map(|e| renamed(reader, e, from, to)).collect();
-            Some(Event::Loop { instruction: *instruction, counter: *counter, last, early: *early, body })
-        }
-    }
-}
-
 /// Choices that bounds of loops inside each other may make.
 const CHOICES: usize = 4;
 
@@ -253,12 +196,11 @@ fn known(reader: &mut Reader<'_>, cond: &Cond, instruction: usize, data: &mut Op
             continue;
         }
         let part = spelled(reader, part, 0);
-        match part {
-            Some(part) => sum = Cond::and(sum, part),
-            None => {
-                let why = reader.note(instruction, Cause::Formula, None);
-                *data = data.or(Some(why));
-            }
+        if let Some(part) = part {
+            sum = Cond::and(sum, part);
+        } else {
+            let why = reader.note(instruction, Cause::Formula, None);
+            *data = data.or(Some(why));
         }
     }
     sum
