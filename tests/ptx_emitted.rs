@@ -81,12 +81,12 @@ fn emitted_programs_access_what_their_documents_say() {
         let mut fields = Vec::new();
         let arguments: Vec<Argument> = list(case.get("args").unwrap())
             .iter()
-            .map(|given| match given.parse() {
-                Ok(value) => Argument::Integer(value),
-                Err(_) => {
-                    fields.push(Field::new(given));
-                    Argument::Pointer { field: fields.len() - 1, offset: 0 }
+            .map(|given| {
+                if let Ok(value) = given.parse() {
+                    return Argument::Integer(value);
                 }
+                fields.push(Field::new(given));
+                Argument::Pointer { field: fields.len() - 1, offset: 0 }
             })
             .collect();
         let sizes = Sizes { block: launch.sizes().block, grid: launch.sizes().grid, shared: 65536 };

@@ -136,7 +136,7 @@ impl Making<'_> {
             Event::Access(access) => self.access(local, &access),
             Event::Guess { step } => self.guess(step),
             Event::Barrier => {
-                self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0))
+                self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0));
             }
         }
     }

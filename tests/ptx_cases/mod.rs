@@ -120,19 +120,16 @@ fn case(node: &Node) -> Case {
         expect: text(get("expect").unwrap()),
     };
     for (number, given) in list(get("args").unwrap()).iter().enumerate() {
-        let made = match &given.value {
-            Value::List(parts) => {
-                for part in parts {
-                    let part = text(part);
-                    let words: Vec<&str> = part.split(' ').collect();
-                    case.given.push(format!("{number}+{}={}", words[0], words[words.len() - 1]));
-                }
-                Argument::Parts(parts.iter().map(|p| part(&mut case, &text(p))).collect())
+        let made = if let Value::List(parts) = &given.value {
+            for part in parts {
+                let part = text(part);
+                let words: Vec<&str> = part.split(' ').collect();
+                case.given.push(format!("{number}+{}={}", words[0], words[words.len() - 1]));
             }
-            _ => {
-                case.given.push(format!("{number}={}", text(given)));
-                argument(&mut case, &text(given))
-            }
+            Argument::Parts(parts.iter().map(|p| part(&mut case, &text(p))).collect())
+        } else {
+            case.given.push(format!("{number}={}", text(given)));
+            argument(&mut case, &text(given))
         };
         case.arguments.push(made);
     }
@@ -156,12 +153,12 @@ pub fn size(ty: &str) -> u64 {
 fn data(ty: &str, bytes: u64, rule: &[i64]) -> Vec<u8> {
     let size = size(ty);
     let value = |i: i64| (rule[0] * i + rule[1]) % rule[2];
-    let element = |i: u64| match ty {
-        "f32" => (value(i as i64) as f32).to_le_bytes().to_vec(),
-        "f64" => (value(i as i64) as f64).to_le_bytes().to_vec(),
-        _ => value(i as i64).to_le_bytes()[..size as usize].to_vec(),
+    let element = |i: i64| match ty {
+        "f32" => (value(i) as f32).to_le_bytes().to_vec(),
+        "f64" => (value(i) as f64).to_le_bytes().to_vec(),
+        _ => value(i).to_le_bytes()[..usize::try_from(size).unwrap()].to_vec(),
     };
-    (0..bytes / size).flat_map(element).collect()
+    (0..i64::try_from(bytes / size).unwrap()).flat_map(element).collect()
 }
 
 fn part(case: &mut Case, text: &str) -> (u32, u32, Argument) {

@@ -260,8 +260,12 @@ impl Kind {
             | Kind::Copy { .. }
             | Kind::Rows { .. }
             | Kind::Branch { .. }
-            | Kind::Table { .. } => true,
-            Kind::Call { .. } | Kind::Return | Kind::Exit | Kind::Barrier { .. } | Kind::Trap => true,
+            | Kind::Table { .. }
+            | Kind::Call { .. }
+            | Kind::Return
+            | Kind::Exit
+            | Kind::Barrier { .. }
+            | Kind::Trap => true,
             _ => false,
         }
     }
