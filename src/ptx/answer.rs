@@ -296,7 +296,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         block: reading.launch.block,
         grid: reading.launch.grid,
         registers,
-        instructions: reading.mix.classes.iter().map(|(name, n)| (*name, Count(*n))).collect(),
+        instructions: reading.mix.by_class().map(|(name, n)| (name, Count(n))).collect(),
         document,
     }
 }

@@ -15,9 +15,16 @@ const ITERATIONS: i128 = 4;
 #[derive(Debug, Clone, Default)]
 pub(in crate::ptx) struct Mix {
     /// Instructions by the words of `work.instructions`.
-    pub classes: BTreeMap<&'static str, f64>,
+    pub(super) classes: BTreeMap<&'static str, f64>,
     /// Flops by bits: 16, 32 and 64.
-    pub flops: BTreeMap<u32, f64>,
+    pub(super) flops: BTreeMap<u32, f64>,
+}
+
+impl Mix {
+    /// Instructions by class.
+    pub fn by_class(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.classes.iter().map(|(name, n)| (*name, *n))
+    }
 }
 
 /// Counts what threads do.

@@ -13,7 +13,11 @@ pub(in crate::ptx) fn because(reader: &Reader<'_>, why: WhyId) -> String {
     while let Some(id) = at.filter(|_| links.len() < LINKS) {
         let why = &reader.whys[id.0 as usize];
         let line = reader.function.instructions.get(why.instruction).map_or(0, |i| i.line);
-        let name = reader.function.instructions.get(why.instruction).map_or(String::new(), |i| i.full_name());
+        let name = reader
+            .function
+            .instructions
+            .get(why.instruction)
+            .map_or(String::new(), crate::ptx::syntax::Instruction::full_name);
         let text = match &why.cause {
             Cause::Memory => format!("`{name}` in line {line} reads it from memory"),
             Cause::Float => format!("`{name}` in line {line} has to do with fractions"),

@@ -66,28 +66,22 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let registers =
         frame.registers.unwrap_or_else(|| readings.iter().map(|r| r.registers).max().unwrap_or(32));
     let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
-    match (together, grid.is_some() || domain.follows) {
-        (Some(body), true) => {
-            out += &tidy(&body);
-            out += &work(readings, &domain);
-            let blocks: Vec<String> = launches.iter().map(shape).collect();
-            let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
-            let _ =
-                writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}", blocks.join(", "));
-        }
-        _ => {
-            out += "variants:\n";
-            for (part, reading) in parts.iter().zip(readings) {
-                let l = &reading.launch;
-                let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
-                for line in
-                    tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines())
-                {
-                    let _ = writeln!(out, "    {line}");
-                }
-                let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };
-                let _ = writeln!(out, "    launch: {{block: [{}]{grid}, registers: {registers}}}", shape(l));
+    if let Some(body) = together.filter(|_| grid.is_some() || domain.follows) {
+        out += &tidy(&body);
+        out += &work(readings, &domain);
+        let blocks: Vec<String> = launches.iter().map(shape).collect();
+        let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
+        let _ = writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}", blocks.join(", "));
+    } else {
+        out += "variants:\n";
+        for (part, reading) in parts.iter().zip(readings) {
+            let l = &reading.launch;
+            let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
+            for line in tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines()) {
+                let _ = writeln!(out, "    {line}");
             }
+            let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };
+            let _ = writeln!(out, "    launch: {{block: [{}]{grid}, registers: {registers}}}", shape(l));
         }
     }
     out

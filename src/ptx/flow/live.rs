@@ -76,7 +76,9 @@ fn registers(operand: &Operand, into: &mut Vec<RegisterId>) {
             into.push(*id);
         }
         Operand::Vector(all) | Operand::List(all) | Operand::Brackets(all) => {
-            all.iter().for_each(|o| registers(o, into));
+            for operand in all {
+                registers(operand, into);
+            }
         }
         Operand::Pair(a, b) => {
             registers(a, into);
@@ -113,11 +115,17 @@ fn reads(instruction: &Instruction) -> Vec<RegisterId> {
 fn step(instruction: &Instruction, live: &mut RegisterSet) {
     // A guarded instruction may leave what was there.
     if instruction.guard.is_none() {
-        writes(instruction).into_iter().for_each(|id| live.remove(id));
+        for id in writes(instruction) {
+            live.remove(id);
+        }
     }
-    reads(instruction).into_iter().for_each(|id| live.insert(id));
+    for id in reads(instruction) {
+        live.insert(id);
+    }
     if instruction.guard.is_some() {
-        writes(instruction).into_iter().for_each(|id| live.insert(id));
+        for id in writes(instruction) {
+            live.insert(id);
+        }
     }
 }
 

@@ -38,23 +38,23 @@ pub(super) fn arithmetic(
     if ty.bits > 64 || ["cc", "sat"].iter().any(|m| instruction.has(m)) {
         return Outcome::NoFormula;
     }
-    match number(algebra, instruction, &types, args, bits).and_then(|p| reduced(&p, bits)) {
+    match number(algebra, instruction, &types, args, bits).map(|p| reduced(&p, bits)) {
         Some(p) => Outcome::Number(p),
         None => Outcome::NoFormula,
     }
 }
 
 /// Multiples beyond the register's size mean nothing: the same bits with small numbers.
-fn reduced(p: &Poly, bits: u32) -> Option<Poly> {
+fn reduced(p: &Poly, bits: u32) -> Poly {
     let size = 1_i128 << bits;
     let small = |n: i128| {
         if n.abs() < size { n } else { (n + size / 2).rem_euclid(size) - size / 2 }
     };
     if p.constant.abs() < size && p.terms.iter().all(|t| t.1.abs() < size) {
-        return Some(p.clone());
+        return p.clone();
     }
     let terms = p.terms.iter().map(|t| (t.0, small(t.1))).filter(|t| t.1 != 0).collect();
-    Some(Poly { constant: small(p.constant), terms })
+    Poly { constant: small(p.constant), terms }
 }
 
 fn number(

@@ -188,7 +188,8 @@ impl Algebra {
             let end = self.replace(side, &mut with)?;
             let (above, below) = (end.add_number(half)?, end.scale(-1)?.add_number(size - half - 1)?);
             let far = self.mentions(&end, &|atom| matches!(atom, Atom::Base(_, false)));
-            if !far && !(self.proves(&above) && self.proves(&below)) {
+            let fits = far || (self.proves(&above) && self.proves(&below));
+            if !fits {
                 return None;
             }
         }

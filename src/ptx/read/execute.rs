@@ -125,7 +125,7 @@ impl Reader<'_> {
                 return Value::Truth(self.logic(i, instruction, operands, state));
             }
             "ld" | "ldu" | "atom" => {
-                let address = operands.first().and_then(|o| self.address_reason(o, state));
+                let address = operands.first().and_then(|o| Self::address_reason(o, state));
                 return self.unknown(i, Cause::Memory, address);
             }
             _ => {}
@@ -174,7 +174,7 @@ impl Reader<'_> {
                 None if at == 0 => (name.clone(), 0),
                 None => (format!("{name}_{at}"), 0),
             };
-            let base = self.base(super::reader::BaseKind::Param(name, number));
+            let base = self.base(&super::reader::BaseKind::Param(name, number));
             return base
                 .add_number(offset.into())
                 .map_or_else(|| self.unknown(i, Cause::Formula, None), Value::Int);

@@ -23,13 +23,13 @@ impl Reader<'_> {
     pub(super) fn run_loop(
         &mut self,
         l: usize,
-        state: State,
+        state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) -> Result<Exits, Stop> {
         let around = self.around.clone();
         let recording = std::mem::replace(&mut self.recording, false);
-        let header = self.header(l, &state, cond)?;
+        let header = self.header(l, state, cond)?;
         self.recording = recording;
         let instruction = self.first_instruction(self.loops.all[l].header);
         let told = self.told(l);
@@ -43,14 +43,14 @@ impl Reader<'_> {
                 && solved.as_ref().is_ok_and(|p| p.number().is_some_and(|n| n < UNROLLED as i128));
         if irregular && told.is_none() {
             let before = events.len();
-            if let Some(exits) = self.unroll(l, &state, cond, events)? {
+            if let Some(exits) = self.unroll(l, state, cond, events)? {
                 return Ok(exits);
             }
             events.truncate(before);
         }
         let exits = match solved {
-            Ok(last) => self.counted(l, &header, &state, cond, &last, instruction, events)?,
-            Err(why) => self.uncounted(l, &header, &state, cond, why, instruction, events)?,
+            Ok(last) => self.counted(l, &header, state, cond, &last, instruction, events)?,
+            Err(why) => self.uncounted(l, &header, state, cond, why, instruction, events)?,
         };
         self.around = around;
         self.know(cond);
@@ -277,7 +277,7 @@ impl Reader<'_> {
             }
             exits.extend(walked.exits);
             let Some(all) = walked.latches.iter().map(|e| e.cond.clone()).reduce(Cond::or) else {
-                return Ok(Some(self.meeting(exits)));
+                return Ok(Some(self.meeting(&exits)));
             };
             let state = self.join(header, &walked.latches, &all);
             edge = Edge { from: header, state, cond: all, jump: Cond::True };
@@ -286,7 +286,7 @@ impl Reader<'_> {
     }
 
     /// Ways to the same block as one.
-    fn meeting(&mut self, exits: Exits) -> Exits {
+    fn meeting(&mut self, exits: &[(usize, Edge)]) -> Exits {
         let mut targets: Vec<usize> = exits.iter().map(|e| e.0).collect();
         targets.sort_unstable();
         targets.dedup();

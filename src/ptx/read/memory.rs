@@ -85,11 +85,11 @@ impl Reader<'_> {
                 events,
             ),
             "cp" if instruction.has("async") && !instruction.has("bulk") => {
-                self.copy(i, instruction, state, cond, events)
+                self.copy(i, instruction, state, cond, events);
             }
             "ldmatrix" | "stmatrix" => self.matrix(i, instruction, state, cond, events),
             "bar" | "barrier" if !instruction.has("warp") && !instruction.has("arrive") => {
-                events.push(Event::Sync)
+                events.push(Event::Sync);
             }
             "call" => self.call(i, instruction, cond, events),
             "tex" | "tld4" | "suld" | "sust" | "sured" => {
@@ -265,7 +265,7 @@ impl Reader<'_> {
     }
 
     /// Why the address of a load is not known, for the reason why its value is not.
-    pub(super) fn address_reason(&self, operand: &Operand, state: &State) -> Option<WhyId> {
+    pub(super) fn address_reason(operand: &Operand, state: &State) -> Option<WhyId> {
         match operand {
             Operand::Address(Base::Register(id), _) => match state.get(*id) {
                 Value::Unknown(why) => Some(*why),
@@ -385,5 +385,5 @@ fn width(instruction: &Instruction, operand: usize) -> u64 {
         Some(Operand::Vector(all)) => all.len() as u64,
         _ => 1,
     };
-    instruction.ty().map_or(0, |ty| ty.bytes()) * components
+    instruction.ty().map_or(0, crate::ptx::syntax::Type::bytes) * components
 }

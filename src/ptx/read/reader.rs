@@ -140,8 +140,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The atom of an array.
-    pub(super) fn base(&mut self, kind: BaseKind) -> Poly {
-        let same = |b: &BaseKind| match (b, &kind) {
+    pub(super) fn base(&mut self, kind: &BaseKind) -> Poly {
+        let same = |b: &BaseKind| match (b, kind) {
             (BaseKind::Param(a, _), BaseKind::Param(b, _)) => a == b,
             (a, b) => a == b,
         };
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
     pub(super) fn variable(&mut self, name: &str) -> Option<Poly> {
         let variable = self.function.variable(name).or_else(|| self.module.variable(name))?;
         let space = variable.space;
-        Some(self.base(BaseKind::Variable(space, name.to_owned())))
+        Some(self.base(&BaseKind::Variable(space, name.to_owned())))
     }
 
     /// What is known where this condition holds.

@@ -48,7 +48,7 @@ impl Reader<'_> {
             conds.insert(node, cond.clone());
             let inner = self.inner_loop(node, region);
             let out = match inner {
-                Some(inner) => self.run_loop(inner, state, &cond, &mut walked.events)?,
+                Some(inner) => self.run_loop(inner, &state, &cond, &mut walked.events)?,
                 None => self.run_block(node, state, &cond, &mut walked.events)?,
             };
             for (target, edge) in out {

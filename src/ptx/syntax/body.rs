@@ -167,13 +167,13 @@ fn instruction<'a>(cursor: &mut Cursor<'a>, body: &mut Body<'a>) -> Parsed<Instr
 fn guard(cursor: &mut Cursor<'_>, body: &mut Body<'_>) -> Parsed<Guard> {
     let negated = cursor.take(b'!');
     let (name, span) = cursor.word("a predicate")?;
-    match body.scopes.register(name) {
-        Some(register) => Ok(Guard { register, negated }),
-        None => {
-            let message = format!("there is no register `{}` here", crate::text::shorten(name));
-            Err(Diagnostic::error("ptx-register", span, message).help("is the file whole? Compile it again"))
-        }
-    }
+    let Some(register) = body.scopes.register(name) else {
+        let message = format!("there is no register `{}` here", crate::text::shorten(name));
+        return Err(
+            Diagnostic::error("ptx-register", span, message).help("is the file whole? Compile it again")
+        );
+    };
+    Ok(Guard { register, negated })
 }
 
 /// An operand; one in no form that is known is kept as text, if it ends where an operand may.

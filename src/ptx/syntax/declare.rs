@@ -216,11 +216,11 @@ pub(super) fn params(cursor: &mut Cursor<'_>) -> Parsed<Vec<Param>> {
 /// A number for each of the three dimensions, 1 where there is none.
 pub(super) fn block(cursor: &mut Cursor<'_>) -> Parsed<[u32; 3]> {
     let mut sizes = [1; 3];
-    for i in 0..3 {
+    for (i, size) in sizes.iter_mut().enumerate() {
         if i > 0 && !cursor.take(b',') {
             break;
         }
-        sizes[i] = cursor.small("a number of threads")?;
+        *size = cursor.small("a number of threads")?;
     }
     Ok(sizes)
 }

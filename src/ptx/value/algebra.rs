@@ -2,14 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bounds::Interval;
 use super::cond::Cond;
-use super::poly::Poly;
+use super::poly::{AtomId, Interval, Poly};
 use crate::ptx::syntax::RegisterId;
-
-/// Number of an atom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::ptx) struct AtomId(u32);
 
 /// What is no sum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,10 +1,7 @@
 //! How large and how small formulas can be, and proofs that they are not negative.
 
 use super::algebra::{Algebra, Atom};
-use super::poly::Poly;
-
-/// Least and largest value.
-pub(in crate::ptx) type Interval = (i128, i128);
+use super::poly::{Interval, Poly};
 
 /// Beyond it, nothing is known.
 const FAR: i128 = 1 << 120;
@@ -32,9 +29,8 @@ impl Algebra {
             Atom::Tid(d) => (0, i128::from(self.launch.block[*d]) - 1),
             Atom::Ctaid(d) => (0, i128::from(self.launch.grid[*d]) - 1),
             Atom::Counter(n) => (0, self.last(*n).1.max(0)),
-            Atom::Phi(..) => (-FAR, FAR),
             Atom::Base(_, true) => (0, 1 << 24),
-            Atom::Base(_, false) => (-FAR, FAR),
+            Atom::Phi(..) | Atom::Base(_, false) => (-FAR, FAR),
             Atom::Div(p, n) => {
                 let (low, high) = self.interval(p);
                 (low.div_euclid(*n), high.div_euclid(*n))

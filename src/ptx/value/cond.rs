@@ -86,6 +86,7 @@ impl Cond {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "conditions are made on the spot")]
     pub fn and(a: Cond, b: Cond) -> Cond {
         if a == Cond::False || b == Cond::False {
             return Cond::False;

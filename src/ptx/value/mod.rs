@@ -14,7 +14,7 @@ mod integer;
 mod poly;
 mod replace;
 
-pub(super) use algebra::{Algebra, Atom, AtomId, Launch};
+pub(super) use algebra::{Algebra, Atom, Launch};
 pub(super) use cond::{Cond, Raw, Rel, WhyId};
 pub(super) use evaluate::Point;
-pub(super) use poly::{Poly, gcd};
+pub(super) use poly::{AtomId, Poly, gcd};

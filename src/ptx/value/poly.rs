@@ -1,9 +1,14 @@
 //! Sums of atoms times numbers.
 
-use super::algebra::AtomId;
-
 /// Largest number in a formula: far beyond 64 bits, far from where sums of them overflow.
 const LARGEST: u128 = 1 << 110;
+
+/// Number of an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::ptx) struct AtomId(pub(super) u32);
+
+/// Least and largest value.
+pub(in crate::ptx) type Interval = (i128, i128);
 
 /// A constant plus multiples of atoms, in the order of the atoms, none of them zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::algebra::{Algebra, Atom, AtomId};
+use super::algebra::{Algebra, Atom};
 use super::cond::{Cond, Raw};
-use super::poly::Poly;
+use super::poly::{AtomId, Poly};
 
 impl Algebra {
     /// The formula with other formulas in the place of atoms; everything is made simple again with what is known here.
