@@ -106,6 +106,10 @@ fn document_of_ptx(path: &str, ptx: &PtxArguments, limits: Limits) -> Result<Str
     let compiled = Compiled::new(&name, &text)?;
     let entry = ptx.given.entry.as_deref();
     let read = compiled.read(entry, &ptx.given.given(&ptx.read_block))?;
+    for access in read.accesses.iter().filter(|a| a.status == "data").take(5) {
+        let why = access.why.as_deref().unwrap_or("data decide whether it is done");
+        super::progress::say(&format!("warning: {path}:{}: {why}", access.line));
+    }
     read.document.clone().ok_or_else(|| {
         let refused = read.accesses.iter().filter(|a| a.status == "refused");
         let lines = refused.take(10).map(|a| format!("line {}: {}", a.line, a.why.as_deref().unwrap_or("?")));
