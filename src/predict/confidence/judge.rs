@@ -126,7 +126,11 @@ impl Judge {
         }
         // Rates of arithmetic are each maker's own.
         if core && limiter != Limiter::Fp && !self.knows(ReasonKind::ForeignCore) {
-            found.push(if p.path.written > MANY_ACCESSES { ReasonKind::UnrolledOnAmd } else { ReasonKind::ForeignCore });
+            found.push(if p.path.written > MANY_ACCESSES {
+                ReasonKind::UnrolledOnAmd
+            } else {
+                ReasonKind::ForeignCore
+            });
         }
         if core && !self.knows(ReasonKind::Instructions) {
             found.push(ReasonKind::Instructions);

@@ -140,7 +140,9 @@ impl fmt::Display for Reason {
             ReasonKind::BandwidthDerived => f.write_str("memory bandwidth from the device file"),
             ReasonKind::LatencyDerived => f.write_str("latency from the device file"),
             ReasonKind::ForeignCore => f.write_str("waits and instructions by rules of another maker's GPUs"),
-            ReasonKind::UnrolledOnAmd => f.write_str("long unrolled code, of which AMD's compilers make slow programs"),
+            ReasonKind::UnrolledOnAmd => {
+                f.write_str("long unrolled code, of which AMD's compilers make slow programs")
+            }
             ReasonKind::ClockAssumed => f.write_str("clock of the device file, not of the run"),
             ReasonKind::Fp => f.write_str("limited by arithmetic"),
             ReasonKind::L1 => f.write_str("limited by the L1 pipe"),
