@@ -329,8 +329,8 @@ fn what_is_missing_in_a_set_file_is_written_out() {
         ("launch", "launch: {block: [block_x, block_y], registers: registers}"),
         ("measured", "measured: {\"time [ms]\": time_ms}"),
     ] {
-        let without: String =
-            set.lines().filter(|l| !l.starts_with(&format!("{key}:"))).map(|l| format!("{l}\n")).collect();
+        let others: Vec<&str> = set.lines().filter(|l| !l.starts_with(&format!("{key}:"))).collect();
+        let without = others.join("\n") + "\n";
         let told = SetFile::read("a.yaml", &without).unwrap_err().to_string();
         assert!(told.contains(&format!("needs the key `{key}`")), "{told}");
         assert!(told.contains(example) && !told.contains("docs/"), "{told}");

@@ -45,7 +45,7 @@ impl Library for Files {
         let set = subject.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         // A few rows take more steps than one would wait for while ranking.
         let limits = Limits { steps: 4_000_000_000, ..Limits::default() };
-        let kernels = load(&path, &text, &Options { set, limits, ..Options::default() })?.kernels;
+        let kernels = load(&path, &text, &Options { set, limits })?.kernels;
         let meant = |kernel: &Kernel| subject.variant.is_none() || *kernel.variant() == subject.variant;
         kernels.into_iter().find(meant).ok_or_else(|| missing(format!("{path} has no such variant")))
     }

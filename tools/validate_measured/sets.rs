@@ -58,7 +58,7 @@ impl Library for Shipped {
         let set = subject.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         // A few rows take more steps than one would wait for while ranking.
         let limits = Limits { steps: 4_000_000_000, ..Limits::default() };
-        let options = Options { set, limits, ..Options::default() };
+        let options = Options { set, limits };
         let all = load(&path.display().to_string(), &self.text(&path)?, &options)?.kernels;
         let mut meant =
             all.into_iter().filter(|k| subject.variant.is_none() || *k.variant() == subject.variant);

@@ -80,8 +80,11 @@ impl Parameter {
     /// How far its logarithm may move in a fit to so many devices. The launch is no number of the device alone: it
     /// depends on how times were taken.
     fn width(self, devices: usize) -> f64 {
-        let of_device = ["dram_one_way", "thread_cycles"].contains(&self.known.name);
-        if of_device && devices > 1 { OF_DEVICE } else { 3.0 * PRIOR }
+        match self.known.name {
+            "dram_one_way" | "thread_cycles" if devices > 1 => OF_DEVICE,
+            "launch_seconds" => OF_LAUNCH,
+            _ => 3.0 * PRIOR,
+        }
     }
 
     fn set(self, fits: &mut [Fit], value: f64) {
@@ -101,6 +104,8 @@ const PRIOR: f64 = 0.7;
 /// Of several devices, how far the logarithm of what a device file says already may move: a third. What asks for more
 /// tells of something else that is missing.
 const OF_DEVICE: f64 = 0.3;
+/// How far that of the launch may move: a factor of 16, as times that a host takes have many microseconds in them.
+const OF_LAUNCH: f64 = 4.0 * PRIOR;
 /// A coefficient whose logarithm stays more uncertain than this keeps its default: a factor of 1.3.
 const UNSURE: f64 = 0.26;
 /// Scale of the loss over the standard deviation, as for hit rates.
