@@ -23,7 +23,9 @@ fn said(case: &Case, name: &str, argument: &Argument, out: &mut Vec<String>) {
             out.push(format!("{name}={}+{offset}:u8[{bytes}]", known.name));
         }
         Argument::Parts(parts) => {
-            parts.iter().for_each(|(at, _, part)| said(case, &format!("{name}+{at}"), part, out));
+            for (at, _, part) in parts {
+                said(case, &format!("{name}+{at}"), part, out);
+            }
         }
     }
 }
@@ -151,7 +153,7 @@ fn damaged_texts_do_no_harm() {
     for round in 0..240 {
         let case = &cases[next(cases.len())];
         let mut lines: Vec<String> = case.text.lines().map(str::to_owned).collect();
-        for _ in 0..1 + round % 4 {
+        for _ in 0..=round % 4 {
             let (at, other) = (next(lines.len()), next(lines.len()));
             match next(6) {
                 0 => drop(lines.remove(at)),
