@@ -10,8 +10,8 @@ use super::waves::{Wave, Waves};
 use crate::device::Device;
 use crate::effort::within;
 use crate::footprint::{Counter, Engine, Threads, Touched, Uncounted};
-use crate::kernel::{AccessKind, FieldId, Kernel, Space};
-use crate::launch::{BlockBox, Instruction, Launch, Part, Program, Working, are_points, work_items};
+use crate::kernel::Kernel;
+use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
 use crate::quantity::{Bytes, ItemCount, Pages, Ratio, Share};
 
 /// Counts the footprints of a launch with `resident` blocks at a time.
@@ -147,8 +147,7 @@ fn passes(
         // All of it competes at the same time.
         found.stretch_alloc = found.block_alloc;
         for field in &mut found.fields {
-            let between = found.wave * span(kernel, program, field.field);
-            field.passes = passes_of_one_stretch(field, found.block_alloc, between);
+            field.passes = passes_of_one_stretch(field, found.block_alloc, found.wave);
         }
         return Ok(());
     };
@@ -163,24 +162,6 @@ fn passes(
     }
     found.stretch_alloc = if loads > 0.0 { alloc / loads } else { Bytes::ZERO };
     Ok(())
-}
-
-/// Part of a thread's loads from the first to the last one of a field. Blocks of a wave go through the program together:
-/// two that load the same lie no further apart in time than the loads of the field do, and what they share was touched
-/// by loads in between. All of it where no other field is loaded.
-fn span(kernel: &Kernel, program: &Program<i64>, field: FieldId) -> f64 {
-    let is_load =
-        |i: &Instruction<i64>| i.kind == AccessKind::Load && kernel.field(i.field).space == Space::Global;
-    let (mut first, mut last, mut loads) = (None, 0, 0_i64);
-    for instruction in program.instructions.iter().filter(|i| is_load(i)) {
-        let copies = kernel.field(instruction.field).multiplicity;
-        if instruction.field == field {
-            first.get_or_insert(loads);
-            last = loads + 1;
-        }
-        loads += copies;
-    }
-    first.map_or(1.0, |first| (last - first) as f64 / loads as f64)
 }
 
 /// Steps for counting what all blocks store, where that has no closed form.
