@@ -7,7 +7,7 @@ use crate::quantity::{Ratio, Seconds, Share};
 /// How sure a prediction is.
 ///
 /// ```
-/// use wavecast::predict::Judge;
+/// use wavecast::predict::{Judge, ReasonKind};
 /// use wavecast::{Candidate, Estimator, device, kernel};
 ///
 /// let text = "{wavecast: 1, kernel: copy, fields: {a: {dtype: f64, shape: [4096, 4096]}, b: {like: a}},
@@ -19,7 +19,7 @@ use crate::quantity::{Ratio, Seconds, Share};
 /// let confidence = Judge::new(&estimator).confidence(&found);
 /// let [low, high] = confidence.interval().unwrap();
 /// assert!(low < found.time.seconds && found.time.seconds < high);
-/// assert!(confidence.reasons().iter().any(|r| r.to_string() == "registers assumed"));
+/// assert!(confidence.reasons().iter().any(|r| r.kind() == ReasonKind::Registers));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
