@@ -149,8 +149,11 @@ fn small_domains_have_answers() {
 
 #[test]
 fn nothing_to_do_is_an_error() {
-    assert!(refused(&kernel(COPY), &["--set", "N=0"]).contains("it needs at least one"));
-    assert!(refused(&kernel(COPY), &["--set", "N=-5"]).contains("at least"));
+    for (n, field) in [(0, "has no elements"), (-5, "must be at least 0")] {
+        let told = refused(&kernel(COPY), &["--set", &format!("N={n}")]);
+        assert!(told.contains(&format!("has {n} work items; it needs at least one")), "{told}");
+        assert!(told.contains(field), "{told}");
+    }
     assert!(refused(&kernel(""), &[]).contains("accesses no memory"));
     let launch = "launch: {block: [[256]], grid: [0]}\n";
     assert!(refused(&kernel(&format!("{launch}{COPY}")), &[]).contains("without blocks"));
