@@ -22,6 +22,8 @@ impl Question for Compare {
     type Answer = ComparisonDocument;
 
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, _: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels
+            .covering(|kernel| few(&self.shapes, kernel).iter().map(|c| c.candidate.block()).collect())?;
         let mut replies = Vec::new();
         for kernel in kernels.kernels() {
             let estimator = on.estimator(kernel);

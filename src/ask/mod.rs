@@ -15,6 +15,7 @@
 
 mod asker;
 mod check;
+mod code;
 #[cfg(feature = "fit")]
 mod compare;
 mod entry;
@@ -54,7 +55,7 @@ pub use serve::{
     AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,
     RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts, WholeNumbers, schema, serve,
 };
-pub use source::{DeviceSource, KernelSource, KernelsRead};
+pub use source::{DeviceSource, KernelSource, KernelsRead, PtxSource};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;
 pub use tie::Tie;

@@ -17,6 +17,7 @@ impl Question for Predict {
     type Answer = PredictionDocument;
 
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, _: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;
         let one = |kernel| {
             let estimator = on.estimator(kernel);
             let chosen = self.launch.chosen(kernel);
@@ -28,6 +29,6 @@ impl Question for Predict {
                 Err(why) => Reply::no_prediction(kernel, chosen.candidate, &why),
             }
         };
-        Ok(kernels.kernels().iter().map(one).collect())
+        Ok(self.launch.meant(kernels.kernels()).map(one).collect())
     }
 }

@@ -24,6 +24,7 @@ impl Question for Rank {
     type Answer = RankingDocument;
 
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels.covering(|kernel| self.shapes.blocks(kernel))?;
         let mut replies = Vec::new();
         for of_document in kernels.documents() {
             let mut choices = Vec::new();

@@ -35,9 +35,10 @@ pub struct Touches {
 impl Touches {
     /// The accesses of each thread, one thread after the other.
     pub fn answer(&self, kernels: &KernelsRead) -> Result<Vec<TouchLine>, Fault> {
-        let [kernel] = kernels.kernels() else {
-            let message =
-                format!("there are {} kernels; lines do not say of which they are", kernels.kernels().len());
+        let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;
+        let meant: Vec<&Kernel> = self.launch.meant(kernels.kernels()).collect();
+        let [kernel] = meant.as_slice() else {
+            let message = format!("there are {} kernels; lines do not say of which they are", meant.len());
             return Err(fault("usage", message, Some("choose one, with --variant if they are variants")));
         };
         let chosen = self.launch.chosen(kernel);

@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::files;
-use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
+use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, PtxSource, limits};
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
-use crate::ptx::{Compiled, Given};
+use crate::ptx::Given;
 use crate::space::{Block, Fold, Shape};
 
 /// Arguments that change how kernels are read.
@@ -39,7 +39,8 @@ impl KernelArguments {
         let options = self.options()?;
         let (name, text) = read_text(path, options.limits, false)?;
         let variants = self.variant.clone();
-        Ok(KernelSource { options, variants, ..KernelSource::new(name, text) }.read()?)
+        let source = KernelSource { options, variants, ..KernelSource::new(name, text) };
+        Ok(source.beside(Path::new(path)).read()?)
     }
 
     /// Those of the variants that were named.
@@ -108,29 +109,6 @@ impl ReadingArguments {
     }
 }
 
-/// The kernel document of a kernel in PTX.
-fn document_of_ptx(path: &str, ptx: &PtxArguments, limits: Limits) -> Result<String, Failure> {
-    let (name, text) = read_text(path, limits, false)?;
-    let compiled = Compiled::new(&name, &text)?;
-    let entry = ptx.given.entry.as_deref();
-    let read = compiled.read(entry, &ptx.given.given(&ptx.read_block))?;
-    for access in read.accesses.iter().filter(|a| a.status == "data").take(5) {
-        let why = access.why.as_deref().unwrap_or("data decide whether it is done");
-        super::progress::say(&format!("warning: {path}:{}: {why}", access.line));
-    }
-    read.document.clone().ok_or_else(|| {
-        let refused = read.accesses.iter().filter(|a| a.status == "refused");
-        let lines = refused.take(10).map(|a| format!("line {}: {}", a.line, a.why.as_deref().unwrap_or("?")));
-        let message =
-            format!("not all accesses of {path} could be read: {}", lines.collect::<Vec<_>>().join("; "));
-        Failure::message(
-            "not-read",
-            message,
-            Some("`wavecast read` lists them all; docs/ptx.md says what helps"),
-        )
-    })
-}
-
 /// Source texts are no documents: how they become some.
 fn refuse_source(path: &str) -> Result<(), Failure> {
     let Some(ending) = Path::new(path).extension().and_then(|e| e.to_str()) else { return Ok(()) };
@@ -149,10 +127,13 @@ impl KernelFiles {
             return self.reading.read(path);
         }
         let options = self.reading.options()?;
-        let text = document_of_ptx(path, &self.ptx, options.limits)?;
+        let (name, text) = read_text(path, options.limits, false)?;
+        let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
+        let blocks = self.ptx.read_block.clone();
         let variants = self.reading.variant.clone();
-        Ok(KernelSource { options, variants, ..KernelSource::new(path, text) }.read()?)
+        Ok(KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }.read()?)
     }
+
     /// What a question about the kernels of each file is answered with, or all that is wrong with any of them.
     pub(super) fn each<T>(
         &self,

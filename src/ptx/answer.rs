@@ -1,5 +1,6 @@
 //! Reading a kernel as somebody asks for it.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::document::{Frame, Reading, Status, document, understand, verb};
@@ -93,8 +94,24 @@ impl Compiled {
         }
     }
 
+    /// The same of a text that is one of several: places are in `sources`, where [`lower`](Self::lower) needs them.
+    pub(crate) fn parsed(name: &str, text: &str, sources: &mut Sources) -> Result<Compiled, Diagnostic> {
+        let file = sources.add(name, text);
+        let module = parse(text, file)?;
+        Ok(Compiled { name: name.to_owned(), module, sources: Sources::new() })
+    }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The entry of this name, or the only one.
     pub fn entry(&self, name: Option<&str>) -> Result<&Function, Fault> {
+        self.chosen(name).map_err(|wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone())))
+    }
+
+    pub(super) fn chosen(&self, name: Option<&str>) -> Result<&Function, Diagnostic> {
         let all: Vec<&Function> = self.module.entries().collect();
         let names: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
         let found = match name {
@@ -110,14 +127,10 @@ impl Compiled {
             let help = if names.is_empty() {
                 "the text has no `.entry` with a body: was it compiled as a kernel (`__global__`)?".to_owned()
             } else {
-                format!("--entry is one of: {}", names.join(", "))
+                format!("the entry is one of: {}", names.join(", "))
             };
-            self.fault(Diagnostic::global("ptx-entry", message).help(help))
+            Diagnostic::global("ptx-entry", message).help(help)
         })
-    }
-
-    fn fault(&self, diagnostic: Diagnostic) -> Fault {
-        Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
     }
 
     /// Reads a kernel.
@@ -134,29 +147,41 @@ impl Compiled {
         given: &Given,
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
-        let values = arguments(function, given)?;
-        let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
-        let launches = match &grid {
-            Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
-            None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
-        };
-        let readings: Vec<Reading> = launches
-            .iter()
-            .map(|launch| self.understood(function, *launch, &values, &trips))
-            .collect::<Result<_, _>>()?;
+        let values = arguments(function, given)?;
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
+        let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
+        let at = at.as_ref().map(|at| at as &dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>);
+        let readings = self.readings(function, given, &blocks, at)?;
         let frame = Frame {
             entry: &function.name,
             file: &self.name,
             grid: texts.as_deref(),
+            domain: None,
             registers: given.registers,
         };
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
         Ok(answer(function, first, given, (blocks, document)))
+    }
+
+    /// What is understood for each of these blocks; the grid is what follows from the bounds where nobody says it.
+    pub(super) fn readings(
+        &self,
+        function: &Function,
+        given: &Given,
+        blocks: &[[i64; 3]],
+        grid: Option<&dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>>,
+    ) -> Result<Vec<Reading>, Diagnostic> {
+        let values = arguments(function, given)?;
+        let trips = trips(&given.trips)?;
+        let launches = match grid {
+            Some(grid) => launches(blocks, grid)?,
+            None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
+        };
+        launches.iter().map(|launch| self.understood(function, *launch, &values, &trips)).collect()
     }
 
     fn understood(
@@ -206,12 +231,7 @@ impl Compiled {
                 Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
                 _ if used[d] => {
                     let axis = ['x', 'y', 'z'][d];
-                    let message = format!(
-                        "how many blocks there are along {axis} does not follow from entry `{}`",
-                        function.name
-                    );
-                    let help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values";
-                    return Err(Diagnostic::error("ptx-grid", function.span, message).help(help));
+                    return Err(no_grid(function, axis, values));
                 }
                 _ => {}
             }
@@ -220,8 +240,30 @@ impl Compiled {
     }
 }
 
+/// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.
+fn no_grid(function: &Function, axis: char, values: &Arguments) -> Diagnostic {
+    let mut message =
+        format!("how many blocks there are along {axis} does not follow from entry `{}`", function.name);
+    let mut help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values; \
+                    a document says it with `launch.grid`, or with `domain`"
+        .to_owned();
+    // A number of 32 bits from 2^31 on is negative where it is compared as a signed one.
+    let nobody =
+        |number: usize, n: i128| n <= 0 || (function.params[number].element.bits == 32 && n >= 1 << 31);
+    if let Some(((number, _), n)) = values.numbers.iter().find(|((number, _), n)| nobody(*number, **n)) {
+        let _ =
+            write!(message, ": the parameter {number} is {n}; if it is a bound, there is no thread below it");
+        help = format!("is {n} right? give the parameter {number} the number of its work items; {help}");
+    }
+    Diagnostic::error("ptx-grid", function.span, message).help(help)
+}
+
 /// The blocks to read a kernel for.
-fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i64; 3]>, Diagnostic> {
+pub(super) fn blocks(
+    function: &Function,
+    module: &Module,
+    given: &Given,
+) -> Result<Vec<[i64; 3]>, Diagnostic> {
     if let Some(required) = function.required_block {
         let required = required.map(i64::from);
         if let Some(other) = given.blocks.iter().find(|b| **b != required) {
@@ -246,7 +288,7 @@ fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i6
         let message =
             format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
         return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which: --block X,Y,Z of `read`, --read-block of other commands (repeatable)"));
+            .help("say which: --block X,Y,Z (repeatable), or `launch.block` of a document"));
     }
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);

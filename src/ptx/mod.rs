@@ -6,6 +6,7 @@ mod argument;
 mod document;
 mod flow;
 mod given;
+mod lower;
 mod read;
 pub mod run;
 pub mod syntax;

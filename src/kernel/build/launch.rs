@@ -61,6 +61,37 @@ pub(super) fn build(
     })
 }
 
+/// The blocks and the grid of a document that says what its code is launched with, as far as it gives them.
+pub(super) fn asked(
+    doc: Option<&LaunchDoc>,
+    symbols: &Symbols,
+    limits: Limits,
+    decoder: &mut Decoder,
+) -> Option<(Option<BlockRule>, Option<[Scale; 3]>)> {
+    let Some(doc) = doc else { return Some((None, None)) };
+    let mut rules = Rules { symbols, limits, decoder };
+    if let Some(folds) = doc.fold.as_ref().and_then(|f| rules.shapes(f, MAX_FOLD, "fold")) {
+        refuse_folds(&folds, doc.span, rules.decoder);
+    }
+    let blocks = doc.block.as_ref().map_or(Some(None), |block| rules.blocks(block).map(Some));
+    let grid = doc.grid.as_ref().map_or(Some(None), |grid| rules.grid(grid).map(Some));
+    let (blocks, grid) = (blocks?, grid?);
+    if let Some(blocks) = &blocks {
+        rules.check_count(blocks, &[Fold::ONE], doc.span)?;
+    }
+    Some((blocks, grid))
+}
+
+/// Code has its folds in it.
+fn refuse_folds(folds: &[Fold], span: Span, decoder: &mut Decoder) {
+    if folds.iter().any(|f| *f != Fold::ONE) {
+        let message = "`launch.fold` says nothing of code, which has the work of a thread in it";
+        let error = Diagnostic::error("code-fold", span, message);
+        decoder
+            .report(error.help("leave it out; compile the code for each fold, and give each as a variant"));
+    }
+}
+
 /// Whether an access is written with work items.
 fn by_item(body: &[Statement]) -> bool {
     body.iter().any(|s| match s {
