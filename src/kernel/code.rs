@@ -108,47 +108,42 @@ impl JsonSchema for ArgumentsDoc {
     }
 }
 
-readable! {
-    /// Code that a document wants read, with all that it says of it.
-    #[derive(Debug, Clone)]
-    #[non_exhaustive]
-    pub struct CodeRequest {
-        /// Where the document asks for it.
-        span: Span,
-        /// Texts of PTX, or the paths of files; a text has more than one line.
-        ptx: Vec<Spanned<String>>,
-        /// The entry.
-        entry: Option<String>,
-        /// Arguments as `NAME=VALUE`, each with its place.
-        args: Vec<Spanned<String>>,
-        /// Iterations of loops as `LINE=N`.
-        trips: Vec<String>,
-        /// Probabilities of branches as `LINE=P`.
-        branch: Vec<String>,
-        /// Addresses as `LINE: ADDRESS`.
-        assume: Vec<String>,
-        /// The blocks of the document.
-        blocks: Option<Vec<Block>>,
-        /// Its grid.
-        grid: Option<CodeGrid>,
-        /// Work items along x, y, z.
-        domain: Option<[i64; 3]>,
-        /// Its global fields.
-        fields: Vec<CodeField>,
-    }
+/// Code that a document wants read, with all that it says of it.
+#[derive(Debug, Clone)]
+pub struct CodeRequest {
+    /// Where the document asks for it.
+    pub span: Span,
+    /// Texts of PTX, or the paths of files; a text has more than one line.
+    pub ptx: Vec<Spanned<String>>,
+    /// The entry.
+    pub entry: Option<String>,
+    /// Arguments as `NAME=VALUE`, each with its place.
+    pub args: Vec<Spanned<String>>,
+    /// Iterations of loops as `LINE=N`.
+    pub trips: Vec<String>,
+    /// Probabilities of branches as `LINE=P`.
+    pub branch: Vec<String>,
+    /// Addresses as `LINE: ADDRESS`.
+    pub assume: Vec<String>,
+    /// The blocks of the document.
+    pub blocks: Option<Vec<Block>>,
+    /// Its grid.
+    pub grid: Option<CodeGrid>,
+    /// Work items along x, y, z.
+    pub domain: Option<[i64; 3]>,
+    /// Its global fields.
+    pub fields: Vec<CodeField>,
 }
 
-readable! {
-    /// A grid that a document gives.
-    #[derive(Debug, Clone)]
-    pub struct CodeGrid {
-        /// Blocks along x, y, z.
-        extents: [Scale; 3],
-        /// The same in the grammar of documents.
-        texts: Vec<String>,
-        /// Where it stands.
-        span: Span,
-    }
+/// A grid that a document gives.
+#[derive(Debug, Clone)]
+pub struct CodeGrid {
+    /// Blocks along x, y, z.
+    pub extents: [Scale; 3],
+    /// The same in the grammar of documents.
+    pub texts: Vec<String>,
+    /// Where it stands.
+    pub span: Span,
 }
 
 impl CodeGrid {
@@ -160,17 +155,15 @@ impl CodeGrid {
     }
 }
 
-readable! {
-    /// A field as a document knows it.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct CodeField {
-        /// Its name.
-        name: String,
-        /// Bytes of an element.
-        element: u64,
-        /// Bytes of all of it.
-        bytes: u64,
-    }
+/// A field as a document knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeField {
+    /// Its name.
+    pub name: String,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Bytes of all of it.
+    pub bytes: u64,
 }
 
 readable! {

@@ -15,11 +15,13 @@ mod statements;
 mod variants;
 mod work;
 
-pub use code::{Code, CodeField, CodeGrid, CodeRead, CodeRequest, ReadCode};
+pub use code::Code;
+pub(crate) use code::{CodeField, CodeRead, CodeRequest, ReadCode};
 pub use document::KernelDoc;
 pub use leaf::{DType, Order, Precision, Space};
 pub use limits::{Limits, MAX_FOLD};
-pub use load::{Loaded, Options, load, load_read, load_with, requests};
+pub use load::{Loaded, Options, load};
+pub(crate) use load::{load_read, load_with, requests};
 pub use model::{
     Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,
     Work,

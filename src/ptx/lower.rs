@@ -32,7 +32,7 @@ struct Around<'a> {
 
 impl Compiled {
     /// What a document wants read.
-    pub fn wanted(
+    pub(crate) fn wanted(
         &self,
         wanted: &CodeRequest,
         sources: &mut Sources,
@@ -73,7 +73,7 @@ impl Compiled {
     }
 
     /// What is read without a document.
-    pub fn lower(
+    pub(crate) fn lower(
         &self,
         entry: Option<&str>,
         given: &Given,
