@@ -19,7 +19,8 @@ pub(in crate::ptx) fn inlined<'a>(module: &Module, entry: &'a Function) -> Cow<'
         return Cow::Borrowed(entry);
     }
     let made = Function { instructions: Vec::new(), labels: Vec::new(), ..entry.clone() };
-    let mut inliner = Inliner { module, made, slots: FxHashMap::default(), stored: Vec::new(), names: Vec::new() };
+    let mut inliner =
+        Inliner { module, made, slots: FxHashMap::default(), stored: Vec::new(), names: Vec::new() };
     let starts = inliner.body(entry, &Frame::default(), &[&entry.name]);
     inliner.made.labels = entry.labels.iter().map(|(name, at)| (name.clone(), starts[*at])).collect();
     Cow::Owned(inliner.made)
@@ -35,7 +36,12 @@ pub(in crate::ptx) fn callee(call: &Instruction) -> Option<&str> {
 
 /// Whether a function calls itself, or others that do.
 pub(in crate::ptx) fn recursive(module: &Module, name: &str) -> bool {
-    fn goes_round<'m>(module: &'m Module, name: &'m str, path: &mut Vec<&'m str>, done: &mut Vec<&'m str>) -> bool {
+    fn goes_round<'m>(
+        module: &'m Module,
+        name: &'m str,
+        path: &mut Vec<&'m str>,
+        done: &mut Vec<&'m str>,
+    ) -> bool {
         if path.contains(&name) {
             return true;
         }
@@ -144,7 +150,8 @@ impl Inliner<'_> {
             Some(Operand::List(items)) => items.as_slice(),
             _ => &[],
         };
-        let (results, arguments) = (list(symbol.filter(|at| *at > 0).map(|_| 0)), list(symbol.map(|at| at + 1)));
+        let (results, arguments) =
+            (list(symbol.filter(|at| *at > 0).map(|_| 0)), list(symbol.map(|at| at + 1)));
         let fits = |f: &&Function| f.params.len() == arguments.len() && f.returns.len() >= results.len();
         let Some(called) = called.filter(fits) else {
             let same = self.renamed(function, frame, call);
@@ -176,7 +183,8 @@ impl Inliner<'_> {
             returned.push(at);
         }
         let renamed = self.variables(called);
-        let registers = u32::try_from(self.made.registers.len()).expect("a kernel has at most `MOST` instructions");
+        let registers =
+            u32::try_from(self.made.registers.len()).expect("a kernel has at most `MOST` instructions");
         self.made.registers.extend(called.registers.iter().cloned());
         // The jump into the function: over it, where the call is not done.
         let jump = self.made.instructions.len();
@@ -268,7 +276,8 @@ impl Inliner<'_> {
                         // The register holds the number, with its sign.
                         let kind = if ty.kind == 's' { 's' } else { 'u' };
                         get.name = "cvt".to_owned();
-                        get.modifiers = vec![format!("{kind}{}", register.bits), format!("{kind}{}", ty.bits)];
+                        get.modifiers =
+                            vec![format!("{kind}{}", register.bits), format!("{kind}{}", ty.bits)];
                     }
                 }
                 // No parameter has such a name.

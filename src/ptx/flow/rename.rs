@@ -40,7 +40,9 @@ impl Inliner<'_> {
         match operand {
             Operand::Register(id) => Operand::Register(moved(id)),
             Operand::Component(id, part) => Operand::Component(moved(id), *part),
-            Operand::Address(Base::Register(id), offset) => Operand::Address(Base::Register(moved(id)), *offset),
+            Operand::Address(Base::Register(id), offset) => {
+                Operand::Address(Base::Register(moved(id)), *offset)
+            }
             Operand::Address(Base::Symbol(name), offset) => match self.name(function, frame, name) {
                 Some(name) => Operand::Address(Base::Symbol(name), *offset),
                 None => unread(),
@@ -72,4 +74,3 @@ impl Inliner<'_> {
         (!taken && !own).then(|| name.to_owned())
     }
 }
-
