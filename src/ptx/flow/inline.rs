@@ -204,10 +204,10 @@ impl Inliner<'_> {
                 Operand::Symbol(name, 0) => last.push((name.clone(), at)),
                 Operand::Register(id) => {
                     let bits = function.register(*id).ty.bits;
-                    let from = self.held(at, 0, bits);
                     let mut get = self.renamed(function, frame, call);
+                    let from = self.pieces(at, 0, bits, &get);
                     let to = self.operand(function, frame, result);
-                    moved(&mut get, bits, to, from.map_or(unread(), Operand::Register));
+                    moved(&mut get, bits, to, from.unwrap_or_else(unread));
                     self.made.instructions.push(get);
                 }
                 _ => {}
@@ -268,10 +268,10 @@ impl Inliner<'_> {
             let mut get = self.renamed(function, frame, load);
             let to = self.operand(function, frame, to);
             let register = function.register(*id).ty;
-            let from = at.and_then(|at| self.held(at, offset, ty.bits));
+            let from = at.and_then(|at| self.pieces(at, offset, ty.bits, &get));
             match (from, &calls.last) {
                 (Some(from), _) => {
-                    moved(&mut get, ty.bits, to, Operand::Register(from));
+                    moved(&mut get, ty.bits, to, from);
                     if ty.bits < register.bits && ty.kind != 'f' {
                         // The register holds the number, with its sign.
                         let kind = if ty.kind == 's' { 's' } else { 'u' };
@@ -310,18 +310,50 @@ impl Inliner<'_> {
                 *stored = None;
             }
         }
-        let registers = &mut self.made.registers;
-        *self.slots.entry((at, offset, bits)).or_insert_with(|| {
-            let id = u32::try_from(registers.len()).expect("a kernel has at most `MOST` instructions");
-            registers.push(Register { name: format!("%passed{id}"), ty: Type { kind: 'b', bits } });
-            RegisterId(id)
-        })
+        if let Some(known) = self.slots.get(&(at, offset, bits)) {
+            return *known;
+        }
+        let made = self.register(bits);
+        self.slots.insert((at, offset, bits), made);
+        made
     }
 
-    /// The register in which bits were stored, if they were stored as they are needed.
-    fn held(&self, at: Storage, offset: i64, bits: u32) -> Option<RegisterId> {
-        let whole = self.stored[at].as_ref()?.contains(&(offset, bits));
-        whole.then(|| self.slots[&(at, offset, bits)])
+    /// The register in which bits were stored, a part of it, or several.
+    fn pieces(&mut self, at: Storage, offset: i64, bits: u32, like: &Instruction) -> Option<Operand> {
+        let end = |(offset, bits): (i64, u32)| offset.saturating_add(i64::from(bits / 8));
+        let mut pieces = self.stored[at].clone()?;
+        if let Some(&(from, whole)) = pieces.iter().find(|p| p.0 <= offset && end(**p) >= end((offset, bits)))
+        {
+            let held = self.slots[&(at, from, whole)];
+            let above = 8 * u32::try_from(offset - from).ok()?;
+            if above == 0 {
+                return Some(Operand::Register(held));
+            }
+            let part = self.register(whole);
+            let by = Operand::Integer(above.into());
+            let (name, modifiers) = ("shr".to_owned(), vec![format!("u{whole}")]);
+            let operands = vec![Operand::Register(part), Operand::Register(held), by];
+            self.made.instructions.push(Instruction { name, modifiers, operands, ..like.clone() });
+            return Some(Operand::Register(part));
+        }
+        pieces.sort_unstable();
+        let inside = pieces.into_iter().filter(|p| p.0 >= offset && end(*p) <= end((offset, bits)));
+        let (mut next, mut all) = (offset, Vec::new());
+        for piece in inside {
+            if piece.0 != next {
+                return None;
+            }
+            next = end(piece);
+            all.push(Operand::Register(self.slots[&(at, piece.0, piece.1)]));
+        }
+        (next == end((offset, bits))).then_some(Operand::Vector(all))
+    }
+
+    fn register(&mut self, bits: u32) -> RegisterId {
+        let registers = &mut self.made.registers;
+        let id = u32::try_from(registers.len()).expect("a kernel has at most `MOST` instructions");
+        registers.push(Register { name: format!("%passed{id}"), ty: Type { kind: 'b', bits } });
+        RegisterId(id)
     }
 }
 
