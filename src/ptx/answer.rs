@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::document::{Frame, Reading, Status, document, understand, verb};
+use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches, trips};
 use super::read::{Arguments, Reader, Stop, Trips};
 use super::syntax::{Function, Module, Space, parse};
@@ -44,7 +45,7 @@ pub struct Count(pub(crate) f64);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Access {
-    /// Number of the instruction in the entry.
+    /// Number of the instruction in the entry, with the functions that it calls written out in it.
     pub instruction: usize,
     /// Line of the PTX.
     pub line: u32,
@@ -120,6 +121,7 @@ impl Compiled {
         given: &Given,
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
+        let function = &*inlined(&self.module, function);
         let values = arguments(function, &given.args)?;
         let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;

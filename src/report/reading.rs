@@ -65,7 +65,7 @@ pub struct RegisterSummary {
 /// An access.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AccessSummary {
-    /// Number of the instruction in the entry, from 0.
+    /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
     /// Its line in the PTX, from 1.
     pub line: u32,

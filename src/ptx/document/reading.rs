@@ -8,6 +8,7 @@ use super::fields::{Field, fields};
 use super::mix::{Mix, mix};
 use super::print::{Printer, tidy};
 use super::statement::{Listed, Statement, Status, statements};
+use crate::ptx::flow::callee;
 use crate::ptx::read::{Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
 use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
@@ -28,6 +29,8 @@ pub(in crate::ptx) struct Reading {
     pub accesses: Vec<Said>,
     pub mix: Mix,
     pub registers: u32,
+    /// What somebody who keeps the document should know.
+    pub notes: Vec<String>,
 }
 
 /// An access in words.
@@ -84,7 +87,20 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
         accesses,
         mix,
         registers,
+        notes: notes(reader),
     })
+}
+
+/// What is left out, in words.
+fn notes(reader: &Reader<'_>) -> Vec<String> {
+    let calls = reader.outside.iter().map(|i| {
+        let call = &reader.function.instructions[*i];
+        let (line, name) = (call.line, callee(call).unwrap_or_default());
+        format!("line {line} calls `{name}`, which has no body in this file: what it does is left out")
+    });
+    let mut notes: Vec<String> = calls.collect();
+    notes.dedup();
+    notes
 }
 
 /// The conditions that all accesses have and that no loop has a part in.

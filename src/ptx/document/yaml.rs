@@ -41,6 +41,9 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             let _ = writeln!(out, "# {address}: {why}");
         }
     }
+    for note in &readings[0].notes {
+        let _ = writeln!(out, "# {note}");
+    }
     let name: String = frame
         .entry
         .chars()

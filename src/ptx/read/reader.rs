@@ -1,6 +1,6 @@
 //! Everything that reading a kernel needs to know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::Event;
 use super::state::{Edge, State, Value};
@@ -61,6 +61,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub algebra: Algebra,
     pub whys: Vec<Why>,
     pub bases: Vec<BaseKind>,
+    /// Calls of functions outside of the module, whose accesses are left out.
+    pub outside: BTreeSet<usize>,
     pub(super) arguments: &'a Arguments,
     pub(super) trips: &'a Trips,
     pub(super) graph: Graph,
@@ -97,6 +99,7 @@ impl<'a> Reader<'a> {
             algebra: Algebra::new(launch),
             whys: Vec::new(),
             bases: Vec::new(),
+            outside: BTreeSet::new(),
             arguments,
             trips,
             graph,
