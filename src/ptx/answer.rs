@@ -29,6 +29,8 @@ pub struct Read {
     pub block: [i64; 3],
     /// The grid that they are for.
     pub grid: [i64; 3],
+    /// All blocks that it was read for.
+    pub blocks: Vec<[i64; 3]>,
     /// Registers of a thread, and where the number comes from.
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
@@ -41,32 +43,44 @@ pub struct Read {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Count(pub(crate) f64);
 
-/// An access of a kernel that was read.
-#[derive(Debug, Clone, PartialEq)]
+/// An access.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "AccessSummary")]
 #[non_exhaustive]
 pub struct Access {
-    /// Number of the instruction in the entry, with the functions that it calls written out in it.
+    /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
-    /// Line of the PTX.
+    /// Its line in the PTX, from 1.
     pub line: u32,
     /// `load`, `store` or `atomic`.
     pub op: &'static str,
-    /// `global`, `shared` or `local`.
+    /// `global`, `shared`, `local` or `const`.
     pub space: &'static str,
     /// The field.
     pub field: Option<String>,
     /// Bytes.
     pub width: u64,
-    /// The address in the documents' grammar.
+    /// The address as kernel documents have it.
     pub address: Option<String>,
-    /// The condition beyond the guard.
+    /// The condition, beyond the guard of the document.
     pub when: Option<String>,
-    /// Loops around it, outermost first: the counter and its last value; counters start at 0.
-    pub loops: Vec<(String, String)>,
-    /// `exact`, `data` or `refused`.
+    /// The loops around it, outermost first.
+    pub loops: Vec<Around>,
+    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
     pub status: &'static str,
     /// Why it is not exact.
     pub why: Option<String>,
+}
+
+/// A loop.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "LoopSummary")]
+#[non_exhaustive]
+pub struct Around {
+    /// Its counter, which starts at 0.
+    pub counter: String,
+    /// The last value of the counter.
+    pub last: String,
 }
 
 impl Compiled {
@@ -122,7 +136,7 @@ impl Compiled {
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
         let function = &*inlined(&self.module, function);
-        let values = arguments(function, &given.args)?;
+        let values = arguments(function, given)?;
         let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
@@ -144,7 +158,7 @@ impl Compiled {
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, document))
+        Ok(answer(function, first, given, (blocks, document)))
     }
 
     fn understood(
@@ -266,7 +280,12 @@ fn dimensions(function: &Function) -> [bool; 3] {
     used
 }
 
-fn answer(function: &Function, reading: &Reading, given: &Given, document: Option<String>) -> Read {
+fn answer(
+    function: &Function,
+    reading: &Reading,
+    given: &Given,
+    (blocks, document): (Vec<[i64; 3]>, Option<String>),
+) -> Read {
     let accesses = reading.accesses.iter().map(|a| Access {
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
@@ -281,7 +300,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         width: a.width,
         address: a.address.clone(),
         when: a.when.clone(),
-        loops: a.loops.clone(),
+        loops: a.loops.iter().map(|(c, last)| Around { counter: c.clone(), last: last.clone() }).collect(),
         status: match a.status {
             Status::Exact => "exact",
             Status::Data => "data",
@@ -297,6 +316,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         accesses: accesses.collect(),
         block: reading.launch.block,
         grid: reading.launch.grid,
+        blocks,
         registers,
         instructions: reading.mix.by_class().map(|(name, n)| (name, Count(n))).collect(),
         document,

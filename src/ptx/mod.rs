@@ -2,6 +2,7 @@
 
 pub mod agreement;
 mod answer;
+mod argument;
 mod document;
 mod flow;
 mod given;
@@ -10,5 +11,5 @@ pub mod run;
 pub mod syntax;
 mod value;
 
-pub use answer::{Access, Compiled, Count, Read};
-pub use given::Given;
+pub use answer::{Access, Around, Compiled, Count, Read};
+pub use given::{Given, KnownField};
