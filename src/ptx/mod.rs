@@ -8,6 +8,7 @@ mod given;
 mod read;
 pub mod run;
 pub mod syntax;
+mod together;
 mod value;
 
 pub use answer::{Access, Compiled, Count, Read};

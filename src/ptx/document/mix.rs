@@ -1,6 +1,7 @@
 //! Instructions and flops of a thread, on average over some threads.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::ptx::read::{Event, Reader};
 use crate::ptx::syntax::{Instruction, Operand, Type};
@@ -12,7 +13,7 @@ const THREADS: usize = 24;
 const ITERATIONS: i128 = 4;
 
 /// What a thread does on average.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::ptx) struct Mix {
     /// Instructions by the words of `work.instructions`.
     pub(super) classes: BTreeMap<&'static str, f64>,
@@ -27,11 +28,51 @@ impl Mix {
     }
 }
 
+/// Words of `work.instructions`.
+pub(super) const CLASSES: [&str; 10] =
+    ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
+/// Bits of the numbers that flops are counted for.
+const BITS: [u32; 3] = [16, 32, 64];
+
+/// Instructions by the position of their class, and behind them flops by that of their bits.
+type Counts = [f64; CLASSES.len() + BITS.len()];
+
+/// What the instructions of a function do, summed up from the first one: threads are asked often.
+struct Sums(Vec<Counts>);
+
+impl Sums {
+    fn new(instructions: &[Instruction]) -> Self {
+        let mut sum = Counts::default();
+        let mut sums = vec![sum];
+        for instruction in instructions {
+            let (name, times) = class(instruction);
+            for (at, known) in CLASSES.iter().enumerate() {
+                sum[at] += if *known == name { times } else { 0.0 };
+            }
+            let (bits, flops) = flops(instruction).unwrap_or((0, 0.0));
+            for (at, known) in BITS.iter().enumerate() {
+                sum[CLASSES.len() + at] += if *known == bits { flops } else { 0.0 };
+            }
+            sums.push(sum);
+        }
+        Self(sums)
+    }
+
+    /// Adds what some instructions do, so often.
+    fn add(&self, instructions: &Range<usize>, times: f64, to: &mut Counts) {
+        let (before, after) = (&self.0[instructions.start], &self.0[instructions.end]);
+        for (sum, (before, after)) in to.iter_mut().zip(before.iter().zip(after)) {
+            *sum += times * (after - before);
+        }
+    }
+}
+
 /// Counts what threads do.
 pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
     let launch = reader.algebra.launch;
+    let sums = Sums::new(&reader.function.instructions);
     let mut random = Random::new(17);
-    let mut sum = Mix::default();
+    let mut counts = Counts::default();
     let share = 1.0 / THREADS as f64;
     for _ in 0..THREADS {
         let mut pick =
@@ -42,24 +83,27 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
             let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
             (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
         }
-        count(reader, events, &mut at, share, &mut sum);
+        count(reader, &sums, events, &mut at, share, &mut counts);
     }
-    sum
+    let (classes, flops) = counts.split_at(CLASSES.len());
+    Mix {
+        classes: CLASSES.into_iter().zip(classes.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
+        flops: BITS.into_iter().zip(flops.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
+    }
 }
 
-fn count(reader: &Reader<'_>, events: &[Event], at: &mut Point, weight: f64, sum: &mut Mix) {
+fn count(
+    reader: &Reader<'_>,
+    sums: &Sums,
+    events: &[Event],
+    at: &mut Point,
+    weight: f64,
+    counts: &mut Counts,
+) {
     for event in events {
         match event {
             Event::Work(instructions, cond) if reader.algebra.holds(cond, at) => {
-                for instruction in &reader.function.instructions[instructions.clone()] {
-                    let (class, times) = class(instruction);
-                    if times > 0.0 {
-                        *sum.classes.entry(class).or_default() += weight * times;
-                    }
-                    if let Some((bits, flops)) = flops(instruction) {
-                        *sum.flops.entry(bits).or_default() += weight * flops;
-                    }
-                }
+                sums.add(instructions, weight, counts);
             }
             Event::Loop { counter, last: Ok(last), body, .. } => {
                 let last = reader.algebra.value(last, at);
@@ -71,7 +115,7 @@ fn count(reader: &Reader<'_>, events: &[Event], at: &mut Point, weight: f64, sum
                 for i in 0..asked {
                     // Evenly from the first to the last.
                     at.counters[number] = if asked > 1 { last * i / (asked - 1) } else { 0 };
-                    count(reader, body, at, weight * (last + 1) as f64 / asked as f64, sum);
+                    count(reader, sums, body, at, weight * (last + 1) as f64 / asked as f64, counts);
                 }
             }
             _ => {}

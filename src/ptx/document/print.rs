@@ -21,6 +21,8 @@ pub(super) fn tidy(text: &str) -> String {
 pub(super) struct Printer<'a> {
     pub algebra: &'a Algebra,
     pub counters: &'a FxHashMap<AtomId, (String, i128)>,
+    /// The block that formulas are for, as a multiple of the one that they were read for.
+    pub times: [i64; 3],
 }
 
 impl Printer<'_> {
@@ -35,8 +37,11 @@ impl Printer<'_> {
                 return None;
             }
             // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
-            let always = matches!(self.algebra.atom(*atom), Atom::Ctaid(_));
-            Self::term(&mut text, &self.atom(*atom)?, times / step, always)?;
+            let (always, block) = match self.algebra.atom(*atom) {
+                Atom::Ctaid(d) => (true, self.times[*d].into()),
+                _ => (false, 1),
+            };
+            Self::term(&mut text, &self.atom(*atom)?, (times / step).checked_mul(block)?, always)?;
         }
         if p.constant != 0 || text.is_empty() {
             let constant = i64::try_from(p.constant).ok()?;

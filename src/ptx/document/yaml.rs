@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::combine::combine;
+use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
@@ -176,9 +177,7 @@ fn work(readings: &[Reading], domain: &Domain) -> String {
     let weight = |bits: u32| readings.iter().map(|r| flops(bits)(r)).sum::<f64>() * f64::from(bits);
     let best = [16, 32, 64].into_iter().max_by(|a, b| weight(*a).total_cmp(&weight(*b))).unwrap_or(32);
     let precision = if weight(best) > 0.0 { format!(", precision: f{best}") } else { String::new() };
-    let names =
-        ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
-    let counts: Vec<String> = names
+    let counts: Vec<String> = CLASSES
         .iter()
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();

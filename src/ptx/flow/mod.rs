@@ -4,10 +4,12 @@ mod blocks;
 mod dominate;
 mod live;
 mod loops;
+mod places;
 mod region;
 
 pub(super) use blocks::{End, Graph};
 pub(super) use dominate::dominators;
 pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
 pub(super) use loops::Loops;
+pub(super) use places::{Place, places};
 pub(super) use region::Region;
