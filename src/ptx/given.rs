@@ -20,6 +20,10 @@ pub struct Given {
     pub blocks: Vec<[i64; 3]>,
     /// `LINE=N`: how often the loop runs that has this line of PTX in it.
     pub trips: Vec<String>,
+    /// `LINE=P`: how probable it is that the branch in this line of PTX is taken, where data decide.
+    pub branch: Vec<String>,
+    /// `LINE: ADDRESS`: where the access in this line of PTX goes, where data decide.
+    pub assume: Vec<String>,
     /// Registers of a thread, if they are known.
     pub registers: Option<u32>,
 }
