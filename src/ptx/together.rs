@@ -5,7 +5,7 @@
 //! for these many holds for fewer. In the words for a launch, the number of a block times the size of the block stands in
 //! the place of the number of the thread.
 
-use super::document::{Reading, Status, Understood};
+use super::document::{Reading, Size, Status, Understood};
 use super::flow::{Place, places};
 use super::syntax::Function;
 use super::value::Launch;
@@ -66,15 +66,25 @@ impl<'l> Together<'l> {
             return None;
         }
         let mix = understood.mix();
-        let times = |d: usize, l: &Launch| if self.places[d] == Place::Numbered { l.block[d] } else { 1 };
-        let said = |l: &Launch| understood.said_for(*l, [times(0, l), times(1, l), times(2, l)], &mix);
-        let all: Vec<Reading> = self.launches.iter().map(said).collect();
-        if all.iter().flat_map(|r| &r.accesses).any(|a| a.status == Status::Refused) {
+        let sizes = |size: [Size; 3]| {
+            let one = |d: usize| if self.places[d] == Place::Numbered { size[d] } else { Size::Number(1) };
+            [one(0), one(1), one(2)]
+        };
+        let (first, last) = (self.launches.first()?, self.launches.last()?);
+        let own = |launch: &Launch| {
+            let own = alone(*launch)?;
+            let said = understood.said_for(*launch, sizes(launch.block.map(Size::Number)), &mix);
+            same(&said, &own).then_some(own)
+        };
+        let (own, _) = (own(first)?, own(last)?);
+        let general = understood.said_for(*first, sizes([Size::Word; 3]), &mix);
+        if general.accesses.iter().any(|a| a.status == Status::Refused) {
             return None;
         }
-        let (first, last) = (all.first()?, all.last()?);
-        let holds = |reading: &Reading| alone(reading.launch).is_some_and(|own| same(reading, &own));
-        (holds(first) && holds(last)).then_some(all)
+        // Accesses are shown in the numbers of the first launch.
+        let said =
+            |launch: &Launch| Reading { launch: *launch, accesses: own.accesses.clone(), ..general.clone() };
+        Some(self.launches.iter().map(said).collect())
     }
 }
 
@@ -143,11 +153,33 @@ mod tests {
         let mut reader = Reader::new(&module, function, together.whole, &values, &trips);
         let found = understand(&mut reader).ok().unwrap();
         let readings = together.readings(&found, alone).unwrap();
-        assert_eq!(readings[0].body.len(), 2);
-        for reading in readings {
-            let own = alone(reading.launch).unwrap();
-            assert!(same(&reading, &own), "{reading:?}\n{own:?}");
+        assert_eq!((readings.len(), readings[0].body.len()), (launches.len(), 2));
+        assert!(readings.iter().all(|r| r.general && r.body == readings[0].body));
+        assert!(readings[0].body[0].contains("640*blockDim.y*blockIdx.y"), "{:?}", readings[0].body);
+        let mix = found.mix();
+        for launch in &launches {
+            let sizes = launch.block.map(Size::Number);
+            let (said, own) = (found.said_for(*launch, sizes, &mix), alone(*launch).unwrap());
+            assert!(same(&said, &own), "{said:?}\n{own:?}");
         }
+    }
+
+    #[test]
+    fn quotients_that_blocks_make_simpler_are_read_for_each_launch() {
+        let module = module(&format!(
+            "{GUARD} {ACCESS} shr.u32 %r30, %r4, 5; mul.wide.u32 %rd8, %r30, 4;
+            add.s64 %rd9, %rd2, %rd8; st.global.u32 [%rd9], %r30;"
+        ));
+        let function = module.entries().next().unwrap();
+        let (values, trips, launches) = (Arguments::default(), Trips::default(), launches());
+        let together = Together::new(function, &launches).unwrap();
+        let mut reader = Reader::new(&module, function, together.whole, &values, &trips);
+        let found = understand(&mut reader).ok().unwrap();
+        let alone = |launch: Launch| {
+            let mut reader = Reader::new(&module, function, launch, &values, &trips);
+            Some(understand(&mut reader).ok()?.said())
+        };
+        assert!(together.readings(&found, alone).is_none());
     }
 
     #[test]

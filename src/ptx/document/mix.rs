@@ -1,11 +1,10 @@
 //! Instructions and flops of a thread, on average over some threads.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use crate::ptx::read::{Event, Reader};
 use crate::ptx::syntax::{Instruction, Operand, Type};
-use crate::ptx::value::Point;
+use crate::ptx::value::{Cond, Point, Poly};
 use crate::random::Random;
 
 /// Threads that are asked, and iterations of each loop.
@@ -37,42 +36,59 @@ const BITS: [u32; 3] = [16, 32, 64];
 /// Instructions by the position of their class, and behind them flops by that of their bits.
 type Counts = [f64; CLASSES.len() + BITS.len()];
 
-/// What the instructions of a function do, summed up from the first one: threads are asked often.
-struct Sums(Vec<Counts>);
+/// What threads do, as far as instructions are counted: neighbours under the same condition together.
+enum Part<'e> {
+    Work(Counts, &'e Cond),
+    Loop { counter: usize, last: &'e Poly, body: Vec<Part<'e>> },
+}
 
-impl Sums {
-    fn new(instructions: &[Instruction]) -> Self {
-        let mut sum = Counts::default();
-        let mut sums = vec![sum];
-        for instruction in instructions {
-            let (name, times) = class(instruction);
-            for (at, known) in CLASSES.iter().enumerate() {
-                sum[at] += if *known == name { times } else { 0.0 };
+fn summed<'e>(reader: &Reader<'_>, each: &[Counts], events: &'e [Event]) -> Vec<Part<'e>> {
+    let mut parts: Vec<Part<'e>> = Vec::new();
+    for event in events {
+        match event {
+            Event::Work(instructions, cond) => {
+                let mut sum = Counts::default();
+                each[instructions.clone()].iter().for_each(|counts| add(&mut sum, counts, 1.0));
+                match parts.last_mut() {
+                    Some(Part::Work(before, same)) if *same == cond => add(before, &sum, 1.0),
+                    _ => parts.push(Part::Work(sum, cond)),
+                }
             }
-            let (bits, flops) = flops(instruction).unwrap_or((0, 0.0));
-            for (at, known) in BITS.iter().enumerate() {
-                sum[CLASSES.len() + at] += if *known == bits { flops } else { 0.0 };
+            Event::Loop { counter, last: Ok(last), body, .. } => {
+                let counter = reader.algebra.counter_number(*counter);
+                parts.push(Part::Loop { counter, last, body: summed(reader, each, body) });
             }
-            sums.push(sum);
+            Event::Loop { last: Err(_), .. } | Event::Access(_) | Event::Sync => {}
         }
-        Self(sums)
     }
+    parts
+}
 
-    /// Adds what some instructions do, so often.
-    fn add(&self, instructions: &Range<usize>, times: f64, to: &mut Counts) {
-        let (before, after) = (&self.0[instructions.start], &self.0[instructions.end]);
-        for (sum, (before, after)) in to.iter_mut().zip(before.iter().zip(after)) {
-            *sum += times * (after - before);
-        }
+fn counts(instruction: &Instruction) -> Counts {
+    let mut counts = Counts::default();
+    let (name, times) = class(instruction);
+    let (bits, flops) = flops(instruction).unwrap_or((0, 0.0));
+    let classes = CLASSES.iter().map(|known| if *known == name { times } else { 0.0 });
+    let numbers = BITS.iter().map(|known| if *known == bits { flops } else { 0.0 });
+    for (count, n) in counts.iter_mut().zip(classes.chain(numbers)) {
+        *count = n;
+    }
+    counts
+}
+
+fn add(to: &mut Counts, counts: &Counts, times: f64) {
+    for (sum, n) in to.iter_mut().zip(counts) {
+        *sum += times * n;
     }
 }
 
 /// Counts what threads do.
 pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
     let launch = reader.algebra.launch;
-    let sums = Sums::new(&reader.function.instructions);
+    let each: Vec<Counts> = reader.function.instructions.iter().map(counts).collect();
+    let parts = summed(reader, &each, events);
     let mut random = Random::new(17);
-    let mut counts = Counts::default();
+    let mut sum = Counts::default();
     let share = 1.0 / THREADS as f64;
     for _ in 0..THREADS {
         let mut pick =
@@ -83,42 +99,35 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
             let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
             (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
         }
-        count(reader, &sums, events, &mut at, share, &mut counts);
+        count(reader, &parts, &mut at, share, &mut sum);
     }
-    let (classes, flops) = counts.split_at(CLASSES.len());
+    let (classes, flops) = sum.split_at(CLASSES.len());
     Mix {
         classes: CLASSES.into_iter().zip(classes.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
         flops: BITS.into_iter().zip(flops.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
     }
 }
 
-fn count(
-    reader: &Reader<'_>,
-    sums: &Sums,
-    events: &[Event],
-    at: &mut Point,
-    weight: f64,
-    counts: &mut Counts,
-) {
-    for event in events {
-        match event {
-            Event::Work(instructions, cond) if reader.algebra.holds(cond, at) => {
-                sums.add(instructions, weight, counts);
+fn count(reader: &Reader<'_>, parts: &[Part<'_>], at: &mut Point, weight: f64, sum: &mut Counts) {
+    for part in parts {
+        match part {
+            Part::Work(counts, cond) => {
+                if reader.algebra.holds(cond, at) {
+                    add(sum, counts, weight);
+                }
             }
-            Event::Loop { counter, last: Ok(last), body, .. } => {
+            Part::Loop { counter, last, body } => {
                 let last = reader.algebra.value(last, at);
                 let asked = (last + 1).min(ITERATIONS);
-                let number = reader.algebra.counter_number(*counter);
-                if at.counters.len() <= number {
-                    at.counters.resize(number + 1, 0);
+                if at.counters.len() <= *counter {
+                    at.counters.resize(counter + 1, 0);
                 }
                 for i in 0..asked {
                     // Evenly from the first to the last.
-                    at.counters[number] = if asked > 1 { last * i / (asked - 1) } else { 0 };
-                    count(reader, sums, body, at, weight * (last + 1) as f64 / asked as f64, counts);
+                    at.counters[*counter] = if asked > 1 { last * i / (asked - 1) } else { 0 };
+                    count(reader, body, at, weight * (last + 1) as f64 / asked as f64, sum);
                 }
             }
-            _ => {}
         }
     }
 }

@@ -1,12 +1,13 @@
 //! All that was understood of a kernel for one launch.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::fields::{Field, fields};
 use super::mix::{Mix, mix};
-use super::print::{Printer, tidy};
+use super::print::{Printer, Size, tidy};
 use super::statement::{Listed, Statement, Status, statements};
 use crate::ptx::read::{Event, Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
@@ -24,8 +25,10 @@ pub(in crate::ptx) struct Reading {
     /// Threads that work along each dimension, where the guard says it.
     pub domain: [Option<i64>; 3],
     /// Lines of YAML, without indentation of their own.
-    pub body: Vec<String>,
-    pub accesses: Vec<Said>,
+    pub body: Arc<Vec<String>>,
+    pub accesses: Arc<Vec<Said>>,
+    /// Whether the texts say `blockDim`, and hold for other blocks too.
+    pub general: bool,
     pub mix: Mix,
     pub registers: u32,
 }
@@ -80,7 +83,7 @@ pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<U
 impl Understood<'_, '_> {
     /// In words, for the launch that it was read for.
     pub fn said(&self) -> Reading {
-        self.said_for(self.reader.algebra.launch, [1; 3], &self.mix())
+        self.said_for(self.reader.algebra.launch, [Size::Number(1); 3], &self.mix())
     }
 
     /// Instructions of a thread.
@@ -88,11 +91,11 @@ impl Understood<'_, '_> {
         mix(self.reader, &self.events, self.domain)
     }
 
-    /// In words, for a launch whose block is a multiple of the one that it was read for, where that is all the
-    /// difference that the block makes.
-    pub fn said_for(&self, launch: Launch, times: [i64; 3], mix: &Mix) -> Reading {
+    /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all
+    /// the difference that the block makes.
+    pub fn said_for(&self, launch: Launch, sizes: [Size; 3], mix: &Mix) -> Reading {
         let Self { reader, fields, counters, .. } = self;
-        let printer = Printer { algebra: &reader.algebra, counters, times };
+        let printer = Printer { algebra: &reader.algebra, counters, sizes };
         let mut accesses: Vec<Said> = self.listed.iter().map(|l| said(&printer, l, fields)).collect();
         let mut body = Vec::new();
         let lines = |i: usize| reader.function.instructions[i].line;
@@ -111,8 +114,9 @@ impl Understood<'_, '_> {
             guard: joined(&self.common),
             inner_guard: joined(&self.inner),
             domain: self.domain,
-            body,
-            accesses,
+            body: Arc::new(body),
+            accesses: Arc::new(accesses),
+            general: sizes.contains(&Size::Word),
             mix: mix.clone(),
             registers: self.registers,
         }

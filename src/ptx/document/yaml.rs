@@ -50,13 +50,15 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let _ = writeln!(out, "wavecast: 1\nkernel: \"{name}\"");
     let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
     let domain = domain(readings);
+    let general = readings.iter().all(|r| r.general);
     let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
     out += &fields(readings);
     let sizes: Vec<String> =
         (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
     let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
     let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
-    let together = combine(&launches, &bodies);
+    // Those that hold for all blocks are the same.
+    let together = if general { bodies.first().cloned() } else { combine(&launches, &bodies) };
     let grid = match (domain.follows, frame.grid) {
         (true, _) => None,
         (false, Some(given)) => {

@@ -4,6 +4,7 @@ mod blocks;
 mod dominate;
 mod live;
 mod loops;
+mod needed;
 mod places;
 mod region;
 
@@ -11,5 +12,6 @@ pub(super) use blocks::{End, Graph};
 pub(super) use dominate::dominators;
 pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
 pub(super) use loops::Loops;
+pub(super) use needed::needed;
 pub(super) use places::{Place, places};
 pub(super) use region::Region;
