@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::document::{Frame, Reading, Status, document, understand, verb};
+use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches, trips};
 use super::read::{Arguments, Reader, Stop, Trips};
 use super::syntax::{Function, Module, Space, parse};
+use super::together::Together;
 use super::value::Launch;
 use crate::text::{Diagnostic, Fault, Sources};
 
@@ -142,12 +143,22 @@ impl Compiled {
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let launches = match &grid {
             Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
-            None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+            None => match self.followed_together(function, &blocks, &values, &trips) {
+                Some(all) => all,
+                None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+            },
         };
-        let readings: Vec<Reading> = launches
-            .iter()
-            .map(|launch| self.understood(function, *launch, &values, &trips))
-            .collect::<Result<_, _>>()?;
+        let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
+        let together = Some(&launches).filter(|all| all.len() > FEW);
+        let together = together.and_then(|all| Together::new(function, all));
+        let readings = together.and_then(|all| {
+            let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
+            self.understood(function, all.whole, &values, &trips, read).ok().flatten()
+        });
+        let readings: Vec<Reading> = match readings {
+            Some(all) => all,
+            None => launches.iter().map(|launch| alone(*launch)).collect::<Result<_, _>>()?,
+        };
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let frame = Frame {
             entry: &function.name,
@@ -161,15 +172,17 @@ impl Compiled {
         Ok(answer(function, first, given, (blocks, document)))
     }
 
-    fn understood(
+    /// What `then` makes of the kernel as it was understood for a launch.
+    fn understood<T>(
         &self,
         function: &Function,
         launch: Launch,
         values: &Arguments,
         trips: &Trips,
-    ) -> Result<Reading, Diagnostic> {
+        then: impl FnOnce(&Understood<'_, '_>) -> T,
+    ) -> Result<T, Diagnostic> {
         let mut reader = Reader::new(&self.module, function, launch, values, trips);
-        understand(&mut reader).map_err(|stop| match stop {
+        understand(&mut reader).map(|found| then(&found)).map_err(|stop| match stop {
             Stop::Tangled(i) => {
                 let span = function.instructions.get(i).map_or(function.span, |i| i.span);
                 let message = "a loop is entered at two places here: such control flow is not read";
@@ -191,20 +204,11 @@ impl Compiled {
         values: &Arguments,
         trips: &Trips,
     ) -> Result<[i64; 3], Diagnostic> {
-        let most = block.map(|b| ((1_i64 << 30) / b).max(1));
-        let launch = Launch { block, grid: [most[0], most[1].min(65535), most[2].min(65535)] };
-        let uses = |d: usize| {
-            let wanted = crate::expr::Dim::ALL[d];
-            function.instructions.iter().flat_map(|i| &i.operands).any(|o| {
-                matches!(o, super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) if *dim == wanted)
-            })
-        };
-        let used = [uses(0), uses(1), uses(2)];
-        let launch = Launch { grid: [0, 1, 2].map(|d| if used[d] { launch.grid[d] } else { 1 }), ..launch };
-        let reading = self.understood(function, launch, values, trips)?;
+        let used = blocks_asked_for(function);
+        let domain = self.understood(function, largest(block, used), values, trips, |found| found.domain)?;
         let mut grid = [1; 3];
         for d in 0..3 {
-            match reading.domain[d] {
+            match domain[d] {
                 Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
                 _ if used[d] => {
                     let axis = ['x', 'y', 'z'][d];
@@ -220,6 +224,42 @@ impl Compiled {
         }
         Ok(grid)
     }
+
+    /// The same for many blocks, where one reading is enough for it.
+    fn followed_together(
+        &self,
+        function: &Function,
+        blocks: &[[i64; 3]],
+        values: &Arguments,
+        trips: &Trips,
+    ) -> Option<Vec<Launch>> {
+        let used = blocks_asked_for(function);
+        let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
+        let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
+        let domain = self.understood(function, together.whole, values, trips, |found| found.domain).ok()?;
+        together.grids(domain, used)
+    }
+}
+
+/// So many launches are read one by one.
+const FEW: usize = 3;
+
+/// The dimensions along which a kernel asks for blocks.
+fn blocks_asked_for(function: &Function) -> [bool; 3] {
+    let mut used = [false; 3];
+    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
+        if let super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) = operand {
+            used[dim.index()] = true;
+        }
+    }
+    used
+}
+
+/// The largest grid that bounds of threads are looked for in.
+fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
+    let most = block.map(|b| ((1_i64 << 30) / b).max(1));
+    let grid = [most[0], most[1].min(65535), most[2].min(65535)];
+    Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
 }
 
 /// The blocks to read a kernel for.

@@ -9,6 +9,7 @@ mod given;
 mod read;
 pub mod run;
 pub mod syntax;
+mod together;
 mod value;
 
 pub use answer::{Access, Around, Compiled, Count, Read};

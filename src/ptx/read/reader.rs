@@ -6,7 +6,7 @@ use super::event::Event;
 use super::state::{Edge, State, Value};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
-use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start};
+use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start, needed};
 use crate::ptx::syntax::{Function, Module, Space};
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
@@ -61,6 +61,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub(super) loops: Loops,
     pub(super) dominators: Vec<usize>,
     pub(super) live: Vec<RegisterSet>,
+    /// The instructions that are gone through where no events are wanted.
+    pub(super) needed: Vec<bool>,
     pub(super) top: Region,
     pub(super) regions: Vec<Region>,
     /// What is known of the loop counters around.
@@ -85,6 +87,7 @@ impl<'a> Reader<'a> {
         let live = live_at_start(function, &graph);
         let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
         let top = Region::new(&graph, &loops, None);
+        let needed = needed(function, &graph, &loops, &live);
         Self {
             module,
             function,
@@ -98,6 +101,7 @@ impl<'a> Reader<'a> {
             loops,
             dominators,
             live,
+            needed,
             top,
             regions,
             around: Vec::new(),
