@@ -127,9 +127,9 @@ const CHOICES: usize = 4;
 
 /// Whether the grammar can say a formula: it has no products of coordinates, and nothing that is not known.
 fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {
-    let unsaid =
-        |atom: &Atom| matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..));
-
+    let unsaid = |atom: &Atom| {
+        matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) | Atom::Bits(..))
+    };
     !reader.algebra.mentions(p, &unsaid) && small(p)
 }
 
@@ -155,10 +155,13 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
                 offset = Some(bytes.clone());
             } else if status != Status::Refused {
                 status = Status::Refused;
-                why = Some(
+                let bits = reader.algebra.mentions(bytes, &|atom| matches!(atom, Atom::Bits(..)));
+                let text = if bits {
+                    "the address has the bits of two numbers in it, put together by `and` or `or`"
+                } else {
                     "the address is a product of coordinates, or needs numbers of more than 64 bits"
-                        .to_owned(),
-                );
+                };
+                why = Some(text.to_owned());
             }
         }
         Err(reason) => {

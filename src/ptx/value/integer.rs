@@ -1,6 +1,6 @@
 //! Which number the bits of a register are.
 
-use super::algebra::Algebra;
+use super::algebra::{Algebra, Atom};
 use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
 
@@ -32,6 +32,9 @@ impl Algebra {
 
     /// A comparison of registers as a condition on numbers. What may wrap stays as it is if `keep` says so.
     pub fn compare(&mut self, raw: Raw, keep: bool) -> Option<Cond> {
+        if let Some(cond) = self.compared_together(&raw, keep) {
+            return Some(cond);
+        }
         let Raw { rel, signed, width, a, b } = &raw;
         if matches!(rel, Rel::Eq | Rel::Ne) {
             let difference = a.sub(b)?;
@@ -84,8 +87,39 @@ impl Algebra {
         Some(if inside { cond } else { cond.not() })
     }
 
+    /// A condition on a quotient as one on what is divided, which is simpler: `p / n >= m` is `p >= n*m`, and a quotient
+    /// that is one of two numbers is not the other.
+    fn undivided(&self, cond: &Cond) -> Option<Cond> {
+        let (Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p)) = cond else { return None };
+        let [(id, times)] = p.terms[..] else { return None };
+        let Atom::Div(q, n) = self.atom(id) else { return None };
+        let least = |m: i128| Some(Cond::Ge(q.add_number(-n.checked_mul(m)?)?));
+        if let Cond::Ge(_) = cond {
+            // A quotient of at least m, or at most.
+            return if times > 0 {
+                least(-p.constant.div_euclid(times))
+            } else {
+                Some(least(p.constant.div_euclid(-times) + 1)?.not())
+            };
+        }
+        let (low, high) = self.interval(q);
+        let (low, high) = (low.div_euclid(*n), high.div_euclid(*n));
+        if p.constant % times != 0 {
+            return None;
+        }
+        let other = match -p.constant / times {
+            m if m == low => least(m + 1)?,
+            m if m == high => least(m)?.not(),
+            _ => return None,
+        };
+        Some(if let Cond::Ne(_) = cond { other } else { other.not() })
+    }
+
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
+        if let Some(simpler) = self.undivided(&cond) {
+            return self.decided(simpler);
+        }
         let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));
         match &cond {
             Cond::Ge(p) => {
