@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::choose::chosen;
+use super::choose::{chosen, renamed};
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
 use crate::ptx::syntax::Space;
@@ -103,6 +103,15 @@ fn translate(
                                     out.extend(translate(reader, &[event], &inner, listed));
                                 }
                             }
+                            continue;
+                        }
+                        if last.number() == Some(0) {
+                            // A single iteration is no loop.
+                            let zero = Poly::default();
+                            inner.early = around.early.or(*early);
+                            let body: Vec<Event> =
+                                body.iter().map(|e| renamed(reader, e, *counter, &zero)).collect();
+                            out.extend(translate(reader, &body, &inner, listed));
                             continue;
                         }
                         if !sayable(reader, last) {

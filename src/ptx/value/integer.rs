@@ -115,10 +115,31 @@ impl Algebra {
         Some(if let Cond::Ne(_) = cond { other } else { other.not() })
     }
 
+    /// A condition on a minimum or maximum as one on what it is of: on both, or on one where the other cannot decide.
+    fn unchosen(&mut self, cond: &Cond) -> Option<Cond> {
+        let Cond::Ge(p) = cond else { return None };
+        let (id, times, least, a, b) = p.terms.iter().find_map(|(id, times)| match self.atom(*id) {
+            Atom::Min(a, b) => Some((*id, *times, true, a.clone(), b.clone())),
+            Atom::Max(a, b) => Some((*id, *times, false, a.clone(), b.clone())),
+            _ => None,
+        })?;
+        let rest = p.plus(&Poly::atom(id), -times)?;
+        let (a, b) = (Cond::Ge(rest.plus(&a, times)?), Cond::Ge(rest.plus(&b, times)?));
+        let (a, b) = (self.decided(a), self.decided(b));
+        if least == (times > 0) {
+            return Some(Cond::and(a, b));
+        }
+        let known = |cond: &Cond| matches!(cond, Cond::True | Cond::False);
+        (known(&a) || known(&b)).then(|| Cond::or(a, b))
+    }
+
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
         if let Some(simpler) = self.undivided(&cond) {
             return self.decided(simpler);
+        }
+        if let Some(simpler) = self.unchosen(&cond) {
+            return simpler;
         }
         let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));
         match &cond {
