@@ -325,10 +325,12 @@ fn lay_out(
                 // Bounds that cannot be said have only accesses in them that are not, either.
                 let Some(last) = printer.poly(&bound) else { continue };
                 let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
+                let plain = bound.number().is_some();
+                let last = if plain { last } else { format!("\"{last}\"") };
                 let at = out.len();
                 lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
                 if out.len() > at {
-                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: \"{last}\"{step}}}}}"));
+                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: {last}{step}}}}}"));
                     out.insert(at + 1, format!("{indent}  body:"));
                 }
             }

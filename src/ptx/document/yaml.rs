@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::combine::combine;
+use super::combine::{combine, grids};
 use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
@@ -67,7 +67,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         (false, Some(given)) => {
             Some(format!("[{}]", given.iter().map(|g| format!("\"{g}\"")).collect::<Vec<_>>().join(", ")))
         }
-        (false, None) => combine(&launches, &launches.iter().map(grid_text).collect::<Vec<_>>()),
+        (false, None) => grids(&launches),
     };
     let registers =
         frame.registers.unwrap_or_else(|| readings.iter().map(|r| r.registers).max().unwrap_or(32));
