@@ -95,7 +95,7 @@ impl ReadingArguments {
             grid: self.grid.clone(),
             blocks: blocks.iter().map(|b| (*b).into()).collect(),
             trips: self.trips.clone(),
-            registers: None,
+            ..Given::default()
         }
     }
 }

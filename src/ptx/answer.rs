@@ -102,6 +102,11 @@ impl Compiled {
         })
     }
 
+    /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+        blocks(self.entry(entry)?, &self.module, given).map_err(|wrong| self.fault(wrong))
+    }
+
     fn fault(&self, diagnostic: Diagnostic) -> Fault {
         Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
     }
@@ -126,6 +131,7 @@ impl Compiled {
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let launches = match &grid {
             Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
+            None if !given.grids.is_empty() => computed(&blocks, &given.grids, function)?,
             None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
         };
         let readings: Vec<Reading> = launches
@@ -204,6 +210,18 @@ impl Compiled {
         }
         Ok(grid)
     }
+}
+
+/// Each block with the grid that somebody has computed for it.
+fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
+    if blocks.len() != grids.len() {
+        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
+        return Err(
+            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
+        );
+    }
+    let pairs = blocks.iter().zip(grids);
+    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
 }
 
 /// The blocks to read a kernel for.

@@ -18,6 +18,8 @@ pub struct Given {
     pub grid: Option<String>,
     /// Thread blocks to read it for.
     pub blocks: Vec<[i64; 3]>,
+    /// The grid of each of `blocks`, where somebody has computed them; then `grid` is left out.
+    pub grids: Vec<[i64; 3]>,
     /// `LINE=N`: how often the loop runs that has this line of PTX in it.
     pub trips: Vec<String>,
     /// Registers of a thread, if they are known.
