@@ -79,7 +79,9 @@ class Reading(dict):
     __repr__ = __str__
 
     def _refusal(self) -> KernelError:
-        return KernelError([self._module.described(a) for a in self.refused], self._module.shown)
+        all_of_them = [self._module.described(a) for a in self.refused]
+        each = {(e["line"], e["message"]): e for e in all_of_them}
+        return KernelError(list(each.values()), self._module.shown)
 
 
 def read(
@@ -119,10 +121,10 @@ def _text(ptx: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 class _Module:
-    """A text of PTX. ``source`` is what it was compiled from, under the name that its places have."""
+    """A text of PTX. ``source`` is what it was compiled from, ``title`` what people call the kernel that is meant."""
 
-    def __init__(self, name: str, text: str, source: str | None = None):
-        self.text, self.source = text, source
+    def __init__(self, name: str, text: str, source: str | None = None, title: str | None = None):
+        self.text, self.source, self.title = text, source, title
         #: The text that errors point into.
         self.shown = text if source is None else source
         self._name = name
@@ -140,8 +142,15 @@ class _Module:
             text = str(error)
             if not text.startswith('{"schema":"wavecast/error'):
                 raise
-        errors = json.loads(text)["errors"]
-        raise KernelError([{**e, "help": _in_python(e["help"])} for e in errors], self.text)
+        raise KernelError([self._in_python(e) for e in json.loads(text)["errors"]], self.text)
+
+    def _in_python(self, error: dict[str, Any]) -> dict[str, Any]:
+        """An error with keywords in the place of options, and names in the place of places that nobody looks at."""
+        error = {**error, "help": HELPS.get(error["code"]) or _in_python(error["help"])}
+        if self.title is None:
+            return error
+        message = re.sub(r"entry `[^`]*`", f"`{self.title}`", error["message"])
+        return {**error, "message": message, "file": None, "line": None, "column": None}
 
     def entry(self, name: str | None) -> dict[str, Any]:
         """The entry of this name, mangled or not, or the only one."""
@@ -168,7 +177,7 @@ class _Module:
     ) -> Reading:
         """As :func:`read`."""
         found = self.entry(entry)
-        texts = list(arguments(found, args, names))
+        texts = arguments(found, args, names, self.title)
         shapes = [list(b) for b in _arguments.shapes(blocks)]
         expression, grids = None, []
         if callable(grid):
@@ -193,7 +202,8 @@ class _Module:
         """The line that somebody means: with a source, the last line of the PTX that was compiled from it."""
         if self.source is None:
             return line
-        found = [at for at, of in self._places().items() if of == line and not self._lines[at - 1].lstrip().startswith(".")]
+        places = self._places().items()
+        found = [at for at, of in places if of == line and re.match(r"\s*[^.\s].*;", self._lines[at - 1])]
         if not found:
             help = f"lines with code: {_ranges(sorted(set(self._places().values())))}"
             raise KernelError([_error("ptx-trips", f"nothing was compiled from line {line} of the source", help)])
@@ -219,21 +229,29 @@ class _Module:
 
     def described(self, access: Mapping[str, Any]) -> dict[str, Any]:
         """An access that could not be read, as an error."""
+        why = access["why"] or "the reason is not known"
+        trips = "--trips" in why
         help = (
-            "where data decide how often a loop runs, trips={line: number} says it; for addresses that depend on data "
-            "write a document with a proxy (docs/kernels.md, proxies)"
+            "trips={LINE: number} says how often a loop runs, LINE being that of its `for` or `while`"
+            if trips and self.source is not None
+            else "trips={line: number} says how often a loop runs that has this line of the PTX in it"
+            if trips
+            else "an address that depends on data needs a proxy in a document of your own: docs/kernels.md, proxies"
         )
-        line = access["line"]
-        instruction = self.text.splitlines()[line - 1].strip()
-        message = f"{access['op']} in {access['space']} memory cannot be read: {access['why'] or 'the reason is not known'}"
-        error = _error("not-read", message, help)
+        at, file = access["line"], "PTX" if self._name == "PTX" else self._name
         if self.source is not None and access.get("source_line"):
-            message += f" (PTX line {line}: {instruction})"
-            return {**error, "message": message, "file": "kernel", "line": access["source_line"], "column": 1}
-        return {**error, "file": "kernel" if self._name == "PTX" else self._name, "line": line, "column": 1}
+            # Lines of a text that nobody looks at say less than those of the source.
+            why = re.sub(r" that ends in line (\d+) is not known; `--trips \d+=N` says it.*", " is not known", why)
+            why = re.sub(r"in line (\d+)", lambda m: f"of line {self.source_line(int(m[1])) or '?'}", why)
+            at, file = access["source_line"], "kernel"
+        why = re.sub(r"`--trips (\d+)=N`", r"trips={\1: N}", why)
+        message = f"{access['op']} in {access['space']} memory cannot be read: {why}"
+        return {**_error("not-read", message, help), "file": file, "line": at}
 
 
-def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None) -> list[str]:
+def arguments(
+    entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None
+) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
     if names is not None and len(names) > len(parameters):
@@ -252,11 +270,13 @@ def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None)
         at = places.get(head.strip(), int(head) if head.strip().isdecimal() else None)
         if at is None or not 0 <= at < len(parameters):
             have = ", ".join(f"{p['number']} {known[i] if i < len(known) else p['name']}" for i, p in enumerate(parameters))
-            raise KernelError(
-                [_error("ptx-argument", f"entry `{entry['name']}` has no parameter `{key}`", f"it has: {have or 'none'}")]
-            )
+            said = f"`{title or entry['name']}` has no parameter `{key}`"
+            raise KernelError([_error("ptx-argument", said, f"it has: {have or 'none'}")])
         told.add(at)
         name = known[at] if at < len(known) else str(key) if isinstance(key, str) and not byte else parameters[at]["name"]
+        if not byte and parameters[at]["bytes"] != 8 and _arguments.array(value) is not None:
+            said = f"parameter {name} of `{title or entry['name']}` is no pointer ({parameters[at]['type']})"
+            raise KernelError([_error("ptx-argument", f"{said}, but an array is given", "give a number")])
         texts += _arguments.given(f"{at}+{byte.strip()}" if byte else str(at), name, value)
     # A number in the place of a pointer changes nothing; a name makes it a field of this name.
     pointers = (i for i, p in enumerate(parameters) if p["type"][1:] == "64" and i < len(known) and i not in told)
@@ -295,11 +315,16 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "") if lines else "none"
 
 
+#: What helps, in the words of Python, where the words of the command line say something else.
+HELPS = {
+    "ptx-grid": "give it, as in grid=lambda block: -(-n // block[0]), or grid='ceil(n / blockDim.x)', and in args the "
+    "sizes that the kernel is launched with",
+}
 #: Options of the command line, and what they are called here.
 WORDS = [
     (r"--arg 0=1048576", "args={0: 1048576}"),
     (r"--arg 3\+8=5", 'args={"3+8": 5}'),
-    (r"--block X,Y,Z of `read`, --read-block of other commands \(repeatable\)", "blocks=[(x, y, z), ...]"),
+    (r"--block X,Y,Z of `read`, --read-block of other commands \(repeatable\)", "blocks=[(16, 16)]"),
     (r"--(?:read-)?block\b(?: X,Y,Z)?", "blocks="),
     (r"--grid '([^']*)'", r'grid="\1"'),
     (r"--arg\b", "args"),
