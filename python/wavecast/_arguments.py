@@ -11,12 +11,18 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ._document import RESERVED
 
-#: Bytes of the elements that arrays may have, by the names that NumPy, CuPy, PyTorch and Triton give them.
+#: Bytes of the elements that arrays may have, by the names that NumPy, CuPy and PyTorch give them.
 BYTES = {
-    **{f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)},
-    **{"bool": 1, "bfloat16": 2, "half": 2, "float": 4, "double": 8, "complex64": 8, "complex128": 16},
-    **{f"{kind}{bits}": bits // 8 for kind in ("f", "i", "u", "s", "b") for bits in (8, 16, 32, 64)},
+    **{f"{kind}{bits}": bits // 8 for kind in ("float", "int", "uint") for bits in (16, 32, 64)},
+    **{"int8": 1, "uint8": 1, "bool": 1, "bfloat16": 2, "complex64": 8, "complex128": 16},
     **{name: 1 for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")},
+}
+#: Other names for them: NumPy's short ones, in bytes, and those of documents, in bits; `i8` is NumPy's.
+ALIASES = {
+    **{f"{c}{bits}": f"{kind}{bits}" for c, kind in zip("fiu", ("float", "int", "uint")) for bits in (16, 32, 64)},
+    **{f"{c}{n}": f"{kind}{8 * n}" for c, kind in zip("fiu", ("float", "int", "uint")) for n in (2, 4, 8)},
+    **{"i1": "int8", "u1": "uint8", "c8": "complex64", "c16": "complex128", "?": "bool", "b1": "bool", "bf16": "bfloat16"},
+    **{"half": "float16", "float": "float64", "double": "float64", "single": "float32", "int": "int64", "uint": "uint64"},
 }
 
 
@@ -28,7 +34,7 @@ class Array:
         self.shape = tuple(operator.index(n) for n in (shape if isinstance(shape, Sequence) else (shape,)))
         self.dtype = dtype_name(dtype)
         if self.dtype not in BYTES:
-            raise TypeError(f"dtype={dtype!r}: name an element type, such as {', '.join(list(BYTES)[:16])}")
+            raise TypeError(f"dtype={dtype!r}: name an element type, such as {', '.join(list(BYTES)[:12])}")
         self.itemsize = BYTES[self.dtype]
         self.strides = contiguous(self.shape, self.itemsize) if strides is None else tuple(map(int, strides))
 
@@ -70,9 +76,9 @@ def dtype_name(dtype: Any) -> str:
     """`float32` for NumPy's, CuPy's and PyTorch's type and for its name."""
     for attribute in ("name", "__name__"):
         if isinstance(getattr(dtype, attribute, None), str):
-            return getattr(dtype, attribute)
-    text = str(dtype).rpartition(".")[2]
-    return {"<": text[1:], "|": text[1:]}.get(text[:1], text)
+            dtype = getattr(dtype, attribute)
+    text = str(dtype).rpartition(".")[2].lstrip("<|=")
+    return ALIASES.get(text, text)
 
 
 #: Kinds of `__cuda_array_interface__`.

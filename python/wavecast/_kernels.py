@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence, Union
@@ -202,6 +203,19 @@ def _source(
         added = options if callable(options) else (*own, *([options] if isinstance(options, str) else options))
         return _text(code, entry or getattr(kernel, "name", None), added)
     raise TypeError(f"a {type(kernel).__module__}.{type(kernel).__name__} is no kernel: give {KINDS}")
+
+
+def at_once(work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """What `work` makes of each, or the error that it raises."""
+
+    def tried(item: Any) -> Any:
+        try:
+            return work(item)
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(min(len(items), os.cpu_count() or 1) or 1) as pool:
+        return list(pool.map(tried, items))
 
 
 def _file(path: Path, entry: Any, options: Options) -> Source:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import tempfile
+import time
 import warnings
 from pathlib import Path
 from typing import Any, Callable
 
-from ._wavecast import __version__ as _version
+from . import _wavecast
 
 #: Bytes that are kept; the least used files go first.
 MOST = 256 << 20
@@ -31,12 +33,13 @@ def folder() -> Path | None:
         return None
 
 
-def kept(key: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What was made for this key before, in this process or another, or what `make` makes now."""
+def kept(key: Any, make: Callable[[], Any], least: float = 0.0) -> Any:
+    """What was made for this key before, in this process or another, or what `make` makes now; kept if that took
+    ``least`` seconds."""
     place = folder()
     if place is None:
         return make()
-    name = hashlib.sha256(json.dumps([_version, key], sort_keys=True, default=repr).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([_build(), key], sort_keys=True, default=repr).encode()).hexdigest()
     file = place / f"{name}.json"
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -45,13 +48,23 @@ def kept(key: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     except (OSError, ValueError):
         # Not there, or half of it: another program's disk was full.
         pass
+    started = time.monotonic()
     made = make()
+    if time.monotonic() - started < least:
+        return made
     try:
         _write(file, json.dumps(made))
         _bound(place)
     except OSError as error:
         warnings.warn(f"{place} cannot be written, so that nothing is kept for the next time: {error}", stacklevel=2)
     return made
+
+
+@functools.lru_cache(maxsize=1)
+def _build() -> list[Any]:
+    """What a release reads, the next one might not, nor the next build of a developer."""
+    native = os.stat(_wavecast.__file__)
+    return [_wavecast.__version__, native.st_size, native.st_mtime_ns]
 
 
 def _write(file: Path, text: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import struct
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Sequence
 
@@ -57,9 +55,8 @@ class Triton(Source):
         if not configs:
             raise ValueError("configs is empty: give at least one configuration")
         found = [(named(config), self._with(values, settings(config))) for config in configs]
-        programs = [program for _, program in found]
-        _at_once(programs)
         return found
+
 
     def _with(self, values: Mapping[str, Any], config: Mapping[str, Any]) -> Triton:
         options = {k: v for k, v in {**(self.options or {}), **config}.items() if k in OPTIONS and v is not None}
@@ -185,21 +182,18 @@ class Triton(Source):
 
 def settings(config: Any) -> dict[str, Any]:
     """What a configuration calls a kernel with."""
-    return dict(config.all_kwargs() if hasattr(config, "all_kwargs") else config)
+    given = dict(config.all_kwargs() if hasattr(config, "all_kwargs") else config)
+    return {k: v for k, v in given.items() if v is not None and k not in ("pre_hook", "ir_override")}
 
 
 def named(config: Any) -> str:
     """A name for a configuration."""
-    return ", ".join(f"{k}={v}" for k, v in settings(config).items() if v is not None)
+    return ", ".join(f"{k}={v}" for k, v in settings(config).items())
 
 
 def _settings(values: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     plain = {k: v for k, v in values.items() if isinstance(v, (int, float, str))}
     return ", ".join(f"{k}={v}" for k, v in {**plain, **options}.items())
-
-
-def _at_once(programs: Sequence[Triton]) -> None:
-    """Nothing to do ahead: each is compiled when it is asked for."""
 
 
 def registers(cubin: bytes | None) -> int | None:

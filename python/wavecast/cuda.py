@@ -20,7 +20,7 @@ from typing import Any, Mapping, Sequence
 from . import _api, _arguments, _wavecast
 from ._arguments import Array
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Options, Source, source
+from ._kernels import Block, Compiled, Options, Source, at_once, source
 from ._nvrtc import CompileError
 from ._ranking import Ranking
 from ._variants import merged
@@ -178,7 +178,13 @@ def _document(
     readings = _readings(kernel, args, grid, device, blocks, given, more)
     parts, said = [], {}
     for name, reading, compiled in readings:
-        found = dict(reading.document)
+        try:
+            found = dict(reading.document)
+        except KernelError as error:
+            if not any(other.text for _, other, _ in readings):
+                raise
+            said[f"{name} is left out: {str(error).splitlines()[0]}"] = None
+            continue
         found["kernel"] = compiled.name or found["kernel"]
         if compiled.shared:
             found["launch"] = {**found["launch"], "shared": compiled.shared}
@@ -186,7 +192,7 @@ def _document(
         for access in reading.accesses:
             if access["status"] == "data":
                 place = f"line {access['source_line'] or access['line']}"
-                why = access["why"] or "data decide whether it is done; it counts as always done"
+                why = reading.why(access) or "data decide whether it is done; it counts as always done"
                 said[f"{place}: {access['op']} of {access['field']}: {why}"] = None
     return merged(parts), [{"code": "ptx-data", "message": message, "help": None} for message in said]
 
@@ -216,9 +222,12 @@ def _readings(
     )
     shapes = _arguments.shapes(blocks)
     programs = _programs(found, args, shapes)
+    programs = programs[:1] if first else programs
+    made = at_once(lambda p: p[1].compiled(arch, p[2]), programs)
     readings = []
-    for name, program, block in programs[:1] if first else programs:
-        compiled = program.compiled(arch, block)
+    for (name, program, block), compiled in zip(programs, made):
+        if isinstance(compiled, Exception):
+            raise compiled
         values, names = program.arguments(args, compiled)
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
         registers = given.get("registers") or compiled.registers

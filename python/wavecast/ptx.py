@@ -17,9 +17,14 @@ from typing import Any, Callable, Mapping, Sequence, Union
 from . import _arguments, _wavecast
 from ._api import Kernel
 from ._errors import KernelError
+from ._store import kept
 
 __all__ = ["Reading", "entries", "read"]
 
+#: Accesses that cannot be read that a message names.
+SHOWN = 5
+#: Seconds that a reading takes which is kept for the next time.
+SLOW = 0.02
 #: The parameters of the entry: by name or number, or in order.
 Args = Union[Mapping[Any, Any], Sequence[Any]]
 #: Blocks along x, y, z: numbers, an expression such as ``"ceil(n / blockDim.x)"``, or a function of the block.
@@ -66,6 +71,10 @@ class Reading(dict):
             raise self._refusal()
         return Kernel(self.text)
 
+    def why(self, access: Mapping[str, Any]) -> str | None:
+        """Why an access is not exact, by lines of the source where it is known."""
+        return access["why"] and self._module.in_source(access["why"])
+
     def check(self, threads: int = 64) -> list[dict[str, Any]]:
         """Runs so many threads of each launch instruction by instruction, chosen at random, and compares what they
         touch with the document. All parameters need values. ``holds`` says whether they agree."""
@@ -80,8 +89,15 @@ class Reading(dict):
 
     def _refusal(self) -> KernelError:
         all_of_them = [self._module.described(a) for a in self.refused]
-        each = {(e["line"], e["message"]): e for e in all_of_them}
-        return KernelError(list(each.values()), self._module.shown)
+        each = list({(e["line"], e["message"]): e for e in all_of_them}.values())
+        if len(each) > SHOWN:
+            each[SHOWN:] = [_error("not-read", f"{len(each) - SHOWN} other accesses cannot be read either: .refused lists all")]
+        # The same hint once.
+        hints: set[str | None] = set()
+        for error in each:
+            error["help"] = None if error["help"] in hints else error["help"]
+            hints.add(error["help"])
+        return KernelError(each, self._module.shown)
 
 
 def read(
@@ -188,7 +204,9 @@ class _Module:
         elif grid is not None:
             expression = ", ".join(map(str, _arguments.shape3(grid)))
         lines = [f"{self.ptx_line(line)}={n}" for line, n in (trips or {}).items()]
-        said, text = self.call("read", found["name"], texts, shapes, expression, grids, lines, registers)
+        question = (found["name"], texts, shapes, expression, grids, lines, registers)
+        # Long texts take a while: a tuner asks for the same ones each time that it runs.
+        said, text = kept(["reading", self.text, question], lambda: self.call("read", *question), SLOW)
         reading = json.loads(said)
         for access in reading["accesses"]:
             access["source_line"] = self.source_line(access["line"])
@@ -227,6 +245,12 @@ class _Module:
                     self._known[number] = at
         return self._known
 
+    def in_source(self, why: str) -> str:
+        """A reason with lines of the source in the place of those of the PTX."""
+        if self.source is None:
+            return why
+        return re.sub(r"in line (\d+)", lambda m: f"of line {self.source_line(int(m[1])) or '?'}", why)
+
     def described(self, access: Mapping[str, Any]) -> dict[str, Any]:
         """An access that could not be read, as an error."""
         why = access["why"] or "the reason is not known"
@@ -242,7 +266,7 @@ class _Module:
         if self.source is not None and access.get("source_line"):
             # Lines of a text that nobody looks at say less than those of the source.
             why = re.sub(r" that ends in line (\d+) is not known; `--trips \d+=N` says it.*", " is not known", why)
-            why = re.sub(r"in line (\d+)", lambda m: f"of line {self.source_line(int(m[1])) or '?'}", why)
+            why = self.in_source(why)
             at, file = access["source_line"], "kernel"
         why = re.sub(r"`--trips (\d+)=N`", r"trips={\1: N}", why)
         message = f"{access['op']} in {access['space']} memory cannot be read: {why}"
