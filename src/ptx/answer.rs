@@ -118,6 +118,11 @@ impl Compiled {
         })
     }
 
+    /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+        blocks(self.entry(entry)?, &self.module, given).map_err(|wrong| self.fault(wrong))
+    }
+
     fn fault(&self, diagnostic: Diagnostic) -> Fault {
         Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
     }
@@ -143,6 +148,7 @@ impl Compiled {
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let launches = match &grid {
             Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
+            None if !given.grids.is_empty() => computed(&blocks, &given.grids, function)?,
             None => match self.followed_together(function, &blocks, &values, &trips) {
                 Some(all) => all,
                 None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
@@ -260,6 +266,18 @@ fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
     let most = block.map(|b| ((1_i64 << 30) / b).max(1));
     let grid = [most[0], most[1].min(65535), most[2].min(65535)];
     Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
+}
+
+/// Each block with the grid that somebody has computed for it.
+fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
+    if blocks.len() != grids.len() {
+        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
+        return Err(
+            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
+        );
+    }
+    let pairs = blocks.iter().zip(grids);
+    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
 }
 
 /// The blocks to read a kernel for.
