@@ -40,7 +40,7 @@ pub use asker::Asker;
 pub use check::Inspect;
 #[cfg(feature = "fit")]
 pub use compare::Compare;
-pub use entry::EntrySource;
+pub use entry::{EntryGrid, EntrySource};
 #[cfg(feature = "explain")]
 pub use explain::Explain;
 pub use hold::hold;

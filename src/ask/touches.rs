@@ -4,7 +4,7 @@ use super::asker::fault;
 use super::entry::EntrySource;
 use super::launches::OneLaunch;
 use super::source::KernelsRead;
-use crate::kernel::{AccessKind, Kernel, Space};
+use crate::kernel::{AccessKind, Kernel};
 use crate::launch::{Launch, Touched, Touching};
 use crate::ptx::run::{Access, Event, Machine, NotRun, Who};
 use crate::report::TouchLine;
@@ -63,9 +63,10 @@ impl Touches {
         let block: [i64; 3] = machine.block().into();
         let mut lines = Vec::new();
         for spot in &self.at {
-            inside(spot, block, source.grid.into())?;
+            inside(spot, block, machine.grid().into())?;
             let [x, y, z]: [i64; 3] = spot.thread.into();
-            let number = u32::try_from(x + block[0] * (y + block[1] * z)).unwrap_or(u32::MAX);
+            // The thread lies in the block, whose threads the machine numbers with 32 bits.
+            let number = u32::try_from(x + block[0] * (y + block[1] * z)).expect("threads of a block are few");
             let accesses = accesses(&machine, spot.block, number);
             let accesses = accesses.map_err(|e| fault("not-run", format!("{entry}: {e}"), None))?;
             lines.extend(accesses.iter().map(|access| line_of_entry(&machine, &entry, spot, access)));
@@ -100,10 +101,7 @@ fn line_of_document(kernel: &Kernel, spot: &Spot, touched: &Touched, lines: &mut
                 AccessKind::Store => "store",
                 AccessKind::Atomic => "atomic",
             },
-            space: match field.space {
-                Space::Global => "global",
-                Space::Shared => "shared",
-            },
+            space: field.space.word(),
             field: format!("{}{of_copy}", field.name),
             offset_bytes: touched.offset,
             width: touched.bytes,

@@ -34,13 +34,18 @@ impl KernelArguments {
         Ok(Options { set: self.set.clone(), limits: limits(&self.limit, Asker::CommandLine)? })
     }
 
-    /// The kernels of a file, or of standard input for `-`.
-    pub(super) fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+    /// The text of a file, or of standard input for `-`, and how it is read.
+    pub(super) fn source(&self, path: &str) -> Result<KernelSource, Failure> {
         let options = self.options()?;
         let (name, text) = read_text(path, options.limits, false)?;
         let variants = self.variant.clone();
         let source = KernelSource { options, variants, ..KernelSource::new(name, text) };
-        Ok(source.beside(Path::new(path)).read()?)
+        Ok(source.beside(Path::new(path)))
+    }
+
+    /// The kernels of a file, or of standard input for `-`.
+    pub(super) fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+        Ok(self.source(path)?.read()?)
     }
 
     /// Those of the variants that were named.

@@ -129,6 +129,8 @@ pub struct CodeRequest {
     pub blocks: Option<Vec<Block>>,
     /// Its grid.
     pub grid: Option<CodeGrid>,
+    /// Its shared memory of a block.
+    pub shared: Option<Scale>,
     /// Work items along x, y, z.
     pub domain: Option<[i64; 3]>,
     /// Its global fields.

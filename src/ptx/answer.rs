@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::document::{Frame, Reading, Status, document, understand, verb};
+use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
+use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches, trips};
 use super::read::{Arguments, Reader, Stop, Trips};
 use super::syntax::{Function, Module, Space, parse};
+use super::together::Together;
 use super::value::Launch;
 use crate::text::{Diagnostic, Fault, Sources};
 
@@ -48,7 +50,7 @@ pub struct Count(pub(crate) f64);
 #[schemars(rename = "AccessSummary")]
 #[non_exhaustive]
 pub struct Access {
-    /// Number of the instruction in the entry, from 0.
+    /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
     /// Its line in the PTX, from 1.
     pub line: u32,
@@ -133,6 +135,29 @@ impl Compiled {
         })
     }
 
+    /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+        let wrong = |wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone()));
+        blocks(self.entry(entry)?, &self.module, given).map_err(wrong)
+    }
+
+    /// The grid of a block: what somebody says, otherwise what follows from the bounds of the entry.
+    pub fn grid(&self, entry: Option<&str>, given: &Given, block: [i64; 3]) -> Result<[i64; 3], Fault> {
+        let function = self.entry(entry)?;
+        let mut sources = self.sources.clone();
+        let mut found = || {
+            let values = arguments(function, given)?;
+            match &given.grid {
+                Some(text) => Grid::parse(text, &mut sources)?.at(block, function, &values),
+                None => {
+                    let function = &*inlined(&self.module, function);
+                    self.followed(function, block, &values, &trips(&given.trips)?)
+                }
+            }
+        };
+        found().map_err(|wrong| Fault::new(vec![wrong], Arc::new(sources)))
+    }
+
     /// Reads a kernel.
     pub fn read(&self, entry: Option<&str>, given: &Given) -> Result<Read, Fault> {
         let function = self.entry(entry)?;
@@ -147,6 +172,7 @@ impl Compiled {
         given: &Given,
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
+        let function = &*inlined(&self.module, function);
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let values = arguments(function, given)?;
@@ -167,7 +193,8 @@ impl Compiled {
         Ok(answer(function, first, given, (blocks, document)))
     }
 
-    /// What is understood for each of these blocks; the grid is what follows from the bounds where nobody says it.
+    /// What is understood for each of these blocks of an entry with its calls in it; the grid is what follows from the
+    /// bounds where nobody says it.
     pub(super) fn readings(
         &self,
         function: &Function,
@@ -179,20 +206,36 @@ impl Compiled {
         let trips = trips(&given.trips)?;
         let launches = match grid {
             Some(grid) => launches(blocks, grid)?,
-            None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
+            None if !given.grids.is_empty() => computed(blocks, &given.grids, function)?,
+            None => match self.followed_together(function, blocks, &values, &trips) {
+                Some(all) => all,
+                None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
+            },
         };
-        launches.iter().map(|launch| self.understood(function, *launch, &values, &trips)).collect()
+        let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
+        let together = Some(&launches).filter(|all| all.len() > FEW);
+        let together = together.and_then(|all| Together::new(function, all));
+        let readings = together.and_then(|all| {
+            let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
+            self.understood(function, all.whole, &values, &trips, read).ok().flatten()
+        });
+        match readings {
+            Some(all) => Ok(all),
+            None => launches.iter().map(|launch| alone(*launch)).collect(),
+        }
     }
 
-    fn understood(
+    /// What `then` makes of the kernel as it was understood for a launch.
+    fn understood<T>(
         &self,
         function: &Function,
         launch: Launch,
         values: &Arguments,
         trips: &Trips,
-    ) -> Result<Reading, Diagnostic> {
+        then: impl FnOnce(&Understood<'_, '_>) -> T,
+    ) -> Result<T, Diagnostic> {
         let mut reader = Reader::new(&self.module, function, launch, values, trips);
-        understand(&mut reader).map_err(|stop| match stop {
+        understand(&mut reader).map(|found| then(&found)).map_err(|stop| match stop {
             Stop::Tangled(i) => {
                 let span = function.instructions.get(i).map_or(function.span, |i| i.span);
                 let message = "a loop is entered at two places here: such control flow is not read";
@@ -214,20 +257,11 @@ impl Compiled {
         values: &Arguments,
         trips: &Trips,
     ) -> Result<[i64; 3], Diagnostic> {
-        let most = block.map(|b| ((1_i64 << 30) / b).max(1));
-        let launch = Launch { block, grid: [most[0], most[1].min(65535), most[2].min(65535)] };
-        let uses = |d: usize| {
-            let wanted = crate::expr::Dim::ALL[d];
-            function.instructions.iter().flat_map(|i| &i.operands).any(|o| {
-                matches!(o, super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) if *dim == wanted)
-            })
-        };
-        let used = [uses(0), uses(1), uses(2)];
-        let launch = Launch { grid: [0, 1, 2].map(|d| if used[d] { launch.grid[d] } else { 1 }), ..launch };
-        let reading = self.understood(function, launch, values, trips)?;
+        let used = blocks_asked_for(function);
+        let domain = self.understood(function, largest(block, used), values, trips, |found| found.domain)?;
         let mut grid = [1; 3];
         for d in 0..3 {
-            match reading.domain[d] {
+            match domain[d] {
                 Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
                 _ if used[d] => {
                     let axis = ['x', 'y', 'z'][d];
@@ -238,6 +272,54 @@ impl Compiled {
         }
         Ok(grid)
     }
+
+    /// The same for many blocks, where one reading is enough for it.
+    fn followed_together(
+        &self,
+        function: &Function,
+        blocks: &[[i64; 3]],
+        values: &Arguments,
+        trips: &Trips,
+    ) -> Option<Vec<Launch>> {
+        let used = blocks_asked_for(function);
+        let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
+        let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
+        let domain = self.understood(function, together.whole, values, trips, |found| found.domain).ok()?;
+        together.grids(domain, used)
+    }
+}
+
+/// So many launches are read one by one.
+const FEW: usize = 3;
+
+/// The dimensions along which a kernel asks for blocks.
+fn blocks_asked_for(function: &Function) -> [bool; 3] {
+    let mut used = [false; 3];
+    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
+        if let super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) = operand {
+            used[dim.index()] = true;
+        }
+    }
+    used
+}
+
+/// The largest grid that bounds of threads are looked for in.
+fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
+    let most = block.map(|b| ((1_i64 << 30) / b).max(1));
+    let grid = [most[0], most[1].min(65535), most[2].min(65535)];
+    Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
+}
+
+/// Each block with the grid that somebody has computed for it.
+fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
+    if blocks.len() != grids.len() {
+        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
+        return Err(
+            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
+        );
+    }
+    let pairs = blocks.iter().zip(grids);
+    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
 }
 
 /// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.

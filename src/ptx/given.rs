@@ -19,6 +19,8 @@ pub struct Given {
     pub grid: Option<String>,
     /// Thread blocks to read it for.
     pub blocks: Vec<[i64; 3]>,
+    /// The grid of each of `blocks`, where somebody has computed them; then `grid` is left out.
+    pub grids: Vec<[i64; 3]>,
     /// `LINE=N`: how often the loop runs that has this line of PTX in it.
     pub trips: Vec<String>,
     /// `LINE=P`: how probable it is that the branch in this line of PTX is taken, where data decide.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::answer::{Compiled, blocks};
 use super::argument;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
+use super::flow::inlined;
 use super::given::{Given, Grid, KnownField, arguments};
 use super::syntax::{Function, Instruction};
 use crate::expr::Excess;
@@ -96,6 +97,7 @@ impl Compiled {
         around: &Around<'_>,
         sources: &mut Sources,
     ) -> Result<Vec<CodeRead>, Vec<Diagnostic>> {
+        let function = &*inlined(&self.module, function);
         let one = |wrong: Diagnostic| {
             vec![match around.at {
                 Some(at) => placed(wrong, at),
@@ -164,6 +166,7 @@ fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnos
     Ok(Given {
         args: wanted.args.iter().map(|text| text.value.clone()).collect(),
         grid: None,
+        grids: Vec::new(),
         blocks: wanted.blocks.iter().flatten().map(|b| (*b).into()).collect(),
         trips: wanted.trips.clone(),
         branch: wanted.branch.clone(),
@@ -258,7 +261,8 @@ fn flagged(function: &Function, readings: &[Reading]) -> Vec<Diagnostic> {
         let span = function.instructions[access.instruction].span;
         Diagnostic::warning("code-data", Some(span), format!("{}: {why}", verb(access.operation)))
     });
-    shown.collect()
+    let notes = readings[0].notes.iter().map(|note| Diagnostic::warning("code-note", Some(function.span), note.as_str()));
+    shown.chain(notes).collect()
 }
 
 /// All instructions of a text by their lines.
@@ -269,7 +273,7 @@ fn places(compiled: &Compiled) -> BTreeMap<u32, Span> {
 
 /// The lines of sources for those of accesses.
 fn compiled_from(compiled: &Compiled, function: &Function, readings: &[Reading]) -> BTreeMap<u32, String> {
-    let accesses = readings.iter().flat_map(|r| &r.accesses).map(|a| &function.instructions[a.instruction]);
+    let accesses = readings.iter().flat_map(|r| r.accesses.iter()).map(|a| &function.instructions[a.instruction]);
     let named = accesses.filter_map(|i| {
         let source = i.source?;
         let (_, file) = compiled.module.files.iter().find(|f| f.0 == source.file)?;

@@ -10,6 +10,7 @@ mod lower;
 mod read;
 pub mod run;
 pub mod syntax;
+mod together;
 mod value;
 
 pub use answer::{Access, Around, Compiled, Count, Read};

@@ -55,7 +55,7 @@ pub(in crate::kernel) fn request(
         Number::Formula(Formula(e)) => value(e, &symbols, decoder).map(|n| n.to_string()),
     });
     let assume = lines(code.assume.as_ref(), decoder, |text: &String, _| Some(text.clone()));
-    let (blocks, grid) = given?;
+    let given = given?;
     if decoder.failed() || !code.damaged.is_empty() {
         return None;
     }
@@ -73,8 +73,9 @@ pub(in crate::kernel) fn request(
         trips: joined(&trips, "="),
         branch: joined(&branch, "="),
         assume: joined(&assume, ": "),
-        blocks: blocks.map(|rule| rule.blocks().collect()),
-        grid: grid.map(|extents| CodeGrid { extents, texts, span: grid_span }),
+        blocks: given.blocks.map(|rule| rule.blocks().collect()),
+        shared: given.shared,
+        grid: given.grid.map(|extents| CodeGrid { extents, texts, span: grid_span }),
         domain: doc.domain.as_ref().map(|_| domain),
         fields: known,
     })

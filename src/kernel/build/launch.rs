@@ -61,25 +61,34 @@ pub(super) fn build(
     })
 }
 
-/// The blocks and the grid of a document that says what its code is launched with, as far as it gives them.
+/// What a document says of the launches of its code, as far as it does.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub blocks: Option<BlockRule>,
+    pub grid: Option<[Scale; 3]>,
+    pub shared: Option<Scale>,
+}
+
+/// What a document says of the launches of its code.
 pub(super) fn asked(
     doc: Option<&LaunchDoc>,
     symbols: &Symbols,
     limits: Limits,
     decoder: &mut Decoder,
-) -> Option<(Option<BlockRule>, Option<[Scale; 3]>)> {
-    let Some(doc) = doc else { return Some((None, None)) };
+) -> Option<Asked> {
+    let Some(doc) = doc else { return Some(Asked::default()) };
     let mut rules = Rules { symbols, limits, decoder };
     if let Some(folds) = doc.fold.as_ref().and_then(|f| rules.shapes(f, MAX_FOLD, "fold")) {
         refuse_folds(&folds, doc.span, rules.decoder);
     }
     let blocks = doc.block.as_ref().map_or(Some(None), |block| rules.blocks(block).map(Some));
     let grid = doc.grid.as_ref().map_or(Some(None), |grid| rules.grid(grid).map(Some));
-    let (blocks, grid) = (blocks?, grid?);
+    let shared = doc.shared.as_ref().map_or(Some(None), |bytes| rules.launch_constant(&bytes.0).map(Some));
+    let (blocks, grid, shared) = (blocks?, grid?, shared?);
     if let Some(blocks) = &blocks {
         rules.check_count(blocks, &[Fold::ONE], doc.span)?;
     }
-    Some((blocks, grid))
+    Some(Asked { blocks, grid, shared })
 }
 
 /// Code has its folds in it.

@@ -9,6 +9,7 @@ mod arithmetic_tests;
 mod count;
 mod event;
 mod execute;
+mod exits;
 mod join;
 mod loops;
 mod memory;

@@ -1,12 +1,12 @@
 //! Everything that reading a kernel needs to know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::Event;
 use super::state::{Edge, State, Value};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
-use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start};
+use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start, needed};
 use crate::ptx::syntax::{Function, Module, Space};
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
@@ -53,12 +53,16 @@ pub(in crate::ptx) struct Reader<'a> {
     pub algebra: Algebra,
     pub whys: Vec<Why>,
     pub bases: Vec<BaseKind>,
+    /// Calls of functions outside of the module, whose accesses are left out.
+    pub outside: BTreeSet<usize>,
     pub(super) arguments: &'a Arguments,
     pub(super) trips: &'a Trips,
     pub(super) graph: Graph,
     pub(super) loops: Loops,
     pub(super) dominators: Vec<usize>,
     pub(super) live: Vec<RegisterSet>,
+    /// The instructions that are gone through where no events are wanted.
+    pub(super) needed: Vec<bool>,
     pub(super) top: Region,
     pub(super) regions: Vec<Region>,
     /// What is known of the loop counters around.
@@ -83,18 +87,21 @@ impl<'a> Reader<'a> {
         let live = live_at_start(function, &graph);
         let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
         let top = Region::new(&graph, &loops, None);
+        let needed = needed(function, &graph, &loops, &live);
         Self {
             module,
             function,
             algebra: Algebra::new(launch),
             whys: Vec::new(),
             bases: Vec::new(),
+            outside: BTreeSet::new(),
             arguments,
             trips,
             graph,
             loops,
             dominators,
             live,
+            needed,
             top,
             regions,
             around: Vec::new(),
