@@ -323,3 +323,121 @@ fn tiles_of_fixed_size_are_read_for_their_blocks() {
     let bare = stderr(&["rank", "tests/ptx/nvrtc/transpose_padded.ptx", "-d", "a100"]);
     assert!(bare.contains("shared arrays of fixed size") && bare.contains("--block"), "{bare}");
 }
+
+#[test]
+fn tiles_are_read_for_the_block_that_is_asked_for() {
+    let file = "tests/ptx/nvrtc/transpose_padded.ptx";
+    let sizes = ["--arg", "2=1024", "--arg", "3=1024", "--grid", "32,32"];
+    let ranked = json(&[&["rank", file, "-d", "a100", "--block", "32,8"], &sizes[..]].concat());
+    assert_eq!(ranked["results"][0]["config"]["block"], json!([32, 8, 1]));
+    let one = json(&[&["predict", file, "-d", "a100", "--block", "32,8"], &sizes[..]].concat());
+    assert_eq!(one["result"]["config"]["grid"], json!([32, 32, 1]));
+}
+
+#[test]
+fn threads_of_code_are_run() {
+    let (_folder, path) = saxpy("touches", |text| text);
+    let all = stdout(&["touches", &path, "--block", "128", "--at", "3:5"]);
+    let lines: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["field"], &lines[0]["line"]), (3, &json!("x"), &json!(41)));
+    assert_eq!(lines[2]["offset_bytes"], (3 * 128 + 5) * 4);
+    // The grid is that of the document: the last block has no more than it needs.
+    let error = stderr(&["touches", &path, "--set", "N=1000", "--block", "128", "--at", "8:0"]);
+    assert!(error.contains("has no block [8, 0, 0]"), "{error}");
+    let trace = stdout(&["trace", "synth", &path, "--set", "N=100", "--block", "64"]);
+    assert_eq!(trace.lines().filter(|l| l.contains("saxpy:")).count(), 300);
+}
+
+#[test]
+fn grids_follow_where_threads_are_run() {
+    let file = "tests/ptx/nvrtc/saxpy.ptx";
+    let given = ["--block", "64", "--arg", "0=1000", "--arg", "1=2.5", "--arg", "2=x", "--arg", "3=y"];
+    let touches = |more: &[&str]| wavecast(&[&["touches", file], &given[..], more].concat());
+    let last = String::from_utf8(touches(&["--at", "15:39"]).stdout).unwrap();
+    assert_eq!(last.lines().count(), 3, "{last}");
+    let beyond = touches(&["--at", "16:0"]);
+    assert!(String::from_utf8_lossy(&beyond.stderr).contains("has no block [16, 0, 0]"));
+    let said = touches(&["--grid", "ceil(arg0 / blockDim.x) + 1", "--at", "16:0"]);
+    assert!(said.status.success() && said.stdout.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
+    let all = stdout(&[&["trace", "synth", file], &given[..], &["--grid", "ceil(arg0/blockDim.x)"]].concat());
+    assert_eq!(all.lines().filter(|l| l.contains("saxpy:")).count(), 3000);
+}
+
+#[test]
+fn other_commands_take_code_too() {
+    let (folder, path) = saxpy("others", |text| text.replace("N: 1048576", "N: 65536"));
+    let program = stdout(&["emit", &path, "--kernels-only"]);
+    assert!(program.contains("__global__") && program.contains("y["), "{program}");
+    let compared = json(&["compare", &path, "-d", "a100", "--block", "256"]);
+    assert_eq!(compared["schema"], "wavecast/comparison/1", "{compared}");
+    let measured = format!(
+        "kernel,params,device,block_x,block_y,block_z,time_ms\n{path},N=65536,a100,128,1,1,0.01\n{path},N=65536,a100,256,1,1,0.01\n"
+    );
+    let measured = folder.write("measured.csv", &measured);
+    let output = wavecast(&["validate", &measured, "--format", "json"]);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let validation: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(validation["summary"]["predicted"], 2, "{validation}");
+}
+
+#[test]
+fn texts_without_a_file_have_the_code_in_them() {
+    let ask = |code: Value, op: &str, options: Value| -> Value {
+        let kernel = json!({"wavecast": 1, "kernel": "saxpy", "params": {"N": 4096}, "code": code,
+            "fields": {"x": {"dtype": "f32", "size": "N"}, "y": {"like": "x"}}, "domain": {"i": "N"},
+            "launch": {"block": [[64], [128]]}});
+        let request = json!({"op": op, "device": "a100", "kernel": kernel, "options": options});
+        serde_json::from_str(&wavecast::ask::Session::new(None).ask(&request.to_string())).unwrap()
+    };
+    let args = json!(["N", 2.0, "x", "y"]);
+    let inline = json!({"ptx": ptx("nvrtc/saxpy.ptx"), "args": args});
+    let ranked = ask(inline.clone(), "rank", json!({"set": {"N": 8192}}));
+    assert_eq!(ranked["ok"], true, "{ranked}");
+    assert_eq!(ranked["result"]["kernel"]["domain"], json!([8192]));
+    assert_eq!(
+        ask(inline, "predict", json!({"block": 96}))["result"]["result"]["config"]["block"],
+        json!([96, 1, 1])
+    );
+    // Whoever asks a server may be somebody else than whoever owns the files.
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx/nvrtc/saxpy.ptx");
+    let named = ask(json!({"ptx": file, "args": args}), "rank", json!({}));
+    assert_eq!(named["error"]["errors"][0]["code"], "files-not-allowed", "{named}");
+}
+
+#[test]
+fn sources_and_machine_code_are_told_what_to_do() {
+    let folder = Folder::new("foreign");
+    let cu = folder.write("kernel.cu", "__global__ void k() {}\n");
+    for command in
+        [&["rank", &cu, "-d", "a100"][..], &["read", &cu], &["check", &cu], &["touches", &cu, "--at", "0:0"]]
+    {
+        let error = stderr(command);
+        let ptx = cu.replace(".cu", ".ptx");
+        for line in [
+            format!("nvcc -ptx -arch=sm_80 {cu} -o {ptx}\n"),
+            format!(
+                "python3 -c \"import wavecast.cuda as w; print(w.compile('{cu}', arch=80).ptx)\" > {ptx}\n"
+            ),
+            format!("clang -S --cuda-device-only --cuda-gpu-arch=sm_80 {cu} -o {ptx}\n"),
+        ] {
+            assert!(error.contains(&line), "{command:?}: {error}");
+        }
+    }
+    let mut cubin = b"\x7fELF\x02\x01\x01".to_vec();
+    cubin.resize(64, 0);
+    cubin[18] = 190;
+    let path = folder.0.join("kernel.cubin");
+    std::fs::write(&path, cubin).unwrap();
+    let error = stderr(&["read", path.to_str().unwrap()]);
+    assert!(error.contains("is a cubin") && error.contains("nvcc -ptx"), "{error}");
+}
+
+#[test]
+fn a_reading_says_which_blocks_there_are() {
+    let given = ["read", "tests/ptx/nvrtc/saxpy.ptx", "--entry", "saxpy", "--arg", "0=1000", "--block", "64"];
+    let read = json(&given);
+    assert_eq!(read["blocks"], json!({"required": null, "largest": null, "read": [[64, 1, 1]]}));
+    assert_eq!(read["accesses"][0]["loops"], json!([]));
+}

@@ -102,8 +102,9 @@ impl EntrySource {
             block,
             grid,
             sizes: wanted.fields.iter().map(|f| (f.name.clone(), f.bytes)).collect(),
-            shared: u64::try_from(shared)
-                .map_err(|_| fault("not-run", format!("{}: shared memory of {shared} bytes", source.name), None))?,
+            shared: u64::try_from(shared).map_err(|_| {
+                fault("not-run", format!("{}: shared memory of {shared} bytes", source.name), None)
+            })?,
         })
     }
 

@@ -8,6 +8,7 @@ use crate::kernel::Kernel;
 use crate::launch::candidates;
 use crate::predict::{Choice, explain};
 use crate::report::{ExplanationDocument, explanation_document};
+use crate::space::Block;
 
 /// Why is one launch of each kernel as fast as it is, and what would help?
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,10 @@ pub struct Explain {
 
 impl Question for Explain {
     type Answer = ExplanationDocument;
+
+    fn blocks(&self) -> Vec<Block> {
+        self.launch.block.into_iter().collect()
+    }
 
     /// All variants are compared, whichever is explained.
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {

@@ -5,6 +5,7 @@ use super::predictor::Predictor;
 use super::question::{Pieces, Question, Replies, Reply};
 use super::source::KernelsRead;
 use crate::report::{PredictionDocument, prediction_document};
+use crate::space::Block;
 
 /// What does one launch of each kernel do?
 #[derive(Debug, Clone, Default)]
@@ -15,6 +16,10 @@ pub struct Predict {
 
 impl Question for Predict {
     type Answer = PredictionDocument;
+
+    fn blocks(&self) -> Vec<Block> {
+        self.launch.block.into_iter().collect()
+    }
 
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, _: &Pieces) -> Replies<Self::Answer> {
         let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;

@@ -29,6 +29,10 @@ pub struct Sweep {
 impl Question for Sweep {
     type Answer = SweepDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.shapes.blocks.clone()
+    }
+
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
         let params: BTreeSet<&String> =
             kernels.kernels().iter().flat_map(|k| k.params.iter().map(|p| &p.0)).collect();

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::files;
+use super::foreign::{machine_code, refuse_source};
 use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, PtxSource, limits};
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
@@ -114,39 +115,36 @@ impl ReadingArguments {
     }
 }
 
-/// Source texts are no documents: how they become some.
-fn refuse_source(path: &str) -> Result<(), Failure> {
-    let Some(ending) = Path::new(path).extension().and_then(|e| e.to_str()) else { return Ok(()) };
-    if !["cu", "cuh", "cl", "hip"].contains(&ending) {
-        return Ok(());
-    }
-    let message = format!("{path} is source text; compiled kernels (PTX) and kernel documents are read");
-    let help = "compile it with `nvcc -ptx -arch=sm_80 FILE.cu`, or without CUDA with NVRTC from PyPI (docs/ptx.md), and give the .ptx";
-    Err(Failure::message("source-text", message, Some(help)))
-}
-
 impl KernelFiles {
-    fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
-        refuse_source(path)?;
-        if !is_ptx(path) {
-            return self.reading.read(path);
-        }
-        let options = self.reading.options()?;
-        let (name, text) = read_text(path, options.limits, false)?;
-        let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
+    /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
+    fn read(&self, path: &str, asked: &[Block]) -> Result<KernelsRead, Failure> {
         let blocks = self.ptx.read_block.clone();
-        let variants = self.reading.variant.clone();
-        Ok(KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }.read()?)
+        let source = if is_ptx(path) {
+            let options = self.reading.options()?;
+            let (name, text) = read_text(path, options.limits, false)?;
+            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
+            let variants = self.reading.variant.clone();
+            KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
+        } else {
+            KernelSource { blocks, ..self.reading.source(path)? }
+        };
+        match source.clone().read() {
+            Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
+                Ok(KernelSource { blocks: asked.to_vec(), ..source }.read()?)
+            }
+            read => Ok(read?),
+        }
     }
 
     /// What a question about the kernels of each file is answered with, or all that is wrong with any of them.
     pub(super) fn each<T>(
         &self,
+        asked: &[Block],
         mut answer: impl FnMut(KernelsRead) -> Result<Vec<T>, Failure>,
     ) -> Result<Vec<T>, Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for path in &self.kernels {
-            match self.read(path).and_then(&mut answer) {
+            match self.read(path, asked).and_then(&mut answer) {
                 Ok(found) => answers.extend(found),
                 Err(failure) => faults.extend(failure.into_faults()),
             }
@@ -161,17 +159,22 @@ pub(super) fn read_text(path: &str, limits: Limits, json: bool) -> Result<(Strin
         let input = files::stdin();
         ("<stdin>", input.and_then(|i| read_limited(i, Path::new("standard input"), limits)))
     } else {
-        (path, files::open(Path::new(path)).and_then(|f| read_limited(f, Path::new(path), limits)))
+        let opened = refuse_source(path).and_then(|()| files::open(Path::new(path)));
+        (path, opened.and_then(|f| read_limited(f, Path::new(path), limits)))
     };
     Ok((name.to_owned(), text.map_err(|f| f.for_json(json))?))
 }
 
 /// Reads a text, but hardly more than the limit: the rest is refused without having been read.
 fn read_limited(reader: impl Read, path: &Path, limits: Limits) -> Result<String, Failure> {
-    let most = u64::try_from(limits.document_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    // A text is read into memory: what does not fit into 64 bits is no limit.
+    let most = u64::try_from(limits.document_bytes).map_or(u64::MAX, |most| most.saturating_add(1));
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes).map_err(|e| Failure::file("cannot-read", path, "read", &e))?;
     String::from_utf8(bytes).map_err(|e| {
+        if let Some(failure) = machine_code(&path.display().to_string(), e.as_bytes()) {
+            return failure;
+        }
         let at = e.utf8_error().valid_up_to();
         let message = format!("{} is not UTF-8 text (byte {at})", path.display());
         Failure::message("not-text", message, Some("save it as UTF-8"))

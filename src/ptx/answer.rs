@@ -370,7 +370,7 @@ pub(super) fn blocks(
         let message =
             format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
         return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which: --block X,Y,Z (repeatable), or `launch.block` of a document"));
+            .help("say which: --block X,Y,Z (repeatable), --read-block of commands that have no such option, or `launch.block` of a document"));
     }
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);

@@ -261,7 +261,10 @@ fn flagged(function: &Function, readings: &[Reading]) -> Vec<Diagnostic> {
         let span = function.instructions[access.instruction].span;
         Diagnostic::warning("code-data", Some(span), format!("{}: {why}", verb(access.operation)))
     });
-    let notes = readings[0].notes.iter().map(|note| Diagnostic::warning("code-note", Some(function.span), note.as_str()));
+    let notes = readings[0]
+        .notes
+        .iter()
+        .map(|note| Diagnostic::warning("code-note", Some(function.span), note.as_str()));
     shown.chain(notes).collect()
 }
 
@@ -273,7 +276,8 @@ fn places(compiled: &Compiled) -> BTreeMap<u32, Span> {
 
 /// The lines of sources for those of accesses.
 fn compiled_from(compiled: &Compiled, function: &Function, readings: &[Reading]) -> BTreeMap<u32, String> {
-    let accesses = readings.iter().flat_map(|r| r.accesses.iter()).map(|a| &function.instructions[a.instruction]);
+    let accesses =
+        readings.iter().flat_map(|r| r.accesses.iter()).map(|a| &function.instructions[a.instruction]);
     let named = accesses.filter_map(|i| {
         let source = i.source?;
         let (_, file) = compiled.module.files.iter().find(|f| f.0 == source.file)?;

@@ -267,14 +267,14 @@ impl TraceArguments {
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {
         let mut found = None;
         let is_entry = self.with_entry(&mut |synth| {
-                let all = synth.grid().volume();
-                let wanted = self.blocks.or(most).unwrap_or(all).min(all);
-                let mut trace = synth.trace(0..wanted)?;
-                if wanted == all {
-                    trace.grid = synth.grid();
-                }
-                found = Some(trace);
-                Ok(())
+            let all = synth.grid().volume();
+            let wanted = self.blocks.or(most).unwrap_or(all).min(all);
+            let mut trace = synth.trace(0..wanted)?;
+            if wanted == all {
+                trace.grid = synth.grid();
+            }
+            found = Some(trace);
+            Ok(())
         })?;
         if is_entry {
             return found.ok_or_else(|| self.no_launch(0));
