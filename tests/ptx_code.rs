@@ -371,7 +371,7 @@ fn other_commands_take_code_too() {
     let compared = json(&["compare", &path, "-d", "a100", "--block", "256"]);
     assert_eq!(compared["schema"], "wavecast/comparison/1", "{compared}");
     let measured = format!(
-        "kernel,params,device,block_x,block_y,block_z,time_ms\n{path},N=65536,a100,128,1,1,0.01\n{path},N=65536,a100,256,1,1,0.01\n"
+        "kernel,device,block,time [ms],param.N\n{path},a100,128,0.01,65536\n{path},a100,256,0.01,32768\n"
     );
     let measured = folder.write("measured.csv", &measured);
     let output = wavecast(&["validate", &measured, "--format", "json"]);
