@@ -65,9 +65,9 @@ impl Touches {
         for spot in &self.at {
             inside(spot, block, machine.grid().into())?;
             let [x, y, z]: [i64; 3] = spot.thread.into();
-            // The thread lies in the block, whose threads the machine numbers with 32 bits.
-            let number =
-                u32::try_from(x + block[0] * (y + block[1] * z)).expect("threads of a block are few");
+            let number = u32::try_from(x + block[0] * (y + block[1] * z)).map_err(|_| {
+                fault("not-run", format!("{entry}: threads of {block:?} cannot be numbered"), None)
+            })?;
             let accesses = accesses(&machine, spot.block, number);
             let accesses = accesses.map_err(|e| fault("not-run", format!("{entry}: {e}"), None))?;
             lines.extend(accesses.iter().map(|access| line_of_entry(&machine, &entry, spot, access)));

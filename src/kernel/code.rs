@@ -80,12 +80,11 @@ pub struct ArgumentsDoc(pub Vec<(String, Spanned<ArgumentDoc>)>);
 
 impl Decode for ArgumentsDoc {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        let each: Vec<(String, &Node)> = match &node.value {
-            Value::List(items) => items.iter().enumerate().map(|(i, item)| (i.to_string(), item)).collect(),
-            _ => {
-                let map = decoder.mapping(node, "parameters and what they get")?;
-                map.iter().map(|e| (e.key.as_str().to_owned(), &e.value)).collect()
-            }
+        let each: Vec<(String, &Node)> = if let Value::List(items) = &node.value {
+            items.iter().enumerate().map(|(i, item)| (i.to_string(), item)).collect()
+        } else {
+            let map = decoder.mapping(node, "parameters and what they get")?;
+            map.iter().map(|e| (e.key.as_str().to_owned(), &e.value)).collect()
         };
         let given = each.into_iter().filter(|(_, value)| !value.is_null());
         let decoded: Vec<Option<_>> =

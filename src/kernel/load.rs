@@ -117,12 +117,11 @@ pub fn load_read(read: Vec<CodeRead>, sources: Sources, options: &Options) -> Re
     loading.finish().map(|sources| Loaded { kernels, sources })
 }
 
-/// The code that the documents of a text want read: of each variant, none where it has none.
-pub fn requests(
-    name: &str,
-    text: &str,
-    options: &Options,
-) -> Result<Vec<(Option<String>, Option<CodeRequest>)>, Fault> {
+/// The name of a variant, and the code that it wants read, if it has some.
+type Wanted = (Option<String>, Option<CodeRequest>);
+
+/// The code that the documents of a text want read.
+pub fn requests(name: &str, text: &str, options: &Options) -> Result<Vec<Wanted>, Fault> {
     let mut loading = Loading::new(Sources::new(), options);
     let documents = loading.documents(name, text, options);
     let mut all = Vec::new();

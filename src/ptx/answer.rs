@@ -85,6 +85,9 @@ pub struct Around {
     pub last: String,
 }
 
+/// The grid for each block.
+pub(super) type GridOf<'a> = &'a dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>;
+
 impl Compiled {
     /// Parses a text. `name` is what messages call it.
     pub fn new(name: &str, text: &str) -> Result<Compiled, Fault> {
@@ -147,13 +150,11 @@ impl Compiled {
         let mut sources = self.sources.clone();
         let mut found = || {
             let values = arguments(function, given)?;
-            match &given.grid {
-                Some(text) => Grid::parse(text, &mut sources)?.at(block, function, &values),
-                None => {
-                    let function = &*inlined(&self.module, function);
-                    self.followed(function, block, &values, &trips(&given.trips)?)
-                }
+            if let Some(text) = &given.grid {
+                return Grid::parse(text, &mut sources)?.at(block, function, &values);
             }
+            let function = &*inlined(&self.module, function);
+            self.followed(function, block, &values, &trips(&given.trips)?)
         };
         found().map_err(|wrong| Fault::new(vec![wrong], Arc::new(sources)))
     }
@@ -178,7 +179,7 @@ impl Compiled {
         let values = arguments(function, given)?;
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
-        let at = at.as_ref().map(|at| at as &dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>);
+        let at = at.as_ref().map(|at| at as GridOf<'_>);
         let readings = self.readings(function, given, &blocks, at)?;
         let frame = Frame {
             entry: &function.name,
@@ -200,7 +201,7 @@ impl Compiled {
         function: &Function,
         given: &Given,
         blocks: &[[i64; 3]],
-        grid: Option<&dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>>,
+        grid: Option<GridOf<'_>>,
     ) -> Result<Vec<Reading>, Diagnostic> {
         let values = arguments(function, given)?;
         let trips = trips(&given.trips)?;
@@ -212,6 +213,7 @@ impl Compiled {
                 None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
             },
         };
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
         let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
         let together = Some(&launches).filter(|all| all.len() > FEW);
         let together = together.and_then(|all| Together::new(function, all));

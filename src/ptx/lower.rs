@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Compiled, blocks};
+use super::answer::{Compiled, GridOf, blocks};
 use super::argument;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
@@ -15,8 +15,6 @@ use crate::text::{Bounds, Diagnostic, Entry, FileId, Node, Origin, Sources, Span
 
 /// Accesses that messages name.
 const SHOWN: usize = 10;
-
-type GridOf<'a> = &'a dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>;
 
 /// What a document says of the launches.
 #[derive(Default)]

@@ -153,13 +153,12 @@ fn lines<T>(
 ) -> Vec<(u32, String)> {
     let mut out = Vec::new();
     for (line, said) in named.iter().flat_map(|n| &n.0) {
-        match line.value.trim().parse() {
-            Ok(number) => out.extend(text(said, decoder).map(|text| (number, text))),
-            Err(_) => {
-                let message = format!("`{}` is no line of PTX", crate::text::shorten(&line.value));
-                let error = Diagnostic::error("code-line", line.span, message);
-                decoder.report(error.help("lines are counted from 1: for example `trips: {44: 100}`"));
-            }
+        if let Ok(number) = line.value.trim().parse() {
+            out.extend(text(said, decoder).map(|text| (number, text)));
+        } else {
+            let message = format!("`{}` is no line of PTX", crate::text::shorten(&line.value));
+            let error = Diagnostic::error("code-line", line.span, message);
+            decoder.report(error.help("lines are counted from 1: for example `trips: {44: 100}`"));
         }
     }
     out

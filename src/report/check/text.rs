@@ -133,7 +133,7 @@ fn program_lines(program: &[StatementSummary], depth: usize, out: &mut Vec<(Stri
                     if a.at.ends_with(']') { format!("= {} + {}{when}", a.field, a.element) } else { when };
                 if let Some(line) = a.line {
                     let source = a.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
-                    address += &format!(" # line {line}{source}");
+                    let _ = write!(address, " # line {line}{source}");
                 }
                 out.push((format!("{indent}{:<6} {}", a.kind, a.at), address));
             }
