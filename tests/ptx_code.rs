@@ -441,3 +441,27 @@ fn a_reading_says_which_blocks_there_are() {
     assert_eq!(read["blocks"], json!({"required": null, "largest": null, "read": [[64, 1, 1]]}));
     assert_eq!(read["accesses"][0]["loops"], json!([]));
 }
+
+#[test]
+fn documents_say_how_often_loops_of_data_run() {
+    let folder = Folder::new("trips");
+    folder.ptx("nvrtc/spmv_csr.ptx", "spmv.ptx", |text| text);
+    let text = ptx("nvrtc/spmv_csr.ptx");
+    let line = |what: &str| text.lines().position(|l| l.contains(what)).unwrap() + 1;
+    let (first, second) = (line("ld.global.u32 \t%r19"), line("ld.global.u32 \t%r22"));
+    let document = |more: &str| {
+        format!(
+            "{{wavecast: 1, kernel: spmv, params: {{N: 8}}, code: {{ptx: spmv.ptx, args: [1000, start, col, val, x, y]{more}}},\n\
+             domain: {{row: 1000}}, launch: {{block: [[128]]}}}}"
+        )
+    };
+    let bare = stderr(&["check", &folder.write("bare.yaml", &document(""))]);
+    assert!(
+        bare.contains(&format!("`--trips {first}=N` says it")) && bare.contains("keys of `code`"),
+        "{bare}"
+    );
+    let told = document(&format!(", trips: {{{first}: 1, {second}: N/4}}"));
+    let told = stderr(&["check", &folder.write("told.yaml", &told)]);
+    // What is left are the addresses that columns say.
+    assert!(!told.contains("--trips") && told.contains("reads it from memory"), "{told}");
+}

@@ -404,6 +404,16 @@ fn dimensions(function: &Function) -> [bool; 3] {
     used
 }
 
+/// The word of a space.
+pub(super) fn space(space: Space) -> &'static str {
+    match space {
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "const",
+        Space::Global | Space::Param => "global",
+    }
+}
+
 fn answer(
     function: &Function,
     reading: &Reading,
@@ -414,12 +424,7 @@ fn answer(
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
         op: verb(a.operation),
-        space: match a.space {
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::Const => "const",
-            Space::Global | Space::Param => "global",
-        },
+        space: space(a.space),
         field: a.field.clone(),
         width: a.width,
         address: a.address.clone(),

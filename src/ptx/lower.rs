@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Compiled, GridOf, blocks};
+use super::answer::{Compiled, GridOf, blocks, space};
 use super::argument;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
@@ -206,11 +206,11 @@ fn refuse(function: &Function, readings: &[Reading]) -> Result<(), Vec<Diagnosti
     let all = reading.accesses.iter().filter(|a| a.status == Status::Refused);
     let errors = all.take(SHOWN).map(|access| {
         let why = access.why.as_deref().unwrap_or("the reason is not known");
-        let space = if access.space == super::syntax::Space::Global { "global" } else { "other" };
-        let message = format!("this {} in {space} memory could not be read: {why}", verb(access.operation));
+        let (verb, space) = (verb(access.operation), space(access.space));
+        let message = format!("this {verb} in {space} memory could not be read: {why}");
         let instruction = &function.instructions[access.instruction];
         Diagnostic::error("not-read", instruction.span, message)
-            .help("`wavecast read` lists all accesses; docs/ptx.md says what helps")
+            .help("`wavecast read` lists all accesses, docs/ptx.md says what helps; in documents `trips` and others are keys of `code`")
     });
     Err(errors.collect())
 }
