@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::caches::Caches;
 use super::footprints::FieldFootprint;
 use super::passes::Again;
+use super::phases::phases;
 use crate::curve::{Curve, VolumeFit};
 use crate::quantity::{Bytes, PerCache, PerItem, PerLaunch, PerWave, Ratio, Share};
 
@@ -261,21 +262,9 @@ impl<'f> CacheRates<'f> {
     }
 }
 
-/// Misses where two uses lie a random part of `most` apart. They happen at independent times while a wave runs, so
-/// that a part u is as likely as 1 - u: the integral of 2 (1 - u) miss(u `most`) from 0 to 1, by Gauss and Legendre.
+/// Misses where two uses lie a random part of `most` apart.
 fn at_any_phase(curve: &Curve, most: Ratio) -> f64 {
-    /// Abscissas between 0 and 1 and weights of eight points.
-    const POINTS: [(f64, f64); 8] = [
-        (0.019_855_071_751_231_9, 0.050_614_268_145_188_2),
-        (0.101_666_761_293_186_7, 0.111_190_517_226_687_2),
-        (0.237_233_795_041_835_6, 0.156_853_322_938_943_6),
-        (0.408_282_678_752_175_1, 0.181_341_891_689_181),
-        (0.591_717_321_247_824_9, 0.181_341_891_689_181),
-        (0.762_766_204_958_164_5, 0.156_853_322_938_943_6),
-        (0.898_333_238_706_813_3, 0.111_190_517_226_687_2),
-        (0.980_144_928_248_768_1, 0.050_614_268_145_188_2),
-    ];
-    POINTS.iter().map(|(u, weight)| weight * 2.0 * (1.0 - u) * curve.miss(u * most.get())).sum()
+    phases(most).into_iter().map(|(apart, share)| curve.miss(apart.get()) * share.get()).sum()
 }
 
 /// Sectors that are written out before the rest of them comes: of the sectors that each warp stores, those that

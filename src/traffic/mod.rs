@@ -11,6 +11,7 @@ mod memory;
 mod of_launch;
 mod passes;
 mod path;
+mod phases;
 mod places;
 mod regions;
 mod sparse;
@@ -25,6 +26,7 @@ pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
 pub use path::ThreadPath;
+pub(crate) use phases::phases;
 pub use regions::{Region, WorkItems};
 pub use volumes::{
     FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,

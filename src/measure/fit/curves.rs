@@ -119,7 +119,7 @@ pub(super) fn curve(
     let mut points = Points::new();
     for (PartedLaunch { parts, .. }, weight) in rows.iter().zip(weights(&rows)) {
         // A residual is then an error of the volume, relative to what was measured.
-        points.push(&parts.open, parts.measured - parts.base, weight.sqrt() / parts.measured);
+        points.push(&parts.points(), parts.measured - parts.base, weight.sqrt() / parts.measured);
     }
     // The weights say already how volumes spread.
     let options = &FitOptions { noise: Noise::Absolute, ..options.clone() };
@@ -136,7 +136,7 @@ pub(super) fn curve(
 
 /// Bytes that could hit over what was measured.
 fn possible(parts: &Parts) -> f64 {
-    if parts.measured > 0.0 { parts.open.iter().map(|p| p.1).sum::<f64>() / parts.measured } else { 0.0 }
+    if parts.measured > 0.0 { parts.possible() / parts.measured } else { 0.0 }
 }
 
 fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<FittedCurve, FitRefusal> {
@@ -156,13 +156,13 @@ fn best(points: &Points, form: CurveForm, options: &FitOptions) -> Result<Fitted
 fn seen(rows: &[&PartedLaunch<'_>]) -> Vec<RatePoint> {
     rows.iter()
         .map(|PartedLaunch { group, case, parts, .. }| {
-            let all: f64 = parts.open.iter().map(|p| p.1).sum();
+            let all = parts.possible();
             RatePoint {
                 kernel: group.kernel.name.clone(),
                 params: group.subject.params.clone(),
                 candidate: case.candidate,
                 oversubscription: Ratio::new(
-                    parts.open.iter().map(|(o, share)| o * share).sum::<f64>() / all,
+                    parts.open.iter().flatten().map(|(o, share)| o * share).sum::<f64>() / all,
                 ),
                 measured_share: (parts.measured - parts.base) / all,
                 fitted_share: None,

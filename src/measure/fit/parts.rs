@@ -6,16 +6,28 @@ use crate::curve::{Curve, Fit};
 use crate::measure::join::{Case, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::predict::Estimator;
-use crate::quantity::{Bytes, PerItem};
-use crate::traffic::{MemoryVolumes, Volumes};
+use crate::quantity::{Bytes, PerItem, Ratio};
+use crate::traffic::{MemoryVolumes, Volumes, phases};
 
 /// A volume as a sum: `base`, and shares of what misses at an oversubscription.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parts {
     pub(super) base: f64,
-    /// Oversubscription, and bytes per work item that could hit.
-    pub(super) open: Vec<(f64, f64)>,
+    /// What could hit, by kind: oversubscriptions, and bytes per work item at each.
+    pub(super) open: Vec<Vec<(f64, f64)>>,
     pub(super) measured: f64,
+}
+
+impl Parts {
+    /// All that could hit: oversubscriptions, and bytes per work item at each.
+    pub(super) fn points(&self) -> Vec<(f64, f64)> {
+        self.open.concat()
+    }
+
+    /// Bytes per work item that could hit.
+    pub(super) fn possible(&self) -> f64 {
+        self.open.iter().flatten().map(|p| p.1).sum()
+    }
 }
 
 /// A launch whose arrays stay in the cache from one launch to the next tells little of reuse within it.
@@ -47,7 +59,11 @@ pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Pa
     };
     let (least, most) = (with(0.0), with(1.0));
     let base = least.l2.load.total.get();
-    Some(Parts { base, open: vec![(least.pressure.l1.get(), most.l2.load.total.get() - base)], measured })
+    Some(Parts {
+        base,
+        open: vec![vec![(least.pressure.l1.get(), most.l2.load.total.get() - base)]],
+        measured,
+    })
 }
 
 /// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
@@ -72,10 +88,21 @@ pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, 
         return None;
     }
     let ((kept, o), (lost, _)) = (with(0.0)?, with(1.0)?);
-    let mut open = vec![(o[0].get(), lost.load.capacity.get())];
-    open.extend(o[1..].iter().zip(kept.load.reuse()).map(|(o, bytes)| (o.get(), bytes.get())));
-    let base = lost.load.total.get() - open.iter().map(|p| p.1).sum::<f64>();
-    Some(Parts { base, open, measured })
+    let [x, y, z] = kept.load.reuse();
+    // Blocks of a wave, and of its row, use a line at any phase; the oversubscription is half of the largest distance.
+    let spread = |half: Ratio, bytes: Bytes<PerItem>| -> Vec<(f64, f64)> {
+        let all = phases(Ratio::new(2.0 * half.get())).into_iter();
+        all.map(|(o, share)| (o.get(), bytes.get() * share.get())).collect()
+    };
+    let open = vec![
+        spread(o[0], lost.load.capacity),
+        spread(o[1], x),
+        vec![(o[2].get(), y.get())],
+        vec![(o[3].get(), z.get())],
+    ];
+    let mut parts = Parts { base: 0.0, open, measured };
+    parts.base = lost.load.total.get() - parts.possible();
+    Some(parts)
 }
 
 /// Stores to memory: sectors written in part that leave the L2 before the rest comes.
@@ -123,5 +150,5 @@ fn share_of(
     };
     let (none, all) = (with(0.0), with(1.0));
     let (base, most) = (volume(&none).get(), volume(&all).get());
-    Some(Parts { base, open: vec![(none.pressure.l2[0].get(), most - base)], measured })
+    Some(Parts { base, open: vec![vec![(none.pressure.l2[0].get(), most - base)]], measured })
 }

@@ -337,8 +337,12 @@ fn set(fits: &mut [Fit], change: impl Fn(&mut VolumeFit)) {
 /// A volume of which only one part is left open.
 fn only(parts: &Parts, which: usize, common: &Curve) -> Parts {
     let others = parts.open.iter().enumerate().filter(|(i, _)| *i != which);
-    let base = parts.base + others.map(|(_, (o, share))| share * common.miss(*o)).sum::<f64>();
-    Parts { base, open: vec![parts.open[which]], measured: parts.measured }
+    let missing = others.flat_map(|(_, points)| points).map(|(o, share)| share * common.miss(*o));
+    Parts {
+        base: parts.base + missing.sum::<f64>(),
+        open: vec![parts.open[which].clone()],
+        measured: parts.measured,
+    }
 }
 
 fn curve_of(fit: &CurveFit) -> Option<Curve> {
