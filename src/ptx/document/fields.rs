@@ -2,7 +2,7 @@
 
 use super::statement::{Listed, Status};
 use crate::ptx::read::{BaseKind, Reader};
-use crate::ptx::syntax::{Space, Type};
+use crate::ptx::syntax::{Space, Type, Variable};
 use crate::ptx::value::gcd;
 
 /// A field.
@@ -37,7 +37,9 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
     let types: Vec<Type> =
         of_it.iter().filter_map(|l| reader.function.instructions[l.instruction].ty()).collect();
-    let mut element = types.iter().map(|t| i128::from(t.bytes())).min().unwrap_or(1);
+    // Words of local memory lie apart.
+    let most = if matches!(kind, BaseKind::Variable(Space::Local, _)) { 4 } else { u64::MAX };
+    let mut element = types.iter().map(|t| i128::from(t.bytes().min(most))).min().unwrap_or(1);
     let mut end = 0;
     for access in &of_it {
         let Some(offset) = &access.offset else { continue };
@@ -55,7 +57,11 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         BaseKind::Param(name, _) => (name.clone(), reader.field_bytes(name)),
         BaseKind::Variable(_, name) => {
             let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
-            (name.clone(), variable.map_or(0, crate::ptx::syntax::Variable::bytes))
+            let bytes = |v: &Variable| match v.space {
+                Space::Local => reader.local_bytes(v),
+                _ => v.bytes(),
+            };
+            (name.clone(), variable.map_or(0, bytes))
         }
     };
     let end = u64::try_from(end).unwrap_or(0).max(declared);

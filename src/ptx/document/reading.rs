@@ -87,12 +87,12 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
         accesses,
         mix,
         registers,
-        notes: notes(reader),
+        notes: notes(reader, &listed),
     })
 }
 
 /// What is left out, in words.
-fn notes(reader: &Reader<'_>) -> Vec<String> {
+fn notes(reader: &Reader<'_>, listed: &[Listed]) -> Vec<String> {
     let calls = reader.outside.iter().map(|i| {
         let call = &reader.function.instructions[*i];
         let (line, name) = (call.line, callee(call).unwrap_or_default());
@@ -100,6 +100,17 @@ fn notes(reader: &Reader<'_>) -> Vec<String> {
     });
     let mut notes: Vec<String> = calls.collect();
     notes.dedup();
+    if listed.iter().any(|l| l.space == Space::Local) {
+        let (slots, blocks) = (reader.slots(), reader.algebra.launch.grid.iter().product::<i64>());
+        notes.push(format!(
+            "local memory is laid out in words, those of a block's threads side by side; {}",
+            if slots < blocks {
+                format!("{slots} blocks have their own, and the others use it after them")
+            } else {
+                "each block has its own".to_owned()
+            }
+        ));
+    }
     notes
 }
 

@@ -189,8 +189,11 @@ impl Reader<'_> {
                 },
                 Err(_) => space.unwrap_or(Space::Global),
             };
-            if space != Space::Const {
-                events.push(Event::Access(Access { instruction: i, operation, space, place, width, cond }));
+            let access = Access { instruction: i, operation, space, place, width, cond };
+            match space {
+                Space::Const => {}
+                Space::Local => self.local(&access, events),
+                _ => events.push(Event::Access(access)),
             }
         }
         self.know(cond);

@@ -11,6 +11,7 @@ mod event;
 mod execute;
 mod exits;
 mod join;
+mod local;
 mod loops;
 mod memory;
 mod reader;
