@@ -134,6 +134,11 @@ impl Compiled {
             .iter()
             .map(|launch| self.understood(function, *launch, &values, &trips))
             .collect::<Result<_, _>>()?;
+        if readings.iter().all(|r| r.accesses.is_empty()) {
+            let message = format!("entry `{}` touches no memory when it is launched like this", function.name);
+            return Err(Diagnostic::error("ptx-nothing", function.span, message)
+                .help("are the values of its parameters right, and those of bounds not 0?"));
+        }
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let frame = Frame {
             entry: &function.name,
