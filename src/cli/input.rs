@@ -103,7 +103,7 @@ impl ReadingArguments {
             trips: self.trips.clone(),
             branch: self.branch.clone(),
             assume: self.assume.clone(),
-            registers: None,
+            ..Given::default()
         }
     }
 }

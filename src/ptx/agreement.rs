@@ -94,7 +94,7 @@ pub fn agreement(
     for (block, threads) in by_block {
         let mut done = run(machine, block, &threads)?;
         for thread in threads {
-            let (own, guesses) = done.remove(&number(machine, thread)).unwrap_or_default();
+            let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
             found.guessed += guesses;
             found.add(kernel, machine, (block, thread), &touched, &own);
@@ -104,9 +104,13 @@ pub fn agreement(
 }
 
 /// The number of a thread in its block.
-fn number(machine: &Machine, thread: Thread) -> u32 {
-    let ([bx, by, _], [x, y, z]): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
-    u32::try_from(x + bx * (y + by * z)).unwrap_or(u32::MAX)
+fn number(machine: &Machine, thread: Thread) -> Result<u32, NotRun> {
+    let (block, place): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
+    if (0..3).any(|d| !(0..block[d]).contains(&place[d])) {
+        return Err(NotRun::Arguments(format!("blocks of {block:?} have no thread {place:?}")));
+    }
+    let ([bx, by, _], [x, y, z]) = (block, place);
+    Ok(u32::try_from(x + bx * (y + by * z)).expect("a machine has at most 2048 threads in a block"))
 }
 
 /// What a thread accesses, and how often it decided something by what is not known.
@@ -115,7 +119,8 @@ type Done = (Vec<Access>, usize);
 /// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
 /// put into shared memory.
 fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotRun> {
-    let mut numbers: Vec<u32> = threads.iter().map(|&thread| number(machine, thread)).collect();
+    let mut numbers: Vec<u32> =
+        threads.iter().map(|&thread| number(machine, thread)).collect::<Result<_, _>>()?;
     numbers.sort_unstable();
     numbers.dedup();
     let with = |who: Who<'_>| {
@@ -156,7 +161,7 @@ impl Agreement {
         let mut program: Vec<Reached> = Vec::new();
         for access in accesses {
             match access.memory {
-                Memory::Local => program.extend(words(kernel, machine, (block, thread), access)),
+                Memory::Local => program.extend(words(machine, (block, thread), access)),
                 Memory::Constant if !known(machine.name(access)) => {}
                 _ => program.push(of_program(kernel, machine, access)),
             }
@@ -205,6 +210,7 @@ fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached
         memory: match field.space {
             Space::Global => Memory::Global,
             Space::Shared => Memory::Shared,
+            Space::Private => Memory::Local,
         },
         field: own_name(machine, &field.name).to_owned(),
         offset: touched.offset,
@@ -226,26 +232,21 @@ fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
 }
 
 /// An access to local memory as documents have it: each word of a variable is a row, in which the threads of a block
-/// have places side by side. As many blocks as the document has room for have their own.
-fn words(
-    kernel: &Kernel,
-    machine: &Machine,
-    (block, thread): (BlockIndex, Thread),
-    access: &Access,
-) -> Vec<Reached> {
-    let Some((name, bytes, at)) = machine.local_variable(access) else { return Vec::new() };
+/// have places side by side.
+fn words(machine: &Machine, (block, thread): (BlockIndex, Thread), access: &Access) -> Vec<Reached> {
+    // Neither lies outside: the program has run.
+    let (Some((name, bytes, at)), Ok(number)) = (machine.local_variable(access), number(machine, thread))
+    else {
+        return Vec::new();
+    };
     let row = 4 * i64::from(machine.threads().div_ceil(32) * 32);
-    let whole = row * bytes.div_ceil(4).cast_signed();
-    let field = kernel.fields.iter().find(|f| f.name == name);
-    let room = field.map_or(0, |f| f.elements.constant() * f.dtype.bytes / whole).max(1);
     let ([x, y, z], [wide, high, _]): ([i64; 3], [i64; 3]) = (block.into(), machine.grid().into());
-    let slot = (x + wide * (y + high * z)) % room;
-    let before = slot * whole + 4 * i64::from(number(machine, thread));
+    let before = (x + wide * (y + high * z)) * row * bytes.div_ceil(4).cast_signed() + 4 * i64::from(number);
     let last = at + i64::from(access.bytes) - 1;
     (at.div_euclid(4)..=last.div_euclid(4))
         .map(|word| Reached {
             operation: access.operation,
-            memory: Memory::Global,
+            memory: Memory::Local,
             field: name.to_owned(),
             offset: before + word * row + if access.bytes < 4 { at.rem_euclid(4) } else { 0 },
             bytes: i64::from(access.bytes.min(4)),

@@ -11,7 +11,8 @@ pub(in crate::ptx) struct Field {
     /// Number of the array.
     pub base: u32,
     pub name: String,
-    pub shared: bool,
+    /// The documents' word for where it lies, if it is not global memory.
+    pub space: Option<&'static str>,
     /// Bytes of an element.
     pub element: u64,
     /// Its type as documents name it, if it has one.
@@ -37,17 +38,23 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
     let types: Vec<Type> =
         of_it.iter().filter_map(|l| reader.function.instructions[l.instruction].ty()).collect();
-    // Words of local memory lie apart.
-    let most = if matches!(kind, BaseKind::Variable(Space::Local, _)) { 4 } else { u64::MAX };
-    let mut element = types.iter().map(|t| i128::from(t.bytes().min(most))).min().unwrap_or(1);
-    let mut end = 0;
+    let (mut places, mut end) = (0, 0);
     for access in &of_it {
         let Some(offset) = &access.offset else { continue };
-        element = gcd(gcd(element, offset.content()), offset.constant);
+        places = gcd(gcd(places, offset.content()), offset.constant);
         reader.know_within(&access.cond, &access.loops);
         end = end.max(reader.algebra.upper(offset) + i128::from(access.width));
     }
-    let element = element.max(1);
+    let local = matches!(kind, BaseKind::Variable(Space::Local, _));
+    // Words of local memory lie apart.
+    let most = if local { 4 } else { u64::MAX };
+    let smallest = types.iter().map(|t| i128::from(t.bytes().min(most))).min().unwrap_or(1);
+    // Somebody's elements serve where each access begins at one.
+    let known = match &kind {
+        BaseKind::Param(name, _) => reader.field_element(name).map(i128::from),
+        BaseKind::Variable(..) => None,
+    };
+    let element = known.filter(|n| places % n == 0).unwrap_or_else(|| gcd(smallest, places)).max(1);
     let dtype = match &types[..] {
         [first, rest @ ..] if rest.iter().all(|t| t == first) => named(*first),
         _ => None,
@@ -65,9 +72,13 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         }
     };
     let end = u64::try_from(end).unwrap_or(0).max(declared);
-    let shared = matches!(kind, BaseKind::Variable(Space::Shared, _));
+    let space = match kind {
+        BaseKind::Variable(Space::Shared, _) => Some("shared"),
+        BaseKind::Variable(Space::Local, _) => Some("private"),
+        _ => None,
+    };
     let element = u64::try_from(element).unwrap_or(1);
-    Field { base, name: plain(&name), shared, element, dtype, size: end.div_ceil(element).max(1) }
+    Field { base, name: plain(&name), space, element, dtype, size: end.div_ceil(element).max(1) }
 }
 
 /// A name that documents allow.

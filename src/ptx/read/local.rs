@@ -1,17 +1,13 @@
 //! Where what a thread has for itself lies in memory.
 //!
 //! Words of 4 bytes of neighbouring threads lie beside each other: a block has a row of words, one for each thread, for
-//! each word of a variable. Blocks that come later use the memory of those that are done: as many have memory of their
-//! own as a large device runs at once.
+//! each word of a variable. That blocks use the memory of those that are done is known of fields with `space: private`.
 
 use super::event::{Access, Event};
 use super::reader::{BaseKind, Reader};
 use super::why::Cause;
 use crate::ptx::syntax::{Space, Variable};
 use crate::ptx::value::{Cond, Poly, WhyId};
-
-/// Threads that run at once and have memory of their own: those of 64 multiprocessors.
-const RESIDENT: i64 = 1 << 17;
 
 const WORD: i128 = 4;
 
@@ -59,11 +55,10 @@ impl Reader<'_> {
         let grid = self.algebra.launch.grid.map(i128::from);
         let [x, y, z] = [0, 1, 2].map(|d| self.algebra.ctaid(d));
         let number = x.plus(&y, grid[0])?.plus(&z, grid[0] * grid[1])?;
-        let slot = self.algebra.rem(&number, self.slots().into())?;
         let thread = self.linear_thread()?;
         let word = self.algebra.div(offset, WORD)?;
         let within = offset.plus(&word, -WORD)?;
-        slot.scale(block)?.plus(&word, row)?.plus(&thread, WORD)?.add(&within)
+        number.scale(block)?.plus(&word, row)?.plus(&thread, WORD)?.add(&within)
     }
 
     fn local_variable(&self, base: u32) -> Option<&Variable> {
@@ -81,16 +76,10 @@ impl Reader<'_> {
         i128::from(variable.bytes().div_ceil(4)) * self.row()
     }
 
-    /// Blocks that have local memory of their own.
-    pub fn slots(&self) -> i64 {
-        let (block, grid) = (self.algebra.launch.block, self.algebra.launch.grid);
-        let (threads, blocks): (i64, i64) = (block.iter().product(), grid.iter().product());
-        (RESIDENT / threads).clamp(1, blocks.max(1))
-    }
-
-    /// Bytes of a local variable of all threads that have one.
+    /// Bytes of a local variable of all threads.
     pub fn local_bytes(&self, variable: &Variable) -> u64 {
-        let bytes = self.block_bytes(variable) * i128::from(self.slots());
+        let blocks: i64 = self.algebra.launch.grid.iter().product();
+        let bytes = self.block_bytes(variable) * i128::from(blocks);
         u64::try_from(bytes).expect("a variable of a thread is far smaller than memory")
     }
 }

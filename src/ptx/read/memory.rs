@@ -204,7 +204,9 @@ impl Reader<'_> {
         p.terms.iter().find_map(|(id, _)| match self.algebra.atom(*id) {
             Atom::Select(cond, a, b) => Some((*id, cond.clone(), a.clone(), b.clone())),
             Atom::Div(q, _) => self.choice(q),
-            Atom::Min(a, b) | Atom::Max(a, b) => self.choice(a).or_else(|| self.choice(b)),
+            Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
+                self.choice(a).or_else(|| self.choice(b))
+            }
             Atom::Product(all) => all.iter().find_map(|f| self.choice(&Poly::atom(*f))),
             _ => None,
         })

@@ -21,5 +21,5 @@ mod walk;
 mod why;
 
 pub(super) use event::{Access, Event, Operation};
-pub(super) use reader::{Arguments, BaseKind, Pointer, Reader, Stop, Trips};
+pub(super) use reader::{Arguments, BaseKind, Reader, Stop, Trips};
 pub(super) use why::Cause;
