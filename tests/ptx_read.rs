@@ -115,7 +115,11 @@ fn readings_are_what_programs_do() {
             continue;
         }
         for launch in &case.launches {
+            let start = std::time::Instant::now();
             let found = outcome(&case, launch);
+            if std::env::var("PTX_TIMES").is_ok() {
+                println!("TIME {:?} {}", start.elapsed(), case.ptx);
+            }
             let word = match &found {
                 Ok(()) => "exact",
                 Err(why) => why.split([':', ' ']).next().unwrap(),

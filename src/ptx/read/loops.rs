@@ -8,7 +8,7 @@ use super::reader::{Reader, Stop};
 use super::solve::Header;
 use super::state::{Edge, State, Value};
 use super::walk::Walked;
-use crate::ptx::value::{AtomId, Cond, Poly, WhyId};
+use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
 /// Iterations that are gone through one by one where no formula says what changes.
 const UNROLLED: usize = 64;
@@ -215,8 +215,13 @@ impl Reader<'_> {
         for _ in 0..UNROLLED {
             let walked = self.walk(Some(l), edge)?;
             events.extend(walked.events);
-            let data = |e: &Edge| e.cond.data() != cond.data();
-            if !once && walked.exits.iter().any(|(_, e)| data(e)) || walked.latches.iter().any(data) {
+            // What is not known yet of a loop around it decides nothing here.
+            let open = |e: &Edge| {
+                let mut own = e.cond.parts().iter().filter(|part| !cond.parts().contains(part));
+                let phi = |atom: &Atom| matches!(atom, Atom::Phi(..));
+                own.any(|part| self.algebra.cond_mentions(part, &phi)) || e.cond.data() != cond.data()
+            };
+            if !once && walked.exits.iter().any(|(_, e)| open(e)) || walked.latches.iter().any(open) {
                 return Ok(None);
             }
             exits.extend(walked.exits);
