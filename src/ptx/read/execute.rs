@@ -17,7 +17,7 @@ impl Reader<'_> {
         if matches!(instruction.name.as_str(), "bra" | "brx" | "ret" | "exit" | "trap") {
             return;
         }
-        let guard = instruction.guard.map(|guard| self.guard(guard, state));
+        let guard = instruction.guard.map(|guard| self.guard(i, guard, state));
         if guard == Some(Cond::False) {
             return;
         }
@@ -112,7 +112,7 @@ impl Reader<'_> {
                 };
                 let (a, b) = (self.any(i, a, state), self.any(i, b, state));
                 let guard = crate::ptx::syntax::Guard { register: *p, negated: false };
-                let cond = self.guard(guard, state);
+                let cond = self.guard(i, guard, state);
                 return match cond {
                     Cond::True => a,
                     Cond::False => b,

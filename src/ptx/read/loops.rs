@@ -42,7 +42,7 @@ impl Reader<'_> {
         let recording = std::mem::replace(&mut self.recording, false);
         let header = self.header(l, state, cond)?;
         self.recording = recording;
-        let told = self.told(l);
+        let told = self.trips_of(l);
         let solved = match (&header.bound, told) {
             // Data may end it earlier than it ends otherwise: both hold.
             (Bound::Last(last), Some(trips)) if header.early.is_some() => {
@@ -72,7 +72,7 @@ impl Reader<'_> {
     }
 
     /// How often somebody says that the loop runs.
-    fn told(&self, l: usize) -> Option<i64> {
+    fn trips_of(&self, l: usize) -> Option<i64> {
         let lines = self.loops.all[l].blocks.iter().flat_map(|b| self.graph.blocks[*b].instructions.clone());
         let mut lines = lines.map(|i| self.function.instructions[i].line);
         // Inner loops have lines of their own: only those that are in no inner loop count.
@@ -82,7 +82,7 @@ impl Reader<'_> {
             let mut theirs = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
             !theirs.any(|i| self.function.instructions[i].line == *line)
         };
-        lines.find_map(|line| self.trips.get(&line).filter(|_| own(&line)).copied()).filter(|n| *n > 0)
+        lines.find_map(|line| self.told.trips.get(&line).filter(|_| own(&line)).copied()).filter(|n| *n > 0)
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that is known of a loop")]
@@ -124,7 +124,7 @@ impl Reader<'_> {
             None => (walked.events, counter, last.clone()),
         };
         if self.recording && !walked.is_empty() {
-            let (last, early) = (Ok(last), header.early);
+            let (last, early) = (Ok(last), header.early.filter(|_| !header.expected));
             events.push(Event::Loop { instruction, counter, last, early, body: walked });
         }
         Ok(exits)
@@ -153,7 +153,10 @@ impl Reader<'_> {
         let start = self.at_iteration(header, state, &k);
         let edge =
             Edge { from: self.loops.all[l].header, state: start, cond: cond.clone(), jump: Cond::True };
-        Ok((self.walk(Some(l), edge)?, counter))
+        self.counters.push(k);
+        let walked = self.walk(Some(l), edge)?;
+        self.counters.pop();
+        Ok((walked, counter))
     }
 
     /// What registers hold when iteration `k` begins.

@@ -182,6 +182,7 @@ impl Reader<'_> {
             let place = address.and_then(|p| {
                 if done < CHOICES { self.place(i, &p) } else { Err(self.why(i, Cause::Choice, None)) }
             });
+            let place = place.or_else(|why| self.assumed(i).ok_or(why));
             let space = match &place {
                 Ok((base, _)) => match &self.bases[*base as usize] {
                     BaseKind::Param(..) => Space::Global,

@@ -17,9 +17,11 @@ mod memory;
 mod reader;
 mod solve;
 mod state;
+mod told;
 mod walk;
 mod why;
 
 pub(super) use event::{Access, Event, Operation};
-pub(super) use reader::{Arguments, BaseKind, Reader, Stop, Trips};
+pub(super) use reader::{Arguments, BaseKind, Reader, Stop};
+pub(super) use told::{Assumed, Share, Told};
 pub(super) use why::Cause;

@@ -28,7 +28,9 @@ pub(super) struct Header {
     pub early: Option<WhyId>,
     /// The ways out, where it is known when they are taken.
     pub exits: Vec<Exit>,
-    /// Whether it goes round at all.
+    /// Whether how often it runs is what that comes to on average.
+    pub expected: bool,
+    /// Whether it goes round only once.
     pub once: bool,
 }
 
@@ -63,7 +65,9 @@ impl Reader<'_> {
                 start.set(*id, value);
             }
             let edge = Edge { from: header, state: start, cond: cond.clone(), jump: Cond::True };
+            self.counters.push(k.clone());
             let walked = self.walk(Some(l), edge)?;
+            self.counters.pop();
             rounds += 1;
             if unknown.is_empty() || walked.latches.is_empty() || rounds > ROUNDS {
                 break (walked, unknown);
@@ -84,10 +88,10 @@ impl Reader<'_> {
             unknown.iter().any(|(id, ..)| matches!(back.get(*id), Value::Int(_)))
         };
         self.know(cond);
-        let (bound, exits, early) = self.bound(l, &walked, cond, counter, instruction);
+        let (bound, exits, early, expected) = self.bound(l, &walked, cond, counter, instruction);
         let once = walked.latches.is_empty();
         let changes = changed.into_iter().map(|id| (id, known.remove(&id))).collect();
-        Ok(Header { counter, changes, irregular, why, bound, early, exits, once })
+        Ok(Header { counter, changes, irregular, why, bound, early, exits, expected, once })
     }
 
     /// Registers that a loop writes and that its next iteration needs.
