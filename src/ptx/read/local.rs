@@ -52,10 +52,7 @@ impl Reader<'_> {
     fn interleaved(&mut self, base: u32, offset: &Poly) -> Option<Poly> {
         let variable = self.local_variable(base)?;
         let (row, block) = (self.row(), self.block_bytes(variable));
-        let grid = self.algebra.launch.grid.map(i128::from);
-        let [x, y, z] = [0, 1, 2].map(|d| self.algebra.ctaid(d));
-        let number = x.plus(&y, grid[0])?.plus(&z, grid[0] * grid[1])?;
-        let thread = self.linear_thread()?;
+        let (thread, number) = (self.linear_thread()?, self.linear_block()?);
         let word = self.algebra.div(offset, WORD)?;
         let within = offset.plus(&word, -WORD)?;
         number.scale(block)?.plus(&word, row)?.plus(&thread, WORD)?.add(&within)

@@ -101,7 +101,11 @@ impl Reader<'_> {
         let range = self.algebra.interval(last);
         let around = self.around.clone();
         // Where the loop ends before it did anything else, the last iteration does nothing.
-        let whole = if told { None } else { self.least(&header.exits, true).filter(|whole| whole != last) };
+        let whole = if told || header.expected {
+            None
+        } else {
+            self.least(&header.exits, true).filter(|whole| whole != last)
+        };
         let shorter = whole.filter(|_| self.recording);
         let recording = self.recording;
         self.recording = recording && shorter.is_none();

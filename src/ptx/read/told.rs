@@ -105,11 +105,8 @@ impl Reader<'_> {
         if some == 0 || some == of {
             return Some(if some == 0 { Cond::False } else { Cond::True });
         }
-        let (block, grid) = (self.algebra.launch.block, self.algebra.launch.grid.map(i128::from));
-        let threads = i128::from(block.iter().product::<i64>());
-        let [x, y, z] = [0, 1, 2].map(|d| self.algebra.ctaid(d));
-        let blocks = x.plus(&y, grid[0])?.plus(&z, grid[0] * grid[1])?;
-        let thread = self.linear_thread()?;
+        let threads = i128::from(self.algebra.launch.block.iter().product::<i64>());
+        let (thread, blocks) = (self.linear_thread()?, self.linear_block()?);
         let mut number = if share.warps {
             self.algebra.div(&thread, 32)?.plus(&blocks, (threads + 31) / 32)?
         } else {
