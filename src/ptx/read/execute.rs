@@ -116,6 +116,7 @@ impl Reader<'_> {
                 return match cond {
                     Cond::True => a,
                     Cond::False => b,
+                    _ if a != b && self.guessed(&cond) => a,
                     _ if cond.data().is_some() && a != b => self.unknown(i, Cause::Choice, cond.data()),
                     _ => self.either(&cond, a, b, 0),
                 };

@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 
     /// What registers hold when iteration `k` begins.
-    fn at_iteration(&mut self, header: &Header, state: &State, k: &Poly) -> State {
+    pub(super) fn at_iteration(&mut self, header: &Header, state: &State, k: &Poly) -> State {
         let mut start = state.clone();
         for (id, change) in &header.changes {
             let value = match change {

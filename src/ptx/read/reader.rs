@@ -68,6 +68,11 @@ pub(in crate::ptx) struct Reader<'a> {
     /// What was made of what was told, and what of it makes no sense.
     pub heeded: Heeded,
     pub(super) wrong: Option<Stop>,
+    /// Where it is guessed how a loop changes registers: its counter, and what is taken to hold in all iterations that
+    /// another one follows.
+    pub(super) guessing: Option<(AtomId, Vec<Cond>)>,
+    /// Choices by what is not known yet of a loop.
+    pub(super) choices: usize,
     /// Counters of the loops around, outermost first.
     pub(super) counters: Vec<Poly>,
     /// What is known of the loop counters around.
@@ -104,6 +109,8 @@ impl<'a> Reader<'a> {
             told,
             heeded: Heeded::default(),
             wrong: None,
+            guessing: None,
+            choices: 0,
             counters: Vec::new(),
             graph,
             loops,
