@@ -79,4 +79,26 @@ impl Reader<'_> {
         let bytes = self.block_bytes(variable) * i128::from(blocks);
         u64::try_from(bytes).expect("a variable of a thread is far smaller than memory")
     }
+
+    /// The thread's number in its block.
+    pub(super) fn linear_thread(&mut self) -> Option<Poly> {
+        let [x, y, z] = self.algebra.launch.block;
+        let steps = [1, i128::from(x), i128::from(x) * i128::from(y)];
+        let many = [x, y, z].map(|n| n > 1);
+        (0..3).filter(|d| many[*d]).try_fold(Poly::default(), |sum, d| {
+            let place = self.algebra.tid(d);
+            sum.plus(&place, steps[d])
+        })
+    }
+
+    /// The block's number in the grid.
+    pub(super) fn linear_block(&mut self) -> Option<Poly> {
+        let [x, y, z] = self.algebra.launch.grid;
+        let steps = [1, i128::from(x), i128::from(x) * i128::from(y)];
+        let many = [x, y, z].map(|n| n > 1);
+        (0..3).filter(|d| many[*d]).try_fold(Poly::default(), |sum, d| {
+            let place = self.algebra.ctaid(d);
+            sum.plus(&place, steps[d])
+        })
+    }
 }

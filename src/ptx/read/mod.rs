@@ -10,6 +10,7 @@ mod count;
 mod event;
 mod execute;
 mod exits;
+mod heed;
 mod join;
 mod local;
 mod loops;
