@@ -77,8 +77,8 @@ pub enum NotCompared {
 }
 
 /// Compares what threads of a launch of a document access with what they do when the program runs. Fields are compared
-/// by their names; underscores behind the name of a document's field do not count, where the name was taken. Local memory
-/// is left out, as is constant memory where the document has no field of that name.
+/// by their names; underscores behind the name of a document's field do not count, where the name was taken. Constant memory
+/// is left out where the document has no field of that name.
 pub fn agreement(
     kernel: &Kernel,
     launch: &Launch,
@@ -158,19 +158,16 @@ impl Agreement {
         accesses: &[Access],
     ) {
         let known = |name: &str| kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
-        let compared = accesses.iter().filter(|access| match access.memory {
-            Memory::Local => false,
-            Memory::Constant => known(machine.name(access)),
-            Memory::Global | Memory::Shared => true,
-        });
-        let (mut document, mut program): (Vec<Reached>, Vec<Reached>) = (
-            touched
-                .iter()
-                .map(|touched| of_document(kernel, machine, touched))
-                .filter(|reached| !machine.is_local(&reached.field))
-                .collect(),
-            compared.map(|access| of_program(kernel, machine, access)).collect(),
-        );
+        let mut program: Vec<Reached> = Vec::new();
+        for access in accesses {
+            match access.memory {
+                Memory::Local => program.extend(words(machine, (block, thread), access)),
+                Memory::Constant if !known(machine.name(access)) => {}
+                _ => program.push(of_program(kernel, machine, access)),
+            }
+        }
+        let mut document: Vec<Reached> =
+            touched.iter().map(|touched| of_document(kernel, machine, touched)).collect();
         self.threads += 1;
         self.accesses += program.len();
         self.guessed += accesses.iter().filter(|access| !access.sure).count();
@@ -232,6 +229,29 @@ fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
         offset: access.offset,
         bytes: i64::from(access.bytes),
     }
+}
+
+/// An access to local memory as documents have it: each word of a variable is a row, in which the threads of a block
+/// have places side by side.
+fn words(machine: &Machine, (block, thread): (BlockIndex, Thread), access: &Access) -> Vec<Reached> {
+    // Neither lies outside: the program has run.
+    let (Some((name, bytes, at)), Ok(number)) = (machine.local_variable(access), number(machine, thread))
+    else {
+        return Vec::new();
+    };
+    let row = 4 * i64::from(machine.threads().div_ceil(32) * 32);
+    let ([x, y, z], [wide, high, _]): ([i64; 3], [i64; 3]) = (block.into(), machine.grid().into());
+    let before = (x + wide * (y + high * z)) * row * bytes.div_ceil(4).cast_signed() + 4 * i64::from(number);
+    let last = at + i64::from(access.bytes) - 1;
+    (at.div_euclid(4)..=last.div_euclid(4))
+        .map(|word| Reached {
+            operation: access.operation,
+            memory: Memory::Local,
+            field: name.to_owned(),
+            offset: before + word * row + if access.bytes < 4 { at.rem_euclid(4) } else { 0 },
+            bytes: i64::from(access.bytes.min(4)),
+        })
+        .collect()
 }
 
 /// What is in one sorted list more often than in the other.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::assume::told;
 use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
 use super::flow::inlined;
-use super::given::{Given, Grid, arguments, launches, trips};
-use super::read::{Arguments, Reader, Stop, Trips};
+use super::given::{Given, Grid, arguments, launches};
+use super::read::{Arguments, Reader, Stop, Told};
 use super::syntax::{Function, Module, Space, parse};
 use super::together::Together;
 use super::value::Launch;
@@ -154,7 +155,7 @@ impl Compiled {
                 return Grid::parse(text, &mut sources)?.at(block, function, &values);
             }
             let function = &*inlined(&self.module, function);
-            self.followed(function, block, &values, &trips(&given.trips)?)
+            self.followed(function, block, &values, &told(given, &mut sources)?)
         };
         found().map_err(|wrong| Fault::new(vec![wrong], Arc::new(sources)))
     }
@@ -180,7 +181,8 @@ impl Compiled {
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
         let at = at.as_ref().map(|at| at as GridOf<'_>);
-        let readings = self.readings(function, given, &blocks, at)?;
+        let told = told(given, sources)?;
+        let readings = self.readings(function, given, &told, &blocks, at)?;
         let frame = Frame {
             entry: &function.name,
             file: &self.name,
@@ -200,31 +202,39 @@ impl Compiled {
         &self,
         function: &Function,
         given: &Given,
+        told: &Told,
         blocks: &[[i64; 3]],
         grid: Option<GridOf<'_>>,
     ) -> Result<Vec<Reading>, Diagnostic> {
         let values = arguments(function, given)?;
-        let trips = trips(&given.trips)?;
         let launches = match grid {
             Some(grid) => launches(blocks, grid)?,
             None if !given.grids.is_empty() => computed(blocks, &given.grids, function)?,
-            None => match self.followed_together(function, blocks, &values, &trips) {
+            None => match self.followed_together(function, blocks, &values, told) {
                 Some(all) => all,
-                None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
+                None => launches(blocks, |block| self.followed(function, block, &values, told))?,
             },
         };
         #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
-        let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
+        let alone = |launch: Launch| self.understood(function, launch, &values, told, |found| found.said());
         let together = Some(&launches).filter(|all| all.len() > FEW);
         let together = together.and_then(|all| Together::new(function, all));
         let readings = together.and_then(|all| {
             let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
-            self.understood(function, all.whole, &values, &trips, read).ok().flatten()
+            self.understood(function, all.whole, &values, told, read).ok().flatten()
         });
-        match readings {
-            Some(all) => Ok(all),
-            None => launches.iter().map(|launch| alone(*launch)).collect(),
+        let readings: Vec<Reading> = match readings {
+            Some(all) => all,
+            None => launches.iter().map(|launch| alone(*launch)).collect::<Result<_, _>>()?,
+        };
+        unused(function, told, &readings)?;
+        if readings.iter().all(|r| r.accesses.is_empty()) {
+            let message =
+                format!("entry `{}` touches no memory when it is launched like this", function.name);
+            return Err(Diagnostic::error("ptx-nothing", function.span, message)
+                .help("are the values of its parameters right, and those of bounds not 0?"));
         }
+        Ok(readings)
     }
 
     /// What `then` makes of the kernel as it was understood for a launch.
@@ -233,15 +243,20 @@ impl Compiled {
         function: &Function,
         launch: Launch,
         values: &Arguments,
-        trips: &Trips,
+        told: &Told,
         then: impl FnOnce(&Understood<'_, '_>) -> T,
     ) -> Result<T, Diagnostic> {
-        let mut reader = Reader::new(&self.module, function, launch, values, trips);
+        let mut reader = Reader::new(&self.module, function, launch, values, told);
         understand(&mut reader).map(|found| then(&found)).map_err(|stop| match stop {
             Stop::Tangled(i) => {
                 let span = function.instructions.get(i).map_or(function.span, |i| i.span);
                 let message = "a loop is entered at two places here: such control flow is not read";
                 Diagnostic::error("ptx-flow", span, message).help("compile without jumps into loops (`goto`)")
+            }
+            Stop::Assumed(line, why) => {
+                let message = format!("the address that --assume gives for line {line} is none: {why}");
+                Diagnostic::global("ptx-argument", message)
+                    .help("write LINE: FIELD[INDEX], as in --assume '44: x[4*i0 + threadIdx.x]'")
             }
             Stop::TooLong => {
                 let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
@@ -257,10 +272,10 @@ impl Compiled {
         function: &Function,
         block: [i64; 3],
         values: &Arguments,
-        trips: &Trips,
+        told: &Told,
     ) -> Result<[i64; 3], Diagnostic> {
         let used = blocks_asked_for(function);
-        let domain = self.understood(function, largest(block, used), values, trips, |found| found.domain)?;
+        let domain = self.understood(function, largest(block, used), values, told, |found| found.domain)?;
         let mut grid = [1; 3];
         for d in 0..3 {
             match domain[d] {
@@ -281,14 +296,43 @@ impl Compiled {
         function: &Function,
         blocks: &[[i64; 3]],
         values: &Arguments,
-        trips: &Trips,
+        told: &Told,
     ) -> Option<Vec<Launch>> {
         let used = blocks_asked_for(function);
         let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
         let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
-        let domain = self.understood(function, together.whole, values, trips, |found| found.domain).ok()?;
+        let domain = self.understood(function, together.whole, values, told, |found| found.domain).ok()?;
         together.grids(domain, used)
     }
+}
+
+/// What was told of lines in which it says nothing is a mistake.
+fn unused(function: &Function, told: &Told, readings: &[Reading]) -> Result<(), Diagnostic> {
+    let idle = |line: &&u32| !readings.iter().any(|r| r.heeded.0.contains(line));
+    let list = |lines: &[u32]| match lines {
+        [] => "there is none".to_owned(),
+        all => format!(
+            "there are such in lines {}",
+            all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    if let Some(line) = told.shares.keys().find(idle) {
+        let lines: Vec<u32> = readings[0].heeded.1.iter().copied().collect();
+        let message = format!("data decide no branch and no predicate in line {line}");
+        return Err(
+            Diagnostic::global("ptx-argument", message).help(format!("for --branch {}", list(&lines)))
+        );
+    }
+    if let Some(line) = told.assumed.keys().find(idle) {
+        let refused = readings[0].accesses.iter().filter(|a| a.status == Status::Refused);
+        let mut lines: Vec<u32> = refused.map(|a| function.instructions[a.instruction].line).collect();
+        lines.dedup();
+        let message = format!("there is no access in line {line} whose address is not known");
+        return Err(
+            Diagnostic::global("ptx-argument", message).help(format!("for --assume {}", list(&lines)))
+        );
+    }
+    Ok(())
 }
 
 /// So many launches are read one by one.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::argument::{self, Argument, Given as Value};
-use super::read::{Arguments, Trips};
+use super::read::Arguments;
 use super::syntax::Function;
 use super::value::Launch;
 use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
@@ -61,12 +61,12 @@ pub(super) fn arguments(function: &Function, given: &Given) -> Result<Arguments,
     Ok(values)
 }
 
-fn wrong(message: String, help: &str) -> Diagnostic {
+pub(super) fn wrong(message: String, help: &str) -> Diagnostic {
     Diagnostic::global("ptx-argument", message).help(help)
 }
 
 /// How often loops run.
-pub(super) fn trips(given: &[String]) -> Result<Trips, Diagnostic> {
+pub(super) fn trips(given: &[String]) -> Result<BTreeMap<u32, i64>, Diagnostic> {
     let mut trips = BTreeMap::new();
     for text in given {
         let parts = text.split_once('=');

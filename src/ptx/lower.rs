@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::answer::{Compiled, GridOf, blocks, space};
 use super::argument;
+use super::assume::told;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, KnownField, arguments};
@@ -103,7 +104,8 @@ impl Compiled {
             }]
         };
         let (blocks, mut warnings) = allowed(self, function, given).map_err(one)?;
-        let readings = self.readings(function, given, &blocks, around.grid).map_err(one)?;
+        let told = told(given, sources).map_err(one)?;
+        let readings = self.readings(function, given, &told, &blocks, around.grid).map_err(one)?;
         refuse(function, &readings)?;
         if let Some(at) = around.at {
             compare_elements(given, &readings, at)?;
@@ -219,7 +221,8 @@ fn refuse(function: &Function, readings: &[Reading]) -> Result<(), Vec<Diagnosti
 fn compare_elements(given: &Given, readings: &[Reading], at: Span) -> Result<(), Vec<Diagnostic>> {
     let mut errors: Vec<Diagnostic> = Vec::new();
     for known in &given.fields {
-        let read = readings.iter().flat_map(|r| &r.fields).filter(|f| f.name == known.name && !f.shared);
+        let read =
+            readings.iter().flat_map(|r| &r.fields).filter(|f| f.name == known.name && f.space.is_none());
         if let Some(other) = read.map(|f| f.element).find(|element| *element != known.element) {
             let message = format!(
                 "the field `{}` has elements of {} bytes, but the code touches it at multiples of {other} bytes",

@@ -3,6 +3,7 @@
 pub mod agreement;
 mod answer;
 mod argument;
+mod assume;
 mod document;
 mod flow;
 mod given;

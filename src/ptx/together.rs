@@ -106,7 +106,7 @@ fn same(one: &Reading, other: &Reading) -> bool {
 mod tests {
     use super::*;
     use crate::ptx::document::understand;
-    use crate::ptx::read::{Arguments, Reader, Trips};
+    use crate::ptx::read::{Arguments, Reader, Told};
     use crate::ptx::syntax::{Module, parse};
 
     /// A kernel with the number of its thread along x in `%r4` and along y in `%r8`.
@@ -144,7 +144,7 @@ mod tests {
     fn one_reading_is_that_of_each_launch() {
         let module = module(&(GUARD.to_owned() + ACCESS));
         let function = module.entries().next().unwrap();
-        let (values, trips, launches) = (Arguments::default(), Trips::default(), launches());
+        let (values, trips, launches) = (Arguments::default(), Told::default(), launches());
         let alone = |launch: Launch| {
             let mut reader = Reader::new(&module, function, launch, &values, &trips);
             Some(understand(&mut reader).ok()?.said())
@@ -171,7 +171,7 @@ mod tests {
             add.s64 %rd9, %rd2, %rd8; st.global.u32 [%rd9], %r30;"
         ));
         let function = module.entries().next().unwrap();
-        let (values, trips, launches) = (Arguments::default(), Trips::default(), launches());
+        let (values, trips, launches) = (Arguments::default(), Told::default(), launches());
         let together = Together::new(function, &launches).unwrap();
         let mut reader = Reader::new(&module, function, together.whole, &values, &trips);
         let found = understand(&mut reader).ok().unwrap();

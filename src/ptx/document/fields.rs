@@ -2,7 +2,7 @@
 
 use super::statement::{Listed, Status};
 use crate::ptx::read::{BaseKind, Reader};
-use crate::ptx::syntax::{Space, Type};
+use crate::ptx::syntax::{Space, Type, Variable};
 use crate::ptx::value::gcd;
 
 /// A field.
@@ -11,7 +11,8 @@ pub(in crate::ptx) struct Field {
     /// Number of the array.
     pub base: u32,
     pub name: String,
-    pub shared: bool,
+    /// The documents' word for where it lies, if it is not global memory.
+    pub space: Option<&'static str>,
     /// Bytes of an element.
     pub element: u64,
     /// Its type as documents name it, if it has one.
@@ -44,7 +45,10 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         reader.know_within(&access.cond, &access.loops);
         end = end.max(reader.algebra.upper(offset) + i128::from(access.width));
     }
-    let smallest = types.iter().map(|t| i128::from(t.bytes())).min().unwrap_or(1);
+    let local = matches!(kind, BaseKind::Variable(Space::Local, _));
+    // Words of local memory lie apart.
+    let most = if local { 4 } else { u64::MAX };
+    let smallest = types.iter().map(|t| i128::from(t.bytes().min(most))).min().unwrap_or(1);
     // Somebody's elements serve where each access begins at one.
     let known = match &kind {
         BaseKind::Param(name, _) => reader.field_element(name).map(i128::from),
@@ -60,13 +64,21 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         BaseKind::Param(name, _) => (name.clone(), reader.field_bytes(name)),
         BaseKind::Variable(_, name) => {
             let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
-            (name.clone(), variable.map_or(0, crate::ptx::syntax::Variable::bytes))
+            let bytes = |v: &Variable| match v.space {
+                Space::Local => reader.local_bytes(v),
+                _ => v.bytes(),
+            };
+            (name.clone(), variable.map_or(0, bytes))
         }
     };
     let end = u64::try_from(end).unwrap_or(0).max(declared);
-    let shared = matches!(kind, BaseKind::Variable(Space::Shared, _));
+    let space = match kind {
+        BaseKind::Variable(Space::Shared, _) => Some("shared"),
+        BaseKind::Variable(Space::Local, _) => Some("private"),
+        _ => None,
+    };
     let element = u64::try_from(element).unwrap_or(1);
-    Field { base, name: plain(&name), shared, element, dtype, size: end.div_ceil(element).max(1) }
+    Field { base, name: plain(&name), space, element, dtype, size: end.div_ceil(element).max(1) }
 }
 
 /// A name that documents allow.

@@ -7,8 +7,9 @@ use crate::ptx::syntax::{Instruction, Operand, Type};
 use crate::ptx::value::{Cond, Point, Poly};
 use crate::random::Random;
 
-/// Threads that are asked, and iterations of each loop.
+/// Threads that are asked, those where shares of threads do something, and iterations of each loop.
 const THREADS: usize = 24;
+const MORE_THREADS: usize = 300;
 const ITERATIONS: i128 = 4;
 
 /// What a thread does on average.
@@ -28,8 +29,8 @@ impl Mix {
 }
 
 /// Words of `work.instructions`.
-pub(super) const CLASSES: [&str; 10] =
-    ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
+pub(super) const CLASSES: [&str; 11] =
+    ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global", "local"];
 /// Bits of the numbers that flops are counted for.
 const BITS: [u32; 3] = [16, 32, 64];
 
@@ -89,8 +90,9 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
     let parts = summed(reader, &each, events);
     let mut random = Random::new(17);
     let mut sum = Counts::default();
-    let share = 1.0 / THREADS as f64;
-    for _ in 0..THREADS {
+    let threads = if reader.heeded.lines.is_empty() { THREADS } else { MORE_THREADS };
+    let share = 1.0 / threads as f64;
+    for _ in 0..threads {
         let mut pick =
             |most: i64| i64::try_from(random.remainder(most.max(1).cast_unsigned().into())).unwrap_or(0);
         let mut at = Point::default();
@@ -146,6 +148,8 @@ fn class(instruction: &Instruction) -> (&'static str, f64) {
                 || instruction.modifiers.first().is_some_and(|m| m.starts_with("shared"))
             {
                 ("shared", 1.0)
+            } else if instruction.has("local") {
+                ("local", 1.0)
             } else {
                 ("global", 1.0)
             }

@@ -1,5 +1,6 @@
 //! All that was understood of a kernel for one launch.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ pub(in crate::ptx) struct Reading {
     pub registers: u32,
     /// What somebody who keeps the document should know.
     pub notes: Vec<String>,
+    /// Lines that somebody said something of that mattered, and those of predicates that data decide.
+    pub heeded: (BTreeSet<u32>, BTreeSet<u32>),
 }
 
 /// An access in words.
@@ -123,6 +126,7 @@ impl Understood<'_, '_> {
             mix: mix.clone(),
             registers: self.registers,
             notes: notes(reader),
+            heeded: (reader.heeded.lines.clone(), reader.heeded.deciding.clone()),
         }
     }
 }
@@ -136,6 +140,7 @@ fn notes(reader: &Reader<'_>) -> Vec<String> {
     });
     let mut notes: Vec<String> = calls.collect();
     notes.dedup();
+    notes.extend(reader.heeded.notes.iter().cloned());
     notes
 }
 

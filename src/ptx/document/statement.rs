@@ -150,14 +150,17 @@ fn small(p: &Poly) -> bool {
 
 fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
     let mut why = around.lost.map(|w| because(reader, w));
-    let mut status = if why.is_some() { Status::Refused } else { Status::Exact };
+    let mut status = match &mut why {
+        // A thread's own memory is small: how often it is touched matters less than that it is.
+        Some(why) if access.space == Space::Local && access.place.is_ok() => {
+            *why = format!("counted once: {why}");
+            Status::Data
+        }
+        Some(_) => Status::Refused,
+        None => Status::Exact,
+    };
     let (mut base, mut offset) = (None, None);
     match &access.place {
-        Ok(_) if access.space == Space::Local => {
-            status = Status::Refused;
-            why =
-                Some("local memory is not read yet: where a thread's lies depends on the machine".to_owned());
-        }
         Ok((array, bytes)) => {
             base = Some(*array);
             if sayable(reader, bytes) {
@@ -184,7 +187,13 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
         && let Some(reason) = data
     {
         status = Status::Data;
-        why = Some(format!("counted as always done, although data decide: {}", because(reader, reason)));
+        let place = matches!(reader.whys[reason.0 as usize].cause, Cause::LocalPlace);
+        let reason = because(reader, reason);
+        why = Some(if place {
+            reason
+        } else {
+            format!("counted as always done, although data decide: {reason}")
+        });
     }
     Listed {
         instruction: access.instruction,

@@ -45,6 +45,11 @@ pub(in crate::ptx) fn because(reader: &Reader<'_>, why: WhyId) -> String {
             Cause::CallByAddress => format!("line {line} calls a function by its address"),
             Cause::NoArray => format!("the address in line {line} does not start at an array"),
             Cause::Arrays => format!("the address in line {line} is made of more than one pointer"),
+            Cause::LocalPlace => {
+                format!(
+                    "which part of a thread's own memory line {line} touches is not known, and its beginning is counted"
+                )
+            }
             Cause::NotRead(what) => format!("`{name}` in line {line}: {what}"),
         };
         if links.last() != Some(&text) {

@@ -162,7 +162,7 @@ fn fields(readings: &[Reading]) -> String {
         let same = readings.iter().flat_map(|r| &r.fields).filter(|f| f.name == field.name);
         let size = same.map(|f| f.size).max().unwrap_or(1);
         let dtype = field.dtype.map_or_else(|| field.element.to_string(), str::to_owned);
-        let space = if field.shared { ", space: shared" } else { "" };
+        let space = field.space.map_or(String::new(), |space| format!(", space: {space}"));
         let _ = writeln!(out, "  {}: {{dtype: {dtype}, size: {size}{space}}}", field.name);
     }
     if known.is_empty() { "fields: {}\n".to_owned() } else { out }
@@ -186,8 +186,10 @@ fn work(readings: &[Reading], domain: &Domain) -> String {
     let weight = |bits: u32| readings.iter().map(|r| flops(bits)(r)).sum::<f64>() * f64::from(bits);
     let best = [16, 32, 64].into_iter().max_by(|a, b| weight(*a).total_cmp(&weight(*b))).unwrap_or(32);
     let precision = if weight(best) > 0.0 { format!(", precision: f{best}") } else { String::new() };
+    let has = |n: &str| n != "local" || readings.iter().any(|r| r.mix.classes.contains_key(n));
     let counts: Vec<String> = CLASSES
         .iter()
+        .filter(|n| has(n))
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();
     format!(

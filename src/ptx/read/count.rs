@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::reader::Reader;
 use super::walk::Walked;
 use super::why::Cause;
+use crate::ptx::flow::End;
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Poly, Raw, Rel, WhyId};
 
 /// The last iteration of a loop.
@@ -40,14 +41,15 @@ impl Reader<'_> {
         cond: &Cond,
         counter: AtomId,
         instruction: usize,
-    ) -> (Bound, Vec<Exit>, Option<WhyId>) {
-        let mut early = None;
+    ) -> (Bound, Vec<Exit>, Option<WhyId>, bool) {
+        let (mut early, mut data) = (None, Vec::new());
         let mut exits = Vec::new();
         let cores = cores(walked, cond);
         for ((target, edge), core) in walked.exits.iter().zip(cores) {
             let (from, target) = (edge.from, *target);
             if let Some(why) = core.iter().find_map(Cond::data) {
                 early = early.or(Some(why));
+                data.push((from, target, why, edge.jump.clone()));
                 exits.push(Exit { from, target, guard: Cond::True, times: None, first: false });
                 continue;
             }
@@ -61,7 +63,7 @@ impl Reader<'_> {
                 Some(Stays::Times(times)) => {
                     if let Some(argument) = self.argument_in(&times) {
                         let from = Some(self.why(at, Cause::Argument(argument), None));
-                        return (Bound::Never(self.why(at, Cause::Trips, from)), Vec::new(), early);
+                        return (Bound::Never(self.why(at, Cause::Trips, from)), Vec::new(), early, false);
                     }
                     let first = self.comes_first(l, from);
                     exits.push(Exit { from, target, guard, times: Some(times), first });
@@ -70,13 +72,29 @@ impl Reader<'_> {
                     let argument = moving.iter().find_map(|c| self.argument_of(c));
                     let from = argument.map(|argument| self.why(at, Cause::Argument(argument), None));
                     let cause = if moving.len() > 1 { Cause::Exit } else { Cause::Trips };
-                    return (Bound::Never(self.why(at, cause, from)), Vec::new(), early);
+                    return (Bound::Never(self.why(at, cause, from)), Vec::new(), early, false);
                 }
             }
         }
-        match self.least(&exits, false) {
-            Some(last) => (Bound::Last(last), exits, early),
-            None => (Bound::Never(self.why(instruction, Cause::Trips, early)), Vec::new(), early),
+        let least = self.least(&exits, false);
+        let most = least.as_ref().and_then(Poly::number).map(|n| n + 1);
+        let means: Vec<Option<i128>> = data
+            .into_iter()
+            .map(|(from, target, why, jump)| {
+                let jumps = !matches!(self.graph.blocks[from].end, End::Branch(_, to, _) if to != target);
+                let predicate = !matches!(jump, Cond::Data(_, false));
+                self.expected(self.last_instruction(from), why, jumps, predicate, most)
+            })
+            .collect();
+        let expected = early.is_some() && means.iter().all(Option::is_some);
+        let mean = means.into_iter().flatten().min().map(|n| Poly::constant(n - 1));
+        let last = match (least, mean) {
+            (Some(least), Some(mean)) => Some(self.algebra.min(least, mean)),
+            (least, mean) => least.or(mean),
+        };
+        match last {
+            Some(last) => (Bound::Last(last), exits, early, expected),
+            None => (Bound::Never(self.why(instruction, Cause::Trips, early)), Vec::new(), early, false),
         }
     }
 

@@ -17,7 +17,7 @@ impl Reader<'_> {
         if matches!(instruction.name.as_str(), "bra" | "brx" | "ret" | "exit" | "trap") {
             return;
         }
-        let guard = instruction.guard.map(|guard| self.guard(guard, state));
+        let guard = instruction.guard.map(|guard| self.guard(i, guard, state));
         if guard == Some(Cond::False) {
             return;
         }
@@ -112,10 +112,11 @@ impl Reader<'_> {
                 };
                 let (a, b) = (self.any(i, a, state), self.any(i, b, state));
                 let guard = crate::ptx::syntax::Guard { register: *p, negated: false };
-                let cond = self.guard(guard, state);
+                let cond = self.guard(i, guard, state);
                 return match cond {
                     Cond::True => a,
                     Cond::False => b,
+                    _ if a != b && self.guessed(&cond) => a,
                     _ if cond.data().is_some() && a != b => self.unknown(i, Cause::Choice, cond.data()),
                     _ => self.either(&cond, a, b, 0),
                 };
@@ -247,13 +248,6 @@ impl Reader<'_> {
                 self.algebra.div(&linear, 32)?
             }
         })
-    }
-
-    /// The thread's number in its block.
-    pub(super) fn linear_thread(&mut self) -> Option<Poly> {
-        let [x, y, _] = self.algebra.launch.block;
-        let (tx, ty, tz) = (self.algebra.tid(0), self.algebra.tid(1), self.algebra.tid(2));
-        tx.plus(&ty, x.into())?.plus(&tz, i128::from(x) * i128::from(y))
     }
 
     /// `setp`; `second` is its other result.

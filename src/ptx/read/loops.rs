@@ -8,7 +8,7 @@ use super::reader::{Reader, Stop};
 use super::solve::Header;
 use super::state::{Edge, State, Value};
 use super::walk::Walked;
-use crate::ptx::value::{AtomId, Cond, Poly, WhyId};
+use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
 /// Iterations that are gone through one by one where no formula says what changes.
 const UNROLLED: usize = 64;
@@ -42,7 +42,7 @@ impl Reader<'_> {
         let recording = std::mem::replace(&mut self.recording, false);
         let header = self.header(l, state, cond)?;
         self.recording = recording;
-        let told = self.told(l);
+        let told = self.trips_of(l);
         let solved = match (&header.bound, told) {
             // Data may end it earlier than it ends otherwise: both hold.
             (Bound::Last(last), Some(trips)) if header.early.is_some() => {
@@ -72,7 +72,7 @@ impl Reader<'_> {
     }
 
     /// How often somebody says that the loop runs.
-    fn told(&self, l: usize) -> Option<i64> {
+    fn trips_of(&self, l: usize) -> Option<i64> {
         let lines = self.loops.all[l].blocks.iter().flat_map(|b| self.graph.blocks[*b].instructions.clone());
         let mut lines = lines.map(|i| self.function.instructions[i].line);
         // Inner loops have lines of their own: only those that are in no inner loop count.
@@ -82,7 +82,7 @@ impl Reader<'_> {
             let mut theirs = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
             !theirs.any(|i| self.function.instructions[i].line == *line)
         };
-        lines.find_map(|line| self.trips.get(&line).filter(|_| own(&line)).copied()).filter(|n| *n > 0)
+        lines.find_map(|line| self.told.trips.get(&line).filter(|_| own(&line)).copied()).filter(|n| *n > 0)
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that is known of a loop")]
@@ -101,7 +101,11 @@ impl Reader<'_> {
         let range = self.algebra.interval(last);
         let around = self.around.clone();
         // Where the loop ends before it did anything else, the last iteration does nothing.
-        let whole = if told { None } else { self.least(&header.exits, true).filter(|whole| whole != last) };
+        let whole = if told || header.expected {
+            None
+        } else {
+            self.least(&header.exits, true).filter(|whole| whole != last)
+        };
         let shorter = whole.filter(|_| self.recording);
         let recording = self.recording;
         self.recording = recording && shorter.is_none();
@@ -124,7 +128,7 @@ impl Reader<'_> {
             None => (walked.events, counter, last.clone()),
         };
         if self.recording && !walked.is_empty() {
-            let (last, early) = (Ok(last), header.early);
+            let (last, early) = (Ok(last), header.early.filter(|_| !header.expected));
             events.push(Event::Loop { instruction, counter, last, early, body: walked });
         }
         Ok(exits)
@@ -153,11 +157,14 @@ impl Reader<'_> {
         let start = self.at_iteration(header, state, &k);
         let edge =
             Edge { from: self.loops.all[l].header, state: start, cond: cond.clone(), jump: Cond::True };
-        Ok((self.walk(Some(l), edge)?, counter))
+        self.counters.push(k);
+        let walked = self.walk(Some(l), edge)?;
+        self.counters.pop();
+        Ok((walked, counter))
     }
 
     /// What registers hold when iteration `k` begins.
-    fn at_iteration(&mut self, header: &Header, state: &State, k: &Poly) -> State {
+    pub(super) fn at_iteration(&mut self, header: &Header, state: &State, k: &Poly) -> State {
         let mut start = state.clone();
         for (id, change) in &header.changes {
             let value = match change {
@@ -215,8 +222,13 @@ impl Reader<'_> {
         for _ in 0..UNROLLED {
             let walked = self.walk(Some(l), edge)?;
             events.extend(walked.events);
-            let data = |e: &Edge| e.cond.data() != cond.data();
-            if !once && walked.exits.iter().any(|(_, e)| data(e)) || walked.latches.iter().any(data) {
+            // What is not known yet of a loop around it decides nothing here.
+            let open = |e: &Edge| {
+                let mut own = e.cond.parts().iter().filter(|part| !cond.parts().contains(part));
+                let phi = |atom: &Atom| matches!(atom, Atom::Phi(..));
+                own.any(|part| self.algebra.cond_mentions(part, &phi)) || e.cond.data() != cond.data()
+            };
+            if !once && walked.exits.iter().any(|(_, e)| open(e)) || walked.latches.iter().any(open) {
                 return Ok(None);
             }
             exits.extend(walked.exits);

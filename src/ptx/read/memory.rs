@@ -182,6 +182,7 @@ impl Reader<'_> {
             let place = address.and_then(|p| {
                 if done < CHOICES { self.place(i, &p) } else { Err(self.why(i, Cause::Choice, None)) }
             });
+            let place = place.or_else(|why| self.assumed(i).ok_or(why));
             let space = match &place {
                 Ok((base, _)) => match &self.bases[*base as usize] {
                     BaseKind::Param(..) => Space::Global,
@@ -189,8 +190,11 @@ impl Reader<'_> {
                 },
                 Err(_) => space.unwrap_or(Space::Global),
             };
-            if space != Space::Const {
-                events.push(Event::Access(Access { instruction: i, operation, space, place, width, cond }));
+            let access = Access { instruction: i, operation, space, place, width, cond };
+            match space {
+                Space::Const => {}
+                Space::Local => self.local(&access, events),
+                _ => events.push(Event::Access(access)),
             }
         }
         self.know(cond);

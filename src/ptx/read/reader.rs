@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::Event;
 use super::state::{Edge, State, Value};
+use super::told::{Heeded, Told};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
 use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start, needed};
@@ -15,9 +16,6 @@ const MOST: u64 = 3_000_000;
 
 /// Loops of loops that are gone into.
 const DEEPEST: usize = 12;
-
-/// How often loops run that only data would tell, by the line of their header.
-pub(in crate::ptx) type Trips = BTreeMap<u32, i64>;
 
 /// What parameters are, by number and byte.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +42,8 @@ pub(in crate::ptx) enum Stop {
     Tangled(usize),
     /// It takes too long.
     TooLong,
+    /// An address that was told for an access makes none: the line, and why.
+    Assumed(u32, String),
 }
 
 /// A kernel that is being read.
@@ -56,7 +56,7 @@ pub(in crate::ptx) struct Reader<'a> {
     /// Calls of functions outside of the module, whose accesses are left out.
     pub outside: BTreeSet<usize>,
     pub(super) arguments: &'a Arguments,
-    pub(super) trips: &'a Trips,
+    pub(super) told: &'a Told,
     pub(super) graph: Graph,
     pub(super) loops: Loops,
     pub(super) dominators: Vec<usize>,
@@ -65,6 +65,16 @@ pub(in crate::ptx) struct Reader<'a> {
     pub(super) needed: Vec<bool>,
     pub(super) top: Region,
     pub(super) regions: Vec<Region>,
+    /// What was made of what was told, and what of it makes no sense.
+    pub heeded: Heeded,
+    pub(super) wrong: Option<Stop>,
+    /// Where it is guessed how a loop changes registers: its counter, and what is taken to hold in all iterations that
+    /// another one follows.
+    pub(super) guessing: Option<(AtomId, Vec<Cond>)>,
+    /// Choices by what is not known yet of a loop.
+    pub(super) choices: usize,
+    /// Counters of the loops around, outermost first.
+    pub(super) counters: Vec<Poly>,
     /// What is known of the loop counters around.
     pub(super) around: Vec<Poly>,
     /// Whether events are wanted.
@@ -79,7 +89,7 @@ impl<'a> Reader<'a> {
         function: &'a Function,
         launch: Launch,
         arguments: &'a Arguments,
-        trips: &'a Trips,
+        told: &'a Told,
     ) -> Self {
         let graph = Graph::new(function);
         let dominators = dominators(&graph);
@@ -96,7 +106,12 @@ impl<'a> Reader<'a> {
             bases: Vec::new(),
             outside: BTreeSet::new(),
             arguments,
-            trips,
+            told,
+            heeded: Heeded::default(),
+            wrong: None,
+            guessing: None,
+            choices: 0,
+            counters: Vec::new(),
             graph,
             loops,
             dominators,
@@ -120,7 +135,10 @@ impl<'a> Reader<'a> {
         let state = State::new(self.function.registers.len(), unset);
         let start = Edge { from: 0, state, cond: Cond::True, jump: Cond::True };
         let out = self.walk(None, start)?;
-        Ok(out.events)
+        match self.wrong.take() {
+            Some(wrong) => Err(wrong),
+            None => Ok(out.events),
+        }
     }
 
     /// The most 32-bit registers that hold something at once.

@@ -28,13 +28,88 @@ pub(super) struct Header {
     pub early: Option<WhyId>,
     /// The ways out, where it is known when they are taken.
     pub exits: Vec<Exit>,
-    /// Whether it goes round at all.
+    /// Whether how often it runs is what that comes to on average.
+    pub expected: bool,
+    /// Whether it goes round only once.
     pub once: bool,
 }
 
 impl Reader<'_> {
-    /// Finds out how the registers of a loop change.
+    /// Finds out how the registers of a loop change. Where choices between values keep them from changing regularly, it
+    /// is tried what comes of it if the first value is chosen whenever another iteration follows.
     pub(super) fn header(&mut self, l: usize, state: &State, cond: &Cond) -> Result<Header, Stop> {
+        let around = self.guessing.take();
+        let choices = std::mem::take(&mut self.choices);
+        let plain = self.regular(l, state, cond, false)?;
+        let chosen = std::mem::replace(&mut self.choices, choices) > 0;
+        let mut found = plain.0;
+        if found.irregular && chosen {
+            let (guessed, all) = self.regular(l, state, cond, true)?;
+            if !guessed.irregular && self.holds_throughout(l, &guessed, &all, state, cond)? {
+                found = guessed;
+            }
+        }
+        self.guessing = around;
+        Ok(found)
+    }
+
+    /// Whether a condition is taken to hold, as a guess that is looked at later.
+    pub(super) fn guessed(&mut self, cond: &Cond) -> bool {
+        let counts = self.guessing.as_ref().map(|(counter, _)| self.algebra.atom(*counter).clone());
+        let open = |atom: &Atom| matches!(atom, Atom::Phi(..)) || Some(atom) == counts.as_ref();
+        if cond.data().is_some() || !self.algebra.cond_mentions(cond, &open) {
+            return false;
+        }
+        self.choices += 1;
+        match &mut self.guessing {
+            Some((_, all)) => {
+                all.push(cond.clone());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether guesses hold in all iterations but the last, and the last one ends the loop.
+    fn holds_throughout(
+        &mut self,
+        l: usize,
+        header: &Header,
+        guesses: &[Cond],
+        state: &State,
+        cond: &Cond,
+    ) -> Result<bool, Stop> {
+        let Bound::Last(last) = header.bound.clone() else { return Ok(false) };
+        let around = self.around.clone();
+        let before = last.add_number(-1);
+        for bound in before.iter().chain(before.as_ref().and_then(|p| self.algebra.unclamped(p)).iter()) {
+            self.around.extend(bound.sub(&Poly::atom(header.counter)));
+        }
+        self.know(cond);
+        let hold = guesses.iter().all(|guess| {
+            let same = self.algebra.replace_in_cond(guess, &mut FxHashMap::default());
+            same.is_some_and(|c| self.algebra.decided(c) == Cond::True)
+        });
+        self.around = around;
+        self.know(cond);
+        if !hold {
+            return Ok(false);
+        }
+        let state = self.at_iteration(header, state, &last);
+        let from = self.loops.all[l].header;
+        let walked = self.walk(Some(l), Edge { from, state, cond: cond.clone(), jump: Cond::True })?;
+        self.know(cond);
+        Ok(walked.latches.is_empty())
+    }
+
+    /// The same with guesses, which are given back, or without.
+    fn regular(
+        &mut self,
+        l: usize,
+        state: &State,
+        cond: &Cond,
+        guess: bool,
+    ) -> Result<(Header, Vec<Cond>), Stop> {
         let header = self.loops.all[l].header;
         let instruction = self.first_instruction(header);
         let why = self.why(instruction, Cause::Iterations, None);
@@ -45,14 +120,22 @@ impl Reader<'_> {
         let mut rounds = 0;
         let (walked, unknown) = loop {
             let mut start = state.clone();
+            self.guessing = guess.then(|| (counter, Vec::new()));
             let mut unknown: Vec<(RegisterId, AtomId, Poly)> = Vec::new();
             for id in &changed {
                 let value = match (state.get(*id), known.get(id)) {
                     (_, Some(p)) => Value::Int(p.clone()),
                     (Value::Int(first), None) => {
+                        // Choices that were made before may be known here.
+                        let select = |atom: &Atom| matches!(atom, Atom::Select(..));
+                        let simple = self.algebra.mentions(first, &select).then(|| {
+                            self.know(cond);
+                            self.algebra.replace(first, &mut FxHashMap::default())
+                        });
+                        let first = simple.flatten().unwrap_or_else(|| first.clone());
                         let number = u32::try_from(l).expect("there are no more loops than instructions");
                         let phi = self.algebra.id(Atom::Phi(number, *id));
-                        unknown.push((*id, phi, first.clone()));
+                        unknown.push((*id, phi, first));
                         Value::Int(Poly::atom(phi))
                     }
                     (Value::Unknown(from), None) => {
@@ -63,7 +146,9 @@ impl Reader<'_> {
                 start.set(*id, value);
             }
             let edge = Edge { from: header, state: start, cond: cond.clone(), jump: Cond::True };
+            self.counters.push(k.clone());
             let walked = self.walk(Some(l), edge)?;
+            self.counters.pop();
             rounds += 1;
             if unknown.is_empty() || walked.latches.is_empty() || rounds > ROUNDS {
                 break (walked, unknown);
@@ -84,10 +169,12 @@ impl Reader<'_> {
             unknown.iter().any(|(id, ..)| matches!(back.get(*id), Value::Int(_)))
         };
         self.know(cond);
-        let (bound, exits, early) = self.bound(l, &walked, cond, counter, instruction);
+        let (bound, exits, early, expected) = self.bound(l, &walked, cond, counter, instruction);
         let once = walked.latches.is_empty();
         let changes = changed.into_iter().map(|id| (id, known.remove(&id))).collect();
-        Ok(Header { counter, changes, irregular, why, bound, early, exits, once })
+        let guesses = self.guessing.take().map_or_else(Vec::new, |(_, all)| all);
+        let header = Header { counter, changes, irregular, why, bound, early, exits, expected, once };
+        Ok((header, guesses))
     }
 
     /// Registers that a loop writes and that its next iteration needs.

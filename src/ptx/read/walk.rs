@@ -84,6 +84,7 @@ impl Reader<'_> {
         let block = self.graph.blocks[node].clone();
         self.spend(block.instructions.len())?;
         self.know(cond);
+        let last = block.instructions.end.saturating_sub(1);
         if self.recording {
             events.push(Event::Work(block.instructions.clone(), cond.clone()));
         }
@@ -100,7 +101,12 @@ impl Reader<'_> {
             End::Goto(to) => vec![(to, edge(&state, Cond::True))],
             End::Return => vec![(END, edge(&state, Cond::True))],
             End::Branch(guard, to, otherwise) => {
-                let jump = self.guard(guard, &state);
+                // Where data leave a loop, it is said of the loop how often it runs.
+                let inside = |l: usize, to| self.loops.all[l].blocks.binary_search(&to).is_ok();
+                let leaves =
+                    self.loops.innermost[node].is_some_and(|l| !inside(l, to) || !inside(l, otherwise));
+                let jump =
+                    if leaves { self.predicate(guard, &state) } else { self.guard(last, guard, &state) };
                 if to == otherwise {
                     vec![(to, edge(&state, Cond::True))]
                 } else {
@@ -108,7 +114,8 @@ impl Reader<'_> {
                 }
             }
             End::ReturnIf(guard, otherwise) => {
-                let jump = self.guard(guard, &state);
+                let jump = self.predicate(guard, &state);
+                let jump = if self.loops.innermost[node].is_some() { jump } else { self.shared(last, jump) };
                 vec![(END, edge(&state, jump.clone())), (otherwise, edge(&state, jump.not()))]
             }
             End::Table(all) => {
@@ -128,8 +135,13 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    /// When a guard lets an instruction be done.
-    pub(super) fn guard(&mut self, guard: Guard, state: &State) -> Cond {
+    /// When a guard lets an instruction be done; for a share of threads where somebody told one.
+    pub(super) fn guard(&mut self, i: usize, guard: Guard, state: &State) -> Cond {
+        let cond = self.predicate(guard, state);
+        self.shared(i, cond)
+    }
+
+    fn predicate(&mut self, guard: Guard, state: &State) -> Cond {
         let cond = match state.get(guard.register) {
             Value::Truth(cond) => cond.clone(),
             Value::Unknown(why) => Cond::Data(*why, true),

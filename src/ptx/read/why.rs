@@ -39,6 +39,8 @@ pub(in crate::ptx) enum Cause {
     NoArray,
     /// The address starts at more than one array, or at one of several.
     Arrays,
+    /// Where in a thread's own memory it lies is not known.
+    LocalPlace,
     /// Something that is not read.
     NotRead(&'static str),
 }

@@ -298,8 +298,8 @@ pub(super) struct Code {
     /// Parameters of a thread at its start.
     pub params: Vec<u8>,
     pub local_bytes: u64,
-    /// Names of variables in local memory.
-    pub local: Vec<String>,
+    /// Variables in local memory, by where they start.
+    pub local: Vec<Local>,
     pub refused: Vec<String>,
 }
 
@@ -307,6 +307,14 @@ impl Code {
     pub fn list(&self, list: List) -> &[Slot] {
         &self.lists[list.start as usize..(list.start + list.count) as usize]
     }
+}
+
+/// A variable in local memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Local {
+    pub name: String,
+    pub start: u64,
+    pub bytes: u64,
 }
 
 /// A register that says where a thread is.

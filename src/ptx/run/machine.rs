@@ -182,9 +182,12 @@ impl Machine {
         self.fields.iter().any(|f| f.name == name) || self.layout.shared.iter().any(|s| s.name == name)
     }
 
-    /// Whether a variable of local memory has this name.
-    pub fn is_local(&self, name: &str) -> bool {
-        self.code.local.iter().any(|n| n == name)
+    /// The variable of local memory that an access goes to: its name, its bytes, and how far behind its first byte the
+    /// access begins.
+    pub fn local_variable(&self, access: &Access) -> Option<(&str, u64, i64)> {
+        let behind = self.code.local.partition_point(|l| l.start.cast_signed() <= access.offset);
+        let variable = &self.code.local[behind.checked_sub(1)?];
+        Some((&variable.name, variable.bytes, access.offset - variable.start.cast_signed()))
     }
 
     /// The fields, those that were given first.

@@ -165,6 +165,15 @@ impl Algebra {
         if cond == Cond::False {
             return Some(b);
         }
+        // Where the formula is zero, what differs by a multiple of it is the same.
+        if let Cond::Eq(p) | Cond::Ne(p) = &cond
+            && let Some((atom, one)) = p.terms.first()
+            && let Some(difference) = a.sub(&b)
+            && difference.coefficient(*atom) % one == 0
+            && difference.plus(p, -(difference.coefficient(*atom) / one)) == Some(Poly::default())
+        {
+            return Some(if matches!(cond, Cond::Eq(_)) { b } else { a });
+        }
         if let Cond::Ge(p) = &cond {
             let above = b.sub(&a)?;
             let below = a.sub(&b)?;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::code::{Code, Kind, Op, Origin, Place, Slot};
+use super::super::code::{Code, Kind, Local, Op, Origin, Place, Slot};
 use super::super::layout::{Layout, Symbol};
 use super::super::refusal::NotRun;
 use crate::ptx::syntax::{Function, Guard, Space};
@@ -196,7 +196,7 @@ impl<'m> Builder<'m> {
                 Space::Local => {
                     let at = self.code.local_bytes.next_multiple_of(variable.align.clamp(1, 128));
                     self.code.local_bytes = at.saturating_add(bytes);
-                    self.code.local.push(variable.name.clone());
+                    self.code.local.push(Local { name: variable.name.clone(), start: at, bytes });
                     if self.code.local_bytes > MOST_BYTES {
                         return Err(NotRun::TooLarge("local memory"));
                     }
