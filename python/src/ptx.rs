@@ -59,6 +59,7 @@ impl Ptx {
     }
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it made of a Python list")]
     fn hold(
         &self,
         py: Python<'_>,

@@ -240,10 +240,16 @@ def test_frames_say_what_they_are_of():
 def test_a_ranking_knows_its_question():
     ranking = wavecast.rank(COPY, "v100", set={"N": 8192}, caches="cold")
     best = ranking.best
-    assert (best.block, best.fold, best.variant) == (tuple(best["config"]["block"]), (1, 1, 1), None) and best.grid[1:] == (1, 1)
+    assert (best.block, best.fold, best.variant) == (tuple(best["config"]["block"]), (1, 1, 1), None) and best.grid[
+        1:
+    ] == (1, 1)
     assert best.interval[0] < best.time < best.interval[1]
-    assert ranking.explain() == wavecast.explain(COPY, best.block, best.fold, device="v100", set={"N": 8192}, caches="cold")
-    assert ranking.explain((64,)) == wavecast.explain(COPY, 64, (1, 1, 1), device="v100", set={"N": 8192}, caches="cold")
+    assert ranking.explain() == wavecast.explain(
+        COPY, best.block, best.fold, device="v100", set={"N": 8192}, caches="cold"
+    )
+    assert ranking.explain((64,)) == wavecast.explain(
+        COPY, 64, (1, 1, 1), device="v100", set={"N": 8192}, caches="cold"
+    )
     assert ranking.document is COPY and wavecast.rank(wavecast.Kernel(COPY), "v100").document is COPY
     with pytest.raises(ValueError, match="block \\(2048,\\)"):
         ranking.explain((2048,))

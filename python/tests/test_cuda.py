@@ -116,7 +116,9 @@ def test_blocks_in_the_source():
     for result in ranking["results"]:
         tile = result.block[0]
         assert result["config"]["shared_bytes"] == 2 * 4 * tile * tile
-    function = wavecast.cuda.rank(MATMUL, **ask, options=lambda b: [f"-DTILE={b[0]}"], blocks=[(8, 8), (16, 16), (32, 32)])
+    function = wavecast.cuda.rank(
+        MATMUL, **ask, options=lambda b: [f"-DTILE={b[0]}"], blocks=[(8, 8), (16, 16), (32, 32)]
+    )
     assert function == ranking
     one = wavecast.cuda.predict(MATMUL, **ask, options="-DTILE={x}", block=(16, 16))
     assert one["result"]["time_s"] == pytest.approx(ranking.place((16, 16)).time)
@@ -124,7 +126,9 @@ def test_blocks_in_the_source():
         wavecast.cuda.rank(MATMUL, **ask, options="-DTILE={x}")
     with pytest.raises(wavecast.KernelError, match="entry='matmul<float>'"):
         wavecast.cuda.rank(MATMUL, **{**ask, "entry": None}, options="-DTILE=8")
-    with pytest.raises(wavecast.cuda.CompileError, match=r'kernel:\d+: identifier "TILE" is undefined(.|\n)*BLOCK_X') as error:
+    with pytest.raises(
+        wavecast.cuda.CompileError, match=r'kernel:\d+: identifier "TILE" is undefined(.|\n)*BLOCK_X'
+    ) as error:
         wavecast.cuda.rank(MATMUL, **ask)
     assert error.value.line == 3 and "TILE" in error.value.log
 
@@ -162,7 +166,9 @@ class RawKernel:
 
 @nvrtc
 def test_cupy_kernels_have_their_text():
-    assert wavecast.cuda.rank(RawKernel(), dict(n=N), device="a100") == wavecast.cuda.rank(AXPY, dict(n=N), device="a100")
+    assert wavecast.cuda.rank(RawKernel(), dict(n=N), device="a100") == wavecast.cuda.rank(
+        AXPY, dict(n=N), device="a100"
+    )
 
 
 @nvrtc
@@ -211,10 +217,25 @@ def test_variants_do_the_same_job():
     whole = {"wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f32", "size": N}, "b": {"like": "a"}}}
     work = {"unit": "thread", "flops": 1, "precision": "f32", "instructions": {"fp32": 1, "global": 2}}
     one = "blockIdx.x*blockDim.x + threadIdx.x"
-    fine = {**whole, "domain": {"x": N}, "body": [f"load a + {one}", f"store b + {one}"], "work": work, "launch": {"block": [[256, 1, 1]], "registers": 16}}
-    loop = {"loop": {"i": {"from": 0, "to": 3}}, "body": [f"load a + {one} + {N // 4}*i", f"store b + {one} + {N // 4}*i"]}
+    fine = {
+        **whole,
+        "domain": {"x": N},
+        "body": [f"load a + {one}", f"store b + {one}"],
+        "work": work,
+        "launch": {"block": [[256, 1, 1]], "registers": 16},
+    }
+    loop = {
+        "loop": {"i": {"from": 0, "to": 3}},
+        "body": [f"load a + {one} + {N // 4}*i", f"store b + {one} + {N // 4}*i"],
+    }
     four = {**work, "flops": 4, "instructions": {"fp32": 4, "global": 8}}
-    coarse = {**whole, "domain": {"x": N // 4}, "body": [loop], "work": four, "launch": {"block": [[128, 1, 1]], "registers": 16}}
+    coarse = {
+        **whole,
+        "domain": {"x": N // 4},
+        "body": [loop],
+        "work": four,
+        "launch": {"block": [[128, 1, 1]], "registers": 16},
+    }
     ranking = wavecast.rank(_variants.merged([("fine", fine), ("coarse", coarse)]), "a100")
     times = {r.variant: r.time for r in ranking["results"]}
     assert times["fine"] == pytest.approx(wavecast.rank(fine, "a100").best.time, rel=0.02)
@@ -318,7 +339,9 @@ def test_triton():
     times = {c: functions["perf_model"](**call, **c.all_kwargs()) for c in configs}
     assert times[configs[3]] == pytest.approx(time * 1e3, rel=0.01)
     assert kept == [c for c in configs if times[c] <= 1.5 * min(times.values())]
-    assert prune_configs_by(add, "a100", grid=grid)["perf_model"](**args, **configs[3].all_kwargs()) == times[configs[3]]
+    assert (
+        prune_configs_by(add, "a100", grid=grid)["perf_model"](**args, **configs[3].all_kwargs()) == times[configs[3]]
+    )
     wrong = [triton.Config({"B": 100}), triton.Config({"B": 200})]
     with pytest.raises(wavecast.KernelError, match="Triton does not compile `add`"):
         functions["early_config_prune"](wrong, args, grid=grid)

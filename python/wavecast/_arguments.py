@@ -21,8 +21,23 @@ BYTES = {
 ALIASES = {
     **{f"{c}{bits}": f"{kind}{bits}" for c, kind in zip("fiu", ("float", "int", "uint")) for bits in (16, 32, 64)},
     **{f"{c}{n}": f"{kind}{8 * n}" for c, kind in zip("fiu", ("float", "int", "uint")) for n in (2, 4, 8)},
-    **{"i1": "int8", "u1": "uint8", "c8": "complex64", "c16": "complex128", "?": "bool", "b1": "bool", "bf16": "bfloat16"},
-    **{"half": "float16", "float": "float64", "double": "float64", "single": "float32", "int": "int64", "uint": "uint64"},
+    **{
+        "i1": "int8",
+        "u1": "uint8",
+        "c8": "complex64",
+        "c16": "complex128",
+        "?": "bool",
+        "b1": "bool",
+        "bf16": "bfloat16",
+    },
+    **{
+        "half": "float16",
+        "float": "float64",
+        "double": "float64",
+        "single": "float32",
+        "int": "int64",
+        "uint": "uint64",
+    },
 }
 
 

@@ -84,12 +84,14 @@ def predict(
     block: Any = None,
     **more: Any,
 ) -> Any:
-    """Everything about one launch: as :func:`wavecast.predict`, of a kernel that :func:`rank` takes. Keywords are those of
-    :func:`rank` and of :func:`wavecast.predict`."""
+    """Everything about one launch: as :func:`wavecast.predict`, of a kernel that :func:`rank` takes. Keywords are those
+    of :func:`rank` and of :func:`wavecast.predict`."""
     given = {name: more.pop(name) for name in READING if name in more}
     found, warnings = _document(kernel, args, grid, device, None if block is None else [block], given, more)
     if isinstance(found.get("variants"), list) and len(found["variants"]) > 1:
-        raise ValueError(f"this kernel has {len(found['variants'])} configurations: give one, or ask rank() about all of them")
+        raise ValueError(
+            f"this kernel has {len(found['variants'])} configurations: give one, or ask rank() about all of them"
+        )
     result = _api.predict(found, None if block is None else list(_arguments.shape3(block)), None, device, **more)
     if isinstance(result, list):
         [result] = result
@@ -144,9 +146,7 @@ def compile(
     **compile_options: Any,
 ) -> Compiled:
     """The PTX of a kernel, for a device or a compute capability (``arch=80``); :func:`rank` takes it too."""
-    found = source(
-        kernel, entry, options, signature=signature, constexprs=constexprs, compile_options=compile_options
-    )
+    found = source(kernel, entry, options, signature=signature, constexprs=constexprs, compile_options=compile_options)
     shape = None if block is None else _arguments.shape3(block)
     if found.per_block and shape is None:
         raise ValueError("block= says for which block to compile, as the options depend on it")

@@ -91,7 +91,9 @@ class Reading(dict):
         all_of_them = [self._module.described(a) for a in self.refused]
         each = list({(e["line"], e["message"]): e for e in all_of_them}.values())
         if len(each) > SHOWN:
-            each[SHOWN:] = [_error("not-read", f"{len(each) - SHOWN} other accesses cannot be read either: .refused lists all")]
+            each[SHOWN:] = [
+                _error("not-read", f"{len(each) - SHOWN} other accesses cannot be read either: .refused lists all")
+            ]
         # The same hint once.
         hints: set[str | None] = set()
         for error in each:
@@ -273,9 +275,7 @@ class _Module:
         return {**_error("not-read", message, help), "file": file, "line": at}
 
 
-def arguments(
-    entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None
-) -> list[str]:
+def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
     if names is not None and len(names) > len(parameters):
@@ -293,11 +293,15 @@ def arguments(
         head, _, byte = str(key).partition("+")
         at = places.get(head.strip(), int(head) if head.strip().isdecimal() else None)
         if at is None or not 0 <= at < len(parameters):
-            have = ", ".join(f"{p['number']} {known[i] if i < len(known) else p['name']}" for i, p in enumerate(parameters))
+            have = ", ".join(
+                f"{p['number']} {known[i] if i < len(known) else p['name']}" for i, p in enumerate(parameters)
+            )
             said = f"`{title or entry['name']}` has no parameter `{key}`"
             raise KernelError([_error("ptx-argument", said, f"it has: {have or 'none'}")])
         told.add(at)
-        name = known[at] if at < len(known) else str(key) if isinstance(key, str) and not byte else parameters[at]["name"]
+        name = (
+            known[at] if at < len(known) else str(key) if isinstance(key, str) and not byte else parameters[at]["name"]
+        )
         if not byte and parameters[at]["bytes"] != 8 and _arguments.array(value) is not None:
             said = f"parameter {name} of `{title or entry['name']}` is no pointer ({parameters[at]['type']})"
             raise KernelError([_error("ptx-argument", f"{said}, but an array is given", "give a number")])
