@@ -203,7 +203,7 @@ def _source(
     if module == "warp" and hasattr(kernel, "adj"):
         from ._warp_kernels import Warp
 
-        return Warp(kernel)
+        return Warp(kernel, (compile_options or {}).get("dim"))
     if (module.startswith("numba") and hasattr(kernel, "py_func")) or type(kernel).__name__ == "function":
         from ._numba_kernels import Numba
 

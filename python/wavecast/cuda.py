@@ -62,7 +62,7 @@ def rank(
 
     ``signature`` is the types of a Numba kernel, by default those of ``args``. Of a Triton kernel ``constexprs`` holds
     the constants, ``num_warps`` and ``num_stages`` can be given too, and ``configs`` are the configurations to rank, by
-    default those of ``@triton.autotune``.
+    default those of ``@triton.autotune``. Of a Warp kernel ``dim`` is that of ``wp.launch``, in the place of ``grid``.
 
     Other keywords are those of :func:`wavecast.rank`. Raises :class:`wavecast.KernelError`, as :class:`CompileError`
     if the text does not compile; it names each access that cannot be read.
@@ -156,8 +156,8 @@ def compile(
 
 #: Keywords that say how a kernel is compiled and read.
 READING = ("entry", "options", "trips", "registers", "signature", "constexprs", "configs")
-#: Options of Triton's compiler.
-TRITON = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+#: Options of Triton's compiler, and threads of a launch of Warp.
+TRITON = ("num_warps", "num_stages", "num_ctas", "maxnreg", "dim")
 
 
 def architecture(device: str | None) -> int:
@@ -246,6 +246,7 @@ def _programs(found: Source, args: Args, shapes: list[Block]) -> list[tuple[str 
         found = found.bound(args)
     if not found.per_block:
         return [(None, found, None)]
+    shapes = shapes or getattr(found, "blocks", [])
     if not shapes:
         help = "say for which blocks to compile: blocks=[(16, 16), (32, 8)]"
         raise KernelError([_error("ptx-block", "the options of the compiler depend on the block", help)])

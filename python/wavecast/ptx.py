@@ -142,6 +142,8 @@ class _Module:
     """A text of PTX. ``source`` is what it was compiled from, ``title`` what people call the kernel that is meant."""
 
     def __init__(self, name: str, text: str, source: str | None = None, title: str | None = None):
+        # NVRTC ends its texts with a zero, which some write into files.
+        text = text.rstrip("\0")
         self.text, self.source, self.title = text, source, title
         #: The text that errors point into.
         self.shown = text if source is None else source
