@@ -49,7 +49,7 @@ impl Ptx {
         trips: Vec<String>,
         registers: Option<u32>,
     ) -> PyResult<(String, Option<String>)> {
-        let given = Given { args, blocks, grid, grids, trips, registers };
+        let given = Given { args, blocks, grid, grids, trips, registers, ..Given::default() };
         let found = py.detach(|| -> Result<_, Fault> {
             let read = self.0.read(Some(entry), &given)?;
             Ok((reading_document(&self.0, self.0.entry(Some(entry))?, &read), read.document))
