@@ -142,7 +142,7 @@ def test_loops_whose_trips_are_data():
         wavecast.cuda.rank(ROWS, dict(n=N), device="a100", trips={7: 40})
     ranking = wavecast.cuda.rank(ROWS, dict(n=N), device="a100", trips={6: 40})
     loops = [s for s in ranking.document["body"] if isinstance(s, dict)]
-    assert loops[0]["loop"] == {"i0": {"from": 0, "to": "39"}} and len(loops[0]["body"]) == 1
+    assert loops[0]["loop"] == {"i0": {"from": 0, "to": 39}} and len(loops[0]["body"]) == 1
     assert any(w["code"] == "ptx-data" and "line 7: load of x" in w["message"] for w in ranking["warnings"])
 
 
@@ -346,3 +346,28 @@ def test_triton():
     with pytest.raises(wavecast.KernelError, match="Triton does not compile `add`"):
         functions["early_config_prune"](wrong, args, grid=grid)
     assert functions["early_config_prune"]([*wrong, configs[3]], args, grid=grid) == [configs[3]]
+
+
+@nvrtc
+def test_addresses_that_are_data_may_be_assumed():
+    text = AXPY.replace("y[i] = a * x[i] + y[i]", "\n        y[i] = x[(int)y[i]]")
+    with pytest.raises(wavecast.KernelError, match=r"kernel:6: load (.|\n)*assume=\{LINE"):
+        wavecast.cuda.rank(text, dict(n=N), device="a100")
+    document = wavecast.cuda.document(text, dict(n=N), assume={6: "x[tidx]"})
+    assert sum(line.startswith("load x") for line in document["body"] if isinstance(line, str)) == 1
+    with pytest.raises(wavecast.KernelError, match="lines with accesses that cannot be read: 6"):
+        wavecast.cuda.document(text, dict(n=N), assume={5: "x[tidx]"})
+
+
+@nvrtc
+def test_registers_come_from_ptxas(monkeypatch):
+    from wavecast import _ptxas
+
+    if _ptxas.find() is None:
+        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc-cu12")
+    told = wavecast.cuda.document(AXPY, dict(n=N), device="a100")["launch"]["registers"]
+    assert _ptxas.assembled(wavecast.cuda.compile(AXPY, arch=80).ptx, "_Z4axpyifPKfPf", 80) == (told, 0)
+    assert wavecast.cuda.document(AXPY, dict(n=N), registers=77)["launch"]["registers"] == 77
+    monkeypatch.setenv("WAVECAST_PTXAS", "")
+    counted = wavecast.cuda.document(AXPY, dict(n=N), device="a100")["launch"]["registers"]
+    assert told >= counted == 9

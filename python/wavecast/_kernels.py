@@ -42,6 +42,8 @@ class Compiled:
     log: str = ""
     #: Registers of a thread, if the compiler has counted them.
     registers: int | None = None
+    #: Bytes that a thread stores because registers are missing, if the assembler has said it.
+    spilled: int | None = None
     #: Bytes of shared memory of a block, if the compiler has counted them.
     shared: int | None = None
     #: The text that it was compiled from, which `.loc` points into.

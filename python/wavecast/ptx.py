@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence, Union
 
 from . import _arguments, _wavecast
@@ -29,6 +30,16 @@ SLOW = 0.02
 Args = Union[Mapping[Any, Any], Sequence[Any]]
 #: Blocks along x, y, z: numbers, an expression such as ``"ceil(n / blockDim.x)"``, or a function of the block.
 Grid = Union[int, Sequence[int], str, Callable[[tuple[int, int, int]], Any]]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What only somebody who knows the data can say, by lines."""
+
+    trips: Mapping[int, int]
+    branch: Mapping[int, float]
+    assume: Mapping[int, str]
+    registers: int | None
 
 
 class Reading(dict):
@@ -110,6 +121,8 @@ def read(
     blocks: Any = None,
     grid: Grid | None = None,
     trips: Mapping[int, int] | None = None,
+    branch: Mapping[int, float] | None = None,
+    assume: Mapping[int, str] | None = None,
     registers: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Reading:
@@ -119,10 +132,13 @@ def read(
     order: numbers, arrays (anything with ``shape`` and ``dtype``), ``{byte: value}`` for a struct. ``names`` are the
     names of the source, which PTX does not keep. ``blocks`` are those to read it for, by default those it may be
     launched with; ``grid`` the blocks of the launch, by default what follows from bounds such as ``i < n``. ``trips``
-    says how often the loop runs that has this line of the PTX in it, ``registers`` what ptxas reports.
+    says how often the loop runs that has this line of the PTX in it, ``branch`` how probable it is that the branch or
+    predicate in this line holds, ``assume`` what stands in the place of an address that depends on data, as in
+    ``{44: "x[4*i0 + threadIdx.x]"}``, and ``registers`` what ptxas reports.
     """
     name, text = _text(ptx)
-    return _Module(name, text).read(entry, args, blocks, grid, trips, registers, names)
+    said = Said(dict(trips or {}), dict(branch or {}), dict(assume or {}), registers)
+    return _Module(name, text).read(entry, args, blocks, grid, said, names)
 
 
 def entries(ptx: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -191,8 +207,7 @@ class _Module:
         args: Args,
         blocks: Any,
         grid: Grid | None,
-        trips: Mapping[int, int] | None,
-        registers: int | None,
+        said: Said,
         names: Sequence[str] | None,
     ) -> Reading:
         """As :func:`read`."""
@@ -207,14 +222,33 @@ class _Module:
             expression = _numbered(grid, found, names)
         elif grid is not None:
             expression = ", ".join(map(str, _arguments.shape3(grid)))
-        lines = [f"{self.ptx_line(line)}={n}" for line, n in (trips or {}).items()]
-        question = (found["name"], texts, shapes, expression, grids, lines, registers)
+        trips = [f"{self.ptx_line(line)}={n}" for line, n in said.trips.items()]
+        branch = [f"{line}={p}" for line, p in said.branch.items()]
+        head = (found["name"], texts, shapes, expression, grids, trips, branch)
+        assume = said.assume
+        if assume and self.source is not None:
+            assume = self._proxies(self._read(texts, (*head, [], said.registers)), assume)
+        return self._read(texts, (*head, [f"{line}: {at}" for line, at in assume.items()], said.registers))
+
+    def _read(self, texts: list[str], question: tuple[Any, ...]) -> Reading:
         # Long texts take a while: a tuner asks for the same ones each time that it runs.
-        said, text = kept(["reading", self.text, question], lambda: self.call("read", *question), SLOW)
-        reading = json.loads(said)
+        found, text = kept(["reading", self.text, question], lambda: self.call("read", *question), SLOW)
+        reading = json.loads(found)
         for access in reading["accesses"]:
             access["source_line"] = self.source_line(access["line"])
         return Reading(reading, text, self, texts)
+
+    def _proxies(self, reading: Reading, assume: Mapping[int, str]) -> dict[int, str]:
+        """Addresses by lines of the PTX instead of those of the source."""
+        found: dict[int, str] = {}
+        for line, address in assume.items():
+            lines = [a["line"] for a in reading.refused if a["source_line"] == line]
+            if not lines:
+                places = sorted({a["source_line"] for a in reading.refused if a["source_line"]})
+                help = f"lines with accesses that cannot be read: {_ranges(places)}"
+                raise KernelError([_error("ptx-assume", f"assume: what line {line} accesses can be read", help)])
+            found |= {at: address for at in lines}
+        return found
 
     def source_line(self, line: int) -> int | None:
         """The line of the source that a line of the PTX was compiled from, where `.loc` says so."""
@@ -264,7 +298,8 @@ class _Module:
             if trips and self.source is not None
             else "trips={line: number} says how often a loop runs that has this line of the PTX in it"
             if trips
-            else "an address that depends on data needs a proxy in a document of your own: docs/kernels.md, proxies"
+            else "assume={LINE: 'x[threadIdx.x]'} puts an address in the place of one that depends on data; otherwise a "
+            "proxy in a document of your own does (docs/kernels.md)"
         )
         at, file = access["line"], "PTX" if self._name == "PTX" else self._name
         if self.source is not None and access.get("source_line"):
