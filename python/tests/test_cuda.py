@@ -371,3 +371,38 @@ def test_registers_come_from_ptxas(monkeypatch):
     monkeypatch.setenv("WAVECAST_PTXAS", "")
     counted = wavecast.cuda.document(AXPY, dict(n=N), device="a100")["launch"]["registers"]
     assert told >= counted == 9
+
+
+STENCIL = """
+__global__ void stencil(const float *a, float *b, int n) {
+    int x = blockIdx.x * block_size_x + threadIdx.x, y = (blockIdx.y * block_size_y + threadIdx.y) * tile_size_y;
+    // use_padding means nothing here
+#pragma unroll
+    for (int t = 0; t < tile_size_y; t++)
+        if (x > 0 && y + t > 0 && x < n - 1 && y + t < n - 1)
+            b[(y + t) * n + x] = a[(y + t) * n + x - 1] + a[(y + t) * n + x + 1] + a[(y + t - 1) * n + x] + a[(y + t + 1) * n + x];
+}
+"""
+
+
+@nvrtc
+def test_kernel_tuner_has_the_text():
+    from wavecast.kernel_tuner import Pruner
+
+    n = 2048
+    parameters = {"block_size_x": [16, 64, 2048], "block_size_y": [1, 4], "tile_size_y": [1, 4], "use_padding": [0, 1]}
+    field = Array((n, n))
+    more = dict(grid_div_y=["block_size_y", "tile_size_y"], slowdown=1e9)
+    pruner = Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], parameters, "a100", **more)
+    assert set(pruner.times) == {(x, y, t) for x in (16, 64) for y in (1, 4) for t in (1, 4)}, "2048 threads cannot run"
+    assert pruner.restriction(64, 4, 1, 0) and pruner.restriction(64, 4, 1, 1)
+    options = [f"-Dblock_size_{a}={{{a}}}" for a in "xy"]
+    alone = wavecast.cuda.predict(
+        STENCIL, (field, field, n), (n // 64, n // 16), "a100", block=(64, 4), options=[*options, "-Dtile_size_y=4"]
+    )
+    assert pruner.times[64, 4, 4] == pytest.approx(alone["result"]["time_s"])
+    broken = {**parameters, "tile_size_y": [1, "("]}
+    kept = Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], broken, "a100", slowdown=1e9)
+    assert {t for _, _, t in kept.times} == {1}, "what does not compile is no candidate"
+    with pytest.raises(wavecast.cuda.CompileError, match="tile_size_y"):
+        Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], {"block_size_x": [16], "block_size_y": [1]})

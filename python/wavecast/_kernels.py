@@ -259,6 +259,13 @@ def _text(text: str, entry: Any, options: Options) -> Source:
     return Cuda(text, entry, options)
 
 
+def bare_text(kernel: Any) -> str:
+    """The text of a kernel, or of the file that it names, without comments."""
+    if isinstance(kernel, os.PathLike) or (isinstance(kernel, str) and "\n" not in kernel and "{" not in kernel):
+        kernel = Path(kernel).read_text(encoding="utf-8")
+    return _signature.bare(kernel)
+
+
 def _is_template(text: Any) -> bool:
     return isinstance(text, str) and re.search(r"\{[xyz]\}", text) is not None
 

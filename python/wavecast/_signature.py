@@ -29,7 +29,7 @@ class Kernel:
 
 def kernels(text: str) -> list[Kernel]:
     """The kernels that a text defines or declares, each name once, in their order."""
-    text = _bare(text)
+    text = bare(text)
     found: dict[str, Kernel] = {}
     for start in re.finditer(r"\b__global__\b", text):
         kernel = _kernel(text, start.start(), start.end())
@@ -42,7 +42,7 @@ def not_unrolled(text: str, lines: Sequence[int]) -> str:
     """The text with the loops of these lines as they are written. Raises `KernelError` where a line has no loop."""
     if not lines:
         return text
-    bare = _bare(text).split("\n")
+    bare = bare(text).split("\n")
     found = text.split("\n")
     for line in sorted(set(lines)):
         at = LOOP.search(bare[line - 1]) if 1 <= line <= len(bare) else None
@@ -55,7 +55,7 @@ def not_unrolled(text: str, lines: Sequence[int]) -> str:
     return "\n".join(found)
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """The text without comments and strings, each character where it was."""
     return SKIPPED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
 

@@ -39,7 +39,9 @@ class Warp(Source):
         """Threads of the launch, in the order in which `wp.tid()` gives them."""
         if self.dim is None:
             help = "give dim=, as for wp.launch: a number or up to four"
-            raise KernelError([_error("ptx-grid", f"how many threads `{self.kernel.key}` is launched with is not known", help)])
+            raise KernelError(
+                [_error("ptx-grid", f"how many threads `{self.kernel.key}` is launched with is not known", help)]
+            )
         return tuple(map(int, self.dim)) if isinstance(self.dim, (tuple, list)) else (int(self.dim),)
 
     def compiled(self, arch: int, block: Block | None) -> Compiled:

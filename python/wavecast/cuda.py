@@ -194,7 +194,9 @@ def _document(
             found["launch"] = {**found["launch"], "shared": compiled.shared}
         parts.append((name, found))
         if compiled.spilled:
-            said[f"{name or compiled.name}: {compiled.spilled} bytes of registers are spilled; they are not counted"] = None
+            said[
+                f"{name or compiled.name}: {compiled.spilled} bytes of registers are spilled; they are not counted"
+            ] = None
         for access in reading.accesses:
             if access["status"] == "data":
                 place = f"line {access['source_line'] or access['line']}"
@@ -237,10 +239,10 @@ def _readings(
             raise compiled
         values, names = program.arguments(args, compiled)
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
-        said = Said(given.get("trips") or {}, {}, given.get("assume") or {}, given.get("registers") or compiled.registers)
-        reading = compiled.module().read(
-            compiled.entry, values, [block] if block else shapes, launches, said, names
+        said = Said(
+            given.get("trips") or {}, {}, given.get("assume") or {}, given.get("registers") or compiled.registers
         )
+        reading = compiled.module().read(compiled.entry, values, [block] if block else shapes, launches, said, names)
         readings.append((name, reading, compiled))
     return readings
 

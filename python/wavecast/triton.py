@@ -166,7 +166,9 @@ class _Compiled:
                 raise error
         if unread:
             first = str(unread[0]).splitlines()[0]
-            warnings.warn(f"{len(unread)} of {len(found)} configurations cannot be read and stay: {first}", stacklevel=4)
+            warnings.warn(
+                f"{len(unread)} of {len(found)} configurations cannot be read and stay: {first}", stacklevel=4
+            )
         return [0.0 if e in unread else float("inf") if isinstance(e, Exception) else e for e in found]
 
     def _one(self, kernel: Any, call: Mapping[str, Any]) -> float:
