@@ -15,6 +15,7 @@ does not exist. ``pip install 'wavecast[cuda]'`` brings the compiler for CUDA te
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
@@ -202,7 +203,11 @@ def _document(
                 place = f"line {access['source_line'] or access['line']}"
                 why = reading.why(access) or "data decide whether it is done; it counts as always done"
                 said[f"{place}: {access['op']} of {access['field']}: {why}"] = None
-    return merged(parts), [{"code": "ptx-data", "message": message, "help": None} for message in said]
+    found = merged(parts)
+    if len({compiled.name for _, _, compiled in readings}) > 1:
+        # The block is one of the template's arguments.
+        found["kernel"] = re.sub(r"<.*", "", found["kernel"])
+    return found, [{"code": "ptx-data", "message": message, "help": None} for message in said]
 
 
 def _readings(
