@@ -60,15 +60,7 @@ def test_forks_while_other_threads_rank():
 
 def test_the_command_line_works_in_a_fork():
     ranked()
-    arguments = [
-        "wavecast",
-        "rank",
-        "-d",
-        "a100",
-        "-o",
-        os.devnull,
-        os.path.join(os.path.dirname(__file__), "copy.json"),
-    ]
+    arguments = ["wavecast", "rank", "-d", "a100", "-o", os.devnull, os.path.join(os.path.dirname(__file__), "copy.json")]
     with multiprocessing.get_context("fork").Pool(1) as pool:
         from wavecast import _wavecast
 
