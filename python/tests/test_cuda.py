@@ -406,3 +406,23 @@ def test_kernel_tuner_has_the_text():
     assert {t for _, _, t in kept.times} == {1}, "what does not compile is no candidate"
     with pytest.raises(wavecast.cuda.CompileError, match="tile_size_y"):
         Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], {"block_size_x": [16], "block_size_y": [1]})
+
+
+def test_warp():
+    wp = pytest.importorskip("warp", reason="Warp is not installed (150 MB): pip install warp-lang")
+    globals()["wp"] = wp
+
+    @wp.kernel
+    def axpy(a: float, x: wp.array(dtype=float), y: wp.array(dtype=float)):
+        i = wp.tid()
+        y[i] = a * x[i] + y[i]
+
+    args = dict(a=2.5, x=Array(N), y=Array(N))
+    ranking = wavecast.cuda.rank(axpy, args, dim=N, device="a100", blocks=[128, 256])
+    assert [r.grid for r in ranking["results"]] == [(N // r.block[0], 1, 1) for r in ranking["results"]]
+    assert {"x", "y"} < set(ranking.document["variants"][0]["fields"])
+    assert all(f["holds"] for f in wavecast.cuda.read(axpy, args, dim=N, blocks=[128]).check(8))
+    with pytest.raises(wavecast.KernelError, match="dim="):
+        wavecast.cuda.rank(axpy, args, device="a100")
+    with pytest.raises(wavecast.KernelError, match="no parameter `z`"):
+        wavecast.cuda.rank(axpy, {**args, "z": 1}, dim=N, device="a100")

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from wavecast import _nvrtc
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 NEEDS = {"numba": "import cuda\n", "triton": "import triton\n"}
@@ -12,7 +13,9 @@ NEEDS = {"numba": "import cuda\n", "triton": "import triton\n"}
 
 def test_the_page_is_true(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
-    if importlib.util.find_spec("nvidia") is None:
+    try:
+        _nvrtc.library()
+    except ImportError:
         pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
     monkeypatch.setenv("WAVECAST_CACHE", str(tmp_path))
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text())

@@ -102,7 +102,10 @@ def _types() -> Any:
 
 @contextlib.contextmanager
 def _quietly(warp: Any) -> Iterator[None]:
-    """Without lines on standard output about what is compiled."""
+    """Without lines on standard output about what is compiled, where Warp can be told so."""
+    if not hasattr(warp.config, "quiet"):
+        yield
+        return
     before, warp.config.quiet = warp.config.quiet, True
     try:
         yield
