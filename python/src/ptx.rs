@@ -36,7 +36,7 @@ impl Ptx {
     }
 
     /// What was read of an entry as JSON, and the kernel document, if all accesses could be read.
-    #[pyo3(signature = (entry, args, blocks, grid, grids, trips, registers))]
+    #[pyo3(signature = (entry, args, blocks, grid, grids, trips, branch, assume, registers))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn read(
         &self,
@@ -47,9 +47,11 @@ impl Ptx {
         grid: Option<String>,
         grids: Vec<[i64; 3]>,
         trips: Vec<String>,
+        branch: Vec<String>,
+        assume: Vec<String>,
         registers: Option<u32>,
     ) -> PyResult<(String, Option<String>)> {
-        let given = Given { args, blocks, grid, grids, trips, registers, ..Given::default() };
+        let given = Given { args, blocks, grid, grids, trips, branch, assume, registers, ..Given::default() };
         let found = py.detach(|| -> Result<_, Fault> {
             let read = self.0.read(Some(entry), &given)?;
             Ok((reading_document(&self.0, self.0.entry(Some(entry))?, &read), read.document))
@@ -59,6 +61,7 @@ impl Ptx {
     }
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it made of a Python list")]
     fn hold(
         &self,
         py: Python<'_>,

@@ -107,6 +107,7 @@ def test_a_ranking_is_a_frame():
     frame = wavecast.rank(STAR, "a100").frame()
     assert isinstance(frame, pandas.DataFrame) and len(frame) == 168
     assert list(frame["rank"]) == list(range(1, 169))
+    assert (frame["time_low_s"] < frame["time_s"]).all() and (frame["time_s"] < frame["time_high_s"]).all()
     best = frame.iloc[0]
     assert best["block_x"] * best["block_y"] * best["block_z"] == 1024
     assert best["volumes.dram.load.total"] > 0 and best["limits_per_s.dram"] > best["rate_per_s"]
@@ -234,3 +235,24 @@ def test_frames_say_what_they_are_of():
     both = pandas.concat(frames)
     assert list(both.columns[:2]) == ["kernel", "device"]
     assert set(both["kernel"]) == {"copy"} and set(both["device"]) == {"a100-40gb", "v100-pcie-32gb"}
+
+
+def test_a_ranking_knows_its_question():
+    ranking = wavecast.rank(COPY, "v100", set={"N": 8192}, caches="cold")
+    best = ranking.best
+    assert (best.block, best.fold, best.variant) == (tuple(best["config"]["block"]), (1, 1, 1), None) and best.grid[
+        1:
+    ] == (1, 1)
+    assert best.interval[0] < best.time < best.interval[1]
+    assert ranking.explain() == wavecast.explain(
+        COPY, best.block, best.fold, device="v100", set={"N": 8192}, caches="cold"
+    )
+    assert ranking.explain((64,)) == wavecast.explain(
+        COPY, 64, (1, 1, 1), device="v100", set={"N": 8192}, caches="cold"
+    )
+    assert ranking.document is COPY and wavecast.rank(wavecast.Kernel(COPY), "v100").document is COPY
+    with pytest.raises(ValueError, match="block \\(2048,\\)"):
+        ranking.explain((2048,))
+    with pytest.raises(ValueError, match="not made here"):
+        wavecast.Ranking(dict(ranking)).explain()
+    assert copy.deepcopy(ranking).explain() == ranking.explain()

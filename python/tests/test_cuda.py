@@ -92,7 +92,7 @@ def test_cuda_text():
     assert document["domain"] == {"axis_x": N} and "grid" not in document["launch"]
     assert ranking == wavecast.rank(document, "a100") and ranking.best.block == (512, 1, 1)
     assert ranking.explain()["sentences"] and ranking.best.interval[0] < ranking.best.time < ranking.best.interval[1]
-    assert ranking.explain((64,))["config"]["block"] == [64, 1, 1]
+    assert "64x1x1" in ranking.explain((64,))["sentences"][0]["text"]
     # The same in other words.
     assert wavecast.cuda.rank(AXPY, (N,), device="a100").document == document
     assert wavecast.cuda.rank(AXPY, dict(n=N), "ceil(n / blockDim.x)", "a100", entry="axpy").document == document
@@ -111,12 +111,14 @@ def test_blocks_in_the_source():
     ranking = wavecast.cuda.rank(MATMUL, **ask, options="-DTILE={x}", blocks=[(8, 8), (16, 16), (32, 32)])
     assert [r.variant for r in ranking["results"]] == [f"{r.block[0]} x {r.block[1]} x 1" for r in ranking["results"]]
     assert len(ranking["results"]) == 3 and ranking["kernel"]["name"] == "matmul<float>"
-    assert ranking.explain((8, 8))["config"]["variant"] == "8 x 8 x 1"
+    assert "8x8x1" in ranking.explain((8, 8))["sentences"][0]["text"]
     # Each reads two elements for each step, and as many tiles as it has steps.
     for result in ranking["results"]:
         tile = result.block[0]
         assert result["config"]["shared_bytes"] == 2 * 4 * tile * tile
-    function = wavecast.cuda.rank(MATMUL, **ask, options=lambda b: [f"-DTILE={b[0]}"], blocks=[(8, 8), (16, 16), (32, 32)])
+    function = wavecast.cuda.rank(
+        MATMUL, **ask, options=lambda b: [f"-DTILE={b[0]}"], blocks=[(8, 8), (16, 16), (32, 32)]
+    )
     assert function == ranking
     one = wavecast.cuda.predict(MATMUL, **ask, options="-DTILE={x}", block=(16, 16))
     assert one["result"]["time_s"] == pytest.approx(ranking.place((16, 16)).time)
@@ -124,7 +126,9 @@ def test_blocks_in_the_source():
         wavecast.cuda.rank(MATMUL, **ask, options="-DTILE={x}")
     with pytest.raises(wavecast.KernelError, match="entry='matmul<float>'"):
         wavecast.cuda.rank(MATMUL, **{**ask, "entry": None}, options="-DTILE=8")
-    with pytest.raises(wavecast.cuda.CompileError, match=r'kernel:\d+: identifier "TILE" is undefined(.|\n)*BLOCK_X') as error:
+    with pytest.raises(
+        wavecast.cuda.CompileError, match=r'kernel:\d+: identifier "TILE" is undefined(.|\n)*BLOCK_X'
+    ) as error:
         wavecast.cuda.rank(MATMUL, **ask)
     assert error.value.line == 3 and "TILE" in error.value.log
 
@@ -138,7 +142,7 @@ def test_loops_whose_trips_are_data():
         wavecast.cuda.rank(ROWS, dict(n=N), device="a100", trips={7: 40})
     ranking = wavecast.cuda.rank(ROWS, dict(n=N), device="a100", trips={6: 40})
     loops = [s for s in ranking.document["body"] if isinstance(s, dict)]
-    assert loops[0]["loop"] == {"i0": {"from": 0, "to": "39"}} and len(loops[0]["body"]) == 1
+    assert loops[0]["loop"] == {"i0": {"from": 0, "to": 39}} and len(loops[0]["body"]) == 1
     assert any(w["code"] == "ptx-data" and "line 7: load of x" in w["message"] for w in ranking["warnings"])
 
 
@@ -162,7 +166,9 @@ class RawKernel:
 
 @nvrtc
 def test_cupy_kernels_have_their_text():
-    assert wavecast.cuda.rank(RawKernel(), dict(n=N), device="a100") == wavecast.cuda.rank(AXPY, dict(n=N), device="a100")
+    assert wavecast.cuda.rank(RawKernel(), dict(n=N), device="a100") == wavecast.cuda.rank(
+        AXPY, dict(n=N), device="a100"
+    )
 
 
 @nvrtc
@@ -211,10 +217,25 @@ def test_variants_do_the_same_job():
     whole = {"wavecast": 1, "kernel": "copy", "fields": {"a": {"dtype": "f32", "size": N}, "b": {"like": "a"}}}
     work = {"unit": "thread", "flops": 1, "precision": "f32", "instructions": {"fp32": 1, "global": 2}}
     one = "blockIdx.x*blockDim.x + threadIdx.x"
-    fine = {**whole, "domain": {"x": N}, "body": [f"load a + {one}", f"store b + {one}"], "work": work, "launch": {"block": [[256, 1, 1]], "registers": 16}}
-    loop = {"loop": {"i": {"from": 0, "to": 3}}, "body": [f"load a + {one} + {N // 4}*i", f"store b + {one} + {N // 4}*i"]}
+    fine = {
+        **whole,
+        "domain": {"x": N},
+        "body": [f"load a + {one}", f"store b + {one}"],
+        "work": work,
+        "launch": {"block": [[256, 1, 1]], "registers": 16},
+    }
+    loop = {
+        "loop": {"i": {"from": 0, "to": 3}},
+        "body": [f"load a + {one} + {N // 4}*i", f"store b + {one} + {N // 4}*i"],
+    }
     four = {**work, "flops": 4, "instructions": {"fp32": 4, "global": 8}}
-    coarse = {**whole, "domain": {"x": N // 4}, "body": [loop], "work": four, "launch": {"block": [[128, 1, 1]], "registers": 16}}
+    coarse = {
+        **whole,
+        "domain": {"x": N // 4},
+        "body": [loop],
+        "work": four,
+        "launch": {"block": [[128, 1, 1]], "registers": 16},
+    }
     ranking = wavecast.rank(_variants.merged([("fine", fine), ("coarse", coarse)]), "a100")
     times = {r.variant: r.time for r in ranking["results"]}
     assert times["fine"] == pytest.approx(wavecast.rank(fine, "a100").best.time, rel=0.02)
@@ -249,7 +270,7 @@ def test_several_processes_share_what_is_kept(tmp_path, monkeypatch):
 
 
 def test_numba():
-    numba = pytest.importorskip("numba", reason="Numba is not installed: pip install 'wavecast[numba]'")
+    pytest.importorskip("numba", reason="Numba is not installed: pip install 'wavecast[numba]'")
     from numba import cuda
 
     def saxpy(a, x, y):
@@ -281,7 +302,6 @@ def test_numba():
             wavecast.cuda.rank(column, wrong)
     with pytest.raises(wavecast.KernelError, match="Numba does not compile `column`"):
         wavecast.cuda.rank(column, dict(a=1, out=2))
-    assert numba is not None
 
 
 def test_triton():
@@ -319,8 +339,90 @@ def test_triton():
     times = {c: functions["perf_model"](**call, **c.all_kwargs()) for c in configs}
     assert times[configs[3]] == pytest.approx(time * 1e3, rel=0.01)
     assert kept == [c for c in configs if times[c] <= 1.5 * min(times.values())]
-    assert prune_configs_by(add, "a100", grid=grid)["perf_model"](**args, **configs[3].all_kwargs()) == times[configs[3]]
+    assert (
+        prune_configs_by(add, "a100", grid=grid)["perf_model"](**args, **configs[3].all_kwargs()) == times[configs[3]]
+    )
     wrong = [triton.Config({"B": 100}), triton.Config({"B": 200})]
     with pytest.raises(wavecast.KernelError, match="Triton does not compile `add`"):
         functions["early_config_prune"](wrong, args, grid=grid)
     assert functions["early_config_prune"]([*wrong, configs[3]], args, grid=grid) == [configs[3]]
+
+
+@nvrtc
+def test_addresses_that_are_data_may_be_assumed():
+    text = AXPY.replace("y[i] = a * x[i] + y[i]", "\n        y[i] = x[(int)y[i]]")
+    with pytest.raises(wavecast.KernelError, match=r"kernel:6: load (.|\n)*assume=\{LINE"):
+        wavecast.cuda.rank(text, dict(n=N), device="a100")
+    document = wavecast.cuda.document(text, dict(n=N), assume={6: "x[tidx]"})
+    assert sum(line.startswith("load x") for line in document["body"] if isinstance(line, str)) == 1
+    with pytest.raises(wavecast.KernelError, match="lines with accesses that cannot be read: 6"):
+        wavecast.cuda.document(text, dict(n=N), assume={5: "x[tidx]"})
+
+
+@nvrtc
+def test_registers_come_from_ptxas(monkeypatch):
+    from wavecast import _ptxas
+
+    if _ptxas.find() is None:
+        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc-cu12")
+    told = wavecast.cuda.document(AXPY, dict(n=N), device="a100")["launch"]["registers"]
+    assert _ptxas.assembled(wavecast.cuda.compile(AXPY, arch=80).ptx, "_Z4axpyifPKfPf", 80) == (told, 0)
+    assert wavecast.cuda.document(AXPY, dict(n=N), registers=77)["launch"]["registers"] == 77
+    monkeypatch.setenv("WAVECAST_PTXAS", "")
+    counted = wavecast.cuda.document(AXPY, dict(n=N), device="a100")["launch"]["registers"]
+    assert told >= counted == 9
+
+
+STENCIL = """
+__global__ void stencil(const float *a, float *b, int n) {
+    int x = blockIdx.x * block_size_x + threadIdx.x, y = (blockIdx.y * block_size_y + threadIdx.y) * tile_size_y;
+    // use_padding means nothing here
+#pragma unroll
+    for (int t = 0; t < tile_size_y; t++)
+        if (x > 0 && y + t > 0 && x < n - 1 && y + t < n - 1)
+            b[(y + t) * n + x] = a[(y + t) * n + x - 1] + a[(y + t) * n + x + 1] + a[(y + t - 1) * n + x] + a[(y + t + 1) * n + x];
+}
+"""
+
+
+@nvrtc
+def test_kernel_tuner_has_the_text():
+    from wavecast.kernel_tuner import Pruner
+
+    n = 2048
+    parameters = {"block_size_x": [16, 64, 2048], "block_size_y": [1, 4], "tile_size_y": [1, 4], "use_padding": [0, 1]}
+    field = Array((n, n))
+    more = dict(grid_div_y=["block_size_y", "tile_size_y"], slowdown=1e9)
+    pruner = Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], parameters, "a100", **more)
+    assert set(pruner.times) == {(x, y, t) for x in (16, 64) for y in (1, 4) for t in (1, 4)}, "2048 threads cannot run"
+    assert pruner.restriction(64, 4, 1, 0) and pruner.restriction(64, 4, 1, 1)
+    options = [f"-Dblock_size_{a}={{{a}}}" for a in "xy"]
+    alone = wavecast.cuda.predict(
+        STENCIL, (field, field, n), (n // 64, n // 16), "a100", block=(64, 4), options=[*options, "-Dtile_size_y=4"]
+    )
+    assert pruner.times[64, 4, 4] == pytest.approx(alone["result"]["time_s"])
+    broken = {**parameters, "tile_size_y": [1, "("]}
+    kept = Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], broken, "a100", slowdown=1e9)
+    assert {t for _, _, t in kept.times} == {1}, "what does not compile is no candidate"
+    with pytest.raises(wavecast.cuda.CompileError, match="tile_size_y"):
+        Pruner.of_source("stencil", STENCIL, (n, n), [field, field, n], {"block_size_x": [16], "block_size_y": [1]})
+
+
+def test_warp():
+    wp = pytest.importorskip("warp", reason="Warp is not installed (150 MB): pip install warp-lang")
+    globals()["wp"] = wp
+
+    @wp.kernel
+    def axpy(a: float, x: wp.array(dtype=float), y: wp.array(dtype=float)):
+        i = wp.tid()
+        y[i] = a * x[i] + y[i]
+
+    args = dict(a=2.5, x=Array(N), y=Array(N))
+    ranking = wavecast.cuda.rank(axpy, args, dim=N, device="a100", blocks=[128, 256])
+    assert [r.grid for r in ranking["results"]] == [(N // r.block[0], 1, 1) for r in ranking["results"]]
+    assert {"x", "y"} < set(ranking.document["variants"][0]["fields"])
+    assert all(f["holds"] for f in wavecast.cuda.read(axpy, args, dim=N, blocks=[128]).check(8))
+    with pytest.raises(wavecast.KernelError, match="dim="):
+        wavecast.cuda.rank(axpy, args, device="a100")
+    with pytest.raises(wavecast.KernelError, match="no parameter `z`"):
+        wavecast.cuda.rank(axpy, {**args, "z": 1}, dim=N, device="a100")

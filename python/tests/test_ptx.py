@@ -49,7 +49,11 @@ def test_the_grid_may_be_a_function_an_expression_or_numbers():
     # With more blocks than the bounds ask for, the grid is said.
     assert "grid" in read(grid=lambda b: 2 * N // b[0], blocks=[64, 256])["launch"]
     assert read(grid=8192, blocks=[(128, 1)]) == read(blocks=128)
-    for wrong, says in [(lambda b: N / b[0], "no shape"), (0, "numbers from 1"), (lambda b: b[3], "in the function grid")]:
+    for wrong, says in [
+        (lambda b: N / b[0], "no shape"),
+        (0, "numbers from 1"),
+        (lambda b: b[3], "in the function grid"),
+    ]:
         with pytest.raises((TypeError, ValueError, IndexError), match=says):
             read(grid=wrong, blocks=[64])
 
@@ -122,7 +126,13 @@ def test_arrays_of_all_kinds():
     assert (known.shape, known.dtype, known.strides, known.nbytes) == ((3, 5), "float64", (40, 8), 120)
     known = _arguments.array(Array((2, 3), "bfloat16"))
     assert (known.itemsize, known.strides, known.size) == (2, (6, 2), 6)
-    assert [Array(1, d).dtype for d in ("f8", "<i4", "f16", float, "u1")] == ["float64", "int32", "float16", "float64", "uint8"]
+    assert [Array(1, d).dtype for d in ("f8", "<i4", "f16", float, "u1")] == [
+        "float64",
+        "int32",
+        "float16",
+        "float64",
+        "uint8",
+    ]
     assert [_arguments.array(v) for v in (3, 2.5, None, "x", (1, 2))] == [None] * 5
     with pytest.raises(TypeError, match="dtype='bfloat'"):
         Array(4, "bfloat")

@@ -6,7 +6,8 @@
 >>> ranking["results"][0]["config"]["block"]            # plain data, as `wavecast schema ranking` says
 >>> ranking.frame()                                     # a pandas DataFrame
 
-Adapters: ``wavecast.pystencils``, ``wavecast.lbmpy``, ``wavecast.loopy``, ``wavecast.devito``,
+A kernel as it is, CUDA text, PTX, CuPy, Numba, Triton or Warp, goes into ``wavecast.cuda.rank``; ``wavecast.ptx``
+reads PTX. Adapters: ``wavecast.pystencils``, ``wavecast.lbmpy``, ``wavecast.loopy``, ``wavecast.devito``,
 ``wavecast.kernel_tuner`` and ``wavecast.triton``. Each says what it covers.
 """
 

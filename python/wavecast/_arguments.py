@@ -21,8 +21,23 @@ BYTES = {
 ALIASES = {
     **{f"{c}{bits}": f"{kind}{bits}" for c, kind in zip("fiu", ("float", "int", "uint")) for bits in (16, 32, 64)},
     **{f"{c}{n}": f"{kind}{8 * n}" for c, kind in zip("fiu", ("float", "int", "uint")) for n in (2, 4, 8)},
-    **{"i1": "int8", "u1": "uint8", "c8": "complex64", "c16": "complex128", "?": "bool", "b1": "bool", "bf16": "bfloat16"},
-    **{"half": "float16", "float": "float64", "double": "float64", "single": "float32", "int": "int64", "uint": "uint64"},
+    **{
+        "i1": "int8",
+        "u1": "uint8",
+        "c8": "complex64",
+        "c16": "complex128",
+        "?": "bool",
+        "b1": "bool",
+        "bf16": "bfloat16",
+    },
+    **{
+        "half": "float16",
+        "float": "float64",
+        "double": "float64",
+        "single": "float32",
+        "int": "int64",
+        "uint": "uint64",
+    },
 }
 
 
@@ -142,12 +157,11 @@ def given(place: str, name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for offset, item in value.items():
             yield from given(_byte(place, operator.index(offset)), f"{name}_{offset}", item)
-    elif isinstance(value, ctypes.Structure):
-        for member, *_ in value._fields_:
-            at = getattr(type(value), member).offset
-            yield from given(_byte(place, at), f"{name}_{member}", getattr(value, member))
-    elif isinstance(value, ctypes.Array) or (isinstance(value, tuple) and value):
-        raise TypeError(f"argument {name}: give a {type(value).__name__} as {{byte: value, ...}}")
+    elif isinstance(value, (ctypes.Structure, ctypes.Array)):
+        for byte, item in flat(value):
+            yield from given(_byte(place, byte), f"{name}_{byte}", item)
+    elif isinstance(value, tuple):
+        raise TypeError(f"argument {name}: give a tuple as {{byte: value, ...}}")
     elif getattr(getattr(value, "dtype", None), "fields", None):
         for member, (_, offset, *_) in value.dtype.fields.items():
             yield from given(_byte(place, offset), f"{name}_{member}", value[member])
@@ -159,6 +173,18 @@ def given(place: str, name: str, value: Any) -> Iterator[str]:
                 "with shape and dtype, wavecast.cuda.Array(shape, dtype), or for a struct {byte: value, ...}"
             )
         yield f"{place}={plain!r}"
+
+
+def flat(value: Any, at: int = 0) -> Iterator[tuple[int, Any]]:
+    """The numbers of a struct of `ctypes` with their bytes."""
+    if isinstance(value, ctypes.Structure):
+        for member, *_ in value._fields_:
+            yield from flat(getattr(value, member), at + getattr(type(value), member).offset)
+    elif isinstance(value, ctypes.Array):
+        for number, item in enumerate(value):
+            yield from flat(item, at + number * ctypes.sizeof(value._type_))
+    elif value is not None:
+        yield at, value
 
 
 def _byte(place: str, offset: int) -> str:

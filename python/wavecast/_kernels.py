@@ -1,4 +1,4 @@
-"""Kernels as people have them, compiled to PTX: CUDA text, PTX, CuPy. Numba, Triton and Warp have files of their own."""
+"""Kernels as people have them, compiled to PTX: CUDA text, PTX, CuPy. Numba, Triton and Warp have their own files."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class Compiled:
     log: str = ""
     #: Registers of a thread, if the compiler has counted them.
     registers: int | None = None
+    #: Bytes that a thread stores because registers are missing, if the assembler has said it.
+    spilled: int | None = None
     #: Bytes of shared memory of a block, if the compiler has counted them.
     shared: int | None = None
     #: The text that it was compiled from, which `.loc` points into.
@@ -91,8 +93,10 @@ class Cuda(Source):
     def __post_init__(self) -> None:
         if isinstance(self.options, str):
             self.options = self.options.split()
-        self.per_block = callable(self.options) or callable(self.entry) or any(
-            _is_template(text) for text in (*self.options, self.entry or "")
+        self.per_block = (
+            callable(self.options)
+            or callable(self.entry)
+            or any(_is_template(text) for text in (*self.options, self.entry or ""))
         )
 
     def compiled(self, arch: int, block: Block | None) -> Compiled:
@@ -127,7 +131,9 @@ class Cuda(Source):
             base = re.sub(r"<.*", "", entry).rpartition("::")[2].strip()
             found = [k for k in all_of_them if k.name == base]
             if not found and "#include" not in self.text and "#define" not in self.text and not entry.startswith("_Z"):
-                raise KernelError([_error("cuda-entry", f"the text has no kernel `{entry}`", f"entry= is one of: {listed or 'none'}")])
+                raise KernelError(
+                    [_error("cuda-entry", f"the text has no kernel `{entry}`", f"entry= is one of: {listed or 'none'}")]
+                )
             if found and found[0].template and "<" not in entry:
                 help = f"say its arguments, as in entry='{base}<float>'"
                 raise KernelError([_error("cuda-entry", f"`{base}` is a template", help)])
@@ -139,7 +145,13 @@ class Cuda(Source):
                 return None
             help = "a kernel is a function with `__global__`; other kinds: " + KINDS
             raise KernelError([_error("cuda-entry", "the text has no kernel", help)])
-        raise KernelError([_error("cuda-entry", "the text has several kernels", f"say which one is meant: entry= is one of: {listed}")])
+        raise KernelError(
+            [
+                _error(
+                    "cuda-entry", "the text has several kernels", f"say which one is meant: entry= is one of: {listed}"
+                )
+            ]
+        )
 
     def _made(self, arch: int, options: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
         nvrtc = _nvrtc.library()
@@ -152,7 +164,9 @@ class Cuda(Source):
             ptx, lowered, log = nvrtc.compile(text, arch, given, names, self.file)
             return {"ptx": ptx, "names": lowered, "log": log, "arch": arch}
 
-        if re.search(r'#\s*include\s*"|__has_include', self.text) or any(o.startswith(("-I", "--include", "-include")) for o in options):
+        if re.search(r'#\s*include\s*"|__has_include', self.text) or any(
+            o.startswith(("-I", "--include", "-include")) for o in options
+        ):
             # Files that may change.
             return make()
         return kept(["nvrtc", nvrtc.version, text, self.file, arch, given, list(names)], make)
@@ -191,7 +205,7 @@ def _source(
     if module == "warp" and hasattr(kernel, "adj"):
         from ._warp_kernels import Warp
 
-        return Warp(kernel)
+        return Warp(kernel, (compile_options or {}).get("dim"))
     if (module.startswith("numba") and hasattr(kernel, "py_func")) or type(kernel).__name__ == "function":
         from ._numba_kernels import Numba
 
@@ -220,9 +234,13 @@ def at_once(work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
 
 def _file(path: Path, entry: Any, options: Options) -> Source:
     if path.suffix not in (".ptx", ".cu", ".cuh", ".cl", ".hip"):
-        raise ValueError(f"{str(path)!r} is neither CUDA text nor PTX, nor the path of a .cu or .ptx file; give {KINDS}")
+        raise ValueError(
+            f"{str(path)!r} is neither CUDA text nor PTX, nor the path of a .cu or .ptx file; give {KINDS}"
+        )
     if path.suffix in (".cl", ".hip"):
-        raise ValueError(f"{path}: OpenCL and HIP are not compiled here; compile it to PTX with clang, and give the .ptx")
+        raise ValueError(
+            f"{path}: OpenCL and HIP are not compiled here; compile it to PTX with clang, and give the .ptx"
+        )
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ptx":
         return Given(Compiled(text, entry))
@@ -239,6 +257,13 @@ def _text(text: str, entry: Any, options: Options) -> Source:
     if re.search(r"(?m)^wavecast:|^\s*\{\s*[\"']?wavecast", text):
         raise ValueError("this is a kernel document: wavecast.rank(document, device) takes it as it is")
     return Cuda(text, entry, options)
+
+
+def bare_text(kernel: Any) -> str:
+    """The text of a kernel, or of the file that it names, without comments."""
+    if isinstance(kernel, os.PathLike) or (isinstance(kernel, str) and "\n" not in kernel and "{" not in kernel):
+        kernel = Path(kernel).read_text(encoding="utf-8")
+    return _signature.bare(kernel)
 
 
 def _is_template(text: Any) -> bool:

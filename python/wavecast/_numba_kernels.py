@@ -139,7 +139,9 @@ def _type(types: Any, name: str, value: Any) -> Any:
         return types.boolean
     plain = _arguments.number(value)
     if plain is None:
-        raise TypeError(f"argument {name}: a {type(value).__name__} is neither a number nor an array; signature= says its type")
+        raise TypeError(
+            f"argument {name}: a {type(value).__name__} is neither a number nor an array; signature= says its type"
+        )
     if hasattr(value, "dtype"):
         return getattr(types, _arguments.dtype_name(value.dtype))
     return types.float64 if isinstance(plain, float) else types.int64
@@ -180,7 +182,7 @@ def _compiled(cuda: Any, function: Any, signature: Any, arch: tuple[int, int], o
 
 
 def _home() -> str | None:
-    """What looks like a toolkit, of the package `nvidia-cuda-nvcc-cu12`: Numba wants a version in the library's name."""
+    """What looks like a toolkit, of the package `nvidia-cuda-nvcc-cu12`: Numba wants a version in its name."""
     library, device = packaged("cuda_nvcc/nvvm/lib64/libnvvm.so"), packaged("cuda_nvcc/nvvm/libdevice")
     if not library or not device:
         return None

@@ -15,7 +15,12 @@ from ._errors import KernelError
 
 INSTALL = "pip install 'wavecast[cuda]' (NVIDIA's compiler NVRTC from PyPI, without a GPU), or give PTX"
 #: Where NVIDIA's packages for CUDA 12 and 13 have the library, under `nvidia/`, and where a toolkit has it.
-LIBRARIES = ["cuda_nvrtc/lib/libnvrtc.so.*", "cu*/lib/libnvrtc.so.*", "cuda_nvrtc/bin/nvrtc64_*_0.dll", "cu*/bin/nvrtc64_*_0.dll"]
+LIBRARIES = [
+    "cuda_nvrtc/lib/libnvrtc.so.*",
+    "cu*/lib/libnvrtc.so.*",
+    "cuda_nvrtc/bin/nvrtc64_*_0.dll",
+    "cu*/bin/nvrtc64_*_0.dll",
+]
 TOOLKIT = ["lib64/libnvrtc.so*", "lib/libnvrtc.so*", "bin/nvrtc64_*_0.dll"]
 HEADERS = ["cuda_runtime/include", "cu*/include", "cuda_cccl/include", "cuda_cccl/include/cccl"]
 
@@ -48,7 +53,9 @@ def toolkits() -> Iterator[str]:
 def library() -> Library:
     """NVRTC. Raises :class:`Missing`."""
     files = [f for pattern in LIBRARIES for f in packaged(pattern) if "builtins" not in f]
-    files += [f for folder in toolkits() for p in TOOLKIT for f in glob.glob(os.path.join(folder, p)) if "builtins" not in f]
+    files += [
+        f for folder in toolkits() for p in TOOLKIT for f in glob.glob(os.path.join(folder, p)) if "builtins" not in f
+    ]
     system = ctypes.util.find_library("nvrtc")
     for file in [*files, *([system] if system else [])]:
         try:
@@ -125,23 +132,33 @@ def _includes() -> list[str]:
 HINTS = [
     (
         r"cannot open source file|could not open source file",
-        "NVRTC compiles device code alone: leave out what the host needs (<cstdio>, <vector>, main ...), give folders of "
-        "headers as options=['-I/path'], or compile with `nvcc -ptx` and give the PTX",
+        "NVRTC compiles device code alone: leave out what the host needs (<cstdio>, <vector>, main ...), give folders "
+        "of headers as options=['-I/path'], or compile with `nvcc -ptx` and give the PTX",
     ),
-    (r"name expression|no instance of function template|could not be resolved", "entry= is a name of the text, for a template with its arguments, as in entry='axpy<float>'"),
-    (r"identifier .* is undefined", "what -D defines for nvcc goes into options=['-DNAME=value'], for each block as '-DBLOCK_X={x}'"),
+    (
+        r"name expression|no instance of function template|could not be resolved",
+        "entry= is a name of the text, for a template with its arguments, as in entry='axpy<float>'",
+    ),
+    (
+        r"identifier .* is undefined",
+        "what -D defines for nvcc goes into options=['-DNAME=value'], for each block as '-DBLOCK_X={x}'",
+    ),
 ]
 
 
 def _failed(log: str, text: str, file: str, options: Sequence[str]) -> CompileError:
     errors = []
-    for found in re.finditer(r"(?m)^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<said>.*)$", log):
+    for found in re.finditer(
+        r"(?m)^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<said>.*)$", log
+    ):
         here = found["file"] == file
         hint = next((help for pattern, help in HINTS if re.search(pattern, found["said"])), None)
         errors.append(
             {
                 "code": "cuda-compile",
-                "message": found["said"].strip() if here else f"{found['file']}:{found['line']}: {found['said'].strip()}",
+                "message": found["said"].strip()
+                if here
+                else f"{found['file']}:{found['line']}: {found['said'].strip()}",
                 "file": "kernel" if here else None,
                 "line": int(found["line"]) if here else None,
                 "column": None,
@@ -151,5 +168,7 @@ def _failed(log: str, text: str, file: str, options: Sequence[str]) -> CompileEr
     if not errors:
         hint = next((help for pattern, help in HINTS if re.search(pattern, log)), None)
         message = f"NVRTC does not compile this (options {' '.join(options) or 'none'}): {log}"
-        errors = [{"code": "cuda-compile", "message": message, "file": None, "line": None, "column": None, "help": hint}]
+        errors = [
+            {"code": "cuda-compile", "message": message, "file": None, "line": None, "column": None, "help": hint}
+        ]
     return CompileError(errors[:10], text, log)

@@ -29,7 +29,7 @@ class Kernel:
 
 def kernels(text: str) -> list[Kernel]:
     """The kernels that a text defines or declares, each name once, in their order."""
-    text = _bare(text)
+    text = bare(text)
     found: dict[str, Kernel] = {}
     for start in re.finditer(r"\b__global__\b", text):
         kernel = _kernel(text, start.start(), start.end())
@@ -42,12 +42,12 @@ def not_unrolled(text: str, lines: Sequence[int]) -> str:
     """The text with the loops of these lines as they are written. Raises `KernelError` where a line has no loop."""
     if not lines:
         return text
-    bare = _bare(text).split("\n")
+    without = bare(text).split("\n")
     found = text.split("\n")
     for line in sorted(set(lines)):
-        at = LOOP.search(bare[line - 1]) if 1 <= line <= len(bare) else None
+        at = LOOP.search(without[line - 1]) if 1 <= line <= len(without) else None
         if at is None:
-            before = [n for n in range(1, min(line, len(bare) + 1)) if LOOP.search(bare[n - 1])]
+            before = [n for n in range(1, min(line, len(without) + 1)) if LOOP.search(without[n - 1])]
             help = f"the loop before it begins in line {before[-1]}" if before else "the text has no loop before it"
             error = {"code": "ptx-trips", "message": f"trips: line {line} has no `for`, `while` or `do`", "help": help}
             raise KernelError([{**error, "file": None, "line": None, "column": None}])
@@ -55,7 +55,7 @@ def not_unrolled(text: str, lines: Sequence[int]) -> str:
     return "\n".join(found)
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """The text without comments and strings, each character where it was."""
     return SKIPPED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
 

@@ -57,7 +57,6 @@ class Triton(Source):
         found = [(named(config), self._with(values, settings(config))) for config in configs]
         return found
 
-
     def _with(self, values: Mapping[str, Any], config: Mapping[str, Any]) -> Triton:
         options = {k: v for k, v in {**(self.options or {}), **config}.items() if k in OPTIONS and v is not None}
         constants = {**self.constexprs, **{k: v for k, v in config.items() if k not in OPTIONS}}
@@ -89,7 +88,11 @@ class Triton(Source):
                 default = getattr(parameter, "default", None)
                 if not getattr(parameter, "has_default", False):
                     kind = "constant" if parameter.is_constexpr else "argument"
-                    help = f"give it in args, or as constexprs=dict({name}=...)" if parameter.is_constexpr else "give it in args"
+                    help = (
+                        f"give it in args, or as constexprs=dict({name}=...)"
+                        if parameter.is_constexpr
+                        else "give it in args"
+                    )
                     raise KernelError([_error("ptx-argument", f"`{self.name}` needs the {kind} {name}", help)])
                 value = default
             else:
@@ -139,7 +142,9 @@ class Triton(Source):
 
         signature, constants, attributes = self.specialized()
         key = ["triton", triton.__version__, self.function.cache_key, signature, constants, sorted(attributes.items())]
-        found = kept([*key, sorted(self.options.items()), arch], lambda: self._made(arch, signature, constants, attributes))
+        found = kept(
+            [*key, sorted(self.options.items()), arch], lambda: self._made(arch, signature, constants, attributes)
+        )
         names = tuple(n for n, kind in signature.items() if kind != "constexpr")
         return Compiled(
             ptx=found["ptx"],
@@ -200,7 +205,7 @@ def registers(cubin: bytes | None) -> int | None:
     """Registers of a thread, as they stand in a cubin with one kernel."""
     if not cubin or cubin[:4] != b"\x7fELF":
         return None
-    table, = struct.unpack_from("<Q", cubin, 0x28)
+    (table,) = struct.unpack_from("<Q", cubin, 0x28)
     size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", cubin, table + i * size) for i in range(count)]
     strings = sections[names][4]

@@ -18,6 +18,8 @@ class Ptx:
         grid: str | None,
         grids: Sequence[Sequence[int]],
         trips: Sequence[str],
+        branch: Sequence[str],
+        assume: Sequence[str],
         registers: int | None,
     ) -> tuple[str, str | None]: ...
     def hold(self, entry: str, args: Sequence[str], document: str, threads: int) -> str: ...

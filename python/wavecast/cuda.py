@@ -15,16 +15,18 @@ does not exist. ``pip install 'wavecast[cuda]'`` brings the compiler for CUDA te
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
-from . import _api, _arguments, _wavecast
+from . import _api, _arguments, _ptxas, _wavecast
 from ._arguments import Array
 from ._errors import KernelError
 from ._kernels import Block, Compiled, Options, Source, at_once, source
 from ._nvrtc import CompileError
 from ._ranking import Ranking
 from ._variants import merged
-from .ptx import Args, Grid, Reading, _error
+from .ptx import Args, Grid, Reading, Said, _error
 
 __all__ = ["Array", "CompileError", "Compiled", "compile", "document", "predict", "rank", "read"]
 
@@ -42,6 +44,7 @@ def rank(
     entry: Any = None,
     options: Options = (),
     trips: Mapping[int, int] | None = None,
+    assume: Mapping[int, str] | None = None,
     registers: int | None = None,
     signature: Any = None,
     constexprs: Mapping[str, Any] | None = None,
@@ -58,16 +61,18 @@ def rank(
 
     ``options`` go to NVRTC. Where the source has the block in it, they say it (``"-DBLOCK_X={x}"``, or a function of
     the block), and so may ``entry``; each block is then compiled by itself. ``trips`` says how often a loop runs where
-    only data would tell: ``{line: number}``, by lines of the source. ``registers`` is what ptxas reports.
+    only data would tell: ``{line: number}``, by lines of the source; ``assume`` puts an address in the place of one
+    that depends on data: ``{line: "x[4*threadIdx.x]"}``. ``registers`` is what ptxas reports; by default it is asked,
+    where it is installed (``WAVECAST_PTXAS`` names another one; if it is empty, none).
 
     ``signature`` is the types of a Numba kernel, by default those of ``args``. Of a Triton kernel ``constexprs`` holds
     the constants, ``num_warps`` and ``num_stages`` can be given too, and ``configs`` are the configurations to rank, by
-    default those of ``@triton.autotune``.
+    default those of ``@triton.autotune``. Of a Warp kernel ``dim`` is that of ``wp.launch``, in the place of ``grid``.
 
     Other keywords are those of :func:`wavecast.rank`. Raises :class:`wavecast.KernelError`, as :class:`CompileError`
     if the text does not compile; it names each access that cannot be read.
     """
-    given = dict(entry=entry, options=options, trips=trips, registers=registers, signature=signature)
+    given = dict(entry=entry, options=options, trips=trips, assume=assume, registers=registers, signature=signature)
     given |= dict(constexprs=constexprs, configs=configs)
     found, warnings = _document(kernel, args, grid, device, blocks, given, more)
     ranking = _api.rank(found, device, **more)
@@ -84,12 +89,14 @@ def predict(
     block: Any = None,
     **more: Any,
 ) -> Any:
-    """Everything about one launch: as :func:`wavecast.predict`, of a kernel that :func:`rank` takes. Keywords are those of
-    :func:`rank` and of :func:`wavecast.predict`."""
+    """Everything about one launch: as :func:`wavecast.predict`, of a kernel that :func:`rank` takes. Keywords are those
+    of :func:`rank` and of :func:`wavecast.predict`."""
     given = {name: more.pop(name) for name in READING if name in more}
     found, warnings = _document(kernel, args, grid, device, None if block is None else [block], given, more)
     if isinstance(found.get("variants"), list) and len(found["variants"]) > 1:
-        raise ValueError(f"this kernel has {len(found['variants'])} configurations: give one, or ask rank() about all of them")
+        raise ValueError(
+            f"this kernel has {len(found['variants'])} configurations: give one, or ask rank() about all of them"
+        )
     result = _api.predict(found, None if block is None else list(_arguments.shape3(block)), None, device, **more)
     if isinstance(result, list):
         [result] = result
@@ -144,9 +151,7 @@ def compile(
     **compile_options: Any,
 ) -> Compiled:
     """The PTX of a kernel, for a device or a compute capability (``arch=80``); :func:`rank` takes it too."""
-    found = source(
-        kernel, entry, options, signature=signature, constexprs=constexprs, compile_options=compile_options
-    )
+    found = source(kernel, entry, options, signature=signature, constexprs=constexprs, compile_options=compile_options)
     shape = None if block is None else _arguments.shape3(block)
     if found.per_block and shape is None:
         raise ValueError("block= says for which block to compile, as the options depend on it")
@@ -155,9 +160,9 @@ def compile(
 
 
 #: Keywords that say how a kernel is compiled and read.
-READING = ("entry", "options", "trips", "registers", "signature", "constexprs", "configs")
-#: Options of Triton's compiler.
-TRITON = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+READING = ("entry", "options", "trips", "assume", "registers", "signature", "constexprs", "configs")
+#: Options of Triton's compiler, and threads of a launch of Warp.
+TRITON = ("num_warps", "num_stages", "num_ctas", "maxnreg", "dim")
 
 
 def architecture(device: str | None) -> int:
@@ -189,12 +194,20 @@ def _document(
         if compiled.shared:
             found["launch"] = {**found["launch"], "shared": compiled.shared}
         parts.append((name, found))
+        if compiled.spilled:
+            said[
+                f"{name or compiled.name}: {compiled.spilled} bytes of registers are spilled; they are not counted"
+            ] = None
         for access in reading.accesses:
             if access["status"] == "data":
                 place = f"line {access['source_line'] or access['line']}"
                 why = reading.why(access) or "data decide whether it is done; it counts as always done"
                 said[f"{place}: {access['op']} of {access['field']}: {why}"] = None
-    return merged(parts), [{"code": "ptx-data", "message": message, "help": None} for message in said]
+    found = merged(parts)
+    if len({compiled.name for _, _, compiled in readings}) > 1:
+        # The block is one of the template's arguments.
+        found["kernel"] = re.sub(r"<.*", "", found["kernel"])
+    return found, [{"code": "ptx-data", "message": message, "help": None} for message in said]
 
 
 def _readings(
@@ -223,19 +236,29 @@ def _readings(
     shapes = _arguments.shapes(blocks)
     programs = _programs(found, args, shapes)
     programs = programs[:1] if first else programs
-    made = at_once(lambda p: p[1].compiled(arch, p[2]), programs)
+    ask = given.get("registers") is None
+    made = at_once(lambda p: _compiled(p[1], arch, p[2], ask), programs)
     readings = []
     for (name, program, block), compiled in zip(programs, made):
         if isinstance(compiled, Exception):
             raise compiled
         values, names = program.arguments(args, compiled)
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
-        registers = given.get("registers") or compiled.registers
-        reading = compiled.module().read(
-            compiled.entry, values, [block] if block else shapes, launches, given.get("trips"), registers, names
+        said = Said(
+            given.get("trips") or {}, {}, given.get("assume") or {}, given.get("registers") or compiled.registers
         )
+        reading = compiled.module().read(compiled.entry, values, [block] if block else shapes, launches, said, names)
         readings.append((name, reading, compiled))
     return readings
+
+
+def _compiled(program: Source, arch: int, block: Block | None, ask: bool) -> Compiled:
+    """The program in PTX, with its registers, if they are asked for and an assembler is there."""
+    found = program.compiled(arch, block)
+    if not ask or found.registers is not None:
+        return found
+    assembled = _ptxas.assembled(found.ptx, found.module().entry(found.entry)["name"], max(arch, found.arch or arch))
+    return found if assembled is None else replace(found, registers=assembled[0], spilled=assembled[1])
 
 
 def _programs(found: Source, args: Args, shapes: list[Block]) -> list[tuple[str | None, Source, Block | None]]:
@@ -246,6 +269,7 @@ def _programs(found: Source, args: Args, shapes: list[Block]) -> list[tuple[str 
         found = found.bound(args)
     if not found.per_block:
         return [(None, found, None)]
+    shapes = shapes or getattr(found, "blocks", [])
     if not shapes:
         help = "say for which blocks to compile: blocks=[(16, 16), (32, 8)]"
         raise KernelError([_error("ptx-block", "the options of the compiler depend on the block", help)])

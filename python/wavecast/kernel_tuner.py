@@ -5,18 +5,25 @@
 >>> tune_kernel(..., restrictions=pruner.restriction, strategy="genetic_algorithm",
 ...             strategy_options={"x0": pruner.seed})
 
-Covers parameters that are block sizes and work items per thread (``block_size_x``, ``tile_size_x``, ... or
+With :meth:`Pruner.of_source` the kernel is its CUDA text, as `tune_kernel` takes it, and nothing has to be described:
+every parameter is defined for the compiler, as Kernel Tuner does it, and each program is compiled (without a GPU), read
+and predicted.
+
+Otherwise covers parameters that are block sizes and work items per thread (``block_size_x``, ``tile_size_x``, ... or
 names given); with ``build`` any parameters that change what a kernel document says. Parameters that are not
 named (loop unrolling, read-only caches, ...) do not change the prediction: all their values stay.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any, Callable, Mapping, Sequence
 
 from ._api import Kernel, KernelLike, predict, rank
 from ._errors import KernelError
+from ._kernels import at_once
+from ._nvrtc import CompileError
 
 __all__ = ["Pruner"]
 
@@ -72,6 +79,59 @@ class Pruner:
         self._order = order
         self._kept = {key for key in order[:most] if self.times[key] <= slowdown * best}
 
+    @classmethod
+    def of_source(
+        cls,
+        kernel_name: str,
+        kernel_source: Any,
+        problem_size: Any,
+        arguments: Any,
+        tune_params: Mapping[str, Sequence[Any]],
+        device: str | None = None,
+        *,
+        grid_div_x: Sequence[str] | None = None,
+        grid_div_y: Sequence[str] | None = None,
+        grid_div_z: Sequence[str] | None = None,
+        block_size_names: Sequence[str] = BLOCK_NAMES,
+        compiler_options: Sequence[str] = (),
+        trips: Mapping[int, int] | None = None,
+        assume: Mapping[int, str] | None = None,
+        **more: Any,
+    ) -> Pruner:
+        """The pruner of a CUDA text, which :func:`wavecast.cuda.rank` reads. The first arguments, ``grid_div_x`` and so
+        on, ``block_size_names`` and ``compiler_options`` are those of `tune_kernel`; ``arguments`` may be a dict by name
+        and hold :class:`wavecast.cuda.Array`. ``trips`` and ``assume`` are those of :func:`wavecast.cuda.rank`, further
+        keywords those of :class:`Pruner`."""
+        from . import cuda
+        from ._kernels import bare_text
+
+        text = bare_text(kernel_source)
+        used = [name for name in tune_params if re.search(rf"\b{re.escape(name)}\b", text)]
+        blocks = tuple(name for name in block_size_names if name in tune_params)
+        sizes = problem_size if isinstance(problem_size, (tuple, list)) else (problem_size,)
+        divisors = [d if d is not None else [n] for d, n in zip((grid_div_x, grid_div_y, grid_div_z), block_size_names)]
+
+        def build(config: dict[str, Any]) -> dict[str, Any]:
+            # What Kernel Tuner defines; a program that does not ask for its block is the same for all of them.
+            defined = [f"-D{name}={config[name]}" for name in used]
+            grid = [-(-int(_value(n, config)) // _product(d, config)) for n, d in zip(sizes, divisors)]
+            return cuda.document(
+                kernel_source,
+                arguments,
+                grid,
+                device,
+                blocks=[tuple(int(config.get(name, 1)) for name in blocks)],
+                entry=kernel_name,
+                options=[*compiler_options, *defined],
+                trips=trips,
+                assume=assume,
+            )
+
+        names = [*used, *(n for d in divisors for n in d if isinstance(n, str) and n in tune_params)]
+        names = [name for name in dict.fromkeys(names) if name not in blocks]
+        build.at_once = True  # type: ignore[attr-defined]
+        return cls(None, tune_params, device, build=build, names=names, block_names=blocks, fold_names=(), **more)
+
     def restriction(self, *values: Any, **config: Any) -> bool:
         """Whether a configuration is worth a measurement; for the argument `restrictions`, alone or in a list with
         others. Kernel Tuner gives a configuration as a dict, as values in the order of `tune_params`, or by name."""
@@ -125,10 +185,20 @@ class Pruner:
 
     def _one_by_one(self, configs: list[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
         times = {}
-        for config in configs:
+        # What compiles a program may work on several; somebody's own function is called once at a time.
+        built = at_once(self._build, [dict(c) for c in configs]) if hasattr(self._build, "at_once") else None
+        refused = [e for e in built or [] if isinstance(e, Exception)]
+        for error in refused:
+            alone = isinstance(error, CompileError) or (isinstance(error, KernelError) and error.code == "ptx-block")
+            if not alone or len(refused) == len(configs):
+                raise error
+        for at, config in enumerate(configs):
+            if built is not None and isinstance(built[at], Exception):
+                # This one does not compile, or has too many threads.
+                continue
             block, fold = (self._shape(config, names) for names in (self._block_names, self._fold_names))
             given = any(name in config for name in self._block_names)
-            kernel = self._build(dict(config))
+            kernel = self._build(dict(config)) if built is None else built[at]
             try:
                 found = predict(kernel, block if given else None, fold if given else None, self.device, **self.options)
             except KernelError as error:
@@ -138,6 +208,25 @@ class Pruner:
             else:
                 times[self._key(config)] = found["result"]["time_s"]
         return times
+
+
+def _value(number: Any, config: Mapping[str, Any]) -> Any:
+    """A number of Kernel Tuner's: itself, the name of a parameter, an expression of parameters, or a function."""
+    if callable(number):
+        return number(config)
+    if not isinstance(number, str):
+        return number
+    if number in config:
+        return config[number]
+    return eval(number, {"__builtins__": {}}, dict(config))
+
+
+def _product(divisors: Sequence[Any], config: Mapping[str, Any]) -> int:
+    found = 1
+    for divisor in divisors:
+        # The default divisor is a block size, which may be no parameter.
+        found *= 1 if divisor in BLOCK_NAMES and divisor not in config else int(_value(divisor, config))
+    return found
 
 
 def _check(tune_params: Mapping[str, Sequence[Any]], shapes: Sequence[str]) -> None:

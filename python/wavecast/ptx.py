@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence, Union
 
 from . import _arguments, _wavecast
@@ -29,6 +30,16 @@ SLOW = 0.02
 Args = Union[Mapping[Any, Any], Sequence[Any]]
 #: Blocks along x, y, z: numbers, an expression such as ``"ceil(n / blockDim.x)"``, or a function of the block.
 Grid = Union[int, Sequence[int], str, Callable[[tuple[int, int, int]], Any]]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What only somebody who knows the data can say, by lines."""
+
+    trips: Mapping[int, int]
+    branch: Mapping[int, float]
+    assume: Mapping[int, str]
+    registers: int | None
 
 
 class Reading(dict):
@@ -91,7 +102,9 @@ class Reading(dict):
         all_of_them = [self._module.described(a) for a in self.refused]
         each = list({(e["line"], e["message"]): e for e in all_of_them}.values())
         if len(each) > SHOWN:
-            each[SHOWN:] = [_error("not-read", f"{len(each) - SHOWN} other accesses cannot be read either: .refused lists all")]
+            each[SHOWN:] = [
+                _error("not-read", f"{len(each) - SHOWN} other accesses cannot be read either: .refused lists all")
+            ]
         # The same hint once.
         hints: set[str | None] = set()
         for error in each:
@@ -108,6 +121,8 @@ def read(
     blocks: Any = None,
     grid: Grid | None = None,
     trips: Mapping[int, int] | None = None,
+    branch: Mapping[int, float] | None = None,
+    assume: Mapping[int, str] | None = None,
     registers: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Reading:
@@ -117,10 +132,13 @@ def read(
     order: numbers, arrays (anything with ``shape`` and ``dtype``), ``{byte: value}`` for a struct. ``names`` are the
     names of the source, which PTX does not keep. ``blocks`` are those to read it for, by default those it may be
     launched with; ``grid`` the blocks of the launch, by default what follows from bounds such as ``i < n``. ``trips``
-    says how often the loop runs that has this line of the PTX in it, ``registers`` what ptxas reports.
+    says how often the loop runs that has this line of the PTX in it, ``branch`` how probable it is that the branch or
+    predicate in this line holds, ``assume`` what stands in the place of an address that depends on data, as in
+    ``{44: "x[4*i0 + threadIdx.x]"}``, and ``registers`` what ptxas reports.
     """
     name, text = _text(ptx)
-    return _Module(name, text).read(entry, args, blocks, grid, trips, registers, names)
+    said = Said(dict(trips or {}), dict(branch or {}), dict(assume or {}), registers)
+    return _Module(name, text).read(entry, args, blocks, grid, said, names)
 
 
 def entries(ptx: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -140,6 +158,8 @@ class _Module:
     """A text of PTX. ``source`` is what it was compiled from, ``title`` what people call the kernel that is meant."""
 
     def __init__(self, name: str, text: str, source: str | None = None, title: str | None = None):
+        # NVRTC ends its texts with a zero, which some write into files.
+        text = text.rstrip("\0")
         self.text, self.source, self.title = text, source, title
         #: The text that errors point into.
         self.shown = text if source is None else source
@@ -187,8 +207,7 @@ class _Module:
         args: Args,
         blocks: Any,
         grid: Grid | None,
-        trips: Mapping[int, int] | None,
-        registers: int | None,
+        said: Said,
         names: Sequence[str] | None,
     ) -> Reading:
         """As :func:`read`."""
@@ -203,14 +222,33 @@ class _Module:
             expression = _numbered(grid, found, names)
         elif grid is not None:
             expression = ", ".join(map(str, _arguments.shape3(grid)))
-        lines = [f"{self.ptx_line(line)}={n}" for line, n in (trips or {}).items()]
-        question = (found["name"], texts, shapes, expression, grids, lines, registers)
+        trips = [f"{self.ptx_line(line)}={n}" for line, n in said.trips.items()]
+        branch = [f"{line}={p}" for line, p in said.branch.items()]
+        head = (found["name"], texts, shapes, expression, grids, trips, branch)
+        assume = said.assume
+        if assume and self.source is not None:
+            assume = self._proxies(self._read(texts, (*head, [], said.registers)), assume)
+        return self._read(texts, (*head, [f"{line}: {at}" for line, at in assume.items()], said.registers))
+
+    def _read(self, texts: list[str], question: tuple[Any, ...]) -> Reading:
         # Long texts take a while: a tuner asks for the same ones each time that it runs.
-        said, text = kept(["reading", self.text, question], lambda: self.call("read", *question), SLOW)
-        reading = json.loads(said)
+        found, text = kept(["reading", self.text, question], lambda: self.call("read", *question), SLOW)
+        reading = json.loads(found)
         for access in reading["accesses"]:
             access["source_line"] = self.source_line(access["line"])
         return Reading(reading, text, self, texts)
+
+    def _proxies(self, reading: Reading, assume: Mapping[int, str]) -> dict[int, str]:
+        """Addresses by lines of the PTX instead of those of the source."""
+        found: dict[int, str] = {}
+        for line, address in assume.items():
+            lines = [a["line"] for a in reading.refused if a["source_line"] == line]
+            if not lines:
+                places = sorted({a["source_line"] for a in reading.refused if a["source_line"]})
+                help = f"lines with accesses that cannot be read: {_ranges(places)}"
+                raise KernelError([_error("ptx-assume", f"assume: what line {line} accesses can be read", help)])
+            found |= {at: address for at in lines}
+        return found
 
     def source_line(self, line: int) -> int | None:
         """The line of the source that a line of the PTX was compiled from, where `.loc` says so."""
@@ -260,7 +298,8 @@ class _Module:
             if trips and self.source is not None
             else "trips={line: number} says how often a loop runs that has this line of the PTX in it"
             if trips
-            else "an address that depends on data needs a proxy in a document of your own: docs/kernels.md, proxies"
+            else "assume={LINE: 'x[threadIdx.x]'} puts an address in the place of one that depends on data; otherwise a "
+            "proxy in a document of your own does (docs/kernels.md)"
         )
         at, file = access["line"], "PTX" if self._name == "PTX" else self._name
         if self.source is not None and access.get("source_line"):
@@ -273,9 +312,7 @@ class _Module:
         return {**_error("not-read", message, help), "file": file, "line": at}
 
 
-def arguments(
-    entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None
-) -> list[str]:
+def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
     if names is not None and len(names) > len(parameters):
@@ -293,11 +330,15 @@ def arguments(
         head, _, byte = str(key).partition("+")
         at = places.get(head.strip(), int(head) if head.strip().isdecimal() else None)
         if at is None or not 0 <= at < len(parameters):
-            have = ", ".join(f"{p['number']} {known[i] if i < len(known) else p['name']}" for i, p in enumerate(parameters))
+            have = ", ".join(
+                f"{p['number']} {known[i] if i < len(known) else p['name']}" for i, p in enumerate(parameters)
+            )
             said = f"`{title or entry['name']}` has no parameter `{key}`"
             raise KernelError([_error("ptx-argument", said, f"it has: {have or 'none'}")])
         told.add(at)
-        name = known[at] if at < len(known) else str(key) if isinstance(key, str) and not byte else parameters[at]["name"]
+        name = (
+            known[at] if at < len(known) else str(key) if isinstance(key, str) and not byte else parameters[at]["name"]
+        )
         if not byte and parameters[at]["bytes"] != 8 and _arguments.array(value) is not None:
             said = f"parameter {name} of `{title or entry['name']}` is no pointer ({parameters[at]['type']})"
             raise KernelError([_error("ptx-argument", f"{said}, but an array is given", "give a number")])

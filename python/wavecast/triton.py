@@ -165,8 +165,10 @@ class _Compiled:
             if error not in unread and error not in refused or len(wrong) == len(found) > 1:
                 raise error
         if unread:
-            said = f"{len(unread)} of {len(found)} configurations cannot be read and stay: {str(unread[0]).splitlines()[0]}"
-            warnings.warn(said, stacklevel=4)
+            first = str(unread[0]).splitlines()[0]
+            warnings.warn(
+                f"{len(unread)} of {len(found)} configurations cannot be read and stay: {first}", stacklevel=4
+            )
         return [0.0 if e in unread else float("inf") if isinstance(e, Exception) else e for e in found]
 
     def _one(self, kernel: Any, call: Mapping[str, Any]) -> float:
