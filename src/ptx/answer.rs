@@ -149,6 +149,7 @@ impl Compiled {
             file: &self.name,
             grid: texts.as_deref(),
             registers: given.registers,
+            assembled: given.assembled.as_ref(),
         };
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
@@ -327,9 +328,10 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         },
         why: a.why.clone(),
     });
-    let registers = match given.registers {
-        Some(n) => (n, "given"),
-        None => (reading.registers, "liveness"),
+    let registers = match (given.registers, &given.assembled) {
+        (Some(n), _) => (n, "given"),
+        (None, Some(assembled)) => (assembled.registers, "ptxas"),
+        (None, None) => (reading.registers, "liveness"),
     };
     Read {
         accesses: accesses.collect(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::assembled::Assembled;
 use super::read::{Arguments, Pointer, Trips};
 use super::syntax::Function;
 use super::value::Launch;
@@ -26,6 +27,8 @@ pub struct Given {
     pub assume: Vec<String>,
     /// Registers of a thread, if they are known.
     pub registers: Option<u32>,
+    /// What an assembler made of the kernel; its registers count where `registers` says none.
+    pub assembled: Option<Assembled>,
 }
 
 /// The values of a function's parameters.

@@ -2,6 +2,7 @@
 
 pub mod agreement;
 mod answer;
+mod assembled;
 mod document;
 mod flow;
 mod given;
@@ -12,4 +13,5 @@ mod together;
 mod value;
 
 pub use answer::{Access, Compiled, Count, Read};
+pub use assembled::{Assembled, assembled};
 pub use given::Given;
