@@ -148,20 +148,28 @@ impl Inputs<'_> {
         Seconds::new(cycles.in_all(self.items).get() / (self.sms() * self.clock()))
     }
 
-    /// The busiest unit that computes: by the flops of the document, and by its instructions where it has some.
-    fn fp(&self) -> Seconds {
+    /// The units that compute: by the flops of the document, and by its instructions where it has some. Instructions of
+    /// one kind wait for results of another, so that units with as much to do are not all busy at all times: an exponent joins them.
+    fn fp(&self, exponent: f64) -> Seconds {
         let rates = &self.device.rates;
-        let rate = match self.work.precision {
-            Precision::F64 => rates.fp64.value.0,
-            Precision::F32 => rates.fp32.value.0,
-            Precision::F16 => rates.fp16.value.0,
+        let (rate, unit) = match self.work.precision {
+            Precision::F64 => (rates.fp64.value.0, InstructionClass::Fp64),
+            Precision::F32 => (rates.fp32.value.0, InstructionClass::Fp32),
+            Precision::F16 => (rates.fp16.value.0, InstructionClass::Fp16),
         };
-        let of_flops = self.on_sms(Cycles::new(self.work.flops.unwrap_or(0.0) / (rate as f64).max(1.0)));
-        let of_class = |(class, count): (InstructionClass, Times<PerItem>)| {
-            let lanes = self.lanes(class)?;
-            Some(self.on_sms(Cycles::new(count.get() / lanes.max(1.0))))
-        };
-        self.work.instructions.given().filter_map(of_class).fold(of_flops, Seconds::max)
+        let mut of_flops = self.on_sms(Cycles::new(self.work.flops.unwrap_or(0.0) / (rate as f64).max(1.0)));
+        let mut units = Vec::new();
+        for (class, count) in self.work.instructions.given() {
+            let Some(lanes) = self.lanes(class) else { continue };
+            let time = self.on_sms(Cycles::new(count.get() / lanes.max(1.0)));
+            if class == unit {
+                of_flops = of_flops.max(time);
+            } else {
+                units.push(time);
+            }
+        }
+        units.push(of_flops);
+        norm(&units, exponent)
     }
 
     /// Lanes that an SM does of a class per cycle; `None` for what other limits are about, and for products of
@@ -249,7 +257,7 @@ impl Inputs<'_> {
 pub(super) fn roofline(of: &Inputs<'_>) -> Time {
     let bytes = of.volumes.dram.total().in_all(of.items);
     let terms = Terms {
-        fp: of.fp(),
+        fp: of.fp(f64::INFINITY),
         l1: of.on_sms(of.volumes.l1.wavefront_cycles),
         l2: of.l2(),
         dram: Seconds::new(bytes.get() / of.device.dram.bandwidth.value.0),
@@ -262,7 +270,7 @@ pub(super) fn roofline(of: &Inputs<'_>) -> Time {
 /// The four limiters with latency, waits, issue, tail, launch, address translation and a smooth combination.
 pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let mut terms = Terms {
-        fp: of.fp(),
+        fp: of.fp(fit.core_norm.value),
         l1: of.l1(fit),
         l2: of.l2(),
         dram: dram(of, fit),

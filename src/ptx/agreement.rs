@@ -213,6 +213,7 @@ fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached
         memory: match field.space {
             Space::Global => Memory::Global,
             Space::Shared => Memory::Shared,
+            Space::Private => Memory::Local,
         },
         field: own_name(machine, &field.name).to_owned(),
         offset: touched.offset,

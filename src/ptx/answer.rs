@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
+use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches, trips};
 use super::read::{Arguments, Reader, Stop, Trips};
 use super::syntax::{Function, Module, Space, parse};
@@ -29,6 +30,8 @@ pub struct Read {
     pub block: [i64; 3],
     /// The grid that they are for.
     pub grid: [i64; 3],
+    /// All blocks that it was read for.
+    pub blocks: Vec<[i64; 3]>,
     /// Registers of a thread, and where the number comes from.
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
@@ -41,32 +44,44 @@ pub struct Read {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Count(pub(crate) f64);
 
-/// An access of a kernel that was read.
-#[derive(Debug, Clone, PartialEq)]
+/// An access.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "AccessSummary")]
 #[non_exhaustive]
 pub struct Access {
-    /// Number of the instruction in the entry.
+    /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
-    /// Line of the PTX.
+    /// Its line in the PTX, from 1.
     pub line: u32,
     /// `load`, `store` or `atomic`.
     pub op: &'static str,
-    /// `global`, `shared` or `local`.
+    /// `global`, `shared`, `local` or `const`.
     pub space: &'static str,
     /// The field.
     pub field: Option<String>,
     /// Bytes.
     pub width: u64,
-    /// The address in the documents' grammar.
+    /// The address as kernel documents have it.
     pub address: Option<String>,
-    /// The condition beyond the guard.
+    /// The condition, beyond the guard of the document.
     pub when: Option<String>,
-    /// Loops around it, outermost first: the counter and its last value; counters start at 0.
-    pub loops: Vec<(String, String)>,
-    /// `exact`, `data` or `refused`.
+    /// The loops around it, outermost first.
+    pub loops: Vec<Around>,
+    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
     pub status: &'static str,
     /// Why it is not exact.
     pub why: Option<String>,
+}
+
+/// A loop.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "LoopSummary")]
+#[non_exhaustive]
+pub struct Around {
+    /// Its counter, which starts at 0.
+    pub counter: String,
+    /// The last value of the counter.
+    pub last: String,
 }
 
 impl Compiled {
@@ -103,6 +118,11 @@ impl Compiled {
         })
     }
 
+    /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+        blocks(self.entry(entry)?, &self.module, given).map_err(|wrong| self.fault(wrong))
+    }
+
     fn fault(&self, diagnostic: Diagnostic) -> Fault {
         Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
     }
@@ -121,19 +141,22 @@ impl Compiled {
         given: &Given,
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
-        let values = arguments(function, &given.args)?;
+        let function = &*inlined(&self.module, function);
+        let values = arguments(function, given)?;
         let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let launches = match &grid {
             Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
+            None if !given.grids.is_empty() => computed(&blocks, &given.grids, function)?,
             None => match self.followed_together(function, &blocks, &values, &trips) {
                 Some(all) => all,
                 None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
             },
         };
         let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
-        let together = Some(&launches).filter(|all| all.len() > FEW);
+        // Addresses that somebody has put in the place of others may ask for more than the kernel does.
+        let together = Some(&launches).filter(|all| all.len() > FEW && given.assume.is_empty());
         let together = together.and_then(|all| Together::new(function, all));
         let readings = together.and_then(|all| {
             let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
@@ -154,7 +177,7 @@ impl Compiled {
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, document))
+        Ok(answer(function, first, given, (blocks, document)))
     }
 
     /// What `then` makes of the kernel as it was understood for a launch.
@@ -247,6 +270,18 @@ fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
     Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
 }
 
+/// Each block with the grid that somebody has computed for it.
+fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
+    if blocks.len() != grids.len() {
+        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
+        return Err(
+            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
+        );
+    }
+    let pairs = blocks.iter().zip(grids);
+    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
+}
+
 /// The blocks to read a kernel for.
 fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i64; 3]>, Diagnostic> {
     if let Some(required) = function.required_block {
@@ -305,7 +340,12 @@ fn dimensions(function: &Function) -> [bool; 3] {
     used
 }
 
-fn answer(function: &Function, reading: &Reading, given: &Given, document: Option<String>) -> Read {
+fn answer(
+    function: &Function,
+    reading: &Reading,
+    given: &Given,
+    (blocks, document): (Vec<[i64; 3]>, Option<String>),
+) -> Read {
     let accesses = reading.accesses.iter().map(|a| Access {
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
@@ -320,7 +360,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         width: a.width,
         address: a.address.clone(),
         when: a.when.clone(),
-        loops: a.loops.clone(),
+        loops: a.loops.iter().map(|(c, last)| Around { counter: c.clone(), last: last.clone() }).collect(),
         status: match a.status {
             Status::Exact => "exact",
             Status::Data => "data",
@@ -337,6 +377,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         accesses: accesses.collect(),
         block: reading.launch.block,
         grid: reading.launch.grid,
+        blocks,
         registers,
         instructions: reading.mix.by_class().map(|(name, n)| (name, Count(n))).collect(),
         document,

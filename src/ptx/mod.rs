@@ -2,6 +2,7 @@
 
 pub mod agreement;
 mod answer;
+mod argument;
 mod assembled;
 mod document;
 mod flow;
@@ -12,6 +13,6 @@ pub mod syntax;
 mod together;
 mod value;
 
-pub use answer::{Access, Compiled, Count, Read};
+pub use answer::{Access, Around, Compiled, Count, Read};
 pub use assembled::{Assembled, assembled};
-pub use given::Given;
+pub use given::{Given, KnownField};

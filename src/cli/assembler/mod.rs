@@ -72,8 +72,7 @@ impl Assembler {
         }
         let said = process::told(&self.path, text, entry, target)?;
         let name = || self.path.display().to_string();
-        let found =
-            of_entry(&said, entry).ok_or_else(|| NotAssembled::Silent(name(), entry.to_owned()))?;
+        let found = of_entry(&said, entry).ok_or_else(|| NotAssembled::Silent(name(), entry.to_owned()))?;
         if let Some((folder, key)) = place {
             cache::keep(folder, key, &said);
         }

@@ -35,8 +35,8 @@ pub(super) fn chosen(
     }
 }
 
-/// The same with another loop counter.
-fn renamed(reader: &mut Reader<'_>, event: &Event, from: AtomId, to: &Poly) -> Event {
+/// The same with a formula in the place of a loop counter.
+pub(super) fn renamed(reader: &mut Reader<'_>, event: &Event, from: AtomId, to: &Poly) -> Event {
     match event {
         Event::Sync | Event::Work(..) => event.clone(),
         Event::Access(access) => {

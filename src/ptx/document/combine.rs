@@ -100,9 +100,40 @@ pub(in crate::ptx) fn combine(launches: &[Launch], texts: &[String]) -> Option<S
     Some(out)
 }
 
+/// The grids of all launches as one text: numbers, or enough blocks for so many threads.
+pub(in crate::ptx) fn grids(launches: &[Launch]) -> Option<String> {
+    let along = |d: usize| -> Option<String> {
+        let first = launches.first()?.grid[d];
+        if launches.iter().all(|l| l.grid[d] == first) {
+            return Some(first.to_string());
+        }
+        // So many threads need just as many blocks in each launch.
+        let threads = launches.iter().map(|l| l.grid[d] * l.block[d]).min()?;
+        let fits = launches.iter().all(|l| (threads + l.block[d] - 1) / l.block[d] == l.grid[d]);
+        let axis = ['x', 'y', 'z'][d];
+        fits.then(|| format!("\"({threads} + blockDim.{axis} - 1) / blockDim.{axis}\""))
+    };
+    Some(format!("[{}, {}, {}]", along(0)?, along(1)?, along(2)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn grids_become_formulas() {
+        let launches = [[32, 8], [64, 4], [48, 1]].map(|[x, y]: [i64; 2]| Launch {
+            block: [x, y, 1],
+            grid: [(100 + x - 1) / x, (77 + y - 1) / y, 3],
+        });
+        let wanted = |y| {
+            format!("[\"(128 + blockDim.x - 1) / blockDim.x\", \"({y} + blockDim.y - 1) / blockDim.y\", 3]")
+        };
+        assert_eq!(grids(&launches[..2]), Some(wanted(80)));
+        // 128 threads are three blocks of 48.
+        assert_eq!(grids(&launches), Some(wanted(77)));
+        assert_eq!(grids(&[launches[0], Launch { grid: [9, 1, 1], ..launches[1] }]), None);
+    }
 
     #[test]
     fn numbers_become_sizes() {

@@ -96,7 +96,9 @@ impl Printer<'_> {
             }
             Atom::Min(a, b) => format!("min({}, {})", self.poly(a)?, self.poly(b)?),
             Atom::Max(a, b) => format!("max({}, {})", self.poly(a)?, self.poly(b)?),
-            Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) => return None,
+            Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) | Atom::Bits(..) => {
+                return None;
+            }
         })
     }
 

@@ -9,6 +9,7 @@ use super::fields::{Field, fields};
 use super::mix::{Mix, mix};
 use super::print::{Printer, Size, tidy};
 use super::statement::{Listed, Statement, Status, statements};
+use crate::ptx::flow::callee;
 use crate::ptx::read::{Event, Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
 use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
@@ -31,6 +32,8 @@ pub(in crate::ptx) struct Reading {
     pub general: bool,
     pub mix: Mix,
     pub registers: u32,
+    /// What somebody who keeps the document should know.
+    pub notes: Vec<String>,
 }
 
 /// An access in words.
@@ -119,8 +122,21 @@ impl Understood<'_, '_> {
             general: sizes.contains(&Size::Word),
             mix: mix.clone(),
             registers: self.registers,
+            notes: notes(reader),
         }
     }
+}
+
+/// What is left out, in words.
+fn notes(reader: &Reader<'_>) -> Vec<String> {
+    let calls = reader.outside.iter().map(|i| {
+        let call = &reader.function.instructions[*i];
+        let (line, name) = (call.line, callee(call).unwrap_or_default());
+        format!("line {line} calls `{name}`, which has no body in this file: what it does is left out")
+    });
+    let mut notes: Vec<String> = calls.collect();
+    notes.dedup();
+    notes
 }
 
 /// The conditions that all accesses have and that no loop has a part in.
@@ -309,10 +325,12 @@ fn lay_out(
                 // Bounds that cannot be said have only accesses in them that are not, either.
                 let Some(last) = printer.poly(&bound) else { continue };
                 let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
+                let plain = bound.number().is_some();
+                let last = if plain { last } else { format!("\"{last}\"") };
                 let at = out.len();
                 lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
                 if out.len() > at {
-                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: \"{last}\"{step}}}}}"));
+                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: {last}{step}}}}}"));
                     out.insert(at + 1, format!("{indent}  body:"));
                 }
             }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::choose::chosen;
+use super::choose::{chosen, renamed};
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
 use crate::ptx::syntax::Space;
@@ -105,6 +105,15 @@ fn translate(
                             }
                             continue;
                         }
+                        if last.number() == Some(0) {
+                            // A single iteration is no loop.
+                            let zero = Poly::default();
+                            inner.early = around.early.or(*early);
+                            let body: Vec<Event> =
+                                body.iter().map(|e| renamed(reader, e, *counter, &zero)).collect();
+                            out.extend(translate(reader, &body, &inner, listed));
+                            continue;
+                        }
                         if !sayable(reader, last) {
                             let why = reader.note(*instruction, Cause::Trips, None);
                             inner.lost = inner.lost.or(Some(why));
@@ -127,9 +136,9 @@ const CHOICES: usize = 4;
 
 /// Whether the grammar can say a formula: it has no products of coordinates, and nothing that is not known.
 fn sayable(reader: &Reader<'_>, p: &Poly) -> bool {
-    let unsaid =
-        |atom: &Atom| matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..));
-
+    let unsaid = |atom: &Atom| {
+        matches!(atom, Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) | Atom::Bits(..))
+    };
     !reader.algebra.mentions(p, &unsaid) && small(p)
 }
 
@@ -155,10 +164,13 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
                 offset = Some(bytes.clone());
             } else if status != Status::Refused {
                 status = Status::Refused;
-                why = Some(
+                let bits = reader.algebra.mentions(bytes, &|atom| matches!(atom, Atom::Bits(..)));
+                let text = if bits {
+                    "the address has the bits of two numbers in it, put together by `and` or `or`"
+                } else {
                     "the address is a product of coordinates, or needs numbers of more than 64 bits"
-                        .to_owned(),
-                );
+                };
+                why = Some(text.to_owned());
             }
         }
         Err(reason) => {

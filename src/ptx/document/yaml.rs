@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::combine::combine;
+use super::combine::{combine, grids};
 use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
@@ -70,6 +70,9 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             let _ = writeln!(out, "# {address}: {why}");
         }
     }
+    for note in &readings[0].notes {
+        let _ = writeln!(out, "# {note}");
+    }
     let name: String = frame
         .entry
         .chars()
@@ -92,7 +95,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         (false, Some(given)) => {
             Some(format!("[{}]", given.iter().map(|g| format!("\"{g}\"")).collect::<Vec<_>>().join(", ")))
         }
-        (false, None) => combine(&launches, &launches.iter().map(grid_text).collect::<Vec<_>>()),
+        (false, None) => grids(&launches),
     };
     let (registers, from) = frame.registers(readings);
     let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);

@@ -27,6 +27,16 @@ pub(in crate::ptx) enum Atom {
     Select(Cond, Poly, Poly),
     /// A product, factors in order.
     Product(Vec<AtomId>),
+    /// The bits of two numbers put together in registers of so many bits, where no sum says what that gives: the
+    /// number without a sign. Compilers test its sign, or whether it is zero.
+    Bits(Bits, Poly, Poly, u32),
+}
+
+/// How bits are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::ptx) enum Bits {
+    And,
+    Or,
 }
 
 /// Block and grid.

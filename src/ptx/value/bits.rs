@@ -1,6 +1,7 @@
 //! Operations on bits as formulas.
 
-use super::algebra::Algebra;
+use super::algebra::{Algebra, Atom, Bits};
+use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
 
 /// Widest operands of which single bits are looked at.
@@ -30,6 +31,11 @@ impl Algebra {
 
     /// `a & b`.
     pub fn bit_and(&mut self, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
+        self.common_bits(a, b, width).or_else(|| self.together(Bits::And, a, b, width))
+    }
+
+    /// The same as a sum.
+    fn common_bits(&mut self, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
         match (a.number(), b.number()) {
             (_, Some(mask)) => self.and_mask(a, mask.cast_unsigned(), width),
             (Some(mask), _) => self.and_mask(b, mask.cast_unsigned(), width),
@@ -43,8 +49,15 @@ impl Algebra {
         if self.disjoint(a, b, width) || self.disjoint(b, a, width) {
             return a.add(b);
         }
-        let both = self.bit_and(a, b, width)?;
+        let Some(both) = self.common_bits(a, b, width) else { return self.together(Bits::Or, a, b, width) };
         a.add(b)?.sub(&both)
+    }
+
+    /// Both as one thing, for tests of it. Where an array begins is no number of which a test means something.
+    fn together(&mut self, how: Bits, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
+        let array = |p: &Poly| self.mentions(p, &|atom| matches!(atom, Atom::Base(..)));
+        (width <= 64 && !array(a) && !array(b))
+            .then(|| self.make(Atom::Bits(how, a.clone(), b.clone(), width)))
     }
 
     /// `a ^ b` is `a + b` less twice what both have.
@@ -55,7 +68,7 @@ impl Algebra {
         if a.number().is_none() && b.number().is_none() && a != b {
             return self.bitwise(a, b, width, &|algebra, sum| algebra.rem(sum, 2));
         }
-        let both = self.bit_and(a, b, width)?;
+        let both = self.common_bits(a, b, width)?;
         a.add(b)?.plus(&both, -2)
     }
 
@@ -107,5 +120,98 @@ impl Algebra {
             sum = sum.plus(&one, 1 << bit)?;
         }
         Some(sum)
+    }
+}
+
+impl Algebra {
+    /// What a comparison of two numbers' bits, put together, with a number says of each of them: `(a | b) < 0` that one
+    /// of them is negative, `(a | b) < 8` without signs that both are less than 8.
+    pub(super) fn compared_together(&mut self, raw: &Raw, keep: bool) -> Option<Cond> {
+        let [(id, 1)] = raw.a.terms[..] else { return None };
+        let Atom::Bits(how, a, b, width) = self.atom(id).clone() else { return None };
+        if raw.a.constant != 0 || width != raw.width {
+            return None;
+        }
+        let whole = raw.b.number()?;
+        // Less than this number, or not.
+        let (below, limit) = match raw.rel {
+            Rel::Lt => (true, whole),
+            Rel::Le => (true, whole + 1),
+            Rel::Ge => (false, whole),
+            Rel::Gt => (false, whole + 1),
+            Rel::Eq if whole == 0 => (true, 1),
+            Rel::Ne if whole == 0 => (false, 1),
+            Rel::Eq | Rel::Ne => return None,
+        };
+        let equality = matches!(raw.rel, Rel::Eq | Rel::Ne);
+        let signed = raw.signed && !equality;
+        let power = limit > 0 && limit & (limit - 1) == 0;
+        // Of an `or` less than a power of 2, both are; of an `and` with a sign, too.
+        let both = match (how, signed) {
+            (Bits::Or, true) if limit == 0 => false,
+            (Bits::And, true) if limit == 0 => true,
+            (Bits::Or, false) if power => true,
+            _ => return None,
+        };
+        let mut each = |p: Poly| {
+            let b = Poly::constant(limit);
+            self.compare(Raw { rel: Rel::Lt, signed, width, a: p, b }, keep)
+        };
+        let (first, second) = (each(a)?, each(b)?);
+        let cond = if both { Cond::and(first, second) } else { Cond::or(first, second) };
+        Some(self.decided(if below { cond } else { cond.not() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::value::{Launch, Point};
+
+    #[test]
+    fn tests_of_signs_that_compilers_put_together() {
+        let mut algebra = Algebra::new(Launch { block: [40, 1, 1], grid: [40, 1, 1] });
+        let (t, b) = (algebra.tid(0), algebra.ctaid(0));
+        let (t, b) = (t.add_number(-20).unwrap(), b.scale(3).unwrap().add_number(-50).unwrap());
+        let (or, and) = (algebra.bit_or(&t, &b, 32).unwrap(), algebra.bit_and(&t, &b, 32).unwrap());
+        let number = Poly::constant;
+        let cases = [
+            (Rel::Lt, true, 0, [true, true]),
+            (Rel::Ge, true, 0, [true, true]),
+            (Rel::Gt, true, -1, [true, true]),
+            (Rel::Le, true, -1, [true, true]),
+            (Rel::Lt, false, 8, [true, false]),
+            (Rel::Gt, false, 15, [true, false]),
+            (Rel::Eq, true, 0, [true, false]),
+            (Rel::Ne, false, 0, [true, false]),
+            (Rel::Lt, true, 8, [false, false]),
+            (Rel::Lt, false, 7, [false, false]),
+        ];
+        for (rel, signed, limit, said) in cases {
+            for ((sum, machine), said) in [(&or, true), (&and, false)].into_iter().zip(said) {
+                let raw = Raw { rel, signed, width: 32, a: sum.clone(), b: number(limit) };
+                let cond = algebra.compared_together(&raw, true);
+                assert_eq!(cond.is_some(), said, "{rel:?} {limit} {machine}");
+                for x in 0..40 * 40 {
+                    let at = Point { tid: [x % 40, 0, 0], ctaid: [x / 40, 0, 0], counters: Vec::new() };
+                    let (t, b) = (x % 40 - 20, x / 40 * 3 - 50);
+                    let bits = i128::from(if machine { t | b } else { t & b });
+                    let value = if signed { bits } else { bits.rem_euclid(1 << 32) };
+                    let expected = match rel {
+                        Rel::Lt => value < limit,
+                        Rel::Le => value <= limit,
+                        Rel::Gt => value > limit,
+                        Rel::Ge => value >= limit,
+                        Rel::Eq => value == limit,
+                        Rel::Ne => value != limit,
+                    };
+                    assert_eq!(algebra.value(sum, &at), bits.rem_euclid(1 << 32));
+                    assert!(
+                        cond.as_ref().is_none_or(|c| algebra.holds(c, &at) == expected),
+                        "{rel:?} {t} {b}"
+                    );
+                }
+            }
+        }
     }
 }

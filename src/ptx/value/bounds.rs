@@ -44,6 +44,7 @@ impl Algebra {
                 (a.0.max(b.0), a.1.max(b.1))
             }
             Atom::Select(_, a, b) => union(self.interval(a), self.interval(b)),
+            Atom::Bits(.., width) => (0, (1 << width) - 1),
             Atom::Product(factors) => factors.iter().fold((1, 1), |r, f| product(r, self.range(*f))),
         }
     }

@@ -11,7 +11,14 @@ impl Algebra {
             return Some(p.clone());
         }
         let (p, n) = self.flattened(p.clone(), n)?;
-        let (whole, rest) = if n < (1 << 16) { parted(&p, n) } else { parted_together(&p, n) };
+        // Only what may be a division by multiplication is taken as a product with a large number.
+        if n >= (1 << 16) && n & (n - 1) == 0 {
+            let (whole, rest) = parted_together(&p, n);
+            if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
+                return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
+            }
+        }
+        let (whole, rest) = parted(&p, n);
         // What is left may lie between two multiples of the divisor everywhere.
         let (low, high) = self.interval(&rest);
         if low.div_euclid(n) == high.div_euclid(n) {
@@ -26,10 +33,7 @@ impl Algebra {
                 }
             }
         }
-        let quotient = match self.magic(&rest, n) {
-            Some((dividend, divisor, lost)) => self.div(&dividend, divisor)?.add_number(-lost)?,
-            None => self.quotient(&rest, n),
-        };
+        let quotient = self.quotient(&rest, n);
         whole.add(&quotient)
     }
 
@@ -68,9 +72,6 @@ impl Algebra {
     /// Compilers divide by multiplying: `(m*q) / 2^s` is `q / d` where `m` is 2^s/d rounded up and q is small enough.
     /// The answer is q, d, and how much too large q/d is.
     fn magic(&mut self, p: &Poly, n: i128) -> Option<(Poly, i128, i128)> {
-        if n < (1 << 16) || n & (n - 1) != 0 {
-            return None;
-        }
         let common = p.content();
         for shift in 0..16 {
             let multiplier = common >> shift;

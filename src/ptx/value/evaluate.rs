@@ -1,6 +1,6 @@
 //! Values of formulas for one thread.
 
-use super::algebra::{Algebra, Atom};
+use super::algebra::{Algebra, Atom, Bits};
 use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
 
@@ -31,6 +31,10 @@ impl Algebra {
             Atom::Min(a, b) => self.value(a, at).min(self.value(b, at)),
             Atom::Max(a, b) => self.value(a, at).max(self.value(b, at)),
             Atom::Select(c, a, b) => self.value(if self.holds(c, at) { a } else { b }, at),
+            Atom::Bits(how, a, b, width) => {
+                let (a, b) = (self.value(a, at), self.value(b, at));
+                (if *how == Bits::And { a & b } else { a | b }).rem_euclid(1 << width)
+            }
             Atom::Product(all) => {
                 all.iter().fold(1_i128, |p, f| p.wrapping_mul(self.value_of(self.atom(*f), at)))
             }

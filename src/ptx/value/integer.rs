@@ -1,6 +1,6 @@
 //! Which number the bits of a register are.
 
-use super::algebra::Algebra;
+use super::algebra::{Algebra, Atom};
 use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
 
@@ -32,6 +32,9 @@ impl Algebra {
 
     /// A comparison of registers as a condition on numbers. What may wrap stays as it is if `keep` says so.
     pub fn compare(&mut self, raw: Raw, keep: bool) -> Option<Cond> {
+        if let Some(cond) = self.compared_together(&raw, keep) {
+            return Some(cond);
+        }
         let Raw { rel, signed, width, a, b } = &raw;
         if matches!(rel, Rel::Eq | Rel::Ne) {
             let difference = a.sub(b)?;
@@ -84,8 +87,60 @@ impl Algebra {
         Some(if inside { cond } else { cond.not() })
     }
 
+    /// A condition on a quotient as one on what is divided, which is simpler: `p / n >= m` is `p >= n*m`, and a quotient
+    /// that is one of two numbers is not the other.
+    fn undivided(&self, cond: &Cond) -> Option<Cond> {
+        let (Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p)) = cond else { return None };
+        let [(id, times)] = p.terms[..] else { return None };
+        let Atom::Div(q, n) = self.atom(id) else { return None };
+        let least = |m: i128| Some(Cond::Ge(q.add_number(-n.checked_mul(m)?)?));
+        if let Cond::Ge(_) = cond {
+            // A quotient of at least m, or at most.
+            return if times > 0 {
+                least(-p.constant.div_euclid(times))
+            } else {
+                Some(least(p.constant.div_euclid(-times) + 1)?.not())
+            };
+        }
+        let (low, high) = self.interval(q);
+        let (low, high) = (low.div_euclid(*n), high.div_euclid(*n));
+        if p.constant % times != 0 {
+            return None;
+        }
+        let other = match -p.constant / times {
+            m if m == low => least(m + 1)?,
+            m if m == high => least(m)?.not(),
+            _ => return None,
+        };
+        Some(if let Cond::Ne(_) = cond { other } else { other.not() })
+    }
+
+    /// A condition on a minimum or maximum as one on what it is of: on both, or on one where the other cannot decide.
+    fn unchosen(&mut self, cond: &Cond) -> Option<Cond> {
+        let Cond::Ge(p) = cond else { return None };
+        let (id, times, least, a, b) = p.terms.iter().find_map(|(id, times)| match self.atom(*id) {
+            Atom::Min(a, b) => Some((*id, *times, true, a.clone(), b.clone())),
+            Atom::Max(a, b) => Some((*id, *times, false, a.clone(), b.clone())),
+            _ => None,
+        })?;
+        let rest = p.plus(&Poly::atom(id), -times)?;
+        let (a, b) = (Cond::Ge(rest.plus(&a, times)?), Cond::Ge(rest.plus(&b, times)?));
+        let (a, b) = (self.decided(a), self.decided(b));
+        if least == (times > 0) {
+            return Some(Cond::and(a, b));
+        }
+        let known = |cond: &Cond| matches!(cond, Cond::True | Cond::False);
+        (known(&a) || known(&b)).then(|| Cond::or(a, b))
+    }
+
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
+        if let Some(simpler) = self.undivided(&cond) {
+            return self.decided(simpler);
+        }
+        if let Some(simpler) = self.unchosen(&cond) {
+            return simpler;
+        }
         let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));
         match &cond {
             Cond::Ge(p) => {

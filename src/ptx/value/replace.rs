@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::algebra::{Algebra, Atom};
+use super::algebra::{Algebra, Atom, Bits};
 use super::cond::{Cond, Raw};
 use super::poly::{AtomId, Poly};
 
@@ -46,6 +46,14 @@ impl Algebra {
                     product = self.multiply(&product, &factor)?;
                 }
                 product
+            }
+            Atom::Bits(Bits::And, a, b, width) => {
+                let (a, b) = (self.replace(&a, with)?, self.replace(&b, with)?);
+                self.bit_and(&a, &b, width)?
+            }
+            Atom::Bits(Bits::Or, a, b, width) => {
+                let (a, b) = (self.replace(&a, with)?, self.replace(&b, with)?);
+                self.bit_or(&a, &b, width)?
             }
             _ => Poly::atom(id),
         };
@@ -92,7 +100,9 @@ impl Algebra {
         test(atom)
             || match atom {
                 Atom::Div(p, _) => self.mentions(p, test),
-                Atom::Min(a, b) | Atom::Max(a, b) => self.mentions(a, test) || self.mentions(b, test),
+                Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
+                    self.mentions(a, test) || self.mentions(b, test)
+                }
                 Atom::Select(c, a, b) => {
                     self.mentions(a, test) || self.mentions(b, test) || self.cond_mentions(c, test)
                 }
