@@ -11,7 +11,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use wavecast::{device, kernel};
+use wavecast::ask::KernelSource;
+use wavecast::device;
 
 /// A fenced block of a page.
 struct Block {
@@ -109,9 +110,11 @@ fn documents_of_the_pages_load() {
     for page in pages() {
         for block in blocks(&page) {
             if is_document(&block, "wavecast:") {
-                let loaded = kernel::load(&block.place, &block.text, &Default::default());
+                // Code is named as seen from the folder that commands run in.
+                let source = KernelSource::new(block.place.as_str(), block.text.as_str());
+                let loaded = source.beside(&root().join("page")).read();
                 let loaded = loaded.unwrap_or_else(|fault| panic!("{fault}"));
-                let wrong = loaded.kernels.iter().flat_map(wavecast::Kernel::warnings).find(|w| {
+                let wrong = loaded.kernels().iter().flat_map(wavecast::Kernel::warnings).find(|w| {
                     // Short examples may leave out what has a default, but do nothing that looks wrong.
                     !["registers-assumed", "launch-assumed", "flops-missing"].contains(&w.code)
                 });

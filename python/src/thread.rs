@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use wavecast::kernel::{Options, load};
+use wavecast::ask::KernelSource;
+use wavecast::kernel::Options;
 use wavecast::launch::{Candidate, Launch, Program, visit_thread};
+use wavecast::space::Block;
 
 /// Kind, field and element offset from the field's base, without the field's own offset.
 pub type Touched = (&'static str, String, i64);
@@ -21,7 +23,9 @@ pub fn touched(
     thread: [i64; 3],
 ) -> Result<Vec<Touched>, String> {
     let options = Options { set, ..Options::default() };
-    let loaded = load("kernel", text, &options).map_err(|fault| fault.to_string())?;
+    let blocks = vec![Block::new(block).map_err(|e| e.to_string())?];
+    let source = KernelSource { options, blocks, ..KernelSource::new("kernel", text) };
+    let loaded = source.read().map_err(|fault| fault.to_string())?.into_loaded();
     let [kernel] = loaded.kernels.as_slice() else {
         return Err(format!("one kernel expected, found {}", loaded.kernels.len()));
     };

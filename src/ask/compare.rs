@@ -8,6 +8,7 @@ use crate::launch::Shapes;
 use crate::measure::{CompareOptions, compare};
 use crate::report::ErrorDocument;
 use crate::report::trace::{ComparisonDocument, comparison_document};
+use crate::space::Block;
 
 /// How far is the model from a simulation?
 #[derive(Debug, Clone, Default)]
@@ -21,7 +22,13 @@ pub struct Compare {
 impl Question for Compare {
     type Answer = ComparisonDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.shapes.blocks.clone()
+    }
+
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, _: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels
+            .covering(|kernel| few(&self.shapes, kernel).iter().map(|c| c.candidate.block()).collect())?;
         let mut replies = Vec::new();
         for kernel in kernels.kernels() {
             let estimator = on.estimator(kernel);

@@ -8,6 +8,7 @@ use crate::kernel::Kernel;
 use crate::launch::candidates;
 use crate::predict::{Choice, explain};
 use crate::report::{ExplanationDocument, explanation_document};
+use crate::space::Block;
 
 /// Why is one launch of each kernel as fast as it is, and what would help?
 #[derive(Debug, Clone, Default)]
@@ -21,14 +22,23 @@ pub struct Explain {
 impl Question for Explain {
     type Answer = ExplanationDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.launch.block.into_iter().collect()
+    }
+
     /// All variants are compared, whichever is explained.
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;
         let mut wanted = kernels.all.positions(&kernels.source.variants)?.into_iter().peekable();
         let (mut replies, mut before) = (Vec::new(), 0);
         for of_document in kernels.all.kernels.chunk_by(|a, b| a.document == b.document) {
             let after = before + of_document.len();
             while let Some(position) = wanted.next_if(|&p| p < after) {
-                replies.push(self.one(of_document, position - before, kernels, on, pieces));
+                let kernel = &of_document[position - before];
+                // Code that was read for each block apart has one kernel that says something of this one.
+                if self.launch.meant(of_document).any(|k| std::ptr::eq(k, kernel)) {
+                    replies.push(self.one(of_document, position - before, kernels, on, pieces));
+                }
             }
             before = after;
         }

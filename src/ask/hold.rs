@@ -48,7 +48,8 @@ pub fn hold(
 /// Threads at random, of a few blocks, the first and the last among them.
 fn chosen(block: [i64; 3], grid: [i64; 3], threads: usize) -> Vec<(BlockIndex, Thread)> {
     let mut random = Random::new(17);
-    let mut place = |size: [i64; 3]| size.map(|n| i64::try_from(random.next() >> 1).unwrap_or(0) % n);
+    // Without its sign a number of 64 bits is a place.
+    let mut place = |size: [i64; 3]| size.map(|n| (random.next() >> 1).cast_signed() % n);
     let mut blocks = vec![[0; 3], grid.map(|n| n - 1)];
     blocks.extend((0..6).map(|_| place(grid)));
     let mut all = BTreeSet::new();

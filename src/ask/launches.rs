@@ -18,13 +18,21 @@ impl OneLaunch {
     pub fn chosen(self, kernel: &Kernel) -> Chosen {
         Chosen::new(kernel, self.block, self.fold)
     }
+
+    /// The kernels that say something of it: of code that was read for each block apart the one that was read for this.
+    pub(super) fn meant(self, kernels: &[Kernel]) -> impl Iterator<Item = &Kernel> {
+        let says = move |kernel: &Kernel| self.block.is_none_or(|block| kernel.covers(block));
+        let known = kernels.iter().any(says);
+        kernels.iter().filter(move |kernel| !known || says(kernel))
+    }
 }
 
 /// The blocks and folds that were given: for each fold all blocks. A block alone has the fold that `predict` takes,
 /// and without any block the first launch of the document is meant.
 pub(super) fn few(shapes: &Shapes, kernel: &Kernel) -> Vec<Chosen> {
     let has_blocks = !shapes.blocks.is_empty() || !shapes.threads.is_empty();
-    let blocks = if has_blocks { shapes.blocks(kernel).into_iter().map(Some).collect() } else { vec![None] };
+    let blocks =
+        if has_blocks { shapes.read_blocks(kernel).into_iter().map(Some).collect() } else { vec![None] };
     let folds =
         if shapes.folds.is_empty() { vec![None] } else { shapes.folds.iter().copied().map(Some).collect() };
     let of = |&fold: &Option<Fold>| blocks.iter().map(move |&block| Chosen::new(kernel, block, fold));

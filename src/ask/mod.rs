@@ -15,6 +15,7 @@
 
 mod asker;
 mod check;
+mod code;
 #[cfg(feature = "fit")]
 mod compare;
 mod entry;
@@ -39,7 +40,7 @@ pub use asker::Asker;
 pub use check::Inspect;
 #[cfg(feature = "fit")]
 pub use compare::Compare;
-pub use entry::EntrySource;
+pub use entry::{EntryGrid, EntrySource};
 #[cfg(feature = "explain")]
 pub use explain::Explain;
 pub use hold::hold;
@@ -54,7 +55,7 @@ pub use serve::{
     AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,
     RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts, WholeNumbers, schema, serve,
 };
-pub use source::{DeviceSource, KernelSource, KernelsRead};
+pub use source::{DeviceSource, KernelSource, KernelsRead, PtxSource};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;
 pub use tie::Tie;

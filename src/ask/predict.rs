@@ -5,6 +5,7 @@ use super::predictor::Predictor;
 use super::question::{Pieces, Question, Replies, Reply};
 use super::source::KernelsRead;
 use crate::report::{PredictionDocument, prediction_document};
+use crate::space::Block;
 
 /// What does one launch of each kernel do?
 #[derive(Debug, Clone, Default)]
@@ -16,7 +17,12 @@ pub struct Predict {
 impl Question for Predict {
     type Answer = PredictionDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.launch.block.into_iter().collect()
+    }
+
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, _: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;
         let one = |kernel| {
             let estimator = on.estimator(kernel);
             let chosen = self.launch.chosen(kernel);
@@ -28,6 +34,6 @@ impl Question for Predict {
                 Err(why) => Reply::no_prediction(kernel, chosen.candidate, &why),
             }
         };
-        Ok(kernels.kernels().iter().map(one).collect())
+        Ok(self.launch.meant(kernels.kernels()).map(one).collect())
     }
 }

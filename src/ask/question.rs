@@ -10,12 +10,18 @@ use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::predict::Unpredicted;
 use crate::report::{Answer, ErrorDocument};
+use crate::space::Block;
 use crate::text::Fault;
 
 /// A question about the launches of kernels.
 pub trait Question {
     /// What it is answered with.
     type Answer: Answer;
+
+    /// Blocks that it names: compiled code is read for them where its document names none.
+    fn blocks(&self) -> Vec<Block> {
+        Vec::new()
+    }
 
     /// The answers about the kernels that are meant, one after the other. `pieces` tells others how far it is.
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer>;

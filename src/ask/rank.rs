@@ -8,6 +8,7 @@ use super::tie::Tie;
 use crate::launch::Shapes;
 use crate::predict::{Choice, rank};
 use crate::report::{RankingDocument, ranking_document};
+use crate::space::Block;
 
 /// Which launches of a kernel are fast? The variants of a document compete.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +24,12 @@ pub struct Rank {
 impl Question for Rank {
     type Answer = RankingDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.shapes.blocks.clone()
+    }
+
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        let kernels = &*kernels.covering(|kernel| self.shapes.blocks(kernel))?;
         let mut replies = Vec::new();
         for of_document in kernels.documents() {
             let mut choices = Vec::new();

@@ -1,10 +1,17 @@
 //! Where kernels and devices come from.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::asker::fault;
+use super::code::CodeReader;
 use crate::device::{self, Device, RunClock};
-use crate::kernel::{Kernel, Loaded, Options, load};
+use crate::kernel::{Kernel, Loaded, Options, load_read, load_with};
+use crate::ptx::{Compiled, Given};
+use crate::space::Block;
 use crate::text::{Fault, Sources};
 
 /// A text of kernels, how it is read, and which of them are meant.
@@ -12,24 +19,69 @@ use crate::text::{Fault, Sources};
 pub struct KernelSource {
     /// What messages call it.
     pub name: Arc<str>,
-    /// YAML or JSON.
+    /// YAML or JSON; or PTX.
     pub text: Arc<str>,
     /// How it is read.
     pub options: Options,
     /// The variants that are meant; all of them if none is named.
     pub variants: Vec<String>,
+    /// The folder in which the paths of its code start; without one it may name no files.
+    pub folder: Option<PathBuf>,
+    /// Blocks that compiled code is read for, instead of those of the document.
+    pub blocks: Vec<Block>,
+    /// Of a text of PTX: what is said of it.
+    pub ptx: Option<PtxSource>,
+}
+
+/// What is said of a kernel that is given as PTX.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PtxSource {
+    /// The entry; not needed where there is only one.
+    pub entry: Option<String>,
+    /// Its arguments, the grid, and more.
+    pub given: Given,
 }
 
 impl KernelSource {
     /// All kernels of a text.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         let (name, text) = (name.into(), text.into());
-        Self { name, text, options: Options::default(), variants: Vec::new() }
+        let (options, variants) = (Options::default(), Vec::new());
+        Self { name, text, options, variants, folder: None, blocks: Vec::new(), ptx: None }
+    }
+
+    /// A kernel in PTX.
+    pub fn of_ptx(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, ptx: PtxSource) -> Self {
+        Self { ptx: Some(ptx), ..Self::new(name, text) }
+    }
+
+    /// The same text as the file of this path: its code may name files, which are seen from there.
+    #[must_use]
+    pub fn beside(self, path: &Path) -> Self {
+        Self { folder: path.parent().map(Path::to_owned), ..self }
     }
 
     /// All its kernels, whatever variants are meant.
     pub(super) fn load(&self) -> Result<Loaded, Fault> {
-        load(&self.name, &self.text, &self.options)
+        let Some(ptx) = &self.ptx else {
+            let reader = CodeReader {
+                folder: self.folder.as_ref(),
+                most: self.options.limits.document_bytes,
+                blocks: &self.blocks,
+                parsed: RefCell::default(),
+            };
+            return load_with(&self.name, &self.text, &self.options, &reader);
+        };
+        let mut given = ptx.given.clone();
+        if !self.blocks.is_empty() {
+            given.blocks = self.blocks.iter().map(|b| (*b).into()).collect();
+        }
+        let mut sources = Sources::new();
+        let compiled = Compiled::parsed(&self.name, &self.text, &mut sources).map_err(|wrong| vec![wrong]);
+        match compiled.and_then(|compiled| compiled.lower(ptx.entry.as_deref(), &given, &mut sources)) {
+            Ok(read) => load_read(read, sources, &self.options),
+            Err(wrong) => Err(Fault::new(wrong, Arc::new(sources))),
+        }
     }
 
     /// Its kernels.
@@ -56,6 +108,27 @@ impl KernelsRead {
             variants => Arc::new(Loaded::clone(&all).only(variants)?),
         };
         Ok(Self { source, all, meant })
+    }
+
+    /// The same kernels; those with code read for the blocks that are asked for, too, where it was read for others only.
+    pub(super) fn covering(&self, asked: impl Fn(&Kernel) -> Vec<Block>) -> Result<Cow<'_, Self>, Fault> {
+        let mut blocks = Vec::new();
+        let mut missing = false;
+        for kernel in &self.meant.kernels {
+            let Some(code) = &kernel.code else { continue };
+            let own = asked(kernel);
+            let known =
+                |b: &Block| self.meant.kernels.iter().any(|k| k.document == kernel.document && k.covers(*b));
+            missing |= !own.iter().all(known);
+            blocks.extend(own.into_iter().chain(code.blocks.iter().copied()));
+        }
+        if !missing {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut seen = HashSet::new();
+        blocks.retain(|b| seen.insert(*b));
+        let source = KernelSource { blocks, ..self.source.clone() };
+        source.read().map(Cow::Owned)
     }
 
     /// The kernels that are meant.

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use super::launches::few;
 use super::predictor::Predictor;
 use super::question::{Pieces, Question, Replies, Reply};
-use super::source::KernelsRead;
+use super::source::{KernelSource, KernelsRead};
 use crate::device::Device;
-use crate::kernel::{Kernel, Options, load};
+use crate::kernel::{Kernel, Options};
 use crate::launch::{Candidate, Shapes};
 use crate::predict::Estimator;
 use crate::report::{SweepDocument, sweep_document, sweep_point};
-use crate::sweep::{SweepPlan, Varied, Vary, VaryKind, parse, run};
+use crate::space::Block;
+use crate::sweep::{SweepPlan, Varied, Vary, VaryKind, VaryValue, parse, run};
 use crate::text::Fault;
 
 /// How do predictions change with something that varies?
@@ -28,6 +29,10 @@ pub struct Sweep {
 impl Question for Sweep {
     type Answer = SweepDocument;
 
+    fn blocks(&self) -> Vec<Block> {
+        self.shapes.blocks.clone()
+    }
+
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
         let params: BTreeSet<&String> =
             kernels.kernels().iter().flat_map(|k| k.params.iter().map(|p| &p.0)).collect();
@@ -35,11 +40,13 @@ impl Question for Sweep {
         let keys: Vec<String> = on.device.numbers().into_iter().map(|n| n.path).collect();
         let option = on.asker.option("vary");
         let mut replies = Vec::new();
-        for of_document in kernels.documents() {
+        for (number, of_document) in kernels.documents().enumerate() {
             let lines = |k: &Kernel| self.launches(k).len();
             let lines = if self.best { 1 } else { of_document.iter().map(lines).sum() };
             let vary = parse(&self.vary, &option, &params, &keys, lines)?;
             self.refuse_conflicts(&vary, kernels, on)?;
+            let kernels = &*kernels.covering(|kernel| self.blocks(kernel, &vary))?;
+            let Some(of_document) = kernels.documents().nth(number) else { continue };
             let subject = Subject { sweep: self, kernels, of_document, predictor: on };
             let plan = SweepPlan { subject: &subject, kernels: of_document, best: self.best, vary: &vary };
             pieces.begin(plan.points());
@@ -60,6 +67,24 @@ impl Sweep {
             return self.shapes.candidates(kernel);
         }
         few(&self.shapes, kernel).into_iter().map(|chosen| chosen.candidate).collect()
+    }
+
+    /// The blocks of all points.
+    fn blocks(&self, kernel: &Kernel, vary: &[Vary]) -> Vec<Block> {
+        let mut blocks: Vec<Block> = self.launches(kernel).iter().map(Candidate::block).collect();
+        for Vary { kind, values, .. } in vary {
+            let with = |block: &Block, value: &VaryValue| match (*kind, value) {
+                (VaryKind::Block, VaryValue::Block(given)) => *given,
+                (VaryKind::BlockExtent(axis), VaryValue::Integer(n)) => {
+                    block.with(axis, *n).unwrap_or(*block)
+                }
+                _ => *block,
+            };
+            if matches!(kind, VaryKind::Block | VaryKind::BlockExtent(_)) {
+                blocks = blocks.iter().flat_map(|b| values.iter().map(move |v| with(b, v))).collect();
+            }
+        }
+        blocks
     }
 
     /// Refuses what is given twice.
@@ -122,7 +147,7 @@ impl Varied for Subject<'_> {
         let set = [source.options.set.clone(), set].concat();
         let options = Options { set, limits: source.options.limits };
         let document = self.of_document[0].document;
-        let loaded = load(&source.name, &source.text, &options)?;
+        let loaded = KernelSource { options, ..source.clone() }.load()?;
         // Only some of the variants may have been asked for.
         let meant = |k: &Kernel| self.of_document.iter().any(|of| of.variant == k.variant);
         Ok(loaded.kernels.into_iter().filter(|k| k.document == document && meant(k)).collect())

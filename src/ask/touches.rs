@@ -35,9 +35,10 @@ pub struct Touches {
 impl Touches {
     /// The accesses of each thread, one thread after the other.
     pub fn answer(&self, kernels: &KernelsRead) -> Result<Vec<TouchLine>, Fault> {
-        let [kernel] = kernels.kernels() else {
-            let message =
-                format!("there are {} kernels; lines do not say of which they are", kernels.kernels().len());
+        let kernels = &*kernels.covering(|kernel| vec![self.launch.chosen(kernel).candidate.block()])?;
+        let meant: Vec<&Kernel> = self.launch.meant(kernels.kernels()).collect();
+        let [kernel] = meant.as_slice() else {
+            let message = format!("there are {} kernels; lines do not say of which they are", meant.len());
             return Err(fault("usage", message, Some("choose one, with --variant if they are variants")));
         };
         let chosen = self.launch.chosen(kernel);
@@ -62,9 +63,11 @@ impl Touches {
         let block: [i64; 3] = machine.block().into();
         let mut lines = Vec::new();
         for spot in &self.at {
-            inside(spot, block, source.grid.into())?;
+            inside(spot, block, machine.grid().into())?;
             let [x, y, z]: [i64; 3] = spot.thread.into();
-            let number = u32::try_from(x + block[0] * (y + block[1] * z)).unwrap_or(u32::MAX);
+            let number = u32::try_from(x + block[0] * (y + block[1] * z)).map_err(|_| {
+                fault("not-run", format!("{entry}: threads of {block:?} cannot be numbered"), None)
+            })?;
             let accesses = accesses(&machine, spot.block, number);
             let accesses = accesses.map_err(|e| fault("not-run", format!("{entry}: {e}"), None))?;
             lines.extend(accesses.iter().map(|access| line_of_entry(&machine, &entry, spot, access)));

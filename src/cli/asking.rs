@@ -92,7 +92,7 @@ impl<'a> Asking<'a> {
         mut prepare: impl FnMut(&mut KernelsRead) -> Result<(), Failure>,
     ) -> Result<Vec<Reply<Q::Answer>>, Failure> {
         let target = self.predictor.device().target.as_deref();
-        let replies = self.kernels.each(target, |mut kernels| {
+        let replies = self.kernels.each(target, &question.blocks(), |mut kernels| {
             prepare(&mut kernels)?;
             let done = Pieces::default();
             let progress = Progress::start(&done.done, &done.all, self.model.quiet).counting(pieces);

@@ -8,10 +8,10 @@ use clap::Args;
 use super::failure::Failure;
 use super::files;
 use super::input::read_text;
-use crate::ask::EntrySource;
+use crate::ask::{EntryGrid, EntrySource, KernelSource};
 use crate::kernel::Limits;
 use crate::ptx::run::npy;
-use crate::space::{Block, Grid};
+use crate::space::Block;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct EntryArguments {
@@ -22,38 +22,46 @@ pub(super) struct EntryArguments {
     /// parameters of 8 bytes that are not named are pointers to fields of their own names (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub arg: Vec<String>,
-    /// For PTX: blocks of the grid
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_grid)]
-    pub grid: Option<Grid>,
+    /// For PTX: blocks of the grid, as in '64,8' or 'ceil(arg0 / blockDim.x)'; by default what follows from the kernel's
+    /// bounds
+    #[arg(long, value_name = "EXPR")]
+    pub grid: Option<String>,
     /// For PTX: bytes of dynamic shared memory
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    pub shared: u64,
+    #[arg(long, value_name = "BYTES")]
+    pub shared: Option<u64>,
     /// For PTX: what a field holds, as numpy.save wrote it (repeatable)
     #[arg(long, value_name = "FIELD=FILE.npy")]
     pub data: Vec<String>,
-}
-
-fn parse_grid(text: &str) -> Result<Grid, String> {
-    let wrong = || "at most three numbers from 1 on, as in 64,8".to_owned();
-    let mut extents = [1; 3];
-    let parts: Vec<&str> = text.split(',').collect();
-    if parts.len() > 3 {
-        return Err(wrong());
-    }
-    for (extent, part) in extents.iter_mut().zip(parts) {
-        *extent = part.trim().parse().ok().filter(|&n: &i64| n <= i64::from(u32::MAX)).ok_or_else(wrong)?;
-    }
-    Grid::new(extents).map_err(|_| wrong())
 }
 
 impl EntryArguments {
     /// The entry of a file of PTX.
     pub(super) fn source(&self, path: &str, block: Option<Block>) -> Result<EntrySource, Failure> {
         let (name, text) = read_text(path, Limits::default(), false)?;
-        let Some(grid) = self.grid else {
-            let message = "nothing says how many blocks of the kernel there are".to_owned();
-            return Err(Failure::message("usage", message, Some("give --grid X,Y,Z")));
-        };
+        self.with(EntrySource {
+            name: Arc::from(name),
+            text: Arc::from(text),
+            entry: None,
+            arguments: Vec::new(),
+            data: Vec::new(),
+            block,
+            grid: EntryGrid::Follows,
+            sizes: Vec::new(),
+            shared: 0,
+        })
+    }
+
+    /// The code of a document, if it has some.
+    pub(super) fn of_document(
+        &self,
+        source: &KernelSource,
+        block: Option<Block>,
+    ) -> Result<Option<EntrySource>, Failure> {
+        EntrySource::of_document(source, block)?.map(|source| self.with(source)).transpose()
+    }
+
+    /// The same with what the arguments say.
+    fn with(&self, source: EntrySource) -> Result<EntrySource, Failure> {
         let mut data = Vec::new();
         for given in &self.data {
             let Some((field, file)) = given.split_once('=') else {
@@ -65,14 +73,12 @@ impl EntryArguments {
             data.push((field.to_owned(), array.data));
         }
         Ok(EntrySource {
-            name: Arc::from(name),
-            text: Arc::from(text),
-            entry: self.entry.clone(),
-            arguments: self.arg.clone(),
+            entry: self.entry.clone().or(source.entry),
+            arguments: [source.arguments, self.arg.clone()].concat(),
             data,
-            block,
-            grid,
-            shared: self.shared,
+            grid: self.grid.clone().map_or(source.grid, EntryGrid::Said),
+            shared: self.shared.unwrap_or(source.shared),
+            ..source
         })
     }
 }

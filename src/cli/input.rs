@@ -8,7 +8,8 @@ use clap::Args;
 use super::assembler::{Assembler, target};
 use super::failure::Failure;
 use super::files;
-use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, limits};
+use super::foreign::{machine_code, refuse_source};
+use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, PtxSource, limits};
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
@@ -35,12 +36,18 @@ impl KernelArguments {
         Ok(Options { set: self.set.clone(), limits: limits(&self.limit, Asker::CommandLine)? })
     }
 
-    /// The kernels of a file, or of standard input for `-`.
-    pub(super) fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+    /// The text of a file, or of standard input for `-`, and how it is read.
+    pub(super) fn source(&self, path: &str) -> Result<KernelSource, Failure> {
         let options = self.options()?;
         let (name, text) = read_text(path, options.limits, false)?;
         let variants = self.variant.clone();
-        Ok(KernelSource { options, variants, ..KernelSource::new(name, text) }.read()?)
+        let source = KernelSource { options, variants, ..KernelSource::new(name, text) };
+        Ok(source.beside(Path::new(path)))
+    }
+
+    /// The kernels of a file, or of standard input for `-`.
+    pub(super) fn read(&self, path: &str) -> Result<KernelsRead, Failure> {
+        Ok(self.source(path)?.read()?)
     }
 
     /// Those of the variants that were named.
@@ -139,7 +146,7 @@ impl ReadingArguments {
     /// failure only where it was asked for by name.
     pub(super) fn assembled(
         &self,
-        compiled: &Compiled,
+        name: &str,
         text: &str,
         device: Option<&str>,
     ) -> Result<Option<Assembled>, Failure> {
@@ -154,6 +161,7 @@ impl ReadingArguments {
         let Some(assembler) = Assembler::find() else {
             return if demanded { Err(wrong("no ptxas is found".to_owned())) } else { Ok(None) };
         };
+        let compiled = Compiled::new(name, text)?;
         // A text without a target, or with several entries of which none was named, is refused when it is read.
         let (Ok(entry), Some(own)) = (compiled.entry(self.entry.as_deref()), compiled.module.target.first())
         else {
@@ -170,67 +178,40 @@ impl ReadingArguments {
     }
 }
 
-/// The kernel document of a kernel in PTX.
-fn document_of_ptx(
-    path: &str,
-    ptx: &PtxArguments,
-    limits: Limits,
-    device: Option<&str>,
-) -> Result<String, Failure> {
-    let (name, text) = read_text(path, limits, false)?;
-    let compiled = Compiled::new(&name, &text)?;
-    let entry = ptx.given.entry.as_deref();
-    let assembled = ptx.given.assembled(&compiled, &text, device)?;
-    let read = compiled.read(entry, &Given { assembled, ..ptx.given.given(&ptx.read_block) })?;
-    for access in read.accesses.iter().filter(|a| a.status == "data").take(5) {
-        let why = access.why.as_deref().unwrap_or("data decide whether it is done");
-        super::progress::say(&format!("warning: {path}:{}: {why}", access.line));
-    }
-    read.document.clone().ok_or_else(|| {
-        let refused = read.accesses.iter().filter(|a| a.status == "refused");
-        let lines = refused.take(10).map(|a| format!("line {}: {}", a.line, a.why.as_deref().unwrap_or("?")));
-        let message =
-            format!("not all accesses of {path} could be read: {}", lines.collect::<Vec<_>>().join("; "));
-        Failure::message(
-            "not-read",
-            message,
-            Some("`wavecast read` lists them all; docs/ptx.md says what helps"),
-        )
-    })
-}
-
-/// Source texts are no documents: how they become some.
-fn refuse_source(path: &str) -> Result<(), Failure> {
-    let Some(ending) = Path::new(path).extension().and_then(|e| e.to_str()) else { return Ok(()) };
-    if !["cu", "cuh", "cl", "hip"].contains(&ending) {
-        return Ok(());
-    }
-    let message = format!("{path} is source text; compiled kernels (PTX) and kernel documents are read");
-    let help = "compile it with `nvcc -ptx -arch=sm_80 FILE.cu`, or without CUDA with NVRTC from PyPI (docs/ptx.md), and give the .ptx";
-    Err(Failure::message("source-text", message, Some(help)))
-}
-
 impl KernelFiles {
-    fn read(&self, path: &str, device: Option<&str>) -> Result<KernelsRead, Failure> {
-        refuse_source(path)?;
-        if !is_ptx(path) {
-            return self.reading.read(path);
+    /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
+    fn read(&self, path: &str, device: Option<&str>, asked: &[Block]) -> Result<KernelsRead, Failure> {
+        let blocks = self.ptx.read_block.clone();
+        let source = if is_ptx(path) {
+            let options = self.reading.options()?;
+            let (name, text) = read_text(path, options.limits, false)?;
+            let assembled = self.ptx.given.assembled(&name, &text, device)?;
+            let given = Given { assembled, ..self.ptx.given.given(&[]) };
+            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given };
+            let variants = self.reading.variant.clone();
+            KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
+        } else {
+            KernelSource { blocks, ..self.reading.source(path)? }
+        };
+        match source.clone().read() {
+            Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
+                Ok(KernelSource { blocks: asked.to_vec(), ..source }.read()?)
+            }
+            read => Ok(read?),
         }
-        let options = self.reading.options()?;
-        let text = document_of_ptx(path, &self.ptx, options.limits, device)?;
-        let variants = self.reading.variant.clone();
-        Ok(KernelSource { options, variants, ..KernelSource::new(path, text) }.read()?)
     }
-    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `device` is
-    /// what compilers call the device that is asked about.
+
+    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `device` is what
+    /// compilers call the device that is asked about.
     pub(super) fn each<T>(
         &self,
         device: Option<&str>,
+        asked: &[Block],
         mut answer: impl FnMut(KernelsRead) -> Result<Vec<T>, Failure>,
     ) -> Result<Vec<T>, Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for path in &self.kernels {
-            match self.read(path, device).and_then(&mut answer) {
+            match self.read(path, device, asked).and_then(&mut answer) {
                 Ok(found) => answers.extend(found),
                 Err(failure) => faults.extend(failure.into_faults()),
             }
@@ -245,17 +226,22 @@ pub(super) fn read_text(path: &str, limits: Limits, json: bool) -> Result<(Strin
         let input = files::stdin();
         ("<stdin>", input.and_then(|i| read_limited(i, Path::new("standard input"), limits)))
     } else {
-        (path, files::open(Path::new(path)).and_then(|f| read_limited(f, Path::new(path), limits)))
+        let opened = refuse_source(path).and_then(|()| files::open(Path::new(path)));
+        (path, opened.and_then(|f| read_limited(f, Path::new(path), limits)))
     };
     Ok((name.to_owned(), text.map_err(|f| f.for_json(json))?))
 }
 
 /// Reads a text, but hardly more than the limit: the rest is refused without having been read.
 fn read_limited(reader: impl Read, path: &Path, limits: Limits) -> Result<String, Failure> {
-    let most = u64::try_from(limits.document_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    // A text is read into memory: what does not fit into 64 bits is no limit.
+    let most = u64::try_from(limits.document_bytes).map_or(u64::MAX, |most| most.saturating_add(1));
     let mut bytes = Vec::new();
     reader.take(most).read_to_end(&mut bytes).map_err(|e| Failure::file("cannot-read", path, "read", &e))?;
     String::from_utf8(bytes).map_err(|e| {
+        if let Some(failure) = machine_code(&path.display().to_string(), e.as_bytes()) {
+            return failure;
+        }
         let at = e.utf8_error().valid_up_to();
         let message = format!("{} is not UTF-8 text (byte {at})", path.display());
         Failure::message("not-text", message, Some("save it as UTF-8"))

@@ -9,9 +9,9 @@ use clap::Args;
 use super::failure::Failure;
 use super::input::{device_source, read_text};
 use super::model::ModelArguments;
-use crate::ask::{Asker, ModelOptions, limits};
+use crate::ask::{Asker, KernelSource, KernelsRead, ModelOptions, limits};
 use crate::device::{Device, is_path};
-use crate::kernel::{Kernel, Limits, Options, load};
+use crate::kernel::{Kernel, Limits, Options};
 use crate::measure::Library;
 use crate::measure::measurements::MeasuredSubject;
 use crate::predict::Estimator;
@@ -101,10 +101,17 @@ impl Library for Resolver<'_> {
             let text = self.text(path)?;
             // A file with several documents need not know all parameters; only the one that is meant.
             let has = |kernel: &Kernel| kernel.name == *name || files.len() == 1;
-            if files.len() > 1 && !load(path, &text, &Options::default())?.kernels.iter().any(has) {
+            let read = |options: &Options| {
+                let source = KernelSource {
+                    options: options.clone(),
+                    ..KernelSource::new(path.as_str(), Arc::clone(&text))
+                };
+                source.beside(Path::new(path)).read().map(KernelsRead::into_loaded)
+            };
+            if files.len() > 1 && !read(&Options::default())?.kernels.iter().any(has) {
                 continue;
             }
-            let kernels = load(path, &text, &options)?.kernels;
+            let kernels = read(&options)?.kernels;
             let found = kernels
                 .into_iter()
                 .filter(has)

@@ -17,6 +17,7 @@ mod failure;
 mod files;
 mod fit;
 mod fit_sets;
+mod foreign;
 mod import;
 mod input;
 mod library;

@@ -55,7 +55,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Some(entry) = arguments.reading.entry.as_deref() else {
         return answer(&arguments.output, &["yaml"], || Ok(entries_document(&compiled)));
     };
-    let assembled = arguments.reading.assembled(&compiled, &text, None).map_err(|f| f.for_json(json))?;
+    let assembled =
+        arguments.reading.assembled(&arguments.path, &text, None).map_err(|f| f.for_json(json))?;
     let given = Given { assembled, ..arguments.reading.given(&arguments.block) };
     let found = || -> Result<_, Failure> {
         let read = compiled.read(Some(entry), &given)?;

@@ -62,7 +62,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let lines = if is_ptx(&arguments.path) {
         question.answer_entry(&arguments.entry.source(&arguments.path, arguments.block)?)?
     } else {
-        question.answer(&arguments.kernel.read(&arguments.path)?)?
+        // Standard input can be read once.
+        let source = arguments.kernel.source(&arguments.path)?;
+        match arguments.entry.of_document(&source, arguments.block)? {
+            Some(entry) => question.answer_entry(&entry)?,
+            None => question.answer(&source.read()?)?,
+        }
     };
     streamed(arguments.output.as_deref(), |out| lines.iter().try_for_each(|line| write_line(line, out)))?;
     Ok(ExitCode::SUCCESS)

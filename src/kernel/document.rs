@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use super::code::CodeDoc;
 use super::leaf::{Anything, DType, Formula, Number, OneOrMany, Order, Ordered, Ranges, Space};
 use super::lists::{ShapeDoc, ShapeDocs, TableDoc};
 use super::statements::StatementDoc;
@@ -13,6 +14,7 @@ use crate::text::{Decode, Decoder, Named, Node, Spanned, Value, record};
 record! {
     /// A GPU kernel as a code generator knows it: arrays, the addresses each thread touches, the
     /// domain, and the launches to consider.
+    #[schemars(extend("anyOf" = [{"required": ["fields", "domain"]}, {"required": ["code"]}]))]
     pub struct KernelDoc, "a kernel document" {
         /// Version of the format; 1.
         wavecast: Spanned<i64> [required: "write `wavecast: 1`, the version of the format"],
@@ -25,9 +27,9 @@ record! {
         /// Constant integer tables, indexed as `c[q][0]`.
         tables: Named<TableDoc>,
         /// The arrays.
-        fields: Named<FieldDoc> [required: "the arrays, for example `fields: {a: {dtype: f64, size: 4096}}`"],
+        fields: Named<FieldDoc>,
         /// The axes and their extents in work items, fastest first.
-        domain: Ordered [required: "its work items, fastest axis first, for example `domain: {x: NX, y: NY}`"],
+        domain: Ordered,
         /// What each work item or thread loads.
         loads: Vec<AccessDoc>,
         /// What each work item or thread stores.
@@ -36,6 +38,9 @@ record! {
         atomics: Vec<AccessDoc>,
         /// Instead of loads, stores and atomics where program order or loops matter.
         body: Vec<StatementDoc>,
+        /// Compiled code that all of these are read from, and what a work item computes; `fields` and `domain` may be
+        /// left out then.
+        code: CodeDoc,
         /// A condition on coordinates under which a thread works, beyond the domain itself.
         guard: Formula,
         /// What one work item computes.
@@ -224,5 +229,33 @@ impl JsonSchema for RegistersDoc {
         let (one, many) =
             (generator.subschema_for::<Formula>(), generator.subschema_for::<Vec<RegisterDoc>>());
         json_schema!({"anyOf": [one, many]})
+    }
+}
+
+impl KernelDoc {
+    /// Reports keys that it needs and does not have; `node` is what it was decoded from.
+    pub(super) fn complete(&mut self, node: &Node, decoder: &mut Decoder) {
+        let needed = [
+            (
+                "fields",
+                self.fields.is_none(),
+                "the arrays, for example `fields: {a: {dtype: f64, size: 4096}}`",
+            ),
+            (
+                "domain",
+                self.domain.is_none(),
+                "its work items, fastest axis first, for example `domain: {x: NX, y: NY}`",
+            ),
+        ];
+        for (key, missing, example) in needed {
+            if missing
+                && self.code.is_none()
+                && !self.damaged.contains(&key)
+                && !self.damaged.contains(&"code")
+            {
+                decoder.missing_key(node, "a kernel document", key, example);
+                self.damaged.push(key);
+            }
+        }
     }
 }

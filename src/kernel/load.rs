@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::build::{Budget, Override, build};
+use super::build::{Budget, Override, build, request};
+use super::code::{Code, CodeRead, CodeRequest, Nobody, ReadCode, filled};
 use super::document::KernelDoc;
 use super::limits::Limits;
 use super::model::Kernel;
-use super::variants;
+use super::variants::{self, Variant};
 use crate::expr::parse_expression;
 use crate::text::{
-    Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Origin, Sources, Span, Value, nearest,
-    parse_stream,
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Origin, Sources, Span, Value, nearest, parse_stream,
 };
 
 /// Most variants that a message lists.
@@ -89,81 +89,194 @@ fn no_variant(name: &str, known: &BTreeSet<&str>) -> Diagnostic {
 /// assert_eq!(loaded.kernels[0].body().len(), 2);
 /// ```
 pub fn load(name: &str, text: &str, options: &Options) -> Result<Loaded, Fault> {
-    let mut sources = Sources::new();
-    let file = sources.add(name, text);
-    let overrides = parse_overrides(&options.set, &mut sources);
-    let sources = Arc::new(sources);
-    let mut errors = Vec::new();
-    let overrides = overrides.unwrap_or_else(|e| {
-        errors.extend(e);
-        Vec::new()
-    });
-    let kernels = load_all(text, file, &overrides, options.limits, &mut errors);
-    if errors.is_empty() { Ok(Loaded { kernels, sources }) } else { Err(Fault::new(errors, sources)) }
+    load_with(name, text, options, &Nobody)
 }
 
-fn load_all(
-    text: &str,
-    file: FileId,
-    overrides: &[Override],
-    limits: Limits,
-    errors: &mut Vec<Diagnostic>,
-) -> Vec<Kernel> {
-    let (documents, unreadable) =
-        parse_stream(text, file, Bounds { bytes: limits.document_bytes, nodes: limits.nodes });
-    let documents: Vec<Node> = documents.into_iter().flat_map(listed).collect();
-    errors.extend(unreadable);
-    if documents.is_empty() && errors.is_empty() {
-        let message = "there is no kernel document in this text";
-        errors.push(
-            Diagnostic::error("empty", Span::new(file, 0..0), message)
-                .help(
-                    "the shortest one: {wavecast: 1, kernel: copy, fields: {a: {dtype: f64, size: 4096}}, domain: {x: 4096}, \
-                     loads: [\"a[x]\"]}",
-                ),
-        );
-    }
+/// The same, with somebody who reads the code that documents have.
+pub fn load_with(name: &str, text: &str, options: &Options, reader: &dyn ReadCode) -> Result<Loaded, Fault> {
+    let mut loading = Loading::new(Sources::new(), options);
+    let documents = loading.documents(name, text, options);
     let mut kernels = Vec::new();
-    let mut budget = Budget::new(limits.accesses);
-    let mut known: BTreeSet<String> = BTreeSet::new();
-    let mut variants_left = limits.variants;
-    for (number, document) in documents.into_iter().enumerate() {
-        let variants = variants::split(document, variants_left, errors);
-        variants_left -= variants.len().min(variants_left);
-        for variant in variants.one_by_one() {
-            // A fault that every variant repeats need not be found a thousand times.
-            if errors.len() > Fault::MOST {
-                return kernels;
-            }
-            let variant = match variant {
-                Ok(variant) => variant,
-                Err(error) => {
-                    errors.push(error);
-                    continue;
+    loading.each(documents, &mut |loading, number, variant| {
+        for tree in loading.trees(variant, reader) {
+            kernels.extend(loading.kernel(number, tree));
+        }
+    });
+    loading.finish().map(|sources| Loaded { kernels, sources })
+}
+
+/// The kernels of code that was read without a document that asked for it; `sources` has the texts.
+pub fn load_read(read: Vec<CodeRead>, sources: Sources, options: &Options) -> Result<Loaded, Fault> {
+    let mut loading = Loading::new(sources, options);
+    loading.override_with(&options.set);
+    let mut kernels = Vec::new();
+    for one in read {
+        let tree = Tree { variant: one.variant, node: one.document, code: Some((one.code, one.warnings)) };
+        kernels.extend(loading.kernel(0, tree));
+    }
+    loading.finish().map(|sources| Loaded { kernels, sources })
+}
+
+/// The name of a variant, and the code that it wants read, if it has some.
+type Wanted = (Option<String>, Option<CodeRequest>);
+
+/// The code that the documents of a text want read.
+pub fn requests(name: &str, text: &str, options: &Options) -> Result<Vec<Wanted>, Fault> {
+    let mut loading = Loading::new(Sources::new(), options);
+    let documents = loading.documents(name, text, options);
+    let mut all = Vec::new();
+    loading.each(documents, &mut |loading, _, variant| {
+        let mut decoder = Decoder::default();
+        let request = loading.decoded(&variant.node, &mut decoder).and_then(|doc| {
+            let asked = doc.code.is_some();
+            let request = request(&doc, &loading.overrides, loading.limits, &mut decoder);
+            (request.is_some() || !asked).then_some(request)
+        });
+        loading.errors.extend(decoder.diagnostics.into_iter().filter(is_error));
+        all.extend(request.map(|request| (variant.name, request)));
+    });
+    loading.finish().map(|_| all)
+}
+
+/// Texts on their way to kernels.
+struct Loading {
+    sources: Sources,
+    overrides: Vec<Override>,
+    limits: Limits,
+    budget: Budget,
+    /// Parameters of all documents.
+    known: BTreeSet<String>,
+    errors: Vec<Diagnostic>,
+}
+
+/// A document of which a kernel is made.
+struct Tree {
+    variant: Option<String>,
+    node: Node,
+    /// Where it was read, with what deserves a look there.
+    code: Option<(Code, Vec<Diagnostic>)>,
+}
+
+impl Loading {
+    fn new(sources: Sources, options: &Options) -> Self {
+        let (limits, budget) = (options.limits, Budget::new(options.limits.accesses));
+        Self { sources, overrides: Vec::new(), limits, budget, known: BTreeSet::new(), errors: Vec::new() }
+    }
+
+    fn override_with(&mut self, set: &[String]) {
+        match parse_overrides(set, &mut self.sources) {
+            Ok(overrides) => self.overrides = overrides,
+            Err(errors) => self.errors.extend(errors),
+        }
+    }
+
+    /// The documents of a text.
+    fn documents(&mut self, name: &str, text: &str, options: &Options) -> Vec<Node> {
+        let file = self.sources.add(name, text);
+        self.override_with(&options.set);
+        let bounds = Bounds { bytes: options.limits.document_bytes, nodes: options.limits.nodes };
+        let (documents, unreadable) = parse_stream(text, file, bounds);
+        let documents: Vec<Node> = documents.into_iter().flat_map(listed).collect();
+        self.errors.extend(unreadable);
+        if documents.is_empty() && self.errors.is_empty() {
+            let message = "there is no kernel document in this text";
+            self.errors.push(
+                Diagnostic::error("empty", Span::new(file, 0..0), message)
+                    .help(
+                        "the shortest one: {wavecast: 1, kernel: copy, fields: {a: {dtype: f64, size: 4096}}, domain: {x: 4096}, \
+                         loads: [\"a[x]\"]}",
+                    ),
+            );
+        }
+        documents
+    }
+
+    /// Visits the variants of documents, with the documents' numbers.
+    fn each(&mut self, documents: Vec<Node>, visit: &mut dyn FnMut(&mut Self, usize, Variant)) {
+        let mut variants_left = self.limits.variants;
+        for (number, document) in documents.into_iter().enumerate() {
+            let variants = variants::split(document, variants_left, &mut self.errors);
+            variants_left -= variants.len().min(variants_left);
+            for variant in variants.one_by_one() {
+                // A fault that every variant repeats need not be found a thousand times.
+                if self.errors.len() > Fault::MOST {
+                    return;
                 }
-            };
-            let mut decoder = Decoder::default();
-            let decoded = KernelDoc::decode(&variant.node, &mut decoder);
-            let before = decoder.diagnostics.len();
-            let kernel = decoded.and_then(|doc| {
-                known.extend(doc.params.iter().flat_map(|p| &p.0).map(|p| p.0.value.clone()));
-                build(doc, overrides, limits, &mut budget, &mut decoder)
-            });
-            let failed = before > 0 || decoder.diagnostics.iter().any(is_error);
-            if failed {
-                errors.extend(decoder.diagnostics.into_iter().filter(is_error));
-            } else if let Some(kernel) = kernel {
-                let (document, warnings) = (number, decoder.diagnostics);
-                kernels.push(Kernel { document, variant: variant.name, warnings, ..kernel });
+                match variant {
+                    Ok(variant) => visit(self, number, variant),
+                    Err(error) => self.errors.push(error),
+                }
             }
         }
     }
-    for o in overrides.iter().filter(|o| !known.contains(&o.name)) {
-        let near = nearest(&o.name, known.iter().map(String::as_str)).map(|n| format!("did you mean `{n}`?"));
-        let message = format!("no document has a parameter `{}`", o.name);
-        errors.push(Diagnostic::error("unknown-param", o.span, message).maybe_help(near));
+
+    fn decoded(&mut self, node: &Node, decoder: &mut Decoder) -> Option<KernelDoc> {
+        let mut doc = KernelDoc::decode(node, decoder)?;
+        doc.complete(node, decoder);
+        self.known.extend(doc.params.iter().flat_map(|p| &p.0).map(|p| p.0.value.clone()));
+        Some(doc)
     }
-    kernels
+
+    /// The documents that a variant comes to: itself, or what was read of its code.
+    fn trees(&mut self, variant: Variant, reader: &dyn ReadCode) -> Vec<Tree> {
+        if variant.node.get("code").is_none_or(Node::is_null) {
+            return vec![Tree { variant: variant.name, node: variant.node, code: None }];
+        }
+        let mut decoder = Decoder::default();
+        let doc = self.decoded(&variant.node, &mut decoder);
+        let wanted = doc.and_then(|doc| request(&doc, &self.overrides, self.limits, &mut decoder));
+        let failed = decoder.failed();
+        self.errors.extend(decoder.diagnostics.into_iter().filter(is_error));
+        let Some(wanted) = wanted.filter(|_| !failed) else { return Vec::new() };
+        match reader.read(&wanted, &mut self.sources) {
+            Err(errors) => {
+                self.errors.extend(errors);
+                Vec::new()
+            }
+            Ok(all) => {
+                let name = |own: Option<String>| match (&variant.name, own) {
+                    (Some(name), Some(own)) => Some(format!("{name}, {own}")),
+                    (name, own) => own.or_else(|| name.clone()),
+                };
+                let tree = |read: CodeRead| Tree {
+                    variant: name(read.variant),
+                    node: filled(variant.node.clone(), read.document),
+                    code: Some((read.code, read.warnings)),
+                };
+                all.into_iter().map(tree).collect()
+            }
+        }
+    }
+
+    /// The kernel of a document.
+    fn kernel(&mut self, document: usize, tree: Tree) -> Option<Kernel> {
+        let mut decoder = Decoder::default();
+        let decoded = self.decoded(&tree.node, &mut decoder);
+        let before = decoder.diagnostics.len();
+        let kernel =
+            decoded.and_then(|doc| build(doc, &self.overrides, self.limits, &mut self.budget, &mut decoder));
+        if before > 0 || decoder.diagnostics.iter().any(is_error) {
+            self.errors.extend(decoder.diagnostics.into_iter().filter(is_error));
+            return None;
+        }
+        let (code, mut warnings) = tree.code.unzip();
+        let warnings = [warnings.take().unwrap_or_default(), decoder.diagnostics].concat();
+        kernel.map(|kernel| Kernel { document, variant: tree.variant, code, warnings, ..kernel })
+    }
+
+    /// The texts, or all that is wrong with them.
+    fn finish(mut self) -> Result<Arc<Sources>, Fault> {
+        // After a flood not all documents were looked at.
+        let all = self.errors.len() <= Fault::MOST;
+        for o in self.overrides.iter().filter(|o| all && !self.known.contains(&o.name)) {
+            let near = nearest(&o.name, self.known.iter().map(String::as_str));
+            let message = format!("no document has a parameter `{}`", o.name);
+            let error = Diagnostic::error("unknown-param", o.span, message);
+            self.errors.push(error.maybe_help(near.map(|n| format!("did you mean `{n}`?"))));
+        }
+        let sources = Arc::new(self.sources);
+        if self.errors.is_empty() { Ok(sources) } else { Err(Fault::new(self.errors, sources)) }
+    }
 }
 
 /// A program that has several kernels may send a JSON array of them.

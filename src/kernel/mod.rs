@@ -4,6 +4,7 @@
 //! into the types of `model`, whose invariants hold by construction.
 
 mod build;
+mod code;
 mod document;
 mod leaf;
 mod limits;
@@ -14,10 +15,13 @@ mod statements;
 mod variants;
 mod work;
 
+pub use code::Code;
+pub(crate) use code::{CodeField, CodeRead, CodeRequest, ReadCode};
 pub use document::KernelDoc;
 pub use leaf::{DType, Order, Precision, Space};
 pub use limits::{Limits, MAX_FOLD};
 pub use load::{Loaded, Options, load};
+pub(crate) use load::{load_read, load_with, requests};
 pub use model::{
     Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,
     Work,

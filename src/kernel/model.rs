@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::code::Code;
 use super::leaf::{DType, Precision, Space};
 use super::work::Instructions;
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
@@ -41,6 +42,8 @@ readable! {
         launch: LaunchRules,
         /// Elementary steps that counting for one launch may take.
         steps: u64,
+        /// Where its accesses were read, if its document has code.
+        code: Option<Code>,
         /// What deserves a look, though the kernel is usable.
         warnings: Vec<Diagnostic>,
     }
@@ -62,6 +65,11 @@ impl Kernel {
             axes: self.axes.iter().map(|a| a.name.clone()).collect(),
             loops: self.loops.iter().map(|l| l.name.clone()).collect(),
         }
+    }
+
+    /// Whether it says what blocks of this shape do: code says it of those that it was read for.
+    pub fn covers(&self, block: Block) -> bool {
+        self.code.as_ref().is_none_or(|code| code.blocks.contains(&block))
     }
 
     /// The field of an id.
@@ -248,6 +256,21 @@ pub enum BlockRule {
         /// Threads in all, in ascending order; empty means any.
         threads: Vec<i64>,
     },
+}
+
+impl BlockRule {
+    /// The shapes, in the order of the document.
+    pub fn blocks(&self) -> Box<dyn Iterator<Item = Block> + '_> {
+        match self {
+            BlockRule::List(shapes) => Box::new(shapes.iter().copied()),
+            BlockRule::Product { along: [xs, ys, zs], threads } => Box::new(zs.iter().flat_map(move |&z| {
+                ys.iter().flat_map(move |&y| {
+                    let shapes = xs.iter().map(move |&x| Block::known([x, y, z]));
+                    shapes.filter(move |s| threads.is_empty() || threads.binary_search(&s.volume()).is_ok())
+                })
+            })),
+        }
+    }
 }
 
 readable! {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::kernel::{BlockRule, Kernel};
+use crate::kernel::Kernel;
 use crate::space::{Block, EmptyExtent, Fold};
 
 /// A block shape and a fold.
@@ -54,19 +54,7 @@ pub fn candidates(kernel: &Kernel) -> impl Iterator<Item = Candidate> + '_ {
         .launch
         .folds
         .iter()
-        .flat_map(|&fold| blocks(&kernel.launch.blocks).map(move |block| Candidate { block, fold }))
-}
-
-fn blocks(rule: &BlockRule) -> Box<dyn Iterator<Item = Block> + '_> {
-    match rule {
-        BlockRule::List(shapes) => Box::new(shapes.iter().copied()),
-        BlockRule::Product { along: [xs, ys, zs], threads } => Box::new(zs.iter().flat_map(move |&z| {
-            ys.iter().flat_map(move |&y| {
-                let shapes = xs.iter().map(move |&x| Block::known([x, y, z]));
-                shapes.filter(move |s| threads.is_empty() || threads.binary_search(&s.volume()).is_ok())
-            })
-        })),
-    }
+        .flat_map(|&fold| kernel.launch.blocks.blocks().map(move |block| Candidate { block, fold }))
 }
 
 #[cfg(test)]

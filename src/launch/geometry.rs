@@ -15,6 +15,9 @@ pub const ASSUMED_REGISTERS: i64 = 32;
 /// Most blocks or threads of a grid; beyond it products leave 64 bits.
 const MAX_GRID: i64 = 1 << 62;
 
+/// Blocks that a message lists.
+const SHOWN: usize = 8;
+
 /// A candidate with all that follows from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -42,6 +45,11 @@ fn only_grid<S: Serializer>(sizes: &LaunchSizes, serializer: S) -> Result<S::Ok,
 impl Launch {
     /// Works out grid, registers and shared memory of a candidate.
     pub fn new(kernel: &Kernel, candidate: Candidate) -> Result<Self, Infeasible> {
+        if let Some(code) = kernel.code.as_ref().filter(|code| !code.blocks.contains(&candidate.block())) {
+            let read: Vec<String> = code.blocks.iter().take(SHOWN).map(ToString::to_string).collect();
+            let more = if code.blocks.len() > SHOWN { ", ..." } else { "" };
+            return Err(Infeasible::NotRead { read: format!("{}{more}", read.join(", ")) });
+        }
         let grid = grid(kernel, candidate)?;
         let sizes = LaunchSizes { block: candidate.block(), grid };
         let threads =

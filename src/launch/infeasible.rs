@@ -102,6 +102,12 @@ pub enum Infeasible {
         /// What the work items of a thread would have to be.
         needed: Ratio<i64>,
     },
+    /// A block that compiled code was not read for.
+    #[error("the code was read for blocks of {read} only")]
+    NotRead {
+        /// Those that it was read for.
+        read: String,
+    },
     /// A grid that does not reach all work items.
     #[error(
         "the grid of launch.grid has {blocks} blocks along {axis}, which reach {reached} of {extent} work items: give more blocks or leave launch.grid out; where threads take further work items in a loop, write its accesses with {thread} instead of axes"
@@ -137,6 +143,7 @@ impl Infeasible {
             Infeasible::NotPositive { .. } | Infeasible::UnitsNotPositive { .. } => "not-positive",
             Infeasible::NoUnits => "no-units",
             Infeasible::NotTheDomain { .. } => "not-the-domain",
+            Infeasible::NotRead { .. } => "not-read",
             Infeasible::GridTooSmall { .. } => "grid-too-small",
             Infeasible::Address(_) => "address",
         }

@@ -25,7 +25,7 @@ impl Shapes {
         if self.blocks.is_empty() && self.threads.is_empty() && self.folds.is_empty() {
             return candidates(kernel).collect();
         }
-        let blocks = self.blocks(kernel);
+        let blocks = self.read_blocks(kernel);
         let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
         let of = |&fold: &Fold| {
             blocks.iter().map(move |&block| Candidate::shaped(block, fold)).collect::<Vec<_>>()
@@ -44,6 +44,17 @@ impl Shapes {
         (self.folds.len() > 1 && count > MOST_UNROLLED).then(|| {
             format!("the folds unroll to {count} accesses in all; at most {MOST_UNROLLED} are considered")
         })
+    }
+
+    /// The same without those that the kernel's code was not read for: it is one of several that were read for other
+    /// blocks.
+    pub fn read_blocks(&self, kernel: &Kernel) -> Vec<Block> {
+        let all = self.blocks(kernel);
+        if all.iter().any(|b| kernel.covers(*b)) {
+            all.into_iter().filter(|b| kernel.covers(*b)).collect()
+        } else {
+            all
+        }
     }
 
     /// The blocks that were given; those of the document otherwise.

@@ -1,5 +1,6 @@
 //! Reading a kernel as somebody asks for it.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
@@ -84,6 +85,9 @@ pub struct Around {
     pub last: String,
 }
 
+/// The grid for each block.
+pub(super) type GridOf<'a> = &'a dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>;
+
 impl Compiled {
     /// Parses a text. `name` is what messages call it.
     pub fn new(name: &str, text: &str) -> Result<Compiled, Fault> {
@@ -95,8 +99,24 @@ impl Compiled {
         }
     }
 
+    /// The same of a text that is one of several: places are in `sources`, where [`lower`](Self::lower) needs them.
+    pub(crate) fn parsed(name: &str, text: &str, sources: &mut Sources) -> Result<Compiled, Diagnostic> {
+        let file = sources.add(name, text);
+        let module = parse(text, file)?;
+        Ok(Compiled { name: name.to_owned(), module, sources: Sources::new() })
+    }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The entry of this name, or the only one.
     pub fn entry(&self, name: Option<&str>) -> Result<&Function, Fault> {
+        self.chosen(name).map_err(|wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone())))
+    }
+
+    pub(super) fn chosen(&self, name: Option<&str>) -> Result<&Function, Diagnostic> {
         let all: Vec<&Function> = self.module.entries().collect();
         let names: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
         let found = match name {
@@ -112,19 +132,31 @@ impl Compiled {
             let help = if names.is_empty() {
                 "the text has no `.entry` with a body: was it compiled as a kernel (`__global__`)?".to_owned()
             } else {
-                format!("--entry is one of: {}", names.join(", "))
+                format!("the entry is one of: {}", names.join(", "))
             };
-            self.fault(Diagnostic::global("ptx-entry", message).help(help))
+            Diagnostic::global("ptx-entry", message).help(help)
         })
     }
 
     /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
     pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
-        blocks(self.entry(entry)?, &self.module, given).map_err(|wrong| self.fault(wrong))
+        let wrong = |wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone()));
+        blocks(self.entry(entry)?, &self.module, given).map_err(wrong)
     }
 
-    fn fault(&self, diagnostic: Diagnostic) -> Fault {
-        Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
+    /// The grid of a block: what somebody says, otherwise what follows from the bounds of the entry.
+    pub fn grid(&self, entry: Option<&str>, given: &Given, block: [i64; 3]) -> Result<[i64; 3], Fault> {
+        let function = self.entry(entry)?;
+        let mut sources = self.sources.clone();
+        let mut found = || {
+            let values = arguments(function, given)?;
+            if let Some(text) = &given.grid {
+                return Grid::parse(text, &mut sources)?.at(block, function, &values);
+            }
+            let function = &*inlined(&self.module, function);
+            self.followed(function, block, &values, &trips(&given.trips)?)
+        };
+        found().map_err(|wrong| Fault::new(vec![wrong], Arc::new(sources)))
     }
 
     /// Reads a kernel.
@@ -142,18 +174,47 @@ impl Compiled {
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
         let function = &*inlined(&self.module, function);
-        let values = arguments(function, given)?;
-        let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
-        let launches = match &grid {
-            Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
-            None if !given.grids.is_empty() => computed(&blocks, &given.grids, function)?,
-            None => match self.followed_together(function, &blocks, &values, &trips) {
+        let values = arguments(function, given)?;
+        let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
+        let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
+        let at = at.as_ref().map(|at| at as GridOf<'_>);
+        let readings = self.readings(function, given, &blocks, at)?;
+        let frame = Frame {
+            entry: &function.name,
+            file: &self.name,
+            grid: texts.as_deref(),
+            domain: None,
+            registers: given.registers,
+            assembled: given.assembled.as_ref(),
+        };
+        let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
+        let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
+        let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
+        Ok(answer(function, first, given, (blocks, document)))
+    }
+
+    /// What is understood for each of these blocks of an entry with its calls in it; the grid is what follows from the
+    /// bounds where nobody says it.
+    pub(super) fn readings(
+        &self,
+        function: &Function,
+        given: &Given,
+        blocks: &[[i64; 3]],
+        grid: Option<GridOf<'_>>,
+    ) -> Result<Vec<Reading>, Diagnostic> {
+        let values = arguments(function, given)?;
+        let trips = trips(&given.trips)?;
+        let launches = match grid {
+            Some(grid) => launches(blocks, grid)?,
+            None if !given.grids.is_empty() => computed(blocks, &given.grids, function)?,
+            None => match self.followed_together(function, blocks, &values, &trips) {
                 Some(all) => all,
-                None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+                None => launches(blocks, |block| self.followed(function, block, &values, &trips))?,
             },
         };
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
         let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
         // Addresses that somebody has put in the place of others may ask for more than the kernel does.
         let together = Some(&launches).filter(|all| all.len() > FEW && given.assume.is_empty());
@@ -162,22 +223,10 @@ impl Compiled {
             let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
             self.understood(function, all.whole, &values, &trips, read).ok().flatten()
         });
-        let readings: Vec<Reading> = match readings {
-            Some(all) => all,
-            None => launches.iter().map(|launch| alone(*launch)).collect::<Result<_, _>>()?,
-        };
-        let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
-        let frame = Frame {
-            entry: &function.name,
-            file: &self.name,
-            grid: texts.as_deref(),
-            registers: given.registers,
-            assembled: given.assembled.as_ref(),
-        };
-        let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
-        let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
-        let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, (blocks, document)))
+        match readings {
+            Some(all) => Ok(all),
+            None => launches.iter().map(|launch| alone(*launch)).collect(),
+        }
     }
 
     /// What `then` makes of the kernel as it was understood for a launch.
@@ -220,12 +269,7 @@ impl Compiled {
                 Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
                 _ if used[d] => {
                     let axis = ['x', 'y', 'z'][d];
-                    let message = format!(
-                        "how many blocks there are along {axis} does not follow from entry `{}`",
-                        function.name
-                    );
-                    let help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values";
-                    return Err(Diagnostic::error("ptx-grid", function.span, message).help(help));
+                    return Err(no_grid(function, axis, values));
                 }
                 _ => {}
             }
@@ -282,8 +326,30 @@ fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Res
     Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
 }
 
+/// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.
+fn no_grid(function: &Function, axis: char, values: &Arguments) -> Diagnostic {
+    let mut message =
+        format!("how many blocks there are along {axis} does not follow from entry `{}`", function.name);
+    let mut help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values; \
+                    a document says it with `launch.grid`, or with `domain`"
+        .to_owned();
+    // A number of 32 bits from 2^31 on is negative where it is compared as a signed one.
+    let nobody =
+        |number: usize, n: i128| n <= 0 || (function.params[number].element.bits == 32 && n >= 1 << 31);
+    if let Some(((number, _), n)) = values.numbers.iter().find(|((number, _), n)| nobody(*number, **n)) {
+        let _ =
+            write!(message, ": the parameter {number} is {n}; if it is a bound, there is no thread below it");
+        help = format!("is {n} right? give the parameter {number} the number of its work items; {help}");
+    }
+    Diagnostic::error("ptx-grid", function.span, message).help(help)
+}
+
 /// The blocks to read a kernel for.
-fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i64; 3]>, Diagnostic> {
+pub(super) fn blocks(
+    function: &Function,
+    module: &Module,
+    given: &Given,
+) -> Result<Vec<[i64; 3]>, Diagnostic> {
     if let Some(required) = function.required_block {
         let required = required.map(i64::from);
         if let Some(other) = given.blocks.iter().find(|b| **b != required) {
@@ -308,7 +374,7 @@ fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<[i6
         let message =
             format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
         return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which: --block X,Y,Z of `read`, --read-block of other commands (repeatable)"));
+            .help("say which: --block X,Y,Z (repeatable), --read-block of commands that have no such option, or `launch.block` of a document"));
     }
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);
@@ -340,6 +406,16 @@ fn dimensions(function: &Function) -> [bool; 3] {
     used
 }
 
+/// The word of a space.
+pub(super) fn space(space: Space) -> &'static str {
+    match space {
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "const",
+        Space::Global | Space::Param => "global",
+    }
+}
+
 fn answer(
     function: &Function,
     reading: &Reading,
@@ -350,12 +426,7 @@ fn answer(
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
         op: verb(a.operation),
-        space: match a.space {
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::Const => "const",
-            Space::Global | Space::Param => "global",
-        },
+        space: space(a.space),
         field: a.field.clone(),
         width: a.width,
         address: a.address.clone(),

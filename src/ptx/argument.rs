@@ -76,16 +76,12 @@ pub(super) fn argument(function: &Function, text: &str) -> Result<Argument, Wron
         let message = format!("`{text}` is no value of a parameter");
         return Err(Wrong::new(message, "write NAME=VALUE, as in --arg 0=1048576"));
     };
-    let (name, byte) = match name.split_once('+') {
-        None => (name.trim(), None),
-        Some((name, byte)) => match byte.trim().parse() {
-            Ok(byte) => (name.trim(), Some(byte)),
-            Err(_) => {
-                let message = format!("`{text}` names no byte of a parameter");
-                return Err(Wrong::new(message, "write NAME+BYTE=VALUE, as in --arg 3+8=5"));
-            }
-        },
-    };
+    let (name, byte) = name.split_once('+').map_or((name, None), |(name, byte)| (name, Some(byte)));
+    let byte = byte.map(|byte| byte.trim().parse()).transpose().map_err(|_| {
+        let message = format!("`{text}` names no byte of a parameter");
+        Wrong::new(message, "write NAME+BYTE=VALUE, as in --arg 3+8=5")
+    })?;
+    let name = name.trim();
     let parameter = parameter(function, name)?;
     let value = given(&function.params[parameter], byte, value.trim())?;
     Ok(Argument { parameter, byte, value })

@@ -7,6 +7,7 @@ mod assembled;
 mod document;
 mod flow;
 mod given;
+mod lower;
 mod read;
 pub mod run;
 pub mod syntax;

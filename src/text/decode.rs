@@ -261,9 +261,9 @@ macro_rules! record {
             $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident: $example:literal])? ),* $(,)?
         }
     ) => {
-        $(#[$attribute])*
         #[derive(Debug, Clone, Default, schemars::JsonSchema)]
         #[schemars(deny_unknown_fields)]
+        $(#[$attribute])*
         $visibility struct $name {
             $( $(#[$field_attribute])* $(#[schemars($required)])? pub $field: Option<$type>, )*
             /// Keys that were given but could not be read.

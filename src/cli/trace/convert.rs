@@ -120,12 +120,11 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
 fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
     let mut written = Ok(());
     let trace = &arguments.trace;
-    if trace.is_entry() {
-        trace.with_entry(&mut |synth| {
-            let (grid, block) = (synth.grid(), synth.block());
-            handed_on(trace, grid, block, &mut |number| synth.trace([number]), sink, &mut written)
-        })?;
-    } else {
+    let is_entry = trace.with_entry(&mut |synth| {
+        let (grid, block) = (synth.grid(), synth.block());
+        handed_on(trace, grid, block, &mut |number| synth.trace([number]), sink, &mut written)
+    })?;
+    if !is_entry {
         trace.with_synth(&mut |synth| {
             let (grid, block) = (synth.grid(), synth.block());
             handed_on(trace, grid, block, &mut |number| synth.trace([number]), sink, &mut written)

@@ -11,6 +11,7 @@ use super::super::failure::Failure;
 use super::super::files;
 use super::super::input::{KernelArguments, is_ptx, parse_block, parse_fold};
 use super::super::progress::say;
+use crate::ask::EntrySource;
 use crate::kernel::Kernel;
 use crate::launch::Launch;
 use crate::space::{Block, Fold};
@@ -89,12 +90,15 @@ impl Opened {
 impl TraceArguments {
     /// Whether it names something to run: a kernel document, or PTX.
     pub(super) fn is_kernel(&self) -> bool {
-        [".yaml", ".yml"].iter().any(|e| self.path.ends_with(e)) || self.is_entry()
+        [".yaml", ".yml"].iter().any(|e| self.path.ends_with(e)) || is_ptx(&self.path)
     }
 
-    /// Whether it names PTX.
-    pub(super) fn is_entry(&self) -> bool {
-        is_ptx(&self.path)
+    /// The entry that is run, if it names PTX or a document whose code is.
+    fn entry_source(&self) -> Result<Option<EntrySource>, Failure> {
+        if is_ptx(&self.path) {
+            return self.entry.source(&self.path, self.block).map(Some);
+        }
+        self.entry.of_document(&self.kernel_arguments().source(&self.path)?, self.block)
     }
 
     /// How much may be held and unpacked.
@@ -112,11 +116,16 @@ impl TraceArguments {
         Ok(limits)
     }
 
-    /// The kernels of a document, without limits that are not theirs.
-    fn kernels(&self) -> Result<crate::kernel::Loaded, Failure> {
+    /// How a kernel document is read, without limits that are not its.
+    fn kernel_arguments(&self) -> KernelArguments {
         let limit = self.limit.iter().filter(|l| !l.split('=').next().is_some_and(is_own));
         let (set, variant, limit) = (self.set.clone(), self.variant.clone(), limit.cloned().collect());
-        KernelArguments { set, variant, limit }.load(&self.path, false)
+        KernelArguments { set, variant, limit }
+    }
+
+    /// The kernels of a document.
+    fn kernels(&self) -> Result<crate::kernel::Loaded, Failure> {
+        self.kernel_arguments().load(&self.path, false)
     }
 
     pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
@@ -256,21 +265,20 @@ impl TraceArguments {
 
     /// The trace of a kernel document or of PTX, if it fits into memory.
     fn synth(&self, most: Option<u64>) -> Result<Trace, Failure> {
-        if self.is_entry() {
-            let mut found = None;
-            self.with_entry(&mut |synth| {
-                let all = synth.grid().volume();
-                let wanted = self.blocks.or(most).unwrap_or(all).min(all);
-                let mut trace = synth.trace(0..wanted)?;
-                if wanted == all {
-                    trace.grid = synth.grid();
-                }
-                found = Some(trace);
-                Ok(())
-            })?;
+        let mut found = None;
+        let is_entry = self.with_entry(&mut |synth| {
+            let all = synth.grid().volume();
+            let wanted = self.blocks.or(most).unwrap_or(all).min(all);
+            let mut trace = synth.trace(0..wanted)?;
+            if wanted == all {
+                trace.grid = synth.grid();
+            }
+            found = Some(trace);
+            Ok(())
+        })?;
+        if is_entry {
             return found.ok_or_else(|| self.no_launch(0));
         }
-        let mut found = None;
         self.with_synth(&mut |synth| {
             let wanted = self.blocks.or(most).unwrap_or(u64::MAX);
             let trace = if wanted >= synth.blocks() {
@@ -305,12 +313,13 @@ impl TraceArguments {
         run(&synth).map_err(|e| failed(&e))
     }
 
-    /// Runs something on the launch of an entry of PTX. What rests on data that was not given is told.
+    /// Runs something on the launch of an entry of PTX, if it names one. What rests on data that was not given is told.
     pub(super) fn with_entry(
         &self,
         run: &mut dyn FnMut(&mut EntrySynth<'_>) -> Result<(), NoTrace>,
-    ) -> Result<(), Failure> {
-        let (machine, name) = self.entry.source(&self.path, self.block)?.machine()?;
+    ) -> Result<bool, Failure> {
+        let Some(source) = self.entry_source()? else { return Ok(false) };
+        let (machine, name) = source.machine()?;
         let failed = |why: NoTrace| {
             let help =
                 "take some of its blocks with --blocks N, or raise a limit with --limit trace-memory=BYTES";
@@ -324,7 +333,7 @@ impl TraceArguments {
                 "{count} accesses and decisions rest on data that was not given, the first in line {line}; give it with --data"
             ));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Threads of a block of a kernel document, for limits in threads.
@@ -332,8 +341,8 @@ impl TraceArguments {
         if !self.is_kernel() {
             return None;
         }
-        if self.is_entry() {
-            let block = self.block.map_or(1, |block| block.volume());
+        if let Some(source) = self.entry_source().ok()? {
+            let block = source.block.map_or(1, |block| block.volume());
             return Some((threads / u64::try_from(block).ok()?.max(1)).max(1));
         }
         let loaded = self.kernels().ok()?;

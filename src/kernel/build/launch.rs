@@ -61,6 +61,46 @@ pub(super) fn build(
     })
 }
 
+/// What a document says of the launches of its code, as far as it does.
+#[derive(Default)]
+pub(super) struct Asked {
+    pub blocks: Option<BlockRule>,
+    pub grid: Option<[Scale; 3]>,
+    pub shared: Option<Scale>,
+}
+
+/// What a document says of the launches of its code.
+pub(super) fn asked(
+    doc: Option<&LaunchDoc>,
+    symbols: &Symbols,
+    limits: Limits,
+    decoder: &mut Decoder,
+) -> Option<Asked> {
+    let Some(doc) = doc else { return Some(Asked::default()) };
+    let mut rules = Rules { symbols, limits, decoder };
+    if let Some(folds) = doc.fold.as_ref().and_then(|f| rules.shapes(f, MAX_FOLD, "fold")) {
+        refuse_folds(&folds, doc.span, rules.decoder);
+    }
+    let blocks = doc.block.as_ref().map_or(Some(None), |block| rules.blocks(block).map(Some));
+    let grid = doc.grid.as_ref().map_or(Some(None), |grid| rules.grid(grid).map(Some));
+    let shared = doc.shared.as_ref().map_or(Some(None), |bytes| rules.launch_constant(&bytes.0).map(Some));
+    let (blocks, grid, shared) = (blocks?, grid?, shared?);
+    if let Some(blocks) = &blocks {
+        rules.check_count(blocks, &[Fold::ONE], doc.span)?;
+    }
+    Some(Asked { blocks, grid, shared })
+}
+
+/// Code has its folds in it.
+fn refuse_folds(folds: &[Fold], span: Span, decoder: &mut Decoder) {
+    if folds.iter().any(|f| *f != Fold::ONE) {
+        let message = "`launch.fold` says nothing of code, which has the work of a thread in it";
+        let error = Diagnostic::error("code-fold", span, message);
+        decoder
+            .report(error.help("leave it out; compile the code for each fold, and give each as a variant"));
+    }
+}
+
 /// Whether an access is written with work items.
 fn by_item(body: &[Statement]) -> bool {
     body.iter().any(|s| match s {

@@ -4,11 +4,14 @@
 mod accesses;
 mod axes;
 mod bounds;
+mod code;
 mod fields;
 mod launch;
 mod loops;
 mod params;
 mod symbols;
+
+pub(super) use code::request;
 
 use super::document::KernelDoc;
 use super::leaf::{Number, Precision};
@@ -107,6 +110,7 @@ pub(super) fn build(
         guard,
         work: work?,
         launch: launch?,
+        code: None,
         steps: u64::try_from(limits.steps).unwrap_or(u64::MAX),
         warnings: Vec::new(),
     };

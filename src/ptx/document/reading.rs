@@ -271,6 +271,9 @@ fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
     }
 }
 
+/// What stands between an access and the line of PTX that it was read in.
+pub(in crate::ptx) const LINE: &str = " # line ";
+
 /// The word of an operation.
 pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
     match operation {
@@ -313,9 +316,9 @@ fn lay_out(
                 }
                 let line = line(access.instruction);
                 out.push(if keys.is_empty() {
-                    format!("{indent}- {address} # line {line}")
+                    format!("{indent}- {address}{LINE}{line}")
                 } else {
-                    format!("{indent}- {{at: {address}{keys}}} # line {line}")
+                    format!("{indent}- {{at: {address}{keys}}}{LINE}{line}")
                 });
             }
             Statement::Loop(counter, last, body) => {

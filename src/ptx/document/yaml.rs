@@ -16,6 +16,8 @@ pub(in crate::ptx) struct Frame<'a> {
     pub file: &'a str,
     /// Blocks along x, y, z as expressions of documents, if somebody gave them.
     pub grid: Option<&'a [String]>,
+    /// The domain, if somebody gave it.
+    pub domain: Option<[i64; 3]>,
     pub registers: Option<u32>,
     pub assembled: Option<&'a Assembled>,
 }
@@ -80,7 +82,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         .collect();
     let _ = writeln!(out, "wavecast: 1\nkernel: \"{name}\"");
     let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
-    let domain = domain(readings);
+    let domain = domain(readings, frame.domain);
     let general = readings.iter().all(|r| r.general);
     let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
     out += &fields(readings);
@@ -142,20 +144,22 @@ fn used(readings: &[Reading]) -> usize {
     (1..3).rev().find(|d| many(*d)).map_or(1, |d| d + 1)
 }
 
-fn domain(readings: &[Reading]) -> Domain {
-    let mut sizes = [1; 3];
+fn domain(readings: &[Reading], told: Option<[i64; 3]>) -> Domain {
+    let mut sizes = told.unwrap_or([1; 3]);
     let mut follows = true;
     for (d, size) in sizes.iter_mut().enumerate() {
         let threads = |r: &Reading| r.launch.block[d] * r.launch.grid[d];
-        let bound = readings[0].domain[d].unwrap_or_else(|| threads(&readings[0]));
-        *size = bound;
+        if told.is_none() {
+            *size = readings[0].domain[d].unwrap_or_else(|| threads(&readings[0]));
+        }
+        let bound = *size;
         for reading in readings {
             let own = reading.domain[d].unwrap_or_else(|| threads(reading));
             let blocks = (own + reading.launch.block[d] - 1) / reading.launch.block[d];
             follows &= own == bound && blocks == reading.launch.grid[d];
         }
     }
-    if !follows {
+    if !follows && told.is_none() {
         // All launches do the same job; it is measured in the threads of the smallest.
         for (d, size) in sizes.iter_mut().enumerate() {
             let least =

@@ -1,8 +1,9 @@
 //! From a kernel to the document of what was understood of it.
 
 use super::document::{
-    AccessSummary, Check, ConfigSummary, DeviceSummary, FieldSummary, FoldSummary, InfeasibleSummary,
-    KernelSummary, LaunchSummary, LoopSummary, SetsSummary, StatementSummary, Tool, Warning,
+    AccessSummary, Check, CodeSummary, ConfigSummary, DeviceSummary, FieldSummary, FoldSummary,
+    InfeasibleSummary, KernelSummary, LaunchSummary, LoopSummary, SetsSummary, StatementSummary, Tool,
+    Warning,
 };
 use crate::device::Device;
 use crate::expr::{Coefficient, Excess, Form, Names, Scale, Show};
@@ -18,8 +19,13 @@ pub fn check(kernel: &Kernel, sources: &Sources, device: Option<&Device>, list: 
         schema: "wavecast/check/1",
         tool: Tool::this(),
         kernel: kernel_summary(kernel),
+        code: kernel.code.as_ref().map(|code| CodeSummary {
+            file: code.name.clone(),
+            entry: code.entry.clone(),
+            blocks: code.blocks.clone(),
+        }),
         fields: kernel.fields.iter().map(|f| field_summary(f, &names)).collect(),
-        program: kernel.body.iter().map(|s| statement_summary(kernel, s, &names)).collect(),
+        program: kernel.body.iter().map(|s| statement_summary(kernel, s, &names, sources)).collect(),
         guard: kernel.guard.as_ref().map(|g| names.cond(g)),
         folds: kernel.launch.folds.iter().filter_map(|&fold| fold_summary(kernel, fold)).collect(),
         launch: launch_summary(kernel, device, list),
@@ -87,10 +93,15 @@ fn field_summary(field: &Field, names: &Names) -> FieldSummary {
     }
 }
 
-fn statement_summary(kernel: &Kernel, statement: &Statement, names: &Names) -> StatementSummary {
+fn statement_summary(
+    kernel: &Kernel,
+    statement: &Statement,
+    names: &Names,
+    sources: &Sources,
+) -> StatementSummary {
     match statement {
         Statement::Sync => StatementSummary::Sync,
-        Statement::Access(access) => StatementSummary::Access(access_summary(kernel, access, names)),
+        Statement::Access(access) => StatementSummary::Access(access_summary(kernel, access, names, sources)),
         Statement::Loop(id, body) => {
             let Loop { name, from, to, step, sample } = &kernel.loops[usize::from(id.0)];
             StatementSummary::Loop(LoopSummary {
@@ -99,13 +110,13 @@ fn statement_summary(kernel: &Kernel, statement: &Statement, names: &Names) -> S
                 to: names.form(to),
                 step: step.show(names),
                 sample: *sample,
-                body: body.iter().map(|s| statement_summary(kernel, s, names)).collect(),
+                body: body.iter().map(|s| statement_summary(kernel, s, names, sources)).collect(),
             })
         }
     }
 }
 
-fn access_summary(kernel: &Kernel, access: &Access, names: &Names) -> AccessSummary {
+fn access_summary(kernel: &Kernel, access: &Access, names: &Names, sources: &Sources) -> AccessSummary {
     let field = &kernel.field(access.field).name;
     let element = names.form(&access.element);
     let at = match &access.indices {
@@ -118,6 +129,9 @@ fn access_summary(kernel: &Kernel, access: &Access, names: &Names) -> AccessSumm
             None => format!("{field} + {element}"),
         },
     };
+    let code = kernel.code.as_ref().filter(|code| code.text == access.span.file);
+    let line = code.and_then(|_| sources.locate(access.span)).map(|place| place.line);
+    let source = line.and_then(|line| code?.lines.get(&u32::try_from(line).ok()?).cloned());
     AccessSummary {
         kind: access.kind.verb(),
         field: field.clone(),
@@ -125,6 +139,8 @@ fn access_summary(kernel: &Kernel, access: &Access, names: &Names) -> AccessSumm
         element,
         width: access.width,
         when: access.when.as_ref().map(|w| names.cond(w)),
+        line,
+        source,
     }
 }
 

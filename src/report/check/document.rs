@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Launch, Occupancy};
 use crate::quantity::{PerItem, Times};
-use crate::space::Fold;
+use crate::space::{Block, Fold};
 
 /// What was understood of a kernel: `wavecast/check/1`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct Check {
     pub tool: Tool,
     /// Name, domain and parameters.
     pub kernel: KernelSummary,
+    /// The compiled code that the accesses were read of, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeSummary>,
     /// The arrays.
     pub fields: Vec<FieldSummary>,
     /// What a thread does before folding, in program order.
@@ -102,6 +105,17 @@ pub struct KernelSummary {
     pub instructions: BTreeMap<InstructionClass, Times<PerItem>>,
 }
 
+/// Compiled code.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CodeSummary {
+    /// The text of PTX.
+    pub file: String,
+    /// The entry.
+    pub entry: String,
+    /// The blocks that it was read for.
+    pub blocks: Vec<Block>,
+}
+
 /// An array.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FieldSummary {
@@ -158,6 +172,12 @@ pub struct AccessSummary {
     pub width: i64,
     /// Only where this holds.
     pub when: Option<String>,
+    /// Of compiled code: the line of the PTX, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// Of compiled code: the line that it was compiled from, where the PTX says so, as `saxpy.cu:4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// A loop.

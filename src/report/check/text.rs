@@ -42,6 +42,10 @@ fn check_text(check: &Check, all: bool, width: Option<usize>) -> String {
         let params: Vec<String> = k.params.iter().map(|(n, v)| format!("{n} = {v}")).collect();
         let _ = writeln!(out, "params  {}", params.join(", "));
     }
+    if let Some(code) = &check.code {
+        let blocks = counted(code.blocks.len(), "block");
+        let _ = writeln!(out, "code    entry {} of {}, read for {blocks}", code.entry, code.file);
+    }
     let _ = writeln!(out, "\nfields");
     out.push_str(&fields_table(&check.fields).text(2, width));
     let _ = writeln!(out, "\none work item");
@@ -125,8 +129,12 @@ fn program_lines(program: &[StatementSummary], depth: usize, out: &mut Vec<(Stri
             StatementSummary::Sync => out.push((format!("{indent}sync"), String::new())),
             StatementSummary::Access(a) => {
                 let when = a.when.as_ref().map(|w| format!(" when {w}")).unwrap_or_default();
-                let address =
+                let mut address =
                     if a.at.ends_with(']') { format!("= {} + {}{when}", a.field, a.element) } else { when };
+                if let Some(line) = a.line {
+                    let source = a.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
+                    let _ = write!(address, " # line {line}{source}");
+                }
                 out.push((format!("{indent}{:<6} {}", a.kind, a.at), address));
             }
             StatementSummary::Loop(l) => {
