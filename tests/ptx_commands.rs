@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 fn wavecast(arguments: &[&str]) -> Output {
     let root = env!("CARGO_MANIFEST_DIR");
-    Command::new(env!("CARGO_BIN_EXE_wavecast")).current_dir(root).args(arguments).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wavecast"));
+    // Whatever assembler this machine has.
+    command.current_dir(root).args(arguments).env("WAVECAST_PTXAS", "").output().unwrap()
 }
 
 fn stdout(arguments: &[&str]) -> String {
@@ -203,4 +205,49 @@ fn a_reading_is_checked_by_running() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(said.contains("checked: block 16x16x1") && said.contains("threads do the same"), "{said}");
+}
+
+/// An assembler that finds spills, for what it is told to.
+#[cfg(unix)]
+#[test]
+fn registers_are_those_of_an_assembler_where_there_is_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("wavecast-ptxas-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let ptxas = folder.join("ptxas");
+    let script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'release 12.9, V12.9.86'; exit; fi\n\
+        echo \"ptxas info : Compiling entry function '$5' for '$3'\" >&2\n\
+        echo \"ptxas info : Function properties for $5\" >&2\n\
+        echo '    8 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads' >&2\n\
+        echo 'ptxas info : Used 77 registers, 384 bytes cmem[0]' >&2\n";
+    std::fs::write(&ptxas, script).unwrap();
+    std::fs::set_permissions(&ptxas, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |command: &str, assembler: &std::path::Path, more: &[&str]| {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_wavecast"));
+        process
+            .args([command, "tests/ptx/nvrtc/saxpy.ptx", "--entry", "saxpy", "--arg", "0=1000"])
+            .args(more);
+        process.env("WAVECAST_PTXAS", assembler).env("XDG_CACHE_HOME", &folder);
+        let output = process.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let (_, told, _) = run("read", &ptxas, &[]);
+    assert!(told.contains("registers: 77 # ptxas 12.9 for sm_80\n"), "{told}");
+    assert!(told.contains("local: 5}"), "{told}");
+    let (_, counted, _) = run("read", &ptxas, &["--registers", "counted"]);
+    assert!(counted.contains("registers: 9 # counted in the PTX; compilers change it\n"), "{counted}");
+    let (_, given, _) = run("read", &ptxas, &["--registers", "20"]);
+    assert!(given.contains("registers: 20\n"), "{given}");
+    let (_, ranking, _) = run("rank", &ptxas, &["-d", "h100", "--format", "json"]);
+    let ranking: Value = serde_json::from_str(&ranking).unwrap();
+    assert_eq!(ranking["results"][0]["config"]["registers"], 77);
+    assert!(ranking.to_string().contains("local-memory"), "spills are warned of");
+    // One that is not there is told of, and is a failure only where it was asked for.
+    let missing = folder.join("missing");
+    let (done, text, note) = run("read", &missing, &[]);
+    assert!(done && text == counted && note.contains("cannot be run"), "{note}");
+    let (done, _, why) = run("read", &missing, &["--registers", "ptxas"]);
+    assert!(!done && why.contains("--registers counted"), "{why}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }

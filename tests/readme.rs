@@ -90,7 +90,12 @@ fn run(program: &str, argument: &str, text: &str, folder: &Path) -> Output {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths([built.to_owned()].into_iter().chain(std::env::split_paths(&path)));
     let mut command = Command::new(program);
-    command.args([argument, text]).current_dir(folder).env("PATH", path.unwrap()).env("NO_COLOR", "1");
+    command
+        .args([argument, text])
+        .current_dir(folder)
+        .env("PATH", path.unwrap())
+        .env("NO_COLOR", "1")
+        .env("WAVECAST_PTXAS", "");
     command.output().unwrap_or_else(|e| panic!("{program}: {e}"))
 }
 

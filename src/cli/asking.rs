@@ -91,7 +91,8 @@ impl<'a> Asking<'a> {
         pieces: &'static str,
         mut prepare: impl FnMut(&mut KernelsRead) -> Result<(), Failure>,
     ) -> Result<Vec<Reply<Q::Answer>>, Failure> {
-        let replies = self.kernels.each(&question.blocks(), |mut kernels| {
+        let target = self.predictor.device().target.as_deref();
+        let replies = self.kernels.each(target, &question.blocks(), |mut kernels| {
             prepare(&mut kernels)?;
             let done = Pieces::default();
             let progress = Progress::start(&done.done, &done.all, self.model.quiet).counting(pieces);

@@ -45,9 +45,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let device = arguments.device.load(json)?;
     let sets = arguments.show_sets.then(|| one_launch(arguments.block, arguments.fold));
     let question = Inspect { candidates: arguments.candidates, sets };
-    let checks = arguments
-        .kernels
-        .each(arguments.block.as_slice(), |kernels| Ok(question.answer(&kernels, device.as_ref())?));
+    let target = device.as_ref().and_then(|d| d.target.as_deref());
+    let answer = |kernels| Ok(question.answer(&kernels, device.as_ref())?);
+    let checks = arguments.kernels.each(target, arguments.block.as_slice(), answer);
     let checks = checks.map_err(|f| f.for_json(json))?;
     show(&arguments.output, &checks, arguments.all)?;
     // Some launches cannot be on any device.

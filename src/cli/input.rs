@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::assembler::{Assembler, target};
 use super::failure::Failure;
 use super::files;
 use super::foreign::{machine_code, refuse_source};
@@ -12,7 +13,7 @@ use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, PtxSource, limi
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
-use crate::ptx::Given;
+use crate::ptx::{Assembled, Compiled, Given};
 use crate::space::{Block, Fold, Shape};
 
 /// Arguments that change how kernels are read.
@@ -99,6 +100,29 @@ pub(super) struct ReadingArguments {
     /// For PTX: an address in the place of one that could not be read, as in '44: x[4*i0 + threadIdx.x]' (repeatable)
     #[arg(long, value_name = "LINE: ADDRESS")]
     pub assume: Vec<String>,
+    /// For PTX: registers of a thread: a number, `counted` in the PTX, or what `ptxas` makes of it; by default that where
+    /// it is found (`WAVECAST_PTXAS`, PATH), otherwise counted
+    #[arg(long, value_name = "N", value_parser = parse_registers)]
+    pub registers: Option<Registers>,
+}
+
+/// Where the number of registers comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Registers {
+    Given(u32),
+    Counted,
+    Ptxas,
+}
+
+fn parse_registers(text: &str) -> Result<Registers, String> {
+    match text {
+        "counted" => Ok(Registers::Counted),
+        "ptxas" => Ok(Registers::Ptxas),
+        _ => {
+            let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
+            number.map(Registers::Given).ok_or_else(|| "a number, `counted` or `ptxas`".to_owned())
+        }
+    }
 }
 
 impl ReadingArguments {
@@ -110,19 +134,60 @@ impl ReadingArguments {
             trips: self.trips.clone(),
             branch: self.branch.clone(),
             assume: self.assume.clone(),
+            registers: match self.registers {
+                Some(Registers::Given(n)) => Some(n),
+                _ => None,
+            },
             ..Given::default()
+        }
+    }
+
+    /// What an assembler makes of the entry, for a device if there is one. That it refuses the text is told, and is a
+    /// failure only where it was asked for by name.
+    pub(super) fn assembled(
+        &self,
+        name: &str,
+        text: &str,
+        device: Option<&str>,
+    ) -> Result<Option<Assembled>, Failure> {
+        let demanded = self.registers == Some(Registers::Ptxas);
+        if !demanded && self.registers.is_some() {
+            return Ok(None);
+        }
+        let wrong = |message: String| {
+            let help = "set WAVECAST_PTXAS to one that can, or say `--registers counted`";
+            Failure::message("no-assembler", message, Some(help))
+        };
+        let Some(assembler) = Assembler::find() else {
+            return if demanded { Err(wrong("no ptxas is found".to_owned())) } else { Ok(None) };
+        };
+        let compiled = Compiled::new(name, text)?;
+        // A text without a target, or with several entries of which none was named, is refused when it is read.
+        let (Ok(entry), Some(own)) = (compiled.entry(self.entry.as_deref()), compiled.module.target.first())
+        else {
+            return Ok(None);
+        };
+        match assembler.assemble(text, &entry.name, target(own, device)) {
+            Ok(found) => Ok(Some(found)),
+            Err(why) if demanded => Err(wrong(why.to_string())),
+            Err(why) => {
+                super::progress::say(&format!("note: {why}; registers are counted in the PTX"));
+                Ok(None)
+            }
         }
     }
 }
 
 impl KernelFiles {
     /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
-    fn read(&self, path: &str, asked: &[Block]) -> Result<KernelsRead, Failure> {
+    fn read(&self, path: &str, device: Option<&str>, asked: &[Block]) -> Result<KernelsRead, Failure> {
         let blocks = self.ptx.read_block.clone();
         let source = if is_ptx(path) {
             let options = self.reading.options()?;
             let (name, text) = read_text(path, options.limits, false)?;
-            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
+            let assembled = self.ptx.given.assembled(&name, &text, device)?;
+            let given = Given { assembled, ..self.ptx.given.given(&[]) };
+            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given };
             let variants = self.reading.variant.clone();
             KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
         } else {
@@ -136,15 +201,17 @@ impl KernelFiles {
         }
     }
 
-    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them.
+    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `device` is what
+    /// compilers call the device that is asked about.
     pub(super) fn each<T>(
         &self,
+        device: Option<&str>,
         asked: &[Block],
         mut answer: impl FnMut(KernelsRead) -> Result<Vec<T>, Failure>,
     ) -> Result<Vec<T>, Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for path in &self.kernels {
-            match self.read(path, asked).and_then(&mut answer) {
+            match self.read(path, device, asked).and_then(&mut answer) {
                 Ok(found) => answers.extend(found),
                 Err(failure) => faults.extend(failure.into_faults()),
             }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+pub mod assembler;
 mod cache_probe;
 mod check;
 mod choices;

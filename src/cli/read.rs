@@ -32,9 +32,6 @@ pub(super) struct Arguments {
     /// Thread block to read it for (repeatable); by default all that the kernel may be launched with
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
     block: Vec<Block>,
-    /// Registers of a thread, as ptxas reports them; by default counted in the PTX
-    #[arg(long, value_name = "N")]
-    registers: Option<u32>,
     /// Run the PTX too, and compare so many threads, chosen at random, with the document (with --entry)
     #[arg(long, value_name = "THREADS", num_args = 0..=1, default_missing_value = "64", requires = "entry")]
     check: Option<usize>,
@@ -42,10 +39,10 @@ pub(super) struct Arguments {
     output: OutputArguments,
 }
 
-/// A text of PTX.
-pub(super) fn compiled(path: &str, json: bool) -> Result<Compiled, Failure> {
+/// A text of PTX, parsed and as it is.
+fn compiled(path: &str, json: bool) -> Result<(Compiled, String), Failure> {
     let (name, text) = read_text(path, Limits::default(), json)?;
-    Ok(Compiled::new(&name, &text)?)
+    Ok((Compiled::new(&name, &text)?, text))
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -54,11 +51,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if !yaml {
         arguments.output.check(&["yaml"])?;
     }
-    let compiled = compiled(&arguments.path, json).map_err(|f| f.for_json(json))?;
+    let (compiled, text) = compiled(&arguments.path, json).map_err(|f| f.for_json(json))?;
     let Some(entry) = arguments.reading.entry.as_deref() else {
         return answer(&arguments.output, &["yaml"], || Ok(entries_document(&compiled)));
     };
-    let given = Given { registers: arguments.registers, ..arguments.reading.given(&arguments.block) };
+    let assembled =
+        arguments.reading.assembled(&arguments.path, &text, None).map_err(|f| f.for_json(json))?;
+    let given = Given { assembled, ..arguments.reading.given(&arguments.block) };
     let found = || -> Result<_, Failure> {
         let read = compiled.read(Some(entry), &given)?;
         let document = reading_document(&compiled, compiled.entry(Some(entry))?, &read);

@@ -4,24 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::kernel::MAX_FOLD;
 use crate::launch::extents;
+use crate::ptx::assembled;
 use crate::space::Fold;
 
-/// Reads the messages of `ptxas -v`, also as `nvcc -Xptxas -v` passes them on: a line that names the kernel, then
-/// one that tells its registers. Registers of a thread by the fold, which the names of emitted kernels end with.
+/// Registers of a thread in the messages of `ptxas -v`, by the fold, which the names of emitted kernels end with.
 pub fn registers_of(messages: &str) -> BTreeMap<Fold, i64> {
-    let mut found = BTreeMap::new();
-    let mut fold = None;
-    for line in messages.lines() {
-        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-            fold = rest.split('\'').next().and_then(fold_of);
-        } else if let Some((_, rest)) = line.split_once(": Used ")
-            && let Some(fold) = fold
-            && let Some(count) = rest.split(' ').next().and_then(|n| n.parse().ok())
-        {
-            found.insert(fold, count);
-        }
-    }
-    found
+    assembled(messages).iter().filter_map(|k| Some((fold_of(&k.entry)?, k.registers.into()))).collect()
 }
 
 /// The fold at the end of a kernel's name.

@@ -189,6 +189,7 @@ impl Compiled {
             grid: texts.as_deref(),
             domain: None,
             registers: given.registers,
+            assembled: given.assembled.as_ref(),
         };
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
@@ -217,7 +218,8 @@ impl Compiled {
         };
         #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
         let alone = |launch: Launch| self.understood(function, launch, &values, told, |found| found.said());
-        let together = Some(&launches).filter(|all| all.len() > FEW);
+        // Addresses that somebody has put in the place of others may ask for more than the kernel does.
+        let together = Some(&launches).filter(|all| all.len() > FEW && given.assume.is_empty());
         let together = together.and_then(|all| Together::new(function, all));
         let readings = together.and_then(|all| {
             let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
@@ -481,9 +483,10 @@ fn answer(
         },
         why: a.why.clone(),
     });
-    let registers = match given.registers {
-        Some(n) => (n, "given"),
-        None => (reading.registers, "liveness"),
+    let registers = match (given.registers, &given.assembled) {
+        (Some(n), _) => (n, "given"),
+        (None, Some(assembled)) => (assembled.registers, "ptxas"),
+        (None, None) => (reading.registers, "liveness"),
     };
     Read {
         accesses: accesses.collect(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::argument::{self, Argument, Given as Value};
+use super::assembled::Assembled;
 use super::read::Arguments;
 use super::syntax::Function;
 use super::value::Launch;
@@ -29,6 +30,8 @@ pub struct Given {
     pub assume: Vec<String>,
     /// Registers of a thread, if they are known.
     pub registers: Option<u32>,
+    /// What an assembler made of the kernel; its registers count where `registers` says none.
+    pub assembled: Option<Assembled>,
     /// What is known of fields.
     pub fields: Vec<KnownField>,
 }

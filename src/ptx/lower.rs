@@ -118,6 +118,7 @@ impl Compiled {
             grid: around.texts.as_deref(),
             domain: around.domain,
             registers: given.registers,
+            assembled: given.assembled.as_ref(),
         };
         let text = document(&frame, &readings);
         let file = sources.add(format!("what was read of {}", self.name()), text.as_str());
@@ -172,6 +173,7 @@ fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnos
         branch: wanted.branch.clone(),
         assume: wanted.assume.clone(),
         registers: None,
+        assembled: None,
         fields: wanted.fields.iter().map(field).collect(),
     })
 }

@@ -3,6 +3,7 @@
 pub mod agreement;
 mod answer;
 mod argument;
+mod assembled;
 mod assume;
 mod document;
 mod flow;
@@ -15,4 +16,5 @@ mod together;
 mod value;
 
 pub use answer::{Access, Around, Compiled, Count, Read};
+pub use assembled::{Assembled, assembled};
 pub use given::{Given, KnownField};

@@ -71,7 +71,8 @@ pub struct ParameterSummary {
 pub struct RegisterSummary {
     /// The number.
     pub value: u32,
-    /// `given`, or `liveness`: counted in the PTX, which compilers change.
+    /// `given`, `ptxas`: what this assembler made of the kernel, or `liveness`: counted in the PTX, which compilers
+    /// change.
     pub source: &'static str,
 }
 

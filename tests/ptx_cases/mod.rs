@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wavecast::ptx::run::{Argument, Field, Machine, Sizes};
+use wavecast::ptx::run::{Argument, Field, Machine, NotRun, Sizes};
 use wavecast::ptx::syntax::{Module, parse};
 use wavecast::space::{Block, Grid};
 use wavecast::text::{Bounds, Node, Value, parse_stream};
@@ -58,6 +58,10 @@ impl Case {
     }
 
     pub fn machine(&self, launch: &Launch) -> Machine {
+        self.machine_or_why(launch).unwrap_or_else(|e| panic!("{}: {e}", self.ptx))
+    }
+
+    pub fn machine_or_why(&self, launch: &Launch) -> Result<Machine, NotRun> {
         let sizes = Sizes {
             block: Block::new(launch.block).unwrap(),
             grid: Grid::new(launch.grid).unwrap(),
@@ -65,8 +69,7 @@ impl Case {
         };
         let module = self.module();
         let entry = module.entries().next().unwrap().name.clone();
-        let machine = Machine::new(&module, &entry, &self.arguments, self.fields.clone(), &sizes);
-        machine.unwrap_or_else(|e| panic!("{}: {e}", self.ptx))
+        Machine::new(&module, &entry, &self.arguments, self.fields.clone(), &sizes)
     }
 }
 

@@ -7,6 +7,7 @@ use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
+use crate::ptx::assembled::Assembled;
 use crate::ptx::value::Launch;
 
 /// What a document says beside what was read.
@@ -18,7 +19,34 @@ pub(in crate::ptx) struct Frame<'a> {
     /// The domain, if somebody gave it.
     pub domain: Option<[i64; 3]>,
     pub registers: Option<u32>,
+    pub assembled: Option<&'a Assembled>,
 }
+
+impl Frame<'_> {
+    /// Registers of a thread, and a comment on where the number comes from.
+    fn registers(&self, readings: &[Reading]) -> (u32, String) {
+        match (self.registers, self.assembled) {
+            (Some(given), _) => (given, String::new()),
+            (None, Some(Assembled { registers, by, target, .. })) => {
+                (*registers, format!(" # {by} for {target}"))
+            }
+            (None, None) => {
+                let most = readings.iter().map(|r| r.registers).max();
+                let most = most.expect("a kernel is read for one launch at least");
+                (most, " # counted in the PTX; compilers change it".to_owned())
+            }
+        }
+    }
+
+    /// Accesses to local memory that an assembler has added because registers were missing: words that it names.
+    fn spills(&self) -> u64 {
+        let (stored, loaded) = self.assembled.map_or((0, 0), |assembled| assembled.spilled);
+        stored.div_ceil(WORD) + loaded.div_ceil(WORD)
+    }
+}
+
+/// Bytes of a register.
+const WORD: u64 = 4;
 
 /// A name for an axis that no field has.
 fn axis(readings: &[Reading], d: usize) -> String {
@@ -71,25 +99,29 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         }
         (false, None) => grids(&launches),
     };
-    let registers =
-        frame.registers.unwrap_or_else(|| readings.iter().map(|r| r.registers).max().unwrap_or(32));
+    let (registers, from) = frame.registers(readings);
     let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
     if let Some(body) = together.filter(|_| grid.is_some() || domain.follows) {
         out += &tidy(&body);
-        out += &work(readings, &domain);
+        out += &work(readings, &domain, frame.spills());
         let blocks: Vec<String> = launches.iter().map(shape).collect();
         let grid = grid.map_or(String::new(), |grid| format!("\n  grid: {grid}"));
-        let _ = writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}", blocks.join(", "));
+        let _ =
+            writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}{from}", blocks.join(", "));
     } else {
         out += "variants:\n";
         for (part, reading) in parts.iter().zip(readings) {
             let l = &reading.launch;
             let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
-            for line in tidy(&part.text).lines().chain(work(std::slice::from_ref(reading), &domain).lines()) {
+            for line in tidy(&part.text)
+                .lines()
+                .chain(work(std::slice::from_ref(reading), &domain, frame.spills()).lines())
+            {
                 let _ = writeln!(out, "    {line}");
             }
             let grid = if domain.follows { String::new() } else { format!(", grid: {}", grid_text(l)) };
-            let _ = writeln!(out, "    launch: {{block: [{}]{grid}, registers: {registers}}}", shape(l));
+            let _ =
+                writeln!(out, "    launch: {{block: [{}]{grid}, registers: {registers}}}{from}", shape(l));
         }
     }
     out
@@ -168,8 +200,8 @@ fn fields(readings: &[Reading]) -> String {
     if known.is_empty() { "fields: {}\n".to_owned() } else { out }
 }
 
-/// `work`: on average over the launches, for a thread of the domain.
-fn work(readings: &[Reading], domain: &Domain) -> String {
+/// `work`: on average over the launches, for a thread of the domain; `spills` are those of each thread.
+fn work(readings: &[Reading], domain: &Domain, spills: u64) -> String {
     let items: f64 = domain.sizes.iter().map(|s| *s as f64).product();
     let share = |r: &Reading| {
         let working = |d: usize| r.domain[d].unwrap_or(r.launch.block[d] * r.launch.grid[d]);
@@ -192,8 +224,9 @@ fn work(readings: &[Reading], domain: &Domain) -> String {
         .filter(|n| has(n))
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();
+    let local = if spills > 0 { format!(", local: {}", mean(&|_| spills as f64)) } else { String::new() };
     format!(
-        "work:\n  unit: thread\n  flops: {}{}\n  instructions: {{{}}}\n",
+        "work:\n  unit: thread\n  flops: {}{}\n  instructions: {{{}{local}}}\n",
         mean(&flops(best)),
         precision.replace(", ", "\n  "),
         counts.join(", ")

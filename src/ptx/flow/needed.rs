@@ -3,7 +3,7 @@
 use super::blocks::Graph;
 use super::live::{RegisterSet, reads, writes};
 use super::loops::Loops;
-use crate::ptx::syntax::Function;
+use crate::ptx::syntax::{Function, RegisterId};
 
 /// Of each instruction, whether control, the next iteration of a loop or what comes behind a loop depends on it. The
 /// others are addresses and values for memory, as a rule: most of an unrolled loop.
@@ -33,7 +33,13 @@ pub(in crate::ptx) fn needed(
         for (i, instruction) in all.iter().enumerate().rev() {
             if !needed[i] && writes(instruction).iter().any(|id| wanted.contains(*id)) {
                 (needed[i], changed) = (true, true);
-                reads(instruction).into_iter().for_each(|id| wanted.insert(id));
+                // Of fractions nothing is known, whatever they are made of or wherever they are loaded from.
+                let fraction = |id: &RegisterId| function.register(*id).ty.kind == 'f';
+                if writes(instruction).iter().all(fraction) {
+                    instruction.guard.iter().for_each(|guard| wanted.insert(guard.register));
+                } else {
+                    reads(instruction).into_iter().for_each(|id| wanted.insert(id));
+                }
             }
         }
         if !changed {
