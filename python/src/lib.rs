@@ -1,5 +1,5 @@
-//! What the Python package `wavecast` calls: requests as JSON texts, the command line, and what a thread
-//! touches. The rest of the package is Python, in `wavecast/`.
+//! What the Python package `wavecast` calls: requests as JSON texts, the command line, what a thread touches, and
+//! reading PTX. The rest of the package is Python, in `wavecast/`.
 
 use std::ffi::OsString;
 
@@ -11,6 +11,7 @@ use wavecast::cli;
 use wavecast::device;
 use wavecast::footprint::Engine;
 
+mod ptx;
 mod thread;
 
 /// Kernels and devices that were read, for all threads.
@@ -72,6 +73,8 @@ fn features() -> Vec<(&'static str, bool)> {
 fn _wavecast(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PySession>()?;
+    module.add_class::<ptx::Ptx>()?;
+    module.add_function(wrap_pyfunction!(ptx::device_target, module)?)?;
     module.add_function(wrap_pyfunction!(touches, module)?)?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_function(wrap_pyfunction!(devices, module)?)?;

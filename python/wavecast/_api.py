@@ -23,6 +23,8 @@ class Kernel:
     """A kernel that is asked about more than once. Reading it once finds its mistakes at once."""
 
     def __init__(self, kernel: KernelLike, **params: int):
+        #: What it was made of.
+        self.given = kernel
         self._source, self.text = _source(kernel)
         self.params = params
         self.document = check(self)
@@ -99,7 +101,7 @@ def rank(
         "verify": verify,
     }
     result = _ask("rank", kernel, device, options)
-    return [Ranking(r) for r in result] if isinstance(result, list) else Ranking(result)
+    return [Ranking(r) for r in result] if isinstance(result, list) else Ranking(result, (kernel, device, options))
 
 
 def predict(

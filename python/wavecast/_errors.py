@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 
+#: Names of the text that came with the question.
+QUOTED = ("kernel", "kernel_text", "PTX")
+
+
 class KernelError(ValueError):
     """A kernel, a device or an option that cannot be used, or a launch that has no prediction.
 
@@ -38,10 +42,12 @@ def _described(error: dict[str, Any], text: str | None) -> str:
     said = error["message"]
     line, column = error["line"], error["column"]
     if line is not None:
-        said = f"{error['file']}:{line}:{column}: {said}"
+        place = line if column is None else f"{line}:{column}"
+        said = f"{error['file']}:{place}: {said}"
         lines = (text or "").splitlines()
-        if text is not None and error["file"] in ("kernel", "kernel_text") and line <= len(lines):
-            said += f"\n    {lines[line - 1]}\n    {' ' * (column - 1)}^"
+        if text is not None and error["file"] in QUOTED and line <= len(lines):
+            said += f"\n    {lines[line - 1]}"
+            said += "" if column is None else f"\n    {' ' * (column - 1)}^"
     if error["help"]:
         said += f"\n  help: {error['help']}"
     return said

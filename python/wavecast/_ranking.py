@@ -2,24 +2,94 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 if TYPE_CHECKING:
     import pandas
 
 #: Results that a printed ranking shows.
 SHOWN = 10
+#: Options of a ranking that a question about one of its launches has too.
+ONE_LAUNCH = ("set", "variant", "device_set", "limit", "model", "addressing", "caches", "clock", "engine", "verify")
+
+
+class Result(dict):
+    """One launch of a ranking: plain data, and what is asked for most."""
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """Threads of a block along x, y, z."""
+        return tuple(self["config"]["block"])
+
+    @property
+    def fold(self) -> tuple[int, ...]:
+        """Work items of a thread along x, y, z."""
+        return tuple(self["config"]["fold"])
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Blocks along x, y, z."""
+        return tuple(self["config"]["grid"])
+
+    @property
+    def variant(self) -> str | None:
+        """The variant of the kernel, if it has several."""
+        return self["config"]["variant"]
+
+    @property
+    def time(self) -> float:
+        """Predicted seconds."""
+        return self["time_s"]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Seconds between which the time lies with a probability of 80 %."""
+        low, high = self["confidence"]["time_interval_s"]
+        return low, high
 
 
 class Ranking(dict):
     """The document of ``wavecast rank`` as a dict; printed, it is a table of the best launches."""
 
+    #: The question that it answers: kernel, device, options.
+    _asked: tuple[Any, str | None, dict[str, Any]] | None = None
+
+    def __init__(self, document: Mapping[str, Any], asked: tuple[Any, str | None, dict[str, Any]] | None = None):
+        super().__init__(document)
+        self["results"] = [Result(r) for r in self["results"]]
+        self._asked = document._asked if asked is None and isinstance(document, Ranking) else asked
+
     @property
-    def best(self) -> dict[str, Any] | None:
+    def document(self) -> Any:
+        """The kernel document that was ranked, as it was given; a kernel that was compiled has a dict."""
+        kernel = self._question()[0]
+        return getattr(kernel, "given", kernel)
+
+    def explain(self, block: Sequence[int] | None = None, fold: Sequence[int] | None = None, **options: Any) -> Any:
+        """Why the best launch, or the one of this block, is as fast as it is: :func:`wavecast.explain`."""
+        from ._api import explain
+
+        document, device, asked = self._question()
+        result = self.best if block is None else self.place(block, fold)
+        if result is None:
+            why = "no launch can run" if block is None else f"no launch that can run has the block {tuple(block)}"
+            raise ValueError(f"{why}: the keys `results` and `infeasible` of the ranking list all of them")
+        same = {name: asked[name] for name in ONE_LAUNCH if asked.get(name) is not None}
+        if result.variant is not None:
+            same["variant"] = result.variant
+        return explain(document, result.block, result.fold, device, **{**same, **options})
+
+    def _question(self) -> tuple[Any, str | None, dict[str, Any]]:
+        if self._asked is None:
+            raise ValueError("this ranking was not made here: ask wavecast.rank() for one that knows its kernel")
+        return self._asked
+
+    @property
+    def best(self) -> Result | None:
         """The best result, or ``None`` if no launch can run."""
         return self["results"][0] if self["results"] else None
 
-    def place(self, block: Sequence[int] | None, fold: Sequence[int] | None = None) -> dict[str, Any] | None:
+    def place(self, block: Sequence[int] | None, fold: Sequence[int] | None = None) -> Result | None:
         """The result of this block (and fold), or ``None`` if it is no candidate that can run."""
         if block is None:
             return None
@@ -32,7 +102,8 @@ class Ranking(dict):
 
     def frame(self) -> pandas.DataFrame:
         """The results as a pandas DataFrame, one row per launch, with kernel and device, so that frames can be
-        put together; nested keys are joined with dots."""
+        put together; nested keys are joined with dots. The time lies between ``time_low_s`` and ``time_high_s`` with a
+        probability of 80 %."""
         try:
             import pandas
         except ImportError as error:
@@ -40,6 +111,7 @@ class Ranking(dict):
         rows = []
         for result in self["results"]:
             row = {"kernel": self["kernel"]["name"], "device": self["device"]["id"], **_flat(result)}
+            row["time_low_s"], row["time_high_s"] = result.interval
             for name in ("block", "fold", "grid"):
                 row.update({f"{name}_{axis}": n for axis, n in zip("xyz", result["config"][name])})
             rows.append(row)

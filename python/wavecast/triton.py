@@ -1,11 +1,16 @@
-"""Triton-style autotuning: a performance model and an early prune for `prune_configs_by`.
+"""Triton: kernels that are read, and an early prune and a performance model for `prune_configs_by`.
 
->>> from wavecast.triton import block_and_fold, prune_configs_by
->>> @triton.autotune(configs, key=["n"], prune_configs_by=prune_configs_by(describe, "h100-pcie", top_k=4))
+>>> from wavecast.triton import prune_configs_by
+>>> @triton.autotune(configs, key=["n"], prune_configs_by=prune_configs_by(lambda: kernel, "h100-pcie", top_k=4))
+... @triton.jit
+... def kernel(...): ...
 
-``describe`` is called with the arguments of the kernel and the values of a configuration, by name, and returns
-a kernel document with one launch. Triton's own program is not read: it says nothing of its addresses before
-it is compiled. Works with every tuner that calls its functions as Triton (3.x) does; Triton itself is not needed.
+Each configuration is compiled (which needs no GPU), read, and predicted; what Triton has made is kept for the next
+time in `$WAVECAST_CACHE` or `~/.cache/wavecast`. :func:`wavecast.cuda.rank` ranks a Triton kernel outside of a tuner.
+
+Instead of a kernel there may be a description: a function that is called with the arguments of the kernel and the
+values of a configuration, by name, and returns a kernel document with one launch. It works with every tuner that calls
+its functions as Triton (3.x) does; Triton itself is not needed then.
 
 Triton coalesces each access by itself: of two that walk a tile in different directions, it hands the values
 from thread to thread in between, through shared memory. Where all accesses have the same contiguous extent,
@@ -15,6 +20,8 @@ does: :func:`tile_access` for each access, :func:`tile_launch` for the launch.
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from typing import Any, Callable, Mapping, Sequence
 
 from ._api import KernelLike, predict
@@ -96,31 +103,87 @@ def tile_access(
 
 
 def prune_configs_by(
-    describe: Callable[..., KernelLike],
+    kernel: Any,
     device: str | None = None,
     *,
+    grid: Any = None,
     top_k: int | float | None = None,
     slowdown: float = 2.0,
     **options: Any,
 ) -> dict[str, Any]:
     """The argument `prune_configs_by` of `triton.autotune`.
 
+    ``kernel`` is what `@triton.jit` or `@triton.autotune` gave, or a function without parameters that returns it
+    (``lambda: kernel``), as its name is not there yet where a decorator is written; or a function that describes a
+    configuration. ``grid`` is only needed where a tuner does not hand over that of the launch, as Triton does.
+
     ``early_config_prune`` leaves out what cannot run on the device and what is predicted to take more than
     ``slowdown`` times as long as the best; if nothing can run, all stay. ``perf_model`` gives predicted
-    milliseconds; with ``top_k``, a number or a share, Triton measures the best so many only.
+    milliseconds; with ``top_k``, a number or a share, Triton measures the best so many only. A configuration with an
+    access that cannot be read stays, with a warning, and its time counts as 0; if none can be read,
+    :class:`wavecast.KernelError` is raised.
     """
+    compiled = hasattr(kernel, "fn") or not inspect.signature(kernel).parameters
+    model = _Compiled(kernel, device, grid, options) if compiled else None
 
     def perf_model(**arguments: Any) -> float:
-        return _milliseconds(describe, arguments, device, options)
+        if model is not None:
+            return model.milliseconds([arguments])[0]
+        return _milliseconds(kernel, arguments, device, options)
 
     def early_config_prune(configs: Sequence[Any], named_args: Mapping[str, Any], **arguments: Any) -> list[Any]:
-        times = [perf_model(**{**named_args, **arguments, **_values(config)}) for config in configs]
-        limit = slowdown * min(times, default=0.0)
+        calls = [{**named_args, **arguments, **_values(config)} for config in configs]
+        times = model.milliseconds(calls) if model is not None else [perf_model(**call) for call in calls]
+        limit = slowdown * min((time for time in times if time > 0), default=0.0)
         kept = [config for config, time in zip(configs, times) if time <= limit and time != float("inf")]
         return kept or list(configs)
 
     found = {"perf_model": perf_model, "early_config_prune": early_config_prune}
     return found if top_k is None else {**found, "top_k": top_k}
+
+
+class _Compiled:
+    """Predictions of a kernel that is compiled and read."""
+
+    def __init__(self, kernel: Any, device: str | None, grid: Any, options: dict[str, Any]):
+        self._kernel, self._device, self._grid, self._options = kernel, device, grid, options
+        #: Milliseconds by what they depend on: a tuner asks for the same again.
+        self._known: dict[str, float] = {}
+
+    def milliseconds(self, calls: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Predictions of calls, several at a time; infinity for what cannot run."""
+        from ._kernels import at_once
+
+        kernel = self._kernel if hasattr(self._kernel, "fn") else self._kernel()
+        found = at_once(lambda call: self._one(kernel, call), calls)
+        wrong = [e for e in found if isinstance(e, Exception)]
+        # A configuration that Triton refuses is no candidate, and one that cannot be read may be the best; where it is
+        # the same for all, the kernel or its description is wrong.
+        unread = [e for e in wrong if isinstance(e, KernelError) and e.code == "not-read"]
+        refused = [e for e in wrong if isinstance(e, KernelError) and e.code == "triton-compile"]
+        for error in wrong:
+            if error not in unread and error not in refused or len(wrong) == len(found) > 1:
+                raise error
+        if unread:
+            said = f"{len(unread)} of {len(found)} configurations cannot be read and stay: {str(unread[0]).splitlines()[0]}"
+            warnings.warn(said, stacklevel=4)
+        return [0.0 if e in unread else float("inf") if isinstance(e, Exception) else e for e in found]
+
+    def _one(self, kernel: Any, call: Mapping[str, Any]) -> float:
+        from . import cuda
+        from ._arguments import array
+        from ._triton_kernels import OPTIONS, Triton
+
+        function = Triton(kernel, {}).function
+        config = {name: value for name, value in call.items() if name in OPTIONS and value is not None}
+        values = {name: value for name, value in call.items() if name in function.arg_names}
+        grid = call.get("grid", self._grid)
+        numbers = grid({**call}) if callable(grid) else grid
+        key = repr([function.cache_key, config, numbers, [(n, array(v) or v) for n, v in values.items()]])
+        if key not in self._known:
+            document = cuda.document(function, values, numbers, self._device, configs=[config])
+            self._known[key] = _time(document, self._device, self._options)
+        return self._known[key]
 
 
 def _values(config: Any) -> dict[str, Any]:
@@ -131,7 +194,10 @@ def _values(config: Any) -> dict[str, Any]:
 def _milliseconds(
     describe: Callable[..., KernelLike], arguments: dict[str, Any], device: str | None, options: dict[str, Any]
 ) -> float:
-    kernel = describe(**arguments)
+    return _time(describe(**arguments), device, options)
+
+
+def _time(kernel: KernelLike, device: str | None, options: dict[str, Any]) -> float:
     try:
         return predict(kernel, device=device, **options)["result"]["time_s"] * 1e3
     except KernelError as error:

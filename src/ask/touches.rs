@@ -4,7 +4,7 @@ use super::asker::fault;
 use super::entry::EntrySource;
 use super::launches::OneLaunch;
 use super::source::KernelsRead;
-use crate::kernel::{AccessKind, Kernel, Space};
+use crate::kernel::{AccessKind, Kernel};
 use crate::launch::{Launch, Touched, Touching};
 use crate::ptx::run::{Access, Event, Machine, NotRun, Who};
 use crate::report::TouchLine;
@@ -99,10 +99,7 @@ fn line_of_document(kernel: &Kernel, spot: &Spot, touched: &Touched, lines: &mut
                 AccessKind::Store => "store",
                 AccessKind::Atomic => "atomic",
             },
-            space: match field.space {
-                Space::Global => "global",
-                Space::Shared => "shared",
-            },
+            space: field.space.word(),
             field: format!("{}{of_copy}", field.name),
             offset_bytes: touched.offset,
             width: touched.bytes,

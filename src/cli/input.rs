@@ -86,6 +86,12 @@ pub(super) struct ReadingArguments {
     /// For PTX: how often the loop runs that has this line in it (repeatable)
     #[arg(long, value_name = "LINE=N")]
     pub trips: Vec<String>,
+    /// For PTX: how probable it is that the branch or predicate in this line holds, where data decide (repeatable)
+    #[arg(long, value_name = "LINE=P")]
+    pub branch: Vec<String>,
+    /// For PTX: an address in the place of one that could not be read, as in '44: x[4*i0 + threadIdx.x]' (repeatable)
+    #[arg(long, value_name = "LINE: ADDRESS")]
+    pub assume: Vec<String>,
 }
 
 impl ReadingArguments {
@@ -95,7 +101,9 @@ impl ReadingArguments {
             grid: self.grid.clone(),
             blocks: blocks.iter().map(|b| (*b).into()).collect(),
             trips: self.trips.clone(),
-            registers: None,
+            branch: self.branch.clone(),
+            assume: self.assume.clone(),
+            ..Given::default()
         }
     }
 }

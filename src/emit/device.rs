@@ -24,7 +24,7 @@ pub(super) fn is_stored(kernel: &Kernel, id: FieldId) -> bool {
 
 /// Fields in global memory, with their positions.
 pub(super) fn global_fields(kernel: &Kernel) -> impl Iterator<Item = (FieldId, &Field)> {
-    (0..).map(FieldId).zip(&kernel.fields).filter(|f| matches!(f.1.space, Space::Global))
+    (0..).map(FieldId).zip(&kernel.fields).filter(|f| f.1.space.in_memory())
 }
 
 /// The arrays as parameters.

@@ -3,7 +3,7 @@
 use super::language::{Language, Place};
 use super::words::Words;
 use crate::expr::{Coefficient, Cond, Coord, Dim, Form, LaunchAtom, LoopId, Scale, Term, split_remainders};
-use crate::kernel::{FieldId, Kernel, Space};
+use crate::kernel::{FieldId, Kernel};
 
 /// Writes expressions.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl Writer<'_> {
     /// names of their own.
     pub(super) fn arrays(self, kernel: &Kernel, id: FieldId) -> Vec<String> {
         let names = &self.words.fields[usize::from(id.0)];
-        let outside = self.place == Place::Host && matches!(kernel.field(id).space, Space::Global);
+        let outside = self.place == Place::Host && kernel.field(id).space.in_memory();
         names.iter().map(|n| if outside { format!("host_{n}") } else { n.clone() }).collect()
     }
 

@@ -75,7 +75,7 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
 
 /// What no program can be made of.
 fn refuse(kernel: &Kernel) -> Result<(), Unemitted> {
-    let global = |f: &crate::kernel::Field| matches!(f.space, Space::Global);
+    let global = |f: &crate::kernel::Field| f.space.in_memory();
     if !accesses(&kernel.body).iter().any(|a| global(kernel.field(a.field))) {
         return Err(Unemitted::NoAccess);
     }
@@ -219,7 +219,7 @@ impl Making<'_> {
         all.iter().any(|store| {
             let field = self.kernel.field(store.field);
             store.kind != AccessKind::Load
-                && matches!(field.space, Space::Global)
+                && field.space == Space::Global
                 && all.iter().any(|load| {
                     load.field == store.field
                         && load.kind == AccessKind::Load

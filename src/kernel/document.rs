@@ -68,7 +68,7 @@ record! {
         align: Formula,
         /// Elements added to every linear address; may be negative.
         offset: Formula,
-        /// Device memory (global, default) or the on-chip memory of a block (shared).
+        /// Device memory (global, default), the on-chip memory of a block (shared), or that of each thread (private).
         space: Space,
         /// That many identical arrays; 1.
         multiplicity: Formula,

@@ -189,8 +189,18 @@ words! {
         Global = "global",
         /// The on-chip memory of a block.
         Shared = "shared",
+        /// Memory of each thread: what CUDA calls local memory, arrays of a thread and spilled registers. It lies in
+        /// device memory; lanes lie side by side, and a block takes the place of one that has ended.
+        Private = "private",
     }
     other names { "local" => "shared", "lds" => "shared", "device" => "global" }
+}
+
+impl Space {
+    /// Whether it lies in device memory, behind the caches.
+    pub fn in_memory(self) -> bool {
+        self != Space::Shared
+    }
 }
 
 words! {

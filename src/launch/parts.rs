@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::program::{Instruction, Program, Step};
 use crate::expr::Coefficient;
-use crate::kernel::{Kernel, Space};
+use crate::kernel::Kernel;
 
 /// A part of a program. Instructions are numbered in program order, so that each part has a range of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl<C: Coefficient> Program<C> {
     /// The parts of the program that touch global memory. What else it does makes no parts of its own, but
     /// loops and barriers part all the same.
     pub fn parts(&self, kernel: &Kernel) -> Vec<Part> {
-        let is_global = |i: &Instruction<C>| kernel.field(i.field).space == Space::Global;
+        let is_global = |i: &Instruction<C>| kernel.field(i.field).space.in_memory();
         parts_of(&self.steps, &|position| is_global(&self.instructions[position]))
     }
 }

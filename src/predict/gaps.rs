@@ -3,7 +3,7 @@
 use super::estimate::Estimator;
 use super::prediction::Summary;
 use crate::device::{Device, Vendor};
-use crate::kernel::{InstructionClass, Precision};
+use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::Launch;
 use crate::quantity::{PerItem, PerThread, Times};
 
@@ -70,10 +70,11 @@ pub fn gaps(estimator: &Estimator<'_>, of: &Summary) -> Vec<Gap> {
     let Estimator { kernel, device, .. } = estimator;
     let some = |class| kernel.work.instructions.count(class).filter(|&n| n > Times::ZERO);
     let code = code(estimator, of);
+    let described = kernel.fields.iter().any(|f| f.space == Space::Private);
     let many = device.vendor == Vendor::Amd && of.path.written > MANY_ACCESSES;
     let all = [
         spills(estimator, &of.launch),
-        some(InstructionClass::Local).map(|accesses| Gap::LocalMemory { accesses }),
+        some(InstructionClass::Local).filter(|_| !described).map(|accesses| Gap::LocalMemory { accesses }),
         instruction_cache(device, code),
         many.then_some(Gap::Unrolled { accesses: of.path.written }),
         some(InstructionClass::Tensor).map(|products| Gap::TensorUnit { products }),

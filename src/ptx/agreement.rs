@@ -94,7 +94,7 @@ pub fn agreement(
     for (block, threads) in by_block {
         let mut done = run(machine, block, &threads)?;
         for thread in threads {
-            let (own, guesses) = done.remove(&number(machine, thread)).unwrap_or_default();
+            let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
             found.guessed += guesses;
             found.add(kernel, machine, (block, thread), &touched, &own);
@@ -104,9 +104,13 @@ pub fn agreement(
 }
 
 /// The number of a thread in its block.
-fn number(machine: &Machine, thread: Thread) -> u32 {
-    let ([bx, by, _], [x, y, z]): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
-    u32::try_from(x + bx * (y + by * z)).unwrap_or(u32::MAX)
+fn number(machine: &Machine, thread: Thread) -> Result<u32, NotRun> {
+    let (block, place): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
+    if (0..3).any(|d| !(0..block[d]).contains(&place[d])) {
+        return Err(NotRun::Arguments(format!("blocks of {block:?} have no thread {place:?}")));
+    }
+    let ([bx, by, _], [x, y, z]) = (block, place);
+    Ok(u32::try_from(x + bx * (y + by * z)).expect("a machine has at most 2048 threads in a block"))
 }
 
 /// What a thread accesses, and how often it decided something by what is not known.
@@ -115,7 +119,8 @@ type Done = (Vec<Access>, usize);
 /// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
 /// put into shared memory.
 fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotRun> {
-    let mut numbers: Vec<u32> = threads.iter().map(|&thread| number(machine, thread)).collect();
+    let mut numbers: Vec<u32> =
+        threads.iter().map(|&thread| number(machine, thread)).collect::<Result<_, _>>()?;
     numbers.sort_unstable();
     numbers.dedup();
     let with = |who: Who<'_>| {
@@ -208,6 +213,7 @@ fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached
         memory: match field.space {
             Space::Global => Memory::Global,
             Space::Shared => Memory::Shared,
+            Space::Private => Memory::Local,
         },
         field: own_name(machine, &field.name).to_owned(),
         offset: touched.offset,

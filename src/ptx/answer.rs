@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::document::{Frame, Reading, Status, document, understand, verb};
+use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
+use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches, trips};
 use super::read::{Arguments, Reader, Stop, Trips};
 use super::syntax::{Function, Module, Space, parse};
+use super::together::Together;
 use super::value::Launch;
 use crate::text::{Diagnostic, Fault, Sources};
 
@@ -28,6 +30,8 @@ pub struct Read {
     pub block: [i64; 3],
     /// The grid that they are for.
     pub grid: [i64; 3],
+    /// All blocks that it was read for.
+    pub blocks: Vec<[i64; 3]>,
     /// Registers of a thread, and where the number comes from.
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
@@ -40,32 +44,44 @@ pub struct Read {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Count(pub(crate) f64);
 
-/// An access of a kernel that was read.
-#[derive(Debug, Clone, PartialEq)]
+/// An access.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "AccessSummary")]
 #[non_exhaustive]
 pub struct Access {
-    /// Number of the instruction in the entry.
+    /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
-    /// Line of the PTX.
+    /// Its line in the PTX, from 1.
     pub line: u32,
     /// `load`, `store` or `atomic`.
     pub op: &'static str,
-    /// `global`, `shared` or `local`.
+    /// `global`, `shared`, `local` or `const`.
     pub space: &'static str,
     /// The field.
     pub field: Option<String>,
     /// Bytes.
     pub width: u64,
-    /// The address in the documents' grammar.
+    /// The address as kernel documents have it.
     pub address: Option<String>,
-    /// The condition beyond the guard.
+    /// The condition, beyond the guard of the document.
     pub when: Option<String>,
-    /// Loops around it, outermost first: the counter and its last value; counters start at 0.
-    pub loops: Vec<(String, String)>,
-    /// `exact`, `data` or `refused`.
+    /// The loops around it, outermost first.
+    pub loops: Vec<Around>,
+    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
     pub status: &'static str,
     /// Why it is not exact.
     pub why: Option<String>,
+}
+
+/// A loop.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "LoopSummary")]
+#[non_exhaustive]
+pub struct Around {
+    /// Its counter, which starts at 0.
+    pub counter: String,
+    /// The last value of the counter.
+    pub last: String,
 }
 
 impl Compiled {
@@ -102,6 +118,11 @@ impl Compiled {
         })
     }
 
+    /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+        blocks(self.entry(entry)?, &self.module, given).map_err(|wrong| self.fault(wrong))
+    }
+
     fn fault(&self, diagnostic: Diagnostic) -> Fault {
         Fault::new(vec![diagnostic], Arc::new(self.sources.clone()))
     }
@@ -120,18 +141,30 @@ impl Compiled {
         given: &Given,
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
-        let values = arguments(function, &given.args)?;
+        let function = &*inlined(&self.module, function);
+        let values = arguments(function, given)?;
         let trips = trips(&given.trips)?;
         let blocks = blocks(function, &self.module, given)?;
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let launches = match &grid {
             Some(grid) => launches(&blocks, |block| grid.at(block, function, &values))?,
-            None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+            None if !given.grids.is_empty() => computed(&blocks, &given.grids, function)?,
+            None => match self.followed_together(function, &blocks, &values, &trips) {
+                Some(all) => all,
+                None => launches(&blocks, |block| self.followed(function, block, &values, &trips))?,
+            },
         };
-        let readings: Vec<Reading> = launches
-            .iter()
-            .map(|launch| self.understood(function, *launch, &values, &trips))
-            .collect::<Result<_, _>>()?;
+        let alone = |launch: Launch| self.understood(function, launch, &values, &trips, |found| found.said());
+        let together = Some(&launches).filter(|all| all.len() > FEW);
+        let together = together.and_then(|all| Together::new(function, all));
+        let readings = together.and_then(|all| {
+            let read = |found: &Understood<'_, '_>| all.readings(found, |launch| alone(launch).ok());
+            self.understood(function, all.whole, &values, &trips, read).ok().flatten()
+        });
+        let readings: Vec<Reading> = match readings {
+            Some(all) => all,
+            None => launches.iter().map(|launch| alone(*launch)).collect::<Result<_, _>>()?,
+        };
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let frame = Frame {
             entry: &function.name,
@@ -142,18 +175,20 @@ impl Compiled {
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, document))
+        Ok(answer(function, first, given, (blocks, document)))
     }
 
-    fn understood(
+    /// What `then` makes of the kernel as it was understood for a launch.
+    fn understood<T>(
         &self,
         function: &Function,
         launch: Launch,
         values: &Arguments,
         trips: &Trips,
-    ) -> Result<Reading, Diagnostic> {
+        then: impl FnOnce(&Understood<'_, '_>) -> T,
+    ) -> Result<T, Diagnostic> {
         let mut reader = Reader::new(&self.module, function, launch, values, trips);
-        understand(&mut reader).map_err(|stop| match stop {
+        understand(&mut reader).map(|found| then(&found)).map_err(|stop| match stop {
             Stop::Tangled(i) => {
                 let span = function.instructions.get(i).map_or(function.span, |i| i.span);
                 let message = "a loop is entered at two places here: such control flow is not read";
@@ -175,20 +210,11 @@ impl Compiled {
         values: &Arguments,
         trips: &Trips,
     ) -> Result<[i64; 3], Diagnostic> {
-        let most = block.map(|b| ((1_i64 << 30) / b).max(1));
-        let launch = Launch { block, grid: [most[0], most[1].min(65535), most[2].min(65535)] };
-        let uses = |d: usize| {
-            let wanted = crate::expr::Dim::ALL[d];
-            function.instructions.iter().flat_map(|i| &i.operands).any(|o| {
-                matches!(o, super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) if *dim == wanted)
-            })
-        };
-        let used = [uses(0), uses(1), uses(2)];
-        let launch = Launch { grid: [0, 1, 2].map(|d| if used[d] { launch.grid[d] } else { 1 }), ..launch };
-        let reading = self.understood(function, launch, values, trips)?;
+        let used = blocks_asked_for(function);
+        let domain = self.understood(function, largest(block, used), values, trips, |found| found.domain)?;
         let mut grid = [1; 3];
         for d in 0..3 {
-            match reading.domain[d] {
+            match domain[d] {
                 Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
                 _ if used[d] => {
                     let axis = ['x', 'y', 'z'][d];
@@ -204,6 +230,54 @@ impl Compiled {
         }
         Ok(grid)
     }
+
+    /// The same for many blocks, where one reading is enough for it.
+    fn followed_together(
+        &self,
+        function: &Function,
+        blocks: &[[i64; 3]],
+        values: &Arguments,
+        trips: &Trips,
+    ) -> Option<Vec<Launch>> {
+        let used = blocks_asked_for(function);
+        let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
+        let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
+        let domain = self.understood(function, together.whole, values, trips, |found| found.domain).ok()?;
+        together.grids(domain, used)
+    }
+}
+
+/// So many launches are read one by one.
+const FEW: usize = 3;
+
+/// The dimensions along which a kernel asks for blocks.
+fn blocks_asked_for(function: &Function) -> [bool; 3] {
+    let mut used = [false; 3];
+    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
+        if let super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) = operand {
+            used[dim.index()] = true;
+        }
+    }
+    used
+}
+
+/// The largest grid that bounds of threads are looked for in.
+fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
+    let most = block.map(|b| ((1_i64 << 30) / b).max(1));
+    let grid = [most[0], most[1].min(65535), most[2].min(65535)];
+    Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
+}
+
+/// Each block with the grid that somebody has computed for it.
+fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
+    if blocks.len() != grids.len() {
+        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
+        return Err(
+            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
+        );
+    }
+    let pairs = blocks.iter().zip(grids);
+    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
 }
 
 /// The blocks to read a kernel for.
@@ -264,7 +338,12 @@ fn dimensions(function: &Function) -> [bool; 3] {
     used
 }
 
-fn answer(function: &Function, reading: &Reading, given: &Given, document: Option<String>) -> Read {
+fn answer(
+    function: &Function,
+    reading: &Reading,
+    given: &Given,
+    (blocks, document): (Vec<[i64; 3]>, Option<String>),
+) -> Read {
     let accesses = reading.accesses.iter().map(|a| Access {
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
@@ -279,7 +358,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         width: a.width,
         address: a.address.clone(),
         when: a.when.clone(),
-        loops: a.loops.clone(),
+        loops: a.loops.iter().map(|(c, last)| Around { counter: c.clone(), last: last.clone() }).collect(),
         status: match a.status {
             Status::Exact => "exact",
             Status::Data => "data",
@@ -295,6 +374,7 @@ fn answer(function: &Function, reading: &Reading, given: &Given, document: Optio
         accesses: accesses.collect(),
         block: reading.launch.block,
         grid: reading.launch.grid,
+        blocks,
         registers,
         instructions: reading.mix.by_class().map(|(name, n)| (name, Count(n))).collect(),
         document,

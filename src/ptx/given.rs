@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::read::{Arguments, Pointer, Trips};
+use super::argument::{self, Argument, Given as Value};
+use super::read::{Arguments, Trips};
 use super::syntax::Function;
 use super::value::Launch;
 use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
-use crate::text::{Diagnostic, Origin, Sources, Span, nearest};
+use crate::text::{Diagnostic, Origin, Sources, Span};
 
 /// Arguments of `read`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,101 +19,50 @@ pub struct Given {
     pub grid: Option<String>,
     /// Thread blocks to read it for.
     pub blocks: Vec<[i64; 3]>,
+    /// The grid of each of `blocks`, where somebody has computed them; then `grid` is left out.
+    pub grids: Vec<[i64; 3]>,
     /// `LINE=N`: how often the loop runs that has this line of PTX in it.
     pub trips: Vec<String>,
+    /// `LINE=P`: how probable it is that the branch in this line of PTX is taken, where data decide.
+    pub branch: Vec<String>,
+    /// `LINE: ADDRESS`: where the access in this line of PTX goes, where data decide.
+    pub assume: Vec<String>,
     /// Registers of a thread, if they are known.
     pub registers: Option<u32>,
+    /// What is known of fields.
+    pub fields: Vec<KnownField>,
+}
+
+/// What is known of a field before a kernel is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownField {
+    /// Its name.
+    pub name: String,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Bytes of all of it.
+    pub bytes: u64,
 }
 
 /// The values of a function's parameters.
-pub(super) fn arguments(function: &Function, given: &[String]) -> Result<Arguments, Diagnostic> {
+pub(super) fn arguments(function: &Function, given: &Given) -> Result<Arguments, Diagnostic> {
     let mut values = Arguments::default();
-    for text in given {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(wrong(
-                format!("`{text}` is no value of a parameter"),
-                "write NAME=VALUE, as in --arg 0=1048576",
-            ));
-        };
-        let (name, at) = match name.trim().split_once('+') {
-            Some((name, at)) => (name.trim(), at.trim().parse::<i64>().ok()),
-            None => (name.trim(), Some(0)),
-        };
-        let Some(at) = at else {
-            return Err(wrong(
-                format!("`{text}` names no byte of a parameter"),
-                "write NAME+BYTE=VALUE, as in --arg 3+8=5",
-            ));
-        };
-        let number = parameter(function, name)?;
-        let value = value.trim();
-        if value.is_empty() {
-            continue;
-        }
-        let whole = value.strip_prefix('-').unwrap_or(value);
-        let plain =
-            whole.strip_prefix("0x").map_or_else(|| whole.parse(), |hex| i128::from_str_radix(hex, 16));
-        match plain {
-            Ok(n) if n < 1 << 64 => {
-                values.numbers.insert((number, at), if value.starts_with('-') { -n } else { n });
-            }
+    let all = argument::arguments(function, &given.args);
+    for Argument { parameter, byte, value } in all.map_err(|e| wrong(e.message, &e.help))? {
+        let place = (parameter, byte.map_or(0, i64::from));
+        match value {
             // Fractions matter for no address.
-            _ if value.parse::<f64>().is_ok() => {}
-            _ => {
-                let Some(pointer) = pointer(value) else {
-                    let help = "give a number, or for a pointer the name of its field: x, x:f32[1024]";
-                    return Err(wrong(format!("`{value}` is no value of parameter {name}"), help));
-                };
-                values.pointers.insert((number, at), pointer);
-            }
+            Value::Nothing | Value::Fraction(_) => {}
+            Value::Whole(number) => drop(values.numbers.insert(place, number)),
+            Value::Pointer(pointer) => drop(values.pointers.insert(place, pointer)),
         }
     }
+    values.fields = given.fields.iter().map(|f| (f.name.clone(), (f.element, f.bytes))).collect();
     Ok(values)
-}
-
-/// `x:f32[1024]`, `x`, or `x+8:f32[1024]` for a pointer 8 bytes behind the beginning of x.
-fn pointer(text: &str) -> Option<Pointer> {
-    let (name, shape) = text.split_once(':').map_or((text, None), |(name, shape)| (name, Some(shape)));
-    let (name, offset) = match name.split_once('+') {
-        Some((name, offset)) => (name, offset.trim().parse().ok()?),
-        None => (name, 0),
-    };
-    let bytes = match shape {
-        Some(shape) => {
-            let (element, count) = shape.trim().strip_suffix(']')?.split_once('[')?;
-            let count: u64 = count.trim().parse().ok()?;
-            Some(count.checked_mul(super::syntax::Type::named(element.trim())?.bytes())?)
-        }
-        None => None,
-    };
-    let name = name.trim();
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    (plain && starts).then(|| Pointer { name: name.to_owned(), offset, bytes })
 }
 
 fn wrong(message: String, help: &str) -> Diagnostic {
     Diagnostic::global("ptx-argument", message).help(help)
-}
-
-fn parameter(function: &Function, name: &str) -> Result<usize, Diagnostic> {
-    if let Some(at) = function.params.iter().position(|p| p.name == name) {
-        return Ok(at);
-    }
-    if let Ok(number) = name.parse::<usize>()
-        && number < function.params.len()
-    {
-        return Ok(number);
-    }
-    let all: Vec<String> =
-        function.params.iter().enumerate().map(|(i, p)| format!("{i} {}", p.name)).collect();
-    let message = format!("entry `{}` has no parameter `{name}`", function.name);
-    let names: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
-    let close =
-        nearest(name, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
-    let help =
-        format!("{close}it has: {} (PTX rarely keeps the names of the source; numbers do)", all.join(", "));
-    Err(Diagnostic::global("ptx-argument", message).help(help))
 }
 
 /// How often loops run.

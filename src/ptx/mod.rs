@@ -2,13 +2,15 @@
 
 pub mod agreement;
 mod answer;
+mod argument;
 mod document;
 mod flow;
 mod given;
 mod read;
 pub mod run;
 pub mod syntax;
+mod together;
 mod value;
 
-pub use answer::{Access, Compiled, Count, Read};
-pub use given::Given;
+pub use answer::{Access, Around, Compiled, Count, Read};
+pub use given::{Given, KnownField};

@@ -25,6 +25,8 @@ pub struct ReadingDocument {
     pub block: [i64; 3],
     /// The grid that goes with it.
     pub grid: [i64; 3],
+    /// The blocks that it may be launched with, and those that it was read for.
+    pub blocks: BlocksSummary,
     /// Registers of a thread.
     pub registers: RegisterSummary,
     /// Bytes of shared memory of a block whose size is fixed.
@@ -32,11 +34,22 @@ pub struct ReadingDocument {
     /// Instructions of a thread by class, on average.
     pub instructions: BTreeMap<&'static str, Count>,
     /// What a thread does to memory, in program order.
-    pub accesses: Vec<AccessSummary>,
+    pub accesses: Vec<Access>,
     /// The kernel document; null if an access could not be read.
     pub document: Option<serde_json::Value>,
     #[serde(skip)]
     text: Option<String>,
+}
+
+/// Blocks of an entry.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BlocksSummary {
+    /// The only block, if the entry demands one (`.reqntid`).
+    pub required: Option<[u32; 3]>,
+    /// The most threads, if the entry says so (`.maxntid`), as extents whose product they are.
+    pub largest: Option<[u32; 3]>,
+    /// Those that it was read for.
+    pub read: Vec<[i64; 3]>,
 }
 
 /// A parameter.
@@ -62,42 +75,6 @@ pub struct RegisterSummary {
     pub source: &'static str,
 }
 
-/// An access.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct AccessSummary {
-    /// Number of the instruction in the entry, from 0.
-    pub instruction: usize,
-    /// Its line in the PTX, from 1.
-    pub line: u32,
-    /// `load`, `store` or `atomic`.
-    pub op: &'static str,
-    /// `global`, `shared`, `local` or `const`.
-    pub space: &'static str,
-    /// The field.
-    pub field: Option<String>,
-    /// Bytes.
-    pub width: u64,
-    /// The address as kernel documents have it.
-    pub address: Option<String>,
-    /// The condition, beyond the guard of the document.
-    pub when: Option<String>,
-    /// The loops around it, outermost first.
-    pub loops: Vec<LoopSummary>,
-    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
-    pub status: &'static str,
-    /// Why it is not exact.
-    pub why: Option<String>,
-}
-
-/// A loop.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LoopSummary {
-    /// Its counter, which starts at 0.
-    pub counter: String,
-    /// The last value of the counter.
-    pub last: String,
-}
-
 /// What was read, as a document.
 pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -> ReadingDocument {
     let fixed = |v: &&crate::ptx::syntax::Variable| v.space == Space::Shared;
@@ -108,29 +85,17 @@ pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -
         parameters: parameters(function),
         block: read.block,
         grid: read.grid,
+        blocks: BlocksSummary {
+            required: function.required_block,
+            largest: function.largest_block,
+            read: read.blocks.clone(),
+        },
         registers: RegisterSummary { value: read.registers.0, source: read.registers.1 },
         shared: shared.map(crate::ptx::syntax::Variable::bytes).sum(),
         instructions: read.instructions.iter().copied().collect(),
-        accesses: read.accesses.iter().map(access).collect(),
+        accesses: read.accesses.clone(),
         document: read.document.as_deref().and_then(as_json),
         text: read.document.clone(),
-    }
-}
-
-fn access(access: &Access) -> AccessSummary {
-    let loops = access.loops.iter();
-    AccessSummary {
-        instruction: access.instruction,
-        line: access.line,
-        op: access.op,
-        space: access.space,
-        field: access.field.clone(),
-        width: access.width,
-        address: access.address.clone(),
-        when: access.when.clone(),
-        loops: loops.map(|(c, l)| LoopSummary { counter: c.clone(), last: l.clone() }).collect(),
-        status: access.status,
-        why: access.why.clone(),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Traces of entries of PTX: what their threads do when they run, data-dependent accesses included.
 
-use std::collections::HashMap;
-
 use super::limits::TraceLimits;
 use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use super::synth::NoTrace;
@@ -59,6 +57,11 @@ impl<'m> EntrySynth<'m> {
         narrow(self.machine.block().into())
     }
 
+    /// Steps that threads have done so far, in portions.
+    pub fn steps(&self) -> u64 {
+        self.run.steps()
+    }
+
     /// How many accesses and decisions so far rest on data that was not given, and the line of the first of them.
     pub fn guessed(&self) -> Option<(u64, u32)> {
         Some(self.guessed).filter(|(count, _)| *count > 0)
@@ -73,8 +76,9 @@ impl<'m> EntrySynth<'m> {
             bases: &self.bases,
             builder: TraceBuilder::new(header, false),
             tables: Tables::default(),
-            instructions: HashMap::new(),
-            times: HashMap::new(),
+            instructions: Vec::new(),
+            times: Vec::new(),
+            iterations: vec![0],
             first: 0,
             place: 0,
             held: 0,
@@ -89,7 +93,7 @@ impl<'m> EntrySynth<'m> {
                 return Err(NoTrace::TooLarge("more threads than can be numbered"));
             };
             (making.first, making.place) = (first, place);
-            making.times.clear();
+            making.times.fill(0);
             let at = grid.place(place).0.map(i64::from);
             self.run.block(at.into(), Who::All, &mut |thread, event| making.event(thread, event))?;
             if let Some(wrong) = making.wrong.take() {
@@ -102,7 +106,7 @@ impl<'m> EntrySynth<'m> {
 }
 
 fn narrow(extents: [i64; 3]) -> Dim3 {
-    Dim3(extents.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+    Dim3(extents.map(|n| u32::try_from(n).expect("a machine counts blocks and threads in 32 bits")))
 }
 
 struct Making<'s> {
@@ -110,10 +114,12 @@ struct Making<'s> {
     bases: &'s [u64],
     builder: TraceBuilder,
     tables: Tables,
-    /// Numbers of instructions by their steps.
-    instructions: HashMap<u32, u32>,
-    /// How often each thread of the block has done each step.
-    times: HashMap<(u32, u32), u32>,
+    /// Of each step whose accesses were seen, the number of its instruction, and its place among these.
+    instructions: Vec<Option<(u32, usize)>>,
+    /// How often each thread of the block has done each of these, one row for each.
+    times: Vec<u32>,
+    /// Numbers of iterations, by how often something was done before.
+    iterations: Vec<u32>,
     /// The number of the block's first thread, and that of the block in its grid.
     first: u32,
     place: u64,
@@ -187,26 +193,38 @@ impl Making<'_> {
             Operation::Store => TraceKind::Store,
             Operation::Atomic => TraceKind::Atomic,
         };
-        let instruction = self.instruction(access.step);
+        let (instruction, row) = self.instruction(access.step);
         // The n-th time of one thread goes with the n-th time of its neighbour.
-        let times = self.times.entry((local, access.step)).or_default();
-        let time = *times;
+        let times = &mut self.times[row * self.machine.threads() as usize + local as usize];
+        let time = *times as usize;
         *times += 1;
-        let iteration = if time == 0 { 0 } else { self.tables.iteration(&[(0, time)]) };
-        let bytes = u16::try_from(bytes).unwrap_or(u16::MAX);
+        while self.iterations.len() <= time {
+            let next = u32::try_from(self.iterations.len()).expect("times are counted in 32 bits");
+            self.iterations.push(self.tables.iteration(&[(0, next)]));
+        }
+        let iteration = self.iterations[time];
+        let Ok(bytes) = u16::try_from(bytes) else {
+            self.wrong = Some(NoTrace::TooLarge("an access has more than 65535 bytes"));
+            return;
+        };
         let thread = self.first + local;
         self.builder.push(TraceAccess { address, thread, instruction, iteration, bytes, kind });
     }
 
-    fn instruction(&mut self, step: u32) -> u32 {
-        if let Some(&known) = self.instructions.get(&step) {
-            return known;
+    /// The number of the instruction that a step belongs to, and the row of its times.
+    fn instruction(&mut self, step: u32) -> (u32, usize) {
+        let at = step as usize;
+        if let Some(Some(known)) = self.instructions.get(at) {
+            return *known;
         }
         let place = self.machine.place(step);
         let name = format!("{}:{}", place.function, place.instruction);
         let made = self.tables.instruction(&name);
         self.tables.place(made, place.line, 0);
-        self.instructions.insert(step, made);
-        made
+        let row = self.instructions.iter().flatten().count();
+        self.instructions.resize(self.instructions.len().max(at + 1), None);
+        self.instructions[at] = Some((made, row));
+        self.times.resize((row + 1) * self.machine.threads() as usize, 0);
+        (made, row)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::limits::TraceLimits;
 use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use crate::expr::Excess;
-use crate::kernel::{AccessKind, FieldId, Kernel, Space};
+use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{Event, Launch, NotRun, Program, Touch, visit_events};
 use crate::space::{Block, Domain};
 
@@ -96,7 +96,7 @@ impl<'k> Synth<'k> {
         let mut next = BASE;
         let mut bases = Vec::new();
         for field in &kernel.fields {
-            if !matches!(field.space, Space::Global) {
+            if !field.space.in_memory() {
                 bases.push(Vec::new());
                 continue;
             }

@@ -71,7 +71,7 @@ impl Footprints {
     /// About what the whole launch loads or stores, each byte once.
     pub fn launch_bytes(&self) -> Bytes<PerLaunch> {
         let once = |f: &FieldFootprint| f.first_loads() + f.first_stores();
-        self.fields.iter().map(once).sum::<Bytes<_>>().in_all(self.items)
+        self.fields.iter().filter(|f| !f.private).map(once).sum::<Bytes<_>>().in_all(self.items)
     }
 }
 
@@ -81,6 +81,8 @@ impl Footprints {
 pub struct FieldFootprint {
     /// The field.
     pub field: FieldId,
+    /// Memory of threads, in which each block takes the place of one that has ended.
+    pub private: bool,
     /// Sectors that a whole block loads (`V_comp` of section 4.3).
     pub block_load: Bytes<PerItem>,
     /// `block_load` on average over all blocks, those that the domain cuts too.
@@ -115,6 +117,9 @@ pub struct FieldFootprint {
 impl FieldFootprint {
     /// What the wave loads and no blocks before it touched.
     pub fn first_loads(&self) -> Bytes<PerItem> {
+        if self.private {
+            return Bytes::ZERO;
+        }
         self.wave_load - self.reuse.iter().sum()
     }
 

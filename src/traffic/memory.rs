@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::caches::Caches;
 use super::footprints::FieldFootprint;
 use super::passes::Again;
-use crate::curve::VolumeFit;
+use crate::curve::{Curve, VolumeFit};
 use crate::quantity::{Bytes, PerCache, PerItem, PerLaunch, PerWave, Ratio, Share};
 
 /// A cache and the memory below it, bytes per work item.
@@ -115,6 +115,10 @@ pub(super) struct CacheRates<'f> {
     /// Its capacity, at least a byte.
     room: Bytes<PerCache>,
     fit: &'f VolumeFit,
+    /// What a wave touches.
+    wave: Bytes<PerWave>,
+    /// Largest part of that which lies between two uses by its blocks.
+    apart: Ratio,
     /// Bytes between two uses over the capacity: within a wave, and since the last blocks of the row,
     /// the last row and the last plane.
     pub(super) oversubscription: [Ratio; 4],
@@ -136,20 +140,29 @@ impl<'f> CacheRates<'f> {
         wave: Bytes<PerWave>,
         past: [Bytes<PerWave>; 3],
         launch: Bytes<PerLaunch>,
+        in_step: Ratio,
     ) -> Self {
         // Two uses by blocks of a wave lie a part of the wave apart, at whatever distance in the grid.
-        let within = wave * fit.wave_share.value;
+        let half = Ratio::new(fit.wave_share.value * in_step.get());
+        let within = wave * half.get();
+        let apart = Ratio::new(2.0 * half.get());
         let room = capacity.max(Bytes::new(1.0));
         let [_, row, plane] = past;
         // Blocks of the same row follow each other at once.
         let distances = [within, within, row.max(within), plane.max(within)];
         let oversubscription = distances.map(|d| d.over(room));
+        let mut miss = std::array::from_fn(|d| Share::new(fit.reuse(d).miss(oversubscription[d].get())));
+        for d in [0, 1] {
+            miss[d] = Share::new(at_any_phase(fit.reuse(d), (wave * apart.get()).over(room)));
+        }
         let spilled = Share::new(fit.l2_reuse.miss(launch.over(room).get()));
         Self {
             room,
             fit,
+            wave,
+            apart,
             oversubscription,
-            miss: std::array::from_fn(|d| Share::new(fit.reuse(d).miss(oversubscription[d].get()))),
+            miss,
             launch_miss: match caches {
                 Caches::Warm => spilled,
                 Caches::Cold => Share::ALL,
@@ -162,21 +175,37 @@ impl<'f> CacheRates<'f> {
     fn lost(
         &self,
         again: &[Again<PerWave>],
-        share: f64,
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> Bytes<PerItem> {
-        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss((a.distance * share).over(self.room).get());
+        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss(a.distance.over(self.room).get());
         again.iter().map(|a| asked(a) * miss(a)).sum()
     }
 
+    /// Bytes that miss of what blocks of a wave load beyond what the wave loads as a whole: several of them, or one of
+    /// them again because the L1 lost it (`of_l1`: what that adds, less what the L1 keeps for other blocks).
+    fn lost_within(&self, f: &FieldFootprint, of_l1: Bytes<PerItem>) -> Bytes<PerItem> {
+        let (mut again, mut missing) = (Bytes::ZERO, Bytes::ZERO);
+        for a in &f.passes.shared {
+            again += a.bytes;
+            missing +=
+                a.bytes * at_any_phase(self.fit.reuse(0), (a.distance * self.apart.get()).over(self.room));
+        }
+        let miss = if again > Bytes::ZERO { missing / again } else { self.miss[0].get() };
+        (again + of_l1).or_none() * miss
+    }
+
     /// What one field needs from below, of which so much is written in part. `asked` says how much of what comes
-    /// again in a later pass gets past the L1.
+    /// again in a later pass gets past the L1; `of_l1` what blocks ask for beyond what each has to load once.
     pub(super) fn below(
         &self,
         f: &FieldFootprint,
         in_part: Bytes<PerItem>,
+        of_l1: Bytes<PerItem>,
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> MemoryVolumes {
+        if f.private {
+            return self.below_private(f, of_l1, asked);
+        }
         let hit = |d: usize| self.miss[d + 1].rest();
         let [reuse_x, reuse_y, reuse_z] = std::array::from_fn(|d| f.reuse[d] * hit(d));
         let again: Bytes<PerItem> = (0..3).map(|d| f.store_reuse[d] * hit(d)).sum();
@@ -191,16 +220,14 @@ impl<'f> CacheRates<'f> {
         let [of_wave, of_blocks] = f.atomics;
         let changed_again = (of_blocks - of_wave).or_none() * self.miss[0];
         let all = |a: &Again<PerWave>| a.bytes;
-        // Two blocks of the wave use a line at independent times.
-        let shared = self.lost(&f.passes.shared, self.fit.wave_share.value, &all);
-        let stored_again = self.lost(&f.passes.stores, 1.0, &all);
+        let stored_again = self.lost(&f.passes.stores, &all);
         let load = MemoryLoad {
             compulsory: f.wave_load,
             reuse_x,
             reuse_y,
             reuse_z,
             reuse_launch: f.first_loads().or_none() * self.launch_miss.rest(),
-            capacity: shared + self.lost(&f.passes.wave, 1.0, asked),
+            capacity: self.lost_within(f, of_l1) + self.lost(&f.passes.wave, asked),
             partial_store_fill: fill + never,
             ..MemoryLoad::default()
         };
@@ -212,6 +239,43 @@ impl<'f> CacheRates<'f> {
         };
         MemoryVolumes { load: load.with_total(), store: store.with_total() }
     }
+
+    /// The same of memory of threads: nothing is loaded that the thread has not stored, and what is stored there has
+    /// to leave only for want of room, for the next wave stores in the same place.
+    fn below_private(
+        &self,
+        f: &FieldFootprint,
+        of_l1: Bytes<PerItem>,
+        asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
+    ) -> MemoryVolumes {
+        let left = self.fit.reuse(0).miss(self.wave.over(self.room).get());
+        let load = MemoryLoad {
+            capacity: self.lost_within(f, of_l1) + self.lost(&f.passes.wave, asked),
+            ..MemoryLoad::default()
+        };
+        let store = MemoryStore {
+            redundant: f.wave_store * left + self.lost(&f.passes.stores, &|a: &Again<PerWave>| a.bytes),
+            ..MemoryStore::default()
+        };
+        MemoryVolumes { load: load.with_total(), store: store.with_total() }
+    }
+}
+
+/// Misses where two uses lie a random part of `most` apart. They happen at independent times while a wave runs, so
+/// that a part u is as likely as 1 - u: the integral of 2 (1 - u) miss(u `most`) from 0 to 1, by Gauss and Legendre.
+fn at_any_phase(curve: &Curve, most: Ratio) -> f64 {
+    /// Abscissas between 0 and 1 and weights of eight points.
+    const POINTS: [(f64, f64); 8] = [
+        (0.019_855_071_751_231_9, 0.050_614_268_145_188_2),
+        (0.101_666_761_293_186_7, 0.111_190_517_226_687_2),
+        (0.237_233_795_041_835_6, 0.156_853_322_938_943_6),
+        (0.408_282_678_752_175_1, 0.181_341_891_689_181),
+        (0.591_717_321_247_824_9, 0.181_341_891_689_181),
+        (0.762_766_204_958_164_5, 0.156_853_322_938_943_6),
+        (0.898_333_238_706_813_3, 0.111_190_517_226_687_2),
+        (0.980_144_928_248_768_1, 0.050_614_268_145_188_2),
+    ];
+    POINTS.iter().map(|(u, weight)| weight * 2.0 * (1.0 - u) * curve.miss(u * most.get())).sum()
 }
 
 /// Sectors that are written out before the rest of them comes: of the sectors that each warp stores, those that

@@ -162,7 +162,7 @@ impl Walk<'_> {
         for step in body {
             let Step::Access(position) = step else { continue };
             let instruction = &self.program.instructions[*position];
-            let is_global = self.kernel.field(instruction.field).space == Space::Global;
+            let is_global = self.kernel.field(instruction.field).space.in_memory();
             match instruction.kind {
                 AccessKind::Load => loaded |= is_global,
                 AccessKind::Store if loaded => return true,

@@ -9,7 +9,7 @@ use super::l1::L1Counts;
 use super::memory::{CacheRates, MemoryVolumes, written_in_part};
 use super::passes::Again;
 use crate::curve::VolumeFit;
-use crate::device::Device;
+use crate::device::{Device, Vendor};
 use crate::kernel::FieldId;
 use crate::launch::{Launch, Occupancy};
 use crate::quantity::{
@@ -188,7 +188,9 @@ pub fn volumes(
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let in_l1 = InL1 { fit, blocks_per_byte: blocks / capacity.get().max(1.0) };
     let asked = |a: &Again<PerWave>| a.bytes * a.in_block.map_or(Share::ALL, |distance| in_l1.miss(distance));
-    let level = |capacity: u64| SharedCache::new(Bytes::new(capacity as f64), fit, caches, footprints);
+    let in_step = in_step(device, launch);
+    let level =
+        |capacity: u64| SharedCache::new(Bytes::new(capacity as f64), fit, caches, footprints, in_step);
     let l2 = level(device.l2.effective.value.0);
     let llc = device.llc.as_ref().map(|c| level(c.capacity.value.0));
     let mut out = Volumes {
@@ -242,13 +244,17 @@ pub fn volumes(
             let times = Times::new(of_warps.atomic_bytes.per_item(items) / changed);
             out.atomics_per_address = out.atomics_per_address.max(times);
         }
-        let below = l2.below(&l2, fit, number, by_warps, &asked);
+        // What passes ask for again is told apart by its distance.
+        let of_l1 = (in_l1.lost_in_stretches(f, per_item(of_warps.iteration_load_sectors)) + interleaved
+            - kept)
+            * cut;
+        let below = l2.below(&l2, fit, number, [by_warps, of_l1], &asked);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += f.first_loads() * last.middle.launch_miss;
         // Sectors that are filled first are written one by one anyway.
         let runs = of_warps.distinct_store_runs() * f.incomplete.rest().get();
         out.further_runs += (runs * last.middle.launch_miss).per_item(items);
-        let of_dram = llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, by_warps, &asked));
+        let of_dram = llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, [by_warps, of_l1], &asked));
         out.beside += of_dram.load.total * (f.pairs.get() - 1.0);
         out.l2 = out.l2.plus(&of_l2);
         if let Some(level) = &mut out.llc {
@@ -258,6 +264,17 @@ pub fn volumes(
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
     }
     out
+}
+
+/// How far apart blocks of a wave are when they use the same line, against blocks whose threads load all they need at
+/// once. Compilers for AMD leave the work items of a thread one after the other, so that blocks which started together
+/// are at the same work item: no measurement here says so, but published fetches of a folded Laplacian, which fall with
+/// the fold (docs/fits.md).
+fn in_step(device: &Device, launch: &Launch) -> Ratio {
+    match device.vendor {
+        Vendor::Nvidia => Ratio::new(1.0),
+        Vendor::Amd => Ratio::new(1.0 / launch.candidate.fold().volume() as f64),
+    }
 }
 
 /// Pages of a wave per byte of a wave of full SMs: fewer warps at a time were not
@@ -281,12 +298,18 @@ struct SharedCache<'f> {
 }
 
 impl<'f> SharedCache<'f> {
-    fn new(capacity: Bytes<PerCache>, fit: &'f VolumeFit, caches: Caches, of: &'f Footprints) -> Self {
+    fn new(
+        capacity: Bytes<PerCache>,
+        fit: &'f VolumeFit,
+        caches: Caches,
+        of: &'f Footprints,
+        in_step: Ratio,
+    ) -> Self {
         // Lines are kept whole, however little of them is touched.
         let launch = of.launch_bytes() * of.lines.get();
         let whole = |bytes: Bytes<PerWave>| bytes * of.lines.get();
         let cache = |wave, past: [Bytes<PerWave>; 3]| {
-            CacheRates::new(capacity, fit, caches, whole(wave), past.map(whole), launch)
+            CacheRates::new(capacity, fit, caches, whole(wave), past.map(whole), launch, in_step)
         };
         let middle = cache(of.wave, of.past);
         let mut kinds: Vec<_> =
@@ -305,19 +328,20 @@ impl<'f> SharedCache<'f> {
         self.kinds.iter().map(of_kind).sum()
     }
 
-    /// What a field needs from below, where sectors are written in part as `l2` says.
+    /// What a field needs from below, where sectors are written in part as `l2` says: `by_warps` are stored, `of_l1` are
+    /// loaded beyond what blocks have to load.
     fn below(
         &self,
         l2: &Self,
         fit: &VolumeFit,
         field: usize,
-        by_warps: Bytes<PerItem>,
+        [by_warps, of_l1]: [Bytes<PerItem>; 2],
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> MemoryVolumes {
         let mut sum = MemoryVolumes::default();
         for ((share, cache, fields), (_, of_l2, _)) in self.kinds.iter().zip(&l2.kinds) {
             let in_part = written_in_part(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
-            sum.add(&cache.below(&fields[field], in_part, asked), *share);
+            sum.add(&cache.below(&fields[field], in_part, of_l1, asked), *share);
         }
         sum
     }
@@ -347,11 +371,16 @@ impl InL1<'_> {
         Share::new(self.fit.l1_redundant.miss(self.oversubscription(alloc).get()))
     }
 
-    /// Bytes of a field that miss, of those that warps load in stretches, each by itself.
+    /// Bytes of a field that miss in the same stretch, of those that warps load in stretches, each by itself.
+    fn lost_in_stretches(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
+        (by_warps - f.passes.in_stretches).or_none() * self.miss(f.passes.stretch_alloc)
+    }
+
+    /// Bytes of a field that miss, of those that warps load in stretches, each by itself, and in later passes.
     fn lost(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
         let passes = &f.passes;
-        let within = (by_warps - passes.in_stretches).or_none() * self.miss(passes.stretch_alloc);
-        within + passes.block.iter().map(|a| a.bytes * self.miss(a.distance)).sum::<Bytes<_>>()
+        self.lost_in_stretches(f, by_warps)
+            + passes.block.iter().map(|a| a.bytes * self.miss(a.distance)).sum::<Bytes<_>>()
     }
 }
 

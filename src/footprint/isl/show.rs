@@ -147,7 +147,7 @@ impl Shower<'_> {
             map = map.intersect_domain(works)?;
         }
         let verb = match (instruction.kind.verb(), field.space) {
-            (verb, Space::Global) => verb,
+            (verb, Space::Global | Space::Private) => verb,
             ("load", Space::Shared) => "load shared",
             ("store", Space::Shared) => "store shared",
             (_, Space::Shared) => "atomic shared",

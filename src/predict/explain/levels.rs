@@ -159,6 +159,11 @@ fn again(fields: &[FieldFootprint]) -> Bytes<PerItem> {
     fields.iter().map(|f| bytes(&f.passes.shared) + bytes(&f.passes.wave)).sum()
 }
 
+/// What a wave loads as a whole.
+fn first(fields: &[FieldFootprint]) -> Bytes<PerItem> {
+    fields.iter().map(|f| f.wave_load).sum()
+}
+
 /// What blocks that ran before touched of what the wave loads, along an axis.
 fn reusable(fields: &[FieldFootprint], d: usize) -> Bytes<PerItem> {
     fields.iter().map(|f| f.reuse[d]).sum()
@@ -187,7 +192,8 @@ pub(super) fn layers(device: &Device, prediction: &Prediction) -> [Layer; 4] {
     let along = ["wave", "x", "y", "z"];
     std::array::from_fn(|i| {
         let (reusable_bytes, lost_bytes) = match i.checked_sub(1) {
-            None => (again(fields), below.load.capacity),
+            // What the L1 lost comes back to the L2 as well.
+            None => (again(fields).max(volumes.l2.load.total - first(fields)), below.load.capacity),
             Some(d) => (reusable(fields, d), lost[d]),
         };
         let distance = pressure.l2[i].get() * capacity;

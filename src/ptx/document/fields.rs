@@ -46,15 +46,20 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
     let types: Vec<Type> =
         of_it.iter().filter_map(|l| reader.function.instructions[l.instruction].ty()).collect();
-    let mut element = types.iter().map(|t| i128::from(t.bytes())).min().unwrap_or(1);
-    let mut end = 0;
+    let (mut places, mut end) = (0, 0);
     for access in &of_it {
         let Some(offset) = &access.offset else { continue };
-        element = gcd(gcd(element, offset.content()), offset.constant);
+        places = gcd(gcd(places, offset.content()), offset.constant);
         reader.know_within(&access.cond, &access.loops);
         end = end.max(reader.algebra.upper(offset) + i128::from(access.width));
     }
-    let element = element.max(1);
+    let smallest = types.iter().map(|t| i128::from(t.bytes())).min().unwrap_or(1);
+    // Somebody's elements serve where each access begins at one.
+    let known = match &kind {
+        BaseKind::Param(name, _) => reader.field_element(name).map(i128::from),
+        BaseKind::Variable(..) => None,
+    };
+    let element = known.filter(|n| places % n == 0).unwrap_or_else(|| gcd(smallest, places)).max(1);
     let dtype = match &types[..] {
         [first, rest @ ..] if rest.iter().all(|t| t == first) => named(*first),
         _ => None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ptx::read::{Event, Reader};
 use crate::ptx::syntax::{Instruction, Operand, Type};
-use crate::ptx::value::Point;
+use crate::ptx::value::{Cond, Point, Poly};
 use crate::random::Random;
 
 /// Threads that are asked, and iterations of each loop.
@@ -12,7 +12,7 @@ const THREADS: usize = 24;
 const ITERATIONS: i128 = 4;
 
 /// What a thread does on average.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::ptx) struct Mix {
     /// Instructions by the words of `work.instructions`.
     pub(super) classes: BTreeMap<&'static str, f64>,
@@ -27,11 +27,68 @@ impl Mix {
     }
 }
 
+/// Words of `work.instructions`.
+pub(super) const CLASSES: [&str; 10] =
+    ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
+/// Bits of the numbers that flops are counted for.
+const BITS: [u32; 3] = [16, 32, 64];
+
+/// Instructions by the position of their class, and behind them flops by that of their bits.
+type Counts = [f64; CLASSES.len() + BITS.len()];
+
+/// What threads do, as far as instructions are counted: neighbours under the same condition together.
+enum Part<'e> {
+    Work(Counts, &'e Cond),
+    Loop { counter: usize, last: &'e Poly, body: Vec<Part<'e>> },
+}
+
+fn summed<'e>(reader: &Reader<'_>, each: &[Counts], events: &'e [Event]) -> Vec<Part<'e>> {
+    let mut parts: Vec<Part<'e>> = Vec::new();
+    for event in events {
+        match event {
+            Event::Work(instructions, cond) => {
+                let mut sum = Counts::default();
+                each[instructions.clone()].iter().for_each(|counts| add(&mut sum, counts, 1.0));
+                match parts.last_mut() {
+                    Some(Part::Work(before, same)) if *same == cond => add(before, &sum, 1.0),
+                    _ => parts.push(Part::Work(sum, cond)),
+                }
+            }
+            Event::Loop { counter, last: Ok(last), body, .. } => {
+                let counter = reader.algebra.counter_number(*counter);
+                parts.push(Part::Loop { counter, last, body: summed(reader, each, body) });
+            }
+            Event::Loop { last: Err(_), .. } | Event::Access(_) | Event::Sync => {}
+        }
+    }
+    parts
+}
+
+fn counts(instruction: &Instruction) -> Counts {
+    let mut counts = Counts::default();
+    let (name, times) = class(instruction);
+    let (bits, flops) = flops(instruction).unwrap_or((0, 0.0));
+    let classes = CLASSES.iter().map(|known| if *known == name { times } else { 0.0 });
+    let numbers = BITS.iter().map(|known| if *known == bits { flops } else { 0.0 });
+    for (count, n) in counts.iter_mut().zip(classes.chain(numbers)) {
+        *count = n;
+    }
+    counts
+}
+
+fn add(to: &mut Counts, counts: &Counts, times: f64) {
+    for (sum, n) in to.iter_mut().zip(counts) {
+        *sum += times * n;
+    }
+}
+
 /// Counts what threads do.
 pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
     let launch = reader.algebra.launch;
+    let each: Vec<Counts> = reader.function.instructions.iter().map(counts).collect();
+    let parts = summed(reader, &each, events);
     let mut random = Random::new(17);
-    let mut sum = Mix::default();
+    let mut sum = Counts::default();
     let share = 1.0 / THREADS as f64;
     for _ in 0..THREADS {
         let mut pick =
@@ -42,39 +99,35 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
             let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
             (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
         }
-        count(reader, events, &mut at, share, &mut sum);
+        count(reader, &parts, &mut at, share, &mut sum);
     }
-    sum
+    let (classes, flops) = sum.split_at(CLASSES.len());
+    Mix {
+        classes: CLASSES.into_iter().zip(classes.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
+        flops: BITS.into_iter().zip(flops.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
+    }
 }
 
-fn count(reader: &Reader<'_>, events: &[Event], at: &mut Point, weight: f64, sum: &mut Mix) {
-    for event in events {
-        match event {
-            Event::Work(instructions, cond) if reader.algebra.holds(cond, at) => {
-                for instruction in &reader.function.instructions[instructions.clone()] {
-                    let (class, times) = class(instruction);
-                    if times > 0.0 {
-                        *sum.classes.entry(class).or_default() += weight * times;
-                    }
-                    if let Some((bits, flops)) = flops(instruction) {
-                        *sum.flops.entry(bits).or_default() += weight * flops;
-                    }
+fn count(reader: &Reader<'_>, parts: &[Part<'_>], at: &mut Point, weight: f64, sum: &mut Counts) {
+    for part in parts {
+        match part {
+            Part::Work(counts, cond) => {
+                if reader.algebra.holds(cond, at) {
+                    add(sum, counts, weight);
                 }
             }
-            Event::Loop { counter, last: Ok(last), body, .. } => {
+            Part::Loop { counter, last, body } => {
                 let last = reader.algebra.value(last, at);
                 let asked = (last + 1).min(ITERATIONS);
-                let number = reader.algebra.counter_number(*counter);
-                if at.counters.len() <= number {
-                    at.counters.resize(number + 1, 0);
+                if at.counters.len() <= *counter {
+                    at.counters.resize(counter + 1, 0);
                 }
                 for i in 0..asked {
                     // Evenly from the first to the last.
-                    at.counters[number] = if asked > 1 { last * i / (asked - 1) } else { 0 };
+                    at.counters[*counter] = if asked > 1 { last * i / (asked - 1) } else { 0 };
                     count(reader, body, at, weight * (last + 1) as f64 / asked as f64, sum);
                 }
             }
-            _ => {}
         }
     }
 }

@@ -10,6 +10,7 @@ mod statement;
 mod words;
 mod yaml;
 
-pub(super) use reading::{Reading, understand, verb};
+pub(super) use print::Size;
+pub(super) use reading::{Reading, Understood, understand, verb};
 pub(super) use statement::Status;
 pub(super) use yaml::{Frame, document};

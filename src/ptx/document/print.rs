@@ -17,10 +17,20 @@ pub(super) fn tidy(text: &str) -> String {
     out
 }
 
+/// Threads of a block along a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ptx) enum Size {
+    Number(i64),
+    /// `blockDim`, whatever it is.
+    Word,
+}
+
 /// Writes formulas. Loop counters have names, and go up by a number: `i` in steps of 4 is 4 times the counter.
 pub(super) struct Printer<'a> {
     pub algebra: &'a Algebra,
     pub counters: &'a FxHashMap<AtomId, (String, i128)>,
+    /// The sizes of the block that formulas are for, as a multiple of the one that they were read for.
+    pub sizes: [Size; 3],
 }
 
 impl Printer<'_> {
@@ -35,8 +45,18 @@ impl Printer<'_> {
                 return None;
             }
             // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
-            let always = matches!(self.algebra.atom(*atom), Atom::Ctaid(_));
-            Self::term(&mut text, &self.atom(*atom)?, times / step, always)?;
+            let times = times / step;
+            let name = self.atom(*atom)?;
+            match self.algebra.atom(*atom) {
+                Atom::Ctaid(d) => match self.sizes[*d] {
+                    Size::Number(size) => Self::term(&mut text, &name, times.checked_mul(size.into())?, true),
+                    Size::Word => {
+                        let name = format!("blockDim.{}*{name}", DIMENSIONS[*d]);
+                        Self::term(&mut text, &name, times, false)
+                    }
+                },
+                _ => Self::term(&mut text, &name, times, false),
+            }?;
         }
         if p.constant != 0 || text.is_empty() {
             let constant = i64::try_from(p.constant).ok()?;

@@ -1,14 +1,16 @@
 //! All that was understood of a kernel for one launch.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::fields::{Field, fields};
 use super::mix::{Mix, mix};
-use super::print::{Printer, tidy};
+use super::print::{Printer, Size, tidy};
 use super::statement::{Listed, Statement, Status, statements};
-use crate::ptx::read::{Operation, Reader, Stop};
+use crate::ptx::flow::callee;
+use crate::ptx::read::{Event, Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
 use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
 
@@ -24,14 +26,18 @@ pub(in crate::ptx) struct Reading {
     /// Threads that work along each dimension, where the guard says it.
     pub domain: [Option<i64>; 3],
     /// Lines of YAML, without indentation of their own.
-    pub body: Vec<String>,
-    pub accesses: Vec<Said>,
+    pub body: Arc<Vec<String>>,
+    pub accesses: Arc<Vec<Said>>,
+    /// Whether the texts say `blockDim`, and hold for other blocks too.
+    pub general: bool,
     pub mix: Mix,
     pub registers: u32,
+    /// What somebody who keeps the document should know.
+    pub notes: Vec<String>,
 }
 
 /// An access in words.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(in crate::ptx) struct Said {
     pub instruction: usize,
     pub operation: Operation,
@@ -45,14 +51,28 @@ pub(in crate::ptx) struct Said {
     pub why: Option<String>,
 }
 
+/// A kernel as it was understood, before there are words for it.
+pub(in crate::ptx) struct Understood<'r, 'a> {
+    reader: &'r Reader<'a>,
+    statements: Vec<Statement>,
+    listed: Vec<Listed>,
+    fields: Vec<Field>,
+    common: Vec<Cond>,
+    inner: Vec<Cond>,
+    /// Threads that work along each dimension, where the guard says it.
+    pub domain: [Option<i64>; 3],
+    events: Vec<Event>,
+    registers: u32,
+    counters: FxHashMap<AtomId, (String, i128)>,
+}
+
 /// Reads a kernel for one launch.
-pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Stop> {
+pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<Understood<'r, 'a>, Stop> {
     let events = reader.read()?;
     let (statements, mut listed) = statements(reader, &events);
     let fields = fields(reader, &listed);
     let common = common(reader, &listed);
     let (domain, inner) = domain(reader, &common);
-    let mix = mix(reader, &events, domain);
     for access in &mut listed {
         let own = access.cond.parts().iter().filter(|part| !common.contains(part)).cloned();
         access.cond = own.fold(Cond::True, Cond::and);
@@ -60,31 +80,63 @@ pub(in crate::ptx) fn understand(reader: &mut Reader<'_>) -> Result<Reading, Sto
     let mut counters = FxHashMap::default();
     name_counters(reader, &statements, &listed, &fields, 0, &mut counters);
     let registers = reader.most_alive();
-    let launch = reader.algebra.launch;
-    let printer = Printer { algebra: &reader.algebra, counters: &counters };
-    let mut accesses: Vec<Said> = listed.iter().map(|l| said(&printer, l, &fields)).collect();
-    let mut body = Vec::new();
-    let lines = |i: usize| reader.function.instructions[i].line;
-    lay_out(reader, &printer, &statements, &accesses, &fields, &lines, 0, &mut body);
-    for access in &mut accesses {
-        let texts = [&mut access.address, &mut access.when].into_iter().flatten();
-        texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
+    Ok(Understood { reader, statements, listed, fields, common, inner, domain, events, registers, counters })
+}
+
+impl Understood<'_, '_> {
+    /// In words, for the launch that it was read for.
+    pub fn said(&self) -> Reading {
+        self.said_for(self.reader.algebra.launch, [Size::Number(1); 3], &self.mix())
     }
-    let joined = |all: &[Cond]| {
-        let whole = all.iter().cloned().fold(Cond::True, Cond::and);
-        if whole == Cond::True { None } else { printer.cond(&whole) }
-    };
-    Ok(Reading {
-        launch,
-        fields,
-        guard: joined(&common),
-        inner_guard: joined(&inner),
-        domain,
-        body,
-        accesses,
-        mix,
-        registers,
-    })
+
+    /// Instructions of a thread.
+    pub fn mix(&self) -> Mix {
+        mix(self.reader, &self.events, self.domain)
+    }
+
+    /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all
+    /// the difference that the block makes.
+    pub fn said_for(&self, launch: Launch, sizes: [Size; 3], mix: &Mix) -> Reading {
+        let Self { reader, fields, counters, .. } = self;
+        let printer = Printer { algebra: &reader.algebra, counters, sizes };
+        let mut accesses: Vec<Said> = self.listed.iter().map(|l| said(&printer, l, fields)).collect();
+        let mut body = Vec::new();
+        let lines = |i: usize| reader.function.instructions[i].line;
+        lay_out(reader, &printer, &self.statements, &accesses, fields, &lines, 0, &mut body);
+        for access in &mut accesses {
+            let texts = [&mut access.address, &mut access.when].into_iter().flatten();
+            texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
+        }
+        let joined = |all: &[Cond]| {
+            let whole = all.iter().cloned().fold(Cond::True, Cond::and);
+            if whole == Cond::True { None } else { printer.cond(&whole) }
+        };
+        Reading {
+            launch,
+            fields: fields.clone(),
+            guard: joined(&self.common),
+            inner_guard: joined(&self.inner),
+            domain: self.domain,
+            body: Arc::new(body),
+            accesses: Arc::new(accesses),
+            general: sizes.contains(&Size::Word),
+            mix: mix.clone(),
+            registers: self.registers,
+            notes: notes(reader),
+        }
+    }
+}
+
+/// What is left out, in words.
+fn notes(reader: &Reader<'_>) -> Vec<String> {
+    let calls = reader.outside.iter().map(|i| {
+        let call = &reader.function.instructions[*i];
+        let (line, name) = (call.line, callee(call).unwrap_or_default());
+        format!("line {line} calls `{name}`, which has no body in this file: what it does is left out")
+    });
+    let mut notes: Vec<String> = calls.collect();
+    notes.dedup();
+    notes
 }
 
 /// The conditions that all accesses have and that no loop has a part in.

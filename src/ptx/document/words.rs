@@ -41,6 +41,8 @@ pub(in crate::ptx) fn because(reader: &Reader<'_>, why: WhyId) -> String {
             }
             Cause::Exit => format!("where the loop of line {line} is left is not known"),
             Cause::Call(name) => format!("line {line} calls `{name}`, which is not read"),
+            Cause::Recursion(name) => format!("line {line} calls `{name}`, which calls itself"),
+            Cause::CallByAddress => format!("line {line} calls a function by its address"),
             Cause::NoArray => format!("the address in line {line} does not start at an array"),
             Cause::Arrays => format!("the address in line {line} is made of more than one pointer"),
             Cause::NotRead(what) => format!("`{name}` in line {line}: {what}"),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::combine::{combine, grids};
+use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
@@ -41,6 +42,9 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             let _ = writeln!(out, "# {address}: {why}");
         }
     }
+    for note in &readings[0].notes {
+        let _ = writeln!(out, "# {note}");
+    }
     let name: String = frame
         .entry
         .chars()
@@ -49,13 +53,15 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let _ = writeln!(out, "wavecast: 1\nkernel: \"{name}\"");
     let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
     let domain = domain(readings);
+    let general = readings.iter().all(|r| r.general);
     let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
     out += &fields(readings);
     let sizes: Vec<String> =
         (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
     let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
     let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
-    let together = combine(&launches, &bodies);
+    // Those that hold for all blocks are the same.
+    let together = if general { bodies.first().cloned() } else { combine(&launches, &bodies) };
     let grid = match (domain.follows, frame.grid) {
         (true, _) => None,
         (false, Some(given)) => {
@@ -176,9 +182,7 @@ fn work(readings: &[Reading], domain: &Domain) -> String {
     let weight = |bits: u32| readings.iter().map(|r| flops(bits)(r)).sum::<f64>() * f64::from(bits);
     let best = [16, 32, 64].into_iter().max_by(|a, b| weight(*a).total_cmp(&weight(*b))).unwrap_or(32);
     let precision = if weight(best) > 0.0 { format!(", precision: f{best}") } else { String::new() };
-    let names =
-        ["fp64", "fp32", "fp16", "tensor", "int", "special", "convert", "control", "shared", "global"];
-    let counts: Vec<String> = names
+    let counts: Vec<String> = CLASSES
         .iter()
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();

@@ -102,7 +102,7 @@ pub(in crate::ptx) fn writes(instruction: &Instruction) -> Vec<RegisterId> {
 }
 
 /// The registers that an instruction needs.
-fn reads(instruction: &Instruction) -> Vec<RegisterId> {
+pub(super) fn reads(instruction: &Instruction) -> Vec<RegisterId> {
     let mut read: Vec<RegisterId> = instruction.guard.iter().map(|g| g.register).collect();
     let result = !writes(instruction).is_empty();
     for operand in instruction.operands.iter().skip(usize::from(result)) {

@@ -2,12 +2,19 @@
 
 mod blocks;
 mod dominate;
+mod inline;
 mod live;
 mod loops;
+mod needed;
+mod places;
 mod region;
+mod rename;
 
 pub(super) use blocks::{End, Graph};
 pub(super) use dominate::dominators;
+pub(super) use inline::{callee, inlined, recursive};
 pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
 pub(super) use loops::Loops;
+pub(super) use needed::needed;
+pub(super) use places::{Place, places};
 pub(super) use region::Region;

@@ -16,63 +16,163 @@ pub(super) enum Bound {
     Never(WhyId),
 }
 
+/// A way out of a loop.
+#[derive(Debug, Clone)]
+pub(super) struct Exit {
+    /// The block that it leaves, and the one that it leads to.
+    pub from: usize,
+    pub target: usize,
+    /// Which threads ever take it.
+    pub guard: Cond,
+    /// The iteration that it ends, for those; none where data tell.
+    pub times: Option<Poly>,
+    /// Whether all that a thread does in an iteration comes after it.
+    pub first: bool,
+}
+
 impl Reader<'_> {
-    /// The last iteration of a loop that was gone through with this counter, and why data may end it earlier.
+    /// The last iteration of a loop that was gone through with this counter, its ways out in the order in which an
+    /// iteration comes to them, and why data may end it earlier.
     pub(super) fn bound(
         &mut self,
         l: usize,
         walked: &Walked,
+        cond: &Cond,
         counter: AtomId,
         instruction: usize,
-    ) -> (Bound, Option<WhyId>) {
+    ) -> (Bound, Vec<Exit>, Option<WhyId>) {
         let mut early = None;
-        let mut last: Option<Poly> = None;
-        if walked.latches.is_empty() {
-            return (Bound::Last(Poly::default()), None);
-        }
-        for (_, exit) in &walked.exits {
-            if let Some(why) = exit.jump.data() {
+        let mut exits = Vec::new();
+        let cores = cores(walked, cond);
+        for ((target, edge), core) in walked.exits.iter().zip(cores) {
+            let (from, target) = (edge.from, *target);
+            if let Some(why) = core.iter().find_map(Cond::data) {
                 early = early.or(Some(why));
+                exits.push(Exit { from, target, guard: Cond::True, times: None, first: false });
                 continue;
             }
-            // A way out that not every iteration comes to is none that can be counted with.
-            let always = walked.latches.iter().all(|latch| self.dominates(exit.from, latch.from));
-            let inner = self.loops.innermost[exit.from] != Some(l);
-            if !always || inner || exit.jump == Cond::True {
-                let why = self.why(instruction, Cause::Exit, None);
-                return (Bound::Never(why), None);
-            }
-            let stay = exit.jump.clone().not();
-            match self.algebra.stays(&stay, counter) {
+            let (moving, fixed): (Vec<Cond>, Vec<Cond>) =
+                core.into_iter().partition(|c| self.moves(c, counter));
+            let at = self.last_instruction(from);
+            let times = self.taken(&moving, counter);
+            let guard = fixed.into_iter().fold(Cond::True, Cond::and);
+            match times {
                 Some(Stays::Always) => {}
                 Some(Stays::Times(times)) => {
-                    last = Some(match last {
-                        None => times,
-                        Some(other) => self.algebra.min(other, times),
-                    });
+                    if let Some(argument) = self.argument_in(&times) {
+                        let from = Some(self.why(at, Cause::Argument(argument), None));
+                        return (Bound::Never(self.why(at, Cause::Trips, from)), Vec::new(), early);
+                    }
+                    let first = self.comes_first(l, from);
+                    exits.push(Exit { from, target, guard, times: Some(times), first });
                 }
                 None => {
-                    let argument = match &stay {
-                        Cond::Raw(raw) => self.argument_in(&raw.a).or_else(|| self.argument_in(&raw.b)),
-                        Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.argument_in(p),
-                        _ => None,
-                    };
-                    let at = self.last_instruction(exit.from);
+                    let argument = moving.iter().find_map(|c| self.argument_of(c));
                     let from = argument.map(|argument| self.why(at, Cause::Argument(argument), None));
-                    let why = self.why(at, Cause::Trips, from);
-                    return (Bound::Never(why), early);
+                    let cause = if moving.len() > 1 { Cause::Exit } else { Cause::Trips };
+                    return (Bound::Never(self.why(at, cause, from)), Vec::new(), early);
                 }
             }
         }
-        match last {
-            Some(last) if self.argument_in(&last).is_none() => (Bound::Last(last), early),
-            Some(last) => {
-                let from = self
-                    .argument_in(&last)
-                    .map(|argument| self.why(instruction, Cause::Argument(argument), None));
-                (Bound::Never(self.why(instruction, Cause::Trips, from)), early)
+        match self.least(&exits, false) {
+            Some(last) => (Bound::Last(last), exits, early),
+            None => (Bound::Never(self.why(instruction, Cause::Trips, early)), Vec::new(), early),
+        }
+    }
+
+    /// The last iteration: the least of those that ways out end. Where `whole` says so, the last one that does
+    /// anything.
+    pub(super) fn least(&mut self, exits: &[Exit], whole: bool) -> Option<Poly> {
+        let mut last: Option<Poly> = None;
+        let known = exits.iter().filter_map(|e| Some((e, e.times.as_ref()?)));
+        let (always, sometimes): (Vec<_>, Vec<_>) = known.partition(|(e, _)| e.guard == Cond::True);
+        for (exit, times) in always {
+            let times = times.add_number(-i128::from(whole && exit.first))?;
+            last = Some(match last {
+                None => times,
+                Some(other) => self.algebra.min(other, times),
+            });
+        }
+        for (exit, times) in sometimes {
+            let times = times.add_number(-i128::from(whole && exit.first))?;
+            let other = last?;
+            let least = self.algebra.min(other.clone(), times);
+            last = Some(self.algebra.select(exit.guard.clone(), least, other)?);
+        }
+        last
+    }
+
+    /// Whether a condition may change from iteration to iteration.
+    fn moves(&self, cond: &Cond, counter: AtomId) -> bool {
+        let is = self.algebra.atom(counter);
+        self.algebra.cond_mentions(cond, &|atom| atom == is || matches!(atom, Atom::Phi(..)))
+    }
+
+    /// The first iteration in which all of the conditions hold.
+    fn taken(&mut self, all: &[Cond], counter: AtomId) -> Option<Stays> {
+        match all {
+            [] => Some(Stays::Times(Poly::default())),
+            [one] => self.algebra.stays(&one.clone().not(), counter),
+            // Inequalities that hold once go on to hold.
+            _ if all.iter().all(|c| matches!(c, Cond::Ge(_))) => {
+                let mut most: Option<Poly> = None;
+                for one in all {
+                    let Stays::Times(times) = self.algebra.stays(&one.clone().not(), counter)? else {
+                        return Some(Stays::Always);
+                    };
+                    most = Some(match most {
+                        None => times,
+                        Some(other) => self.algebra.max(other, times),
+                    });
+                }
+                most.map(Stays::Times)
             }
-            None => (Bound::Never(self.why(instruction, Cause::Trips, early)), early),
+            _ => None,
+        }
+    }
+
+    /// Whether the loop touches memory only where it was not left in this block.
+    fn comes_first(&self, l: usize, from: usize) -> bool {
+        let plain = |i: usize| {
+            matches!(
+                self.function.instructions[i].name.as_str(),
+                "setp"
+                    | "selp"
+                    | "bra"
+                    | "add"
+                    | "sub"
+                    | "mov"
+                    | "and"
+                    | "or"
+                    | "xor"
+                    | "not"
+                    | "neg"
+                    | "shl"
+                    | "shr"
+                    | "cvt"
+                    | "cvta"
+                    | "mul"
+                    | "mad"
+                    | "min"
+                    | "max"
+            )
+        };
+        let body = &self.loops.all[l].blocks;
+        body.len() > 1
+            && self.loops.innermost[from] == Some(l)
+            && body.iter().all(|b| {
+                let behind = *b != from && self.dominates(from, *b);
+                behind || self.graph.blocks[*b].instructions.clone().all(plain)
+            })
+    }
+
+    /// The parameter that stands in a condition as if it were a number.
+    fn argument_of(&self, cond: &Cond) -> Option<usize> {
+        match cond {
+            Cond::Raw(raw) => self.argument_in(&raw.a).or_else(|| self.argument_in(&raw.b)),
+            Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.argument_in(p),
+            Cond::And(all) | Cond::Or(all) => all.iter().find_map(|c| self.argument_of(c)),
+            Cond::True | Cond::False | Cond::Data(..) => None,
         }
     }
 
@@ -87,6 +187,20 @@ impl Reader<'_> {
         let range = self.graph.blocks[block].instructions.clone();
         range.last().unwrap_or_else(|| self.first_instruction(block))
     }
+}
+
+/// When each way out of a loop is taken, in the order in which an iteration comes to them. Left out is that an earlier
+/// one was not taken: where that does not hold, the loop is left by the earlier one.
+fn cores(walked: &Walked, cond: &Cond) -> Vec<Vec<Cond>> {
+    let mut cores: Vec<Vec<Cond>> = Vec::new();
+    let mut stays: Vec<Cond> = Vec::new();
+    for (_, edge) in &walked.exits {
+        let own = edge.cond.parts().iter().filter(|part| !cond.parts().contains(part));
+        let core: Vec<Cond> = own.filter(|part| !stays.contains(part)).cloned().collect();
+        stays.extend(core.iter().cloned().fold(Cond::True, Cond::and).not().parts().iter().cloned());
+        cores.push(core);
+    }
+    cores
 }
 
 /// How often a condition holds before it does not.

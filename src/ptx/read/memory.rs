@@ -6,6 +6,7 @@ use super::event::{Access, Event, Operation};
 use super::reader::{BaseKind, Reader};
 use super::state::{State, Value};
 use super::why::Cause;
+use crate::ptx::flow::{callee, recursive};
 use crate::ptx::syntax::{Base, Instruction, Operand, Space};
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
@@ -358,26 +359,18 @@ impl Reader<'_> {
         self.access(i, operation, Some(Space::Shared), operand, 16, state, &cond, events);
     }
 
-    /// A call matters where the function touches memory.
+    /// A call that is left: of a function without a body, by an address, or of one that calls itself.
     fn call(&mut self, i: usize, instruction: &Instruction, cond: &Cond, events: &mut Vec<Event>) {
-        let name = instruction.operands.iter().find_map(|o| match o {
-            Operand::Symbol(name, _) => Some(name.clone()),
-            _ => None,
-        });
-        let touches = |i: &Instruction| {
-            matches!(i.name.as_str(), "ld" | "st" | "atom" | "red" | "call" | "cp")
-                && !i.has("param")
-                && !i.has("local")
-                && !i.has("const")
+        let cause = match callee(instruction) {
+            None => Cause::CallByAddress,
+            Some(name) if self.module.function(name).is_none() => {
+                self.outside.insert(i);
+                return;
+            }
+            Some(name) if recursive(self.module, name) => Cause::Recursion(name.to_owned()),
+            Some(name) => Cause::Call(name.to_owned()),
         };
-        let harmless = name.as_ref().is_some_and(|name| {
-            matches!(name.as_str(), "vprintf" | "__assertfail")
-                || self.module.function(name).is_some_and(|f| !f.instructions.iter().any(touches))
-        });
-        if !harmless {
-            let cause = Cause::Call(name.unwrap_or_else(|| "a function by its address".to_owned()));
-            self.lost(i, Operation::Load, Some(Space::Global), cause, cond, events);
-        }
+        self.lost(i, Operation::Load, Some(Space::Global), cause, cond, events);
     }
 }
 

@@ -9,6 +9,7 @@ mod arithmetic_tests;
 mod count;
 mod event;
 mod execute;
+mod exits;
 mod join;
 mod loops;
 mod memory;
@@ -19,5 +20,5 @@ mod walk;
 mod why;
 
 pub(super) use event::{Access, Event, Operation};
-pub(super) use reader::{Arguments, BaseKind, Pointer, Reader, Stop, Trips};
+pub(super) use reader::{Arguments, BaseKind, Reader, Stop, Trips};
 pub(super) use why::Cause;

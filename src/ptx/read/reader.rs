@@ -1,11 +1,12 @@
 //! Everything that reading a kernel needs to know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::Event;
 use super::state::{Edge, State, Value};
 use super::why::{Cause, Why};
-use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start};
+use crate::ptx::argument::Pointer;
+use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start, needed};
 use crate::ptx::syntax::{Function, Module, Space};
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
@@ -23,17 +24,8 @@ pub(in crate::ptx) type Trips = BTreeMap<u32, i64>;
 pub(in crate::ptx) struct Arguments {
     pub numbers: BTreeMap<(usize, i64), i128>,
     pub pointers: BTreeMap<(usize, i64), Pointer>,
-}
-
-/// A pointer that somebody named.
-#[derive(Debug, Clone)]
-pub(in crate::ptx) struct Pointer {
-    /// The field.
-    pub name: String,
-    /// Bytes from the field's beginning.
-    pub offset: i64,
-    /// Bytes of the field.
-    pub bytes: Option<u64>,
+    /// Of fields that are known before: bytes of an element, and of all.
+    pub fields: BTreeMap<String, (u64, u64)>,
 }
 
 /// What an array is.
@@ -61,12 +53,16 @@ pub(in crate::ptx) struct Reader<'a> {
     pub algebra: Algebra,
     pub whys: Vec<Why>,
     pub bases: Vec<BaseKind>,
+    /// Calls of functions outside of the module, whose accesses are left out.
+    pub outside: BTreeSet<usize>,
     pub(super) arguments: &'a Arguments,
     pub(super) trips: &'a Trips,
     pub(super) graph: Graph,
     pub(super) loops: Loops,
     pub(super) dominators: Vec<usize>,
     pub(super) live: Vec<RegisterSet>,
+    /// The instructions that are gone through where no events are wanted.
+    pub(super) needed: Vec<bool>,
     pub(super) top: Region,
     pub(super) regions: Vec<Region>,
     /// What is known of the loop counters around.
@@ -91,18 +87,21 @@ impl<'a> Reader<'a> {
         let live = live_at_start(function, &graph);
         let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
         let top = Region::new(&graph, &loops, None);
+        let needed = needed(function, &graph, &loops, &live);
         Self {
             module,
             function,
             algebra: Algebra::new(launch),
             whys: Vec::new(),
             bases: Vec::new(),
+            outside: BTreeSet::new(),
             arguments,
             trips,
             graph,
             loops,
             dominators,
             live,
+            needed,
             top,
             regions,
             around: Vec::new(),
@@ -209,10 +208,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes of a field, if somebody said how many.
+    /// Bytes of a field, if somebody said how many; 0 otherwise.
     pub fn field_bytes(&self, name: &str) -> u64 {
         let said = self.arguments.pointers.values().filter(|p| p.name == name).filter_map(|p| p.bytes);
-        said.max().unwrap_or(0)
+        said.chain(self.arguments.fields.get(name).map(|f| f.1)).max().unwrap_or(0)
+    }
+
+    /// Bytes of an element of a field that was known before.
+    pub fn field_element(&self, name: &str) -> Option<u64> {
+        self.arguments.fields.get(name).map(|f| f.0)
     }
 
     /// A reason that arose after reading.

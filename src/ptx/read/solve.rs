@@ -2,10 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::count::Bound;
+use super::count::{Bound, Exit};
 use super::reader::{Reader, Stop};
 use super::state::{Edge, State, Value};
-use super::walk::Walked;
 use super::why::Cause;
 use crate::ptx::flow::writes;
 use crate::ptx::syntax::RegisterId;
@@ -27,8 +26,10 @@ pub(super) struct Header {
     pub bound: Bound,
     /// Data may end the loop earlier.
     pub early: Option<WhyId>,
-    /// Whether the only way out is in the header, before anything is done.
-    pub at_top: bool,
+    /// The ways out, where it is known when they are taken.
+    pub exits: Vec<Exit>,
+    /// Whether it goes round at all.
+    pub once: bool,
 }
 
 impl Reader<'_> {
@@ -83,10 +84,10 @@ impl Reader<'_> {
             unknown.iter().any(|(id, ..)| matches!(back.get(*id), Value::Int(_)))
         };
         self.know(cond);
-        let (bound, early) = self.bound(l, &walked, counter, instruction);
-        let at_top = self.leaves_at_top(l, &walked);
+        let (bound, exits, early) = self.bound(l, &walked, cond, counter, instruction);
+        let once = walked.latches.is_empty();
         let changes = changed.into_iter().map(|id| (id, known.remove(&id))).collect();
-        Ok(Header { counter, changes, irregular, why, bound, early, at_top })
+        Ok(Header { counter, changes, irregular, why, bound, early, exits, once })
     }
 
     /// Registers that a loop writes and that its next iteration needs.
@@ -149,20 +150,5 @@ impl Reader<'_> {
             }
         }
         found
-    }
-
-    /// Whether the loop has one way out, in its header, before it touches memory or computes what is needed later.
-    fn leaves_at_top(&self, l: usize, walked: &Walked) -> bool {
-        let header = self.loops.all[l].header;
-        let [(_, exit)] = &walked.exits[..] else { return false };
-        let mut instructions = self.graph.blocks[header].instructions.clone();
-        let touches = |i: usize| {
-            let name = self.function.instructions[i].name.as_str();
-            !matches!(
-                name,
-                "setp" | "bra" | "add" | "sub" | "mov" | "and" | "or" | "shl" | "shr" | "cvt" | "mul" | "mad"
-            )
-        };
-        exit.from == header && self.loops.all[l].blocks.len() > 1 && !instructions.any(touches)
     }
 }

@@ -88,7 +88,9 @@ impl Reader<'_> {
             events.push(Event::Work(block.instructions.clone(), cond.clone()));
         }
         for i in block.instructions {
-            self.execute(i, &mut state, cond, events);
+            if self.recording || self.needed[i] {
+                self.execute(i, &mut state, cond, events);
+            }
         }
         let edge = |state: &State, jump: Cond| {
             let cond = Cond::and(cond.clone(), jump.clone());

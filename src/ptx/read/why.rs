@@ -29,8 +29,12 @@ pub(in crate::ptx) enum Cause {
     Trips,
     /// Where the loop is left is not known.
     Exit,
-    /// A function was called.
+    /// A function was called that is not read.
     Call(String),
+    /// One that calls itself.
+    Recursion(String),
+    /// One by its address.
+    CallByAddress,
     /// The address does not start at an array.
     NoArray,
     /// The address starts at more than one array, or at one of several.

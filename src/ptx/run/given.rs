@@ -1,42 +1,29 @@
-//! Arguments of an entry as one writes them: `0=1048576`, `x=x:f32[1048576]`.
+//! Arguments of an entry, and the fields that they point to.
 
 use super::field::Field;
 use super::machine::Argument;
 use super::refusal::NotRun;
-use crate::ptx::syntax::{Function, Param, Type};
+use crate::ptx::argument::{self, Given, Wrong};
+use crate::ptx::syntax::{Function, Param};
 
 /// Arguments for all parameters of an entry, and the fields that they point to. Each text is `NAME=VALUE`: the name or
 /// the number of a parameter, and a number, or a field with or without type and length, also some bytes behind its
 /// beginning (`x+8:f32[1024]`). `NAME+BYTE=VALUE` is a part of a struct. A parameter that nothing is said of is a pointer
 /// to a field of its own name, if it has the size of one.
 pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<Field>), NotRun> {
-    let mut values: Vec<Vec<(Option<u32>, &str)>> = vec![Vec::new(); entry.params.len()];
-    for text in texts {
-        let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        let (name, byte) = match name.split_once('+') {
-            Some((name, byte)) => {
-                let byte = byte.trim().parse();
-                let byte =
-                    byte.map_err(|_| NotRun::Arguments(format!("`{text}` names no byte of a parameter")));
-                (name.trim(), Some(byte?))
-            }
-            None => (name.trim(), None),
-        };
-        let number = entry.params.iter().position(|p| p.name == name).or_else(|| name.parse().ok());
-        let place = number.and_then(|n| values.get_mut(n)).ok_or_else(|| unknown(entry, name))?;
-        if place.iter().any(|(known, _)| *known == byte || known.is_none() || byte.is_none()) {
-            return Err(NotRun::Arguments(format!("the parameter `{name}` is given twice")));
-        }
-        place.push((byte, value.trim()));
+    let told = |Wrong { message, help }| NotRun::Arguments(format!("{message}; {help}"));
+    let mut values: Vec<Vec<(Option<u32>, Given)>> = vec![Vec::new(); entry.params.len()];
+    for argument in argument::arguments(entry, texts).map_err(told)? {
+        values[argument.parameter].push((argument.byte, argument.value));
     }
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
-    for (param, given) in entry.params.iter().zip(values) {
+    for (param, given) in entry.params.iter().zip(&values) {
         let argument = match given.as_slice() {
-            [] => value(param, "", &mut fields)?,
-            [(None, text)] => value(param, text, &mut fields)?,
+            [] => value(param, &Given::Nothing, &mut fields)?,
+            [(None, given)] => value(param, given, &mut fields)?,
             parts => Argument::Parts(
-                parts.iter().map(|part| self::part(param, *part, &mut fields)).collect::<Result<_, _>>()?,
+                parts.iter().map(|part| self::part(param, part, &mut fields)).collect::<Result<_, _>>()?,
             ),
         };
         arguments.push(argument);
@@ -48,11 +35,11 @@ pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<F
 /// 8: what lies behind is put there later.
 fn part(
     param: &Param,
-    (byte, text): (Option<u32>, &str),
+    (byte, given): &(Option<u32>, Given),
     fields: &mut Vec<Field>,
 ) -> Result<(u32, u32, Argument), NotRun> {
     let at = byte.unwrap_or(0);
-    let value = value(param, text, fields)?;
+    let value = value(param, given, fields)?;
     let left = param.bytes().saturating_sub(u64::from(at)).min(8);
     let aligned = [8_u32, 4, 2, 1].into_iter().find(|n| at % n == 0 && u64::from(*n) <= left).unwrap_or(1);
     // What may be an `int` is one: the upper half of a longer number would overwrite what stands behind it.
@@ -63,71 +50,32 @@ fn part(
     Ok((at, bytes, value))
 }
 
-fn unknown(entry: &Function, name: &str) -> NotRun {
-    let names: Vec<String> = (0..).zip(&entry.params).map(|(i, p)| format!("{i} {}", p.name)).collect();
-    NotRun::Arguments(format!(
-        "`{}` has no parameter `{name}`; its parameters are {}",
-        entry.name,
-        names.join(", ")
-    ))
-}
-
-/// What a text says, or without one what the parameter is by itself.
-fn value(param: &Param, text: &str, fields: &mut Vec<Field>) -> Result<Argument, NotRun> {
-    let text = match text {
-        "" if param.bytes() == 8 && param.element.kind != 'f' => param.name.as_str(),
-        "" => {
+/// What was given, or without it what the parameter is by itself.
+fn value(param: &Param, given: &Given, fields: &mut Vec<Field>) -> Result<Argument, NotRun> {
+    let (name, offset, bytes) = match given {
+        // One beyond the signed ones is meant by its bits; more than 64 were refused.
+        Given::Whole(n) => {
+            let bits = i64::try_from(*n).or_else(|_| u64::try_from(*n).map(u64::cast_signed));
+            let wrong = |_| NotRun::Arguments(format!("{n} has more than 64 bits"));
+            return bits.map(Argument::Integer).map_err(wrong);
+        }
+        Given::Fraction(value) => return Ok(Argument::Float(*value)),
+        Given::Pointer(pointer) => (&pointer.name, pointer.offset, pointer.bytes),
+        Given::Nothing if param.bytes() == 8 && param.element.kind != 'f' => (&param.name, 0, None),
+        Given::Nothing => {
             return Err(NotRun::Arguments(format!(
                 "nothing says what the parameter `{}` is: give {}=VALUE",
                 param.name, param.name
             )));
         }
-        text => text,
     };
-    if let Some(value) = whole(text) {
-        return Ok(Argument::Integer(value));
-    }
-    if let Ok(value) = text.parse() {
-        return Ok(Argument::Float(value));
-    }
-    let wrong = || NotRun::Arguments(format!("`{text}` is no number and no field such as x:f32[1024]"));
-    let (name, shape) = text.split_once(':').map_or((text, None), |(name, shape)| (name, Some(shape)));
-    let (name, offset) = match name.split_once('+') {
-        Some((name, offset)) => (name, offset.trim().parse().map_err(|_| wrong())?),
-        None => (name, 0),
-    };
-    let bytes = match shape {
-        None => None,
-        Some(shape) => {
-            let (ty, count) =
-                shape.trim().strip_suffix(']').and_then(|s| s.split_once('[')).ok_or_else(wrong)?;
-            // Documents write `i32` for what PTX calls `s32`.
-            let ty = ty.trim();
-            let signed = ty.strip_prefix('i').map(|bits| format!("s{bits}"));
-            let size = Type::named(signed.as_deref().unwrap_or(ty)).ok_or_else(wrong)?.bytes();
-            let count: u64 = count.trim().parse().map_err(|_| wrong())?;
-            Some(count.checked_mul(size).ok_or_else(wrong)?)
-        }
-    };
-    let name = name.trim();
-    let known = fields.iter().position(|f| f.name == name);
+    let known = fields.iter().position(|f| f.name == *name);
     let field = known.unwrap_or(fields.len());
     if known.is_none() {
         fields.push(Field::new(name));
     }
     fields[field].bytes = bytes.or(fields[field].bytes);
     Ok(Argument::Pointer { field, offset })
-}
-
-/// A whole number, also in base 16; one beyond the signed ones by its bits.
-fn whole(text: &str) -> Option<i64> {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-    let value = match digits.strip_prefix("0x") {
-        Some(hex) => i128::from_str_radix(hex, 16).ok()?,
-        None => digits.parse::<i128>().ok().filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()))?,
-    };
-    let value = if negative { -value } else { value };
-    i64::try_from(value).ok().or_else(|| u64::try_from(value).ok().map(u64::cast_signed))
 }
 
 #[cfg(test)]

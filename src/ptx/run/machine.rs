@@ -223,10 +223,12 @@ impl Run<'_> {
         sink: &mut dyn FnMut(u32, Event),
     ) -> Result<(), NotRun> {
         let machine = self.machine;
-        let place = <[i64; 3]>::from(place).map(|at| u32::try_from(at).unwrap_or(u32::MAX));
-        if (0..3).any(|d| place[d] >= machine.grid[d]) {
+        let place = <[i64; 3]>::from(place);
+        let inside = [0, 1, 2].map(|d| u32::try_from(place[d]).ok().filter(|&at| at < machine.grid[d]));
+        let [Some(x), Some(y), Some(z)] = inside else {
             return Err(NotRun::Arguments(format!("the grid {:?} has no block {place:?}", machine.grid)));
-        }
+        };
+        let place = [x, y, z];
         let all: Vec<u32> = (0..machine.threads()).collect();
         let threads = match who {
             Who::All => &all,

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::field::Field;
 use super::layout::field_at;
+use super::word::Word;
 
 const PAGE_BITS: u32 = 12;
 const PAGE: usize = 1 << PAGE_BITS;
@@ -104,7 +105,7 @@ impl Page {
 }
 
 fn inside(address: u64) -> usize {
-    usize::try_from(address & (PAGE as u64 - 1)).unwrap_or(0)
+    usize::from(u16::low(address)) & (PAGE - 1)
 }
 
 fn joined(bytes: &[u8], known: &[bool], count: u8) -> Value {
@@ -124,7 +125,7 @@ pub(super) struct Small {
 impl Small {
     /// Of so many bytes, of which nothing is known.
     pub fn empty(bytes: u64) -> Self {
-        let bytes = usize::try_from(bytes).unwrap_or(0);
+        let bytes = usize::try_from(bytes).expect("blocks and threads have at most a megabyte each");
         Self { bytes: vec![0; bytes], known: vec![false; bytes] }
     }
 

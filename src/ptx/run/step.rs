@@ -1,6 +1,6 @@
 //! Runs a thread until it waits for others or ends.
 
-use super::code::{Kind, List, Slot};
+use super::code::{Kind, Slot};
 use super::integer::{dot4, insert, lookup, permute};
 use super::lane::{Lane, State};
 use super::memory::Value;
@@ -145,20 +145,19 @@ impl Lane {
                 self.step = to;
                 return Ok(());
             }
-            Kind::Table { targets: List { start, count }, index } => {
+            Kind::Table { targets, index } => {
                 let index = self.get(index);
                 self.sure &= known && index.known;
                 if !index.known {
                     (world.sink)(self.thread, Event::Guess { step: self.step });
                 }
                 // An index that is not known may be anything.
-                let most = u64::from(count.saturating_sub(1));
-                let chosen = if index.known { index.bits & 0xffff_ffff } else { 0 };
-                if count == 0 || chosen > most {
+                let chosen = if index.known { u32::low(index.bits) } else { 0 };
+                let Some(&to) = code.list(targets).get(chosen as usize) else {
                     let what = "`brx` goes beyond its list".to_owned();
                     return Err(NotRun::Instruction { line: world.line(self.step), what });
-                }
-                self.step = code.lists[start as usize + usize::try_from(chosen).unwrap_or(0)];
+                };
+                self.step = to;
                 return Ok(());
             }
             Kind::Call { to } => {

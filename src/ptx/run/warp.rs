@@ -97,7 +97,7 @@ impl Group<'_> {
             Together::Reduce { function, a } => {
                 let known = self.known(a);
                 let reduced = self.values(a, true).into_iter().reduce(function);
-                self.give(to, reduced.unwrap_or(0), known);
+                self.give(to, reduced.expect("a step that lanes wait at has lanes"), known);
             }
         }
     }

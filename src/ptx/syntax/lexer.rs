@@ -61,8 +61,7 @@ pub(super) fn tokens(text: &str, file: FileId) -> Result<Vec<Token>, Diagnostic>
                         .help("close it with `*/`"));
                 };
                 let end = at + 2 + length + 2;
-                line +=
-                    u32::try_from(memchr::memchr_iter(b'\n', &bytes[at..end]).count()).unwrap_or(u32::MAX);
+                line += small(memchr::memchr_iter(b'\n', &bytes[at..end]).count());
                 at = end;
                 continue;
             }
@@ -113,9 +112,13 @@ pub(super) fn tokens(text: &str, file: FileId) -> Result<Vec<Token>, Diagnostic>
 }
 
 fn token(kind: Kind, start: usize, end: usize, line: u32) -> Token {
-    // Texts are shorter than 4 GiB: `parse` looks.
-    let small = |n: usize| u32::try_from(n).expect("the text was found to be short");
     Token { kind, start: small(start), end: small(end), line }
+}
+
+/// A place in the text, or a number of lines.
+fn small(n: usize) -> u32 {
+    // Texts are shorter than 4 GiB: `parse` looks.
+    u32::try_from(n).expect("the text was found to be short")
 }
 
 /// Whether `::` stands here and a word goes on after it.

@@ -121,7 +121,15 @@ impl Cond {
             let rest: Vec<Cond> = of.parts().iter().filter(|c| !common.contains(c)).cloned().collect();
             rest.into_iter().fold(Cond::True, Cond::and)
         };
+        // Of `!a || a && b`, `!a || b` is left.
+        let shorter = |of: Cond, other: &Cond| {
+            let against = other.clone().not();
+            let rest: Vec<Cond> = of.parts().iter().filter(|c| **c != against).cloned().collect();
+            rest.into_iter().fold(Cond::True, Cond::and)
+        };
         let (left, right) = (rest(&a), rest(&b));
+        let right = if left.parts().len() == 1 { shorter(right, &left) } else { right };
+        let left = if right.parts().len() == 1 { shorter(left, &right) } else { left };
         let outside = common.iter().cloned().fold(Cond::True, Cond::and);
         if left == Cond::True || right == Cond::True || left == right.clone().not() {
             return outside;

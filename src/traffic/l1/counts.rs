@@ -1,7 +1,7 @@
 //! What was counted.
 
 use super::pipe::Pipe;
-use crate::kernel::{AccessKind, Kernel, Space};
+use crate::kernel::{AccessKind, Kernel};
 use crate::launch::Program;
 use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
@@ -117,7 +117,7 @@ impl L1Counts {
             if is_store {
                 self.store_issues += of.issues * copies;
             }
-            if !is_store && kernel.field(instruction.field).space == Space::Global {
+            if !is_store && kernel.field(instruction.field).space.in_memory() {
                 self.global_loads += of.issues * copies;
             }
             let field = &mut self.fields[usize::from(instruction.field.0)];

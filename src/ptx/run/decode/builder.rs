@@ -9,6 +9,9 @@ use crate::ptx::syntax::{Function, Guard, Space};
 
 /// Bytes of parameters, or of local memory, that a thread may have.
 const MOST_BYTES: u64 = 1 << 20;
+/// Steps of an entry with all functions that it calls, registers of a thread, and registers in lists. A call that hands
+/// a struct on takes many steps.
+const MOST_STEPS: usize = 1 << 20;
 
 /// What is known while the functions of an entry are decoded.
 pub(in crate::ptx::run) struct Builder<'m> {
@@ -35,6 +38,11 @@ pub(in crate::ptx::run) struct Callee {
     pub number: u32,
     pub params: Vec<(u32, u32)>,
     pub returns: Vec<(u32, u32)>,
+}
+
+/// A number of steps, registers or the like.
+pub(super) fn small(count: usize) -> u32 {
+    u32::try_from(count).expect("`limited` looks after each instruction that there are few")
 }
 
 fn narrow(bytes: u64) -> Result<u32, NotRun> {
@@ -81,11 +89,19 @@ impl<'m> Builder<'m> {
     /// Begins a function: its registers, and memory for its variables.
     pub fn begin(&mut self, function: &Function) -> Result<(), NotRun> {
         self.code.functions.push(function.name.clone());
-        self.base = Slot::try_from(self.code.registers.len()).unwrap_or(Slot::MAX);
+        self.base = small(self.code.registers.len());
         for _ in &function.registers {
             self.slot(0, false);
         }
+        self.limited()?;
         self.variables(function)
+    }
+
+    /// An error if there are more steps or registers than a program has.
+    pub fn limited(&self) -> Result<(), NotRun> {
+        let Code { ops, registers, lists, .. } = &self.code;
+        let most = ops.len().max(registers.len()).max(lists.len());
+        if most > MOST_STEPS { Err(NotRun::TooLarge("the program")) } else { Ok(()) }
     }
 
     /// What comes next is done under this guard, and stands here.
@@ -98,12 +114,12 @@ impl<'m> Builder<'m> {
     pub fn unguarded(&mut self) {
         self.guard = None;
     }
+
     /// A new register.
     pub fn slot(&mut self, value: u64, known: bool) -> Slot {
         self.code.registers.push(value);
         self.code.known.push(known);
-        // There are no more than operands in the text, which is shorter than 4 GiB.
-        Slot::try_from(self.code.registers.len() - 1).unwrap_or(Slot::MAX)
+        small(self.code.registers.len() - 1)
     }
 
     pub fn constant(&mut self, value: u64) -> Slot {
@@ -137,7 +153,7 @@ impl<'m> Builder<'m> {
 
     /// The number of the next step.
     pub fn next(&self) -> u32 {
-        u32::try_from(self.code.ops.len()).unwrap_or(u32::MAX)
+        small(self.code.ops.len())
     }
 
     /// A step, under the guard of the instruction.

@@ -67,7 +67,8 @@ fn call(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
     let Some(Callee { number, params, returns }) = builder.functions.get(name).cloned() else {
         return Err(format!("`{name}` has no body here"));
     };
-    let before = instruction.operands.iter().position(|o| matches!(o, Operand::Symbol(..))).unwrap_or(0);
+    let before = instruction.operands.iter().position(|o| matches!(o, Operand::Symbol(_, 0)));
+    let before = before.ok_or("a call by address")?;
     let listed = |operand: Option<&Operand>| match operand {
         Some(Operand::List(items)) => items.clone(),
         _ => Vec::new(),

@@ -1,9 +1,11 @@
 //! The functions of an entry, one after the other, in one list of steps.
 
+use rustc_hash::FxHashMap;
+
 use super::super::code::{Code, Kind, Origin};
 use super::super::layout::Layout;
 use super::super::refusal::NotRun;
-use super::builder::Builder;
+use super::builder::{Builder, small};
 use super::{arithmetic, control, memory};
 use crate::ptx::syntax::{Function, Instruction, Module};
 
@@ -35,30 +37,44 @@ pub(in crate::ptx::run) fn code(
 /// The entry and the functions that it calls, each once. A function that calls itself cannot be run: registers are
 /// those of a function, not of a call.
 fn reachable<'m>(module: &'m Module, entry: &'m Function) -> Result<Vec<&'m Function>, NotRun> {
-    let called = |function: &'m Function| {
+    let numbers: FxHashMap<&str, &'m Function> =
+        module.functions.iter().rev().map(|f| (f.name.as_str(), f)).collect();
+    let called = |function: &'m Function| -> Vec<&'m Function> {
         let calls = function.instructions.iter().filter(|i| i.name == "call");
-        calls.filter_map(|i| control::callee(i).and_then(|name| module.function(name)))
+        calls.filter_map(|i| control::callee(i).and_then(|name| numbers.get(name).copied())).collect()
     };
-    let (mut found, mut todo) = (vec![entry], vec![entry]);
-    while let Some(function) = todo.pop() {
-        for other in called(function) {
-            if !found.iter().any(|f| std::ptr::eq(*f, other)) {
+    let mut found = vec![entry];
+    // Where each function stands in `found`, and what it calls.
+    let mut places: FxHashMap<&str, usize> = FxHashMap::from_iter([(entry.name.as_str(), 0)]);
+    let mut calls: Vec<Vec<usize>> = Vec::new();
+    while calls.len() < found.len() {
+        let others = called(found[calls.len()]);
+        let mut numbered = Vec::new();
+        for other in others {
+            let place = *places.entry(&other.name).or_insert_with(|| {
                 found.push(other);
-                todo.push(other);
+                found.len() - 1
+            });
+            numbered.push(place);
+        }
+        calls.push(numbered);
+    }
+    // Functions that all their callers were taken away of are taken away, the entry first; what is left goes in circles.
+    let mut callers = vec![0_usize; found.len()];
+    calls.iter().flatten().for_each(|&to| callers[to] += 1);
+    let mut free: Vec<usize> = (0..found.len()).filter(|&f| callers[f] == 0).collect();
+    while let Some(function) = free.pop() {
+        for &to in &calls[function] {
+            callers[to] -= 1;
+            if callers[to] == 0 {
+                free.push(to);
             }
         }
     }
-    // Functions that call none that is left are taken away, until none is left.
-    let mut left = found.clone();
-    while !left.is_empty() {
-        let before = left.len();
-        let still = left.clone();
-        left.retain(|f| called(f).any(|c| still.iter().any(|s| std::ptr::eq(*s, c))));
-        if left.len() == before {
-            return Err(NotRun::Recursion(left[0].name.clone()));
-        }
+    match callers.iter().position(|&left| left > 0) {
+        Some(left) => Err(NotRun::Recursion(found[left].name.clone())),
+        None => Ok(found),
     }
-    Ok(found)
 }
 
 /// The steps of a function.
@@ -75,10 +91,11 @@ fn one(builder: &mut Builder<'_>, number: u32, function: &Function) -> Result<()
             // Only what runs has to be known.
             builder.code.ops.truncate(before);
             builder.code.origins.truncate(before);
-            let number = u32::try_from(builder.code.refused.len()).unwrap_or(u32::MAX);
+            let number = small(builder.code.refused.len());
             builder.code.refused.push(why);
             builder.push(Kind::Refused { number });
         }
+        builder.limited()?;
     }
     // Behind the last instruction a function ends.
     starts.push(builder.next());

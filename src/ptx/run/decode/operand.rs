@@ -5,7 +5,7 @@ use super::super::convert::Number;
 use super::super::half::{brain, half};
 use super::super::layout::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::super::word::Word;
-use super::builder::Builder;
+use super::builder::{Builder, small};
 use crate::ptx::syntax::{Base, Instruction, Operand, Space, Special};
 
 /// How many operands an instruction has to have, and which.
@@ -117,9 +117,9 @@ impl Builder<'_> {
 
     /// Several registers behind each other.
     pub fn list(&mut self, slots: &[Slot]) -> List {
-        let start = u32::try_from(self.code.lists.len()).unwrap_or(u32::MAX);
+        let start = small(self.code.lists.len());
         self.code.lists.extend(slots);
-        List { start, count: u32::try_from(slots.len()).unwrap_or(0) }
+        List { start, count: small(slots.len()) }
     }
 
     /// One result, or those between braces.

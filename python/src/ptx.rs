@@ -1,0 +1,120 @@
+//! Texts of PTX: what they hold, and kernel documents read out of them. What is wrong comes as a `ValueError` whose
+//! text is an error document; Python makes a `KernelError` of it.
+
+use std::path::Path;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use wavecast::ask::{DeviceSource, hold};
+use wavecast::device;
+use wavecast::ptx::agreement::Reached;
+use wavecast::ptx::{Compiled, Given};
+use wavecast::report::{ErrorDocument, entries_document, reading_document};
+use wavecast::text::Fault;
+
+/// A text of PTX that was parsed.
+#[pyclass(frozen)]
+pub struct Ptx(Compiled);
+
+#[pymethods]
+impl Ptx {
+    #[new]
+    fn new(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
+        py.detach(|| Compiled::new(name, text)).map(Self).map_err(raised)
+    }
+
+    /// The entries, as `wavecast read FILE.ptx --format json` lists them.
+    fn entries(&self) -> PyResult<String> {
+        written(&entries_document(&self.0))
+    }
+
+    /// The blocks that an entry is read for.
+    fn blocks(&self, entry: &str, blocks: Vec<[i64; 3]>) -> PyResult<Vec<[i64; 3]>> {
+        self.0.blocks(Some(entry), &Given { blocks, ..Given::default() }).map_err(raised)
+    }
+
+    /// What was read of an entry as JSON, and the kernel document, if all accesses could be read.
+    #[pyo3(signature = (entry, args, blocks, grid, grids, trips, registers))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn read(
+        &self,
+        py: Python<'_>,
+        entry: &str,
+        args: Vec<String>,
+        blocks: Vec<[i64; 3]>,
+        grid: Option<String>,
+        grids: Vec<[i64; 3]>,
+        trips: Vec<String>,
+        registers: Option<u32>,
+    ) -> PyResult<(String, Option<String>)> {
+        let given = Given { args, blocks, grid, grids, trips, registers, ..Given::default() };
+        let found = py.detach(|| -> Result<_, Fault> {
+            let read = self.0.read(Some(entry), &given)?;
+            Ok((reading_document(&self.0, self.0.entry(Some(entry))?, &read), read.document))
+        });
+        let (reading, document) = found.map_err(raised)?;
+        Ok((written(&reading)?, document))
+    }
+
+    /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
+    fn hold(
+        &self,
+        py: Python<'_>,
+        entry: &str,
+        args: Vec<String>,
+        document: &str,
+        threads: usize,
+    ) -> PyResult<String> {
+        let all = py.detach(|| hold(&self.0, entry, &args, document, threads)).map_err(raised)?;
+        let reached = |all: &[Reached]| -> Vec<String> {
+            let said =
+                |r: &Reached| format!("{} {} {} bytes at {}", r.operation.word(), r.field, r.bytes, r.offset);
+            all.iter().map(said).collect()
+        };
+        let launches = all.iter().map(|(block, found)| {
+            let differences = found.differences.iter().map(|d| {
+                let (block, thread) = (<[i64; 3]>::from(d.block), <[i64; 3]>::from(d.thread));
+                let (invented, missed) = (reached(&d.invented), reached(&d.missed));
+                json!({"block_index": block, "thread": thread, "document_alone": invented, "program_alone": missed})
+            });
+            json!({
+                "block": <[i64; 3]>::from(*block),
+                "holds": found.holds(),
+                "threads": found.threads,
+                "accesses": found.accesses,
+                "guessed": found.guessed,
+                "different": found.different,
+                "differences": differences.collect::<Vec<_>>(),
+            })
+        });
+        written(&launches.collect::<Vec<_>>())
+    }
+}
+
+/// What compilers call a device, such as `sm_80`.
+#[pyfunction]
+#[pyo3(signature = (name))]
+pub fn device_target(name: Option<&str>) -> PyResult<Option<String>> {
+    let source = match name {
+        None => DeviceSource::default(),
+        Some(path) if device::is_path(path) => {
+            DeviceSource::of_text(path, std::fs::read_to_string(Path::new(path))?)
+        }
+        Some(name) => DeviceSource::named(name),
+    };
+    Ok(source.read(&[]).map_err(raised)?.target().cloned())
+}
+
+fn written(document: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(document).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+fn raised(fault: Fault) -> PyErr {
+    match serde_json::to_string(&ErrorDocument::new([&fault])) {
+        Ok(text) => PyValueError::new_err(text),
+        Err(error) => PyValueError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,43 @@
+//! Which instructions matter for what a loop does with registers from one iteration to the next.
+
+use super::blocks::Graph;
+use super::live::{RegisterSet, reads, writes};
+use super::loops::Loops;
+use crate::ptx::syntax::Function;
+
+/// Of each instruction, whether control, the next iteration of a loop or what comes behind a loop depends on it. The
+/// others are addresses and values for memory, as a rule: most of an unrolled loop.
+pub(in crate::ptx) fn needed(
+    function: &Function,
+    graph: &Graph,
+    loops: &Loops,
+    live: &[RegisterSet],
+) -> Vec<bool> {
+    let all = &function.instructions;
+    let mut wanted = RegisterSet::new(function.registers.len());
+    for own in &loops.all {
+        let outside = |block: &&usize| own.blocks.binary_search(block).is_err();
+        let behind = own.blocks.iter().flat_map(|b| graph.blocks[*b].next.iter().filter(outside));
+        for block in behind.chain([&own.header]) {
+            live[*block].iter().for_each(|id| wanted.insert(id));
+        }
+    }
+    let control = |name: &str| matches!(name, "bra" | "brx" | "ret" | "exit" | "trap");
+    for id in all.iter().filter(|i| control(&i.name)).flat_map(reads) {
+        wanted.insert(id);
+    }
+    // Backwards, as most registers are set before they are read; again until nothing is added.
+    let mut needed = vec![false; all.len()];
+    loop {
+        let mut changed = false;
+        for (i, instruction) in all.iter().enumerate().rev() {
+            if !needed[i] && writes(instruction).iter().any(|id| wanted.contains(*id)) {
+                (needed[i], changed) = (true, true);
+                reads(instruction).into_iter().for_each(|id| wanted.insert(id));
+            }
+        }
+        if !changed {
+            return needed;
+        }
+    }
+}
