@@ -45,7 +45,7 @@ class Case:
     def field(self, name):
         """What the document calls a field: names that mean something there have an underscore."""
         fields = self.document["fields"]
-        found = next((n for n in (name, f"{name}_", name.removeprefix("_data_")) if n in fields), None)
+        found = next((n for n in (name, f"{name}_", name[:-1], name.removeprefix("_data_")) if n in fields), None)
         return found or f"{name.removeprefix('_data_')}_"
 
     def arguments(self, size):

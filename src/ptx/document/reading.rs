@@ -101,8 +101,7 @@ impl Understood<'_, '_> {
         let printer = Printer { algebra: &reader.algebra, counters, sizes };
         let mut accesses: Vec<Said> = self.listed.iter().map(|l| said(&printer, l, fields)).collect();
         let mut body = Vec::new();
-        let lines = |i: usize| reader.function.instructions[i].line;
-        lay_out(reader, &printer, &self.statements, &accesses, fields, &lines, 0, &mut body);
+        lay_out(reader, &printer, &self.statements, &accesses, fields, 0, &mut body);
         for access in &mut accesses {
             let texts = [&mut access.address, &mut access.when].into_iter().flatten();
             texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
@@ -281,14 +280,26 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a line needs all of them")]
+/// The line of an instruction, and what it was compiled from, where the text says so.
+fn place(reader: &Reader<'_>, instruction: usize) -> String {
+    let instruction = &reader.function.instructions[instruction];
+    let mut place = format!("line {}", instruction.line);
+    let file = |number: u32| reader.module.files.iter().find(|f| f.0 == number).map(|f| f.1.as_str());
+    if let Some(source) = instruction.source
+        && let Some(file) = file(source.file)
+    {
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let _ = write!(place, ", {}:{}", name.replace(char::is_control, " "), source.line);
+    }
+    place
+}
+
 fn lay_out(
     reader: &Reader<'_>,
     printer: &Printer<'_>,
     statements: &[Statement],
     accesses: &[Said],
     fields: &[Field],
-    line: &dyn Fn(usize) -> u32,
     depth: usize,
     out: &mut Vec<String>,
 ) {
@@ -302,7 +313,7 @@ fn lay_out(
                 else {
                     continue;
                 };
-                let address = format!("\"{} {address}\"", verb(access.operation));
+                let address = format!("{} {address}", verb(access.operation));
                 let element =
                     fields.iter().find(|f| Some(&f.name) == access.field.as_ref()).map_or(0, |f| f.element);
                 let mut keys = String::new();
@@ -312,11 +323,11 @@ fn lay_out(
                 if let Some(when) = &access.when {
                     let _ = write!(keys, ", when: \"{when}\"");
                 }
-                let line = line(access.instruction);
+                let place = place(reader, access.instruction);
                 out.push(if keys.is_empty() {
-                    format!("{indent}- {address} # line {line}")
+                    format!("{indent}- {address} # {place}")
                 } else {
-                    format!("{indent}- {{at: {address}{keys}}} # line {line}")
+                    format!("{indent}- {{at: \"{address}\"{keys}}} # {place}")
                 });
             }
             Statement::Loop(counter, last, body) => {
@@ -325,13 +336,13 @@ fn lay_out(
                 let bound = bound.map_or_else(|| last.clone(), |(p, _)| p);
                 // Bounds that cannot be said have only accesses in them that are not, either.
                 let Some(last) = printer.poly(&bound) else { continue };
-                let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
-                let plain = bound.number().is_some();
-                let last = if plain { last } else { format!("\"{last}\"") };
+                let step = if *step == 1 { String::new() } else { format!(" step {step}") };
+                let range = format!("0..{last}{step}");
+                let range = if bound.number().is_some() { range } else { format!("\"{range}\"") };
                 let at = out.len();
-                lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
+                lay_out(reader, printer, body, accesses, fields, depth + 1, out);
                 if out.len() > at {
-                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: {last}{step}}}}}"));
+                    out.insert(at, format!("{indent}- loop: {{{name}: {range}}}"));
                     out.insert(at + 1, format!("{indent}  body:"));
                 }
             }

@@ -17,9 +17,11 @@ impl Algebra {
         let (p, n) = self.flattened(p.clone(), n)?;
         // Only what may be a division by multiplication is taken as a product with a large number.
         if n >= (1 << 16) && n & (n - 1) == 0 {
-            let (whole, rest) = parted_together(&p, n);
-            if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
-                return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
+            for sign in [1, -1] {
+                let (whole, rest) = parted_together(&p, n, sign);
+                if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
+                    return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
+                }
             }
         }
         let (whole, rest) = parted(&p, n);
@@ -66,6 +68,8 @@ impl Algebra {
     fn flattened(&self, mut p: Poly, mut n: i128) -> Option<(Poly, i128)> {
         for _ in 0..8 {
             let inner = p.terms.iter().find_map(|(id, coefficient)| match self.atom(*id) {
+                // What only says whether something is negative is better left alone.
+                Atom::Div(..) if self.range(*id) == (-1, 0) => None,
                 Atom::Div(q, a) if *coefficient == 1 && n.checked_mul(*a)? < (1 << 80) => Some((*id, q, *a)),
                 _ => None,
             });
@@ -113,8 +117,9 @@ impl Algebra {
     }
 }
 
-/// The same where the formula may be a product with the multiplier of a division, which must not come apart.
-fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
+/// The same where the formula may be a product with the multiplier of a division, which must not come apart. The sign is
+/// that of the product's first term: what is divided may be negative.
+fn parted_together(p: &Poly, n: i128, sign: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), p.clone());
     rest.terms.retain(|(atom, coefficient)| {
         let multiple = coefficient % n == 0;
@@ -123,7 +128,6 @@ fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
         }
         !multiple
     });
-    let sign = rest.terms.first().map_or(1, |t| t.1.signum());
     let common = rest.content() * sign;
     if common != 0 && rest.constant % common == 0 {
         // Multipliers are positive and less than n.
