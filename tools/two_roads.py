@@ -32,6 +32,8 @@ PRELUDE = """
 typedef long long int64_t; typedef int int32_t; typedef short int16_t; typedef signed char int8_t;
 typedef unsigned long long uint64_t; typedef unsigned int uint32_t; typedef unsigned short uint16_t; typedef unsigned char uint8_t;
 """
+#: Tiles as large as an array take long to count.
+STEPS = ["--limit", "steps=500000000"]
 BYTES = {"double": "f64", "float": "f32", "int": "s32", "int64_t": "s64", "int32_t": "s32", "char": "u8"}
 
 
@@ -79,7 +81,7 @@ class Roads:
         document.write_text(json.dumps(case.document))
         self.file(case, ".cu").write_text(case.text)
         try:
-            wanted = launches(self.wavecast.answers("rank", document, "-d", self.given.device)[0])
+            wanted = launches(self.wavecast.answers("rank", document, "-d", self.given.device, *STEPS)[0])
         except Refused as refused:
             return [(case.name, None, [f"the adapter's document: {refused}"])]
         self.size = {f["name"]: f["bytes"] for f in self.wavecast.answers("check", document)[0]["fields"]}
@@ -104,7 +106,7 @@ class Roads:
         launch = ["--block", ",".join(map(str, block)), "--grid", ",".join(map(str, config["grid"]))]
         given = [*launch, "--registers", config["registers"], *case.arguments(self.size)]
         document.write_text(self.wavecast.text("read", ptx, "--entry", case.entry, *given, "--format", "table"))
-        answer = self.wavecast.answers("rank", document, "-d", self.given.device)[0]
+        answer = self.wavecast.answers("rank", document, "-d", self.given.device, *STEPS)[0]
         return next(iter(launches(answer).values()))[1]
 
 
