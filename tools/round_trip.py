@@ -41,10 +41,12 @@ class Entry:
         for number, (kind, name) in enumerate(self.parameters):
             name = name.lstrip("*")
             # `emit` writes a `_` behind names that mean something to C++.
-            name = name if name in bytes_of or name[:-1] not in bytes_of else name[:-1]
+            name = next((n for n in (name, name[:-1]) if n in bytes_of), name)
             plain = kind.removeprefix("const ").strip()
             if name == "start":
                 value = "0"
+            elif name not in bytes_of and name != "sink":
+                raise Refused(f"{name} is no field of the document")
             elif name == "sink":
                 value = "sink:f64[1]"
             else:
@@ -124,7 +126,7 @@ class Kernel:
         """What the program of an entry does, read and counted: configurations, volumes and the document, by block."""
         size = {
             f["name"]: f["bytes"] for c in self.checked if c["kernel"]["variant"] == variant
-            for f in c["fields"] if f["space"] == "global"
+            for f in c["fields"] if f["space"] != "shared"
         }
         name = "-".join([entry.file.stem, entry.name, str(registers), *map("x".join, [map(str, blocks[0])] if grid else [])])
         document = self.folder("read") / f"{name}.yaml"
