@@ -17,17 +17,12 @@ import pathlib
 import re
 import sys
 
-from two_documents import ROOT, Refused, Wavecast, compiler, differing, launches, named, places, touches
+from two_documents import ROOT, Refused, Table, Wavecast, compiler, launches, places, rolled_up, touches, verdict
 
 TYPES = {
     "double": "f64", "float": "f32", "int": "s32", "unsigned int": "u32", "unsigned short": "b16", "short": "s16",
     "unsigned char": "u8", "long long": "s64", "half": "b16", "float2": "b64",
 }
-
-# The model takes the work items of a thread for interleaved (docs/model.md, "L1 to L2"). How many there are is said by a
-# document's `fold` alone; a program of them has one work item for each thread.
-OF_FOLDS = {"l2.load.capacity", "l2.load.total"}
-
 
 class Entry:
     """An emitted kernel, in PTX."""
@@ -46,10 +41,12 @@ class Entry:
         for number, (kind, name) in enumerate(self.parameters):
             name = name.lstrip("*")
             # `emit` writes a `_` behind names that mean something to C++.
-            name = name if name in bytes_of or name[:-1] not in bytes_of else name[:-1]
+            name = next((n for n in (name, name[:-1]) if n in bytes_of), name)
             plain = kind.removeprefix("const ").strip()
             if name == "start":
                 value = "0"
+            elif name not in bytes_of and name != "sink":
+                raise Refused(f"{name} is no field of the document")
             elif name == "sink":
                 value = "sink:f64[1]"
             else:
@@ -84,9 +81,7 @@ class Kernel:
         self.wanted = launches(answer)
         self.checked = wavecast.answers("check", path)
         wavecast.text("emit", path, "--lang", "cuda", "--kernels-only", "--force", "-o", f"{self.folder('cu')}/")
-        self.words = collections.Counter()
-        self.wrong = []
-        self.equal = self.explained = 0
+        self.verdicts = []
 
     def folder(self, kind):
         made = self.given.folder / kind
@@ -98,7 +93,7 @@ class Kernel:
         text = (self.folder("cu") / f"{name}.cu").read_text()
         if rolled:
             name += "-rolled"
-            text = re.sub(r"(?m)^ *for \(", "#pragma unroll 1\n\\g<0>", text)
+            text = rolled_up(text)
         entry = f"{re.sub('[^A-Za-z0-9]', '_', self.name)}_{'x'.join(map(str, fold))}"
         return Entry(text, self.nvrtc.compile(text, name, 80), entry, self.folder("ptx") / f"{name}.ptx")
 
@@ -116,7 +111,7 @@ class Kernel:
             found = self.read(entry, variant, registers, [block for block, _ in some])
         except Refused as refused:
             if "does not follow from" not in str(refused):
-                self.wrong.append(f"{entry.name}: {refused}")
+                self.verdicts += [(f"{entry.name} block {block}", None, [str(refused)]) for block, _ in some]
                 return
             found = {}
         for block, grid in some:
@@ -125,13 +120,13 @@ class Kernel:
                     found.update(self.read(entry, variant, registers, [block], grid))
                 self.launch(entry, (variant, block, fold), found[block])
             except Refused as refused:
-                self.wrong.append(f"{entry.name} block {block}: {refused}")
+                self.verdicts.append((f"{entry.name} block {block}", None, [str(refused)]))
 
     def read(self, entry, variant, registers, blocks, grid=None):
         """What the program of an entry does, read and counted: configurations, volumes and the document, by block."""
         size = {
             f["name"]: f["bytes"] for c in self.checked if c["kernel"]["variant"] == variant
-            for f in c["fields"] if f["space"] == "global"
+            for f in c["fields"] if f["space"] != "shared"
         }
         name = "-".join([entry.file.stem, entry.name, str(registers), *map("x".join, [map(str, blocks[0])] if grid else [])])
         document = self.folder("read") / f"{name}.yaml"
@@ -147,7 +142,6 @@ class Kernel:
     def launch(self, entry, key, found):
         variant, block, fold = key
         (config, wanted), (read_config, volumes, read) = self.wanted[key], found
-        different = differing(wanted, volumes)
         at = places(block, config["grid"])
         sizes = ["--block", ",".join(map(str, block))]
         own = ["--fold", ",".join(map(str, fold)), *(["--variant", variant] if variant else [])]
@@ -155,26 +149,10 @@ class Kernel:
         one = touches(self.wavecast, at, self.path, *sizes, *own)
         other = touches(self.wavecast, at, read, *sizes, *theirs)
         starts = entry.starts(block)
-        words = set()
         for place in at:
-            lie = [(op, s, "shared" if f in starts else f, o + starts.get(f, 0), w) for op, s, f, o, w in one[place]]
-            words |= named(lie, other[place])
-        what = f"{self.name} {variant or ''} block {block} fold {fold}"
-        if "wrong" in words:
-            self.wrong.append(f"{what}: other accesses, {', '.join(different) or 'equal volumes'}")
-            return
-        if different and not words:
-            if fold != (1, 1, 1) and set(different) <= OF_FOLDS:
-                words = {"fold"}
-            elif not differing(wanted, self.rolled(key)):
-                words = {"unrolled"}
-        self.words.update(words)
-        if not different:
-            self.equal += 1
-        elif words:
-            self.explained += 1
-        else:
-            self.wrong.append(f"{what}: equal accesses, but {', '.join(different)}")
+            one[place] = [(op, s, "shared" if f in starts else f, o + starts.get(f, 0), w) for op, s, f, o, w in one[place]]
+        words, different = verdict(wanted, volumes, one, other, fold, lambda: self.rolled(key))
+        self.verdicts.append((f"{self.name} {variant or ''} block {block} fold {fold}", words, different))
 
     def rolled(self, key):
         """Volumes of the program if the compiler leaves its loops as they are."""
@@ -205,21 +183,13 @@ def main():
     given.add_argument("--device", default="a100")
     given = given.parse_args()
     wavecast, nvrtc = Wavecast(given.wavecast), compiler()
-    print(f"{'kernel':24} {'launches':>8} {'equal':>6} {'explained':>9} {'wrong':>6}  what the compiler did")
-    sums, failed = collections.Counter(), []
+    table = Table("kernel")
     files = given.kernels or sorted((ROOT / "kernels").glob("*.yaml"))
     for path in (part for file in files for part in documents(file, given.folder)):
         kernel = Kernel(given, wavecast, nvrtc, path)
         kernel.run()
-        total = len(kernel.wanted)
-        wrong = total - kernel.equal - kernel.explained
-        words = ", ".join(f"{w} {n}" for w, n in kernel.words.most_common())
-        print(f"{kernel.name:24} {total:8} {kernel.equal:6} {kernel.explained:9} {wrong:6}  {words}", flush=True)
-        sums.update(kernels=1, launches=total, equal=kernel.equal, explained=kernel.explained, wrong=wrong)
-        failed += kernel.wrong
-    print(f"{sums['kernels']:<24} {sums['launches']:8} {sums['equal']:6} {sums['explained']:9} {sums['wrong']:6}")
-    print("\n".join(failed[:200]))
-    sys.exit(1 if failed else 0)
+        table.row(kernel.name, kernel.verdicts)
+    sys.exit(table.end())
 
 
 if __name__ == "__main__":

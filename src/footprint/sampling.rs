@@ -42,6 +42,11 @@ pub(super) fn count(query: &Query, samples: u32) -> Result<LineCount, Refusal> {
 fn estimate(query: &Query, samples: u32, seed: u64) -> Result<LineCount, Refusal> {
     let parts = parts(query)?;
     let cover = Cover::new(&parts, query);
+    // Nothing is touched where no loop of these threads runs.
+    if cover.lines == 0 {
+        let interval_lines = Some((0.0, 0.0));
+        return Ok(LineCount { lines: 0, engine: Engine::Sampling, verified_by: None, interval_lines });
+    }
     let samples = affordable(&parts, &cover, query, samples)?;
     let mut left = SEARCH.saturating_mul(u64::from(samples));
     let mut draw = Random::new(seed);

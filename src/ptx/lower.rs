@@ -321,7 +321,9 @@ impl Placing<'_> {
         debug_assert_eq!(span.file, self.file);
         let rest = self.text.get(span.start as usize..)?;
         let line = rest.lines().next()?.rsplit_once(LINE)?.1;
-        self.places.get(&line.parse().ok()?).copied()
+        // Behind a comma it says where that is in the source.
+        let number = line.split(',').next()?;
+        self.places.get(&number.parse().ok()?).copied()
     }
 }
 

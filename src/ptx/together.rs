@@ -155,7 +155,7 @@ mod tests {
         let readings = together.readings(&found, alone).unwrap();
         assert_eq!((readings.len(), readings[0].body.len()), (launches.len(), 2));
         assert!(readings.iter().all(|r| r.general && r.body == readings[0].body));
-        assert!(readings[0].body[0].contains("640*blockDim.y*blockIdx.y"), "{:?}", readings[0].body);
+        assert!(readings[0].body[0].contains("640*tidy"), "{:?}", readings[0].body);
         let mix = found.mix();
         for launch in &launches {
             let sizes = launch.block.map(Size::Number);

@@ -29,7 +29,16 @@ pub(super) fn fields(reader: &mut Reader<'_>, listed: &[Listed]) -> Vec<Field> {
             bases.push(base);
         }
     }
-    bases.into_iter().map(|base| field(reader, base, listed)).collect()
+    let mut fields: Vec<Field> = Vec::new();
+    for base in bases {
+        let mut field = field(reader, base, listed);
+        // A variable may be called like what a pointer points to.
+        while fields.iter().any(|f| f.name == field.name) {
+            field.name.push('_');
+        }
+        fields.push(field);
+    }
+    fields
 }
 
 fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
@@ -68,7 +77,7 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
                 Space::Local => reader.local_bytes(v),
                 _ => v.bytes(),
             };
-            (name.clone(), variable.map_or(0, bytes))
+            (reader.module.source_name(name).to_owned(), variable.map_or(0, bytes))
         }
     };
     let end = u64::try_from(end).unwrap_or(0).max(declared);

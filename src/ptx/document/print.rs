@@ -39,7 +39,21 @@ impl Printer<'_> {
         let mut text = String::new();
         // Positive terms first: a text that begins with a minus is harder to read.
         let ordered = p.terms.iter().filter(|t| t.1 > 0).chain(p.terms.iter().filter(|t| t.1 < 0));
+        let numbered = [0, 1, 2].map(|d| self.numbers_threads(p, d));
+        let constant = i64::try_from(p.constant).ok()?;
+        let first = constant > 0 && p.terms.iter().all(|t| t.1 < 0);
+        if first {
+            text = constant.to_string();
+        }
         for (atom, times) in ordered {
+            match self.algebra.atom(*atom) {
+                Atom::Tid(d) if numbered[*d] => {
+                    Self::term(&mut text, &format!("tid{}", DIMENSIONS[*d]), *times, false)?;
+                    continue;
+                }
+                Atom::Ctaid(d) if numbered[*d] => continue,
+                _ => {}
+            }
             let step = self.counters.get(atom).map_or(1, |c| c.1);
             if times % step != 0 {
                 return None;
@@ -58,8 +72,7 @@ impl Printer<'_> {
                 _ => Self::term(&mut text, &name, times, false),
             }?;
         }
-        if p.constant != 0 || text.is_empty() {
-            let constant = i64::try_from(p.constant).ok()?;
+        if constant != 0 && !first || text.is_empty() {
             match (text.is_empty(), constant < 0) {
                 (true, _) => text = constant.to_string(),
                 (false, true) => text.push_str(&[" - ", &constant.unsigned_abs().to_string()].concat()),
@@ -67,6 +80,15 @@ impl Printer<'_> {
             }
         }
         Some(text)
+    }
+
+    /// Whether a thread's place in its block and that of its block make up its place in the grid: `tidx`.
+    fn numbers_threads(&self, p: &Poly, d: usize) -> bool {
+        let times = |wanted: Atom| {
+            p.terms.iter().find(|t| *self.algebra.atom(t.0) == wanted).map_or(0, |(_, times)| *times)
+        };
+        let (tid, ctaid) = (times(Atom::Tid(d)), times(Atom::Ctaid(d)));
+        tid != 0 && tid.checked_mul(self.algebra.launch.block[d].into()) == Some(ctaid)
     }
 
     fn term(text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
@@ -91,7 +113,8 @@ impl Printer<'_> {
             Atom::Div(p, n) => {
                 let inner = self.poly(p)?;
                 let n = i64::try_from(*n).ok()?;
-                let single = p.constant == 0 && matches!(p.terms[..], [(_, 1)]);
+                let single = p.constant == 0 && matches!(p.terms[..], [(_, 1)])
+                    || inner.starts_with("tid") && !inner.contains(' ');
                 if single { format!("({inner}/{n})") } else { format!("(({inner})/{n})") }
             }
             Atom::Min(a, b) => format!("min({}, {})", self.poly(a)?, self.poly(b)?),
@@ -142,8 +165,14 @@ impl Printer<'_> {
             left.constant -= 1;
             word = "<";
         }
-        if left.terms.is_empty() && word != "<" && word != "<=" {
+        // Numbers stand on the right.
+        if left.terms.is_empty() {
             std::mem::swap(&mut left, &mut right);
+            word = match word {
+                "<" => ">",
+                "<=" => ">=",
+                other => other,
+            };
         }
         Some(format!("{} {word} {}", self.poly(&left)?, self.poly(&right)?))
     }

@@ -74,7 +74,7 @@ pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<U
     let events = reader.read()?;
     let (statements, mut listed) = statements(reader, &events);
     let fields = fields(reader, &listed);
-    let common = common(&listed);
+    let common = common(reader, &listed);
     let (domain, inner) = domain(reader, &common);
     for access in &mut listed {
         let own = access.cond.parts().iter().filter(|part| !common.contains(part)).cloned();
@@ -104,8 +104,7 @@ impl Understood<'_, '_> {
         let printer = Printer { algebra: &reader.algebra, counters, sizes };
         let mut accesses: Vec<Said> = self.listed.iter().map(|l| said(&printer, l, fields)).collect();
         let mut body = Vec::new();
-        let lines = |i: usize| reader.function.instructions[i].line;
-        lay_out(reader, &printer, &self.statements, &accesses, fields, &lines, 0, &mut body);
+        lay_out(reader, &printer, &self.statements, &accesses, fields, 0, &mut body);
         for access in &mut accesses {
             let texts = [&mut access.address, &mut access.when].into_iter().flatten();
             texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
@@ -145,12 +144,13 @@ fn notes(reader: &Reader<'_>) -> Vec<String> {
 }
 
 /// The conditions that all accesses have and that no loop has a part in.
-fn common(listed: &[Listed]) -> Vec<Cond> {
+fn common(reader: &Reader<'_>, listed: &[Listed]) -> Vec<Cond> {
     let known: Vec<&Listed> = listed.iter().filter(|l| l.status != Status::Refused).collect();
     let Some((first, rest)) = known.split_first() else { return Vec::new() };
     let parts = first.cond.parts().iter();
     let shared = parts.filter(|part| rest.iter().all(|l| l.cond.parts().contains(part)));
-    shared.cloned().collect()
+    let counts = |atom: &Atom| matches!(atom, Atom::Counter(_));
+    shared.filter(|part| !reader.algebra.cond_mentions(part, &counts)).cloned().collect()
 }
 
 /// Sizes of the domain that bounds of threads say, and the conditions that are left.
@@ -288,14 +288,26 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a line needs all of them")]
+/// The line of an instruction, and what it was compiled from, where the text says so.
+fn place(reader: &Reader<'_>, instruction: usize) -> String {
+    let instruction = &reader.function.instructions[instruction];
+    let mut place = instruction.line.to_string();
+    let file = |number: u32| reader.module.files.iter().find(|f| f.0 == number).map(|f| f.1.as_str());
+    if let Some(source) = instruction.source
+        && let Some(file) = file(source.file)
+    {
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let _ = write!(place, ", {}:{}", name.replace(char::is_control, " "), source.line);
+    }
+    place
+}
+
 fn lay_out(
     reader: &Reader<'_>,
     printer: &Printer<'_>,
     statements: &[Statement],
     accesses: &[Said],
     fields: &[Field],
-    line: &dyn Fn(usize) -> u32,
     depth: usize,
     out: &mut Vec<String>,
 ) {
@@ -309,7 +321,7 @@ fn lay_out(
                 else {
                     continue;
                 };
-                let address = format!("\"{} {address}\"", verb(access.operation));
+                let address = format!("{} {address}", verb(access.operation));
                 let element =
                     fields.iter().find(|f| Some(&f.name) == access.field.as_ref()).map_or(0, |f| f.element);
                 let mut keys = String::new();
@@ -319,11 +331,11 @@ fn lay_out(
                 if let Some(when) = &access.when {
                     let _ = write!(keys, ", when: \"{when}\"");
                 }
-                let line = line(access.instruction);
+                let place = place(reader, access.instruction);
                 out.push(if keys.is_empty() {
-                    format!("{indent}- {address}{LINE}{line}")
+                    format!("{indent}- {address}{LINE}{place}")
                 } else {
-                    format!("{indent}- {{at: {address}{keys}}}{LINE}{line}")
+                    format!("{indent}- {{at: \"{address}\"{keys}}}{LINE}{place}")
                 });
             }
             Statement::Loop(counter, last, body) => {
@@ -332,13 +344,13 @@ fn lay_out(
                 let bound = bound.map_or_else(|| last.clone(), |(p, _)| p);
                 // Bounds that cannot be said have only accesses in them that are not, either.
                 let Some(last) = printer.poly(&bound) else { continue };
-                let step = if *step == 1 { String::new() } else { format!(", step: {step}") };
-                let plain = bound.number().is_some();
-                let last = if plain { last } else { format!("\"{last}\"") };
+                let step = if *step == 1 { String::new() } else { format!(" step {step}") };
+                let range = format!("0..{last}{step}");
+                let range = if bound.number().is_some() { range } else { format!("\"{range}\"") };
                 let at = out.len();
-                lay_out(reader, printer, body, accesses, fields, line, depth + 1, out);
+                lay_out(reader, printer, body, accesses, fields, depth + 1, out);
                 if out.len() > at {
-                    out.insert(at, format!("{indent}- loop: {{{name}: {{from: 0, to: {last}{step}}}}}"));
+                    out.insert(at, format!("{indent}- loop: {{{name}: {range}}}"));
                     out.insert(at + 1, format!("{indent}  body:"));
                 }
             }

@@ -93,7 +93,7 @@ fn translate(
                             continue;
                         }
                         if let Some((id, which, a, b)) =
-                            reader.choice(last).filter(|_| around.chosen < CHOICES)
+                            reader.choice(last).filter(|c| around.chosen < CHOICES && c.1.data().is_none())
                         {
                             // A loop for each of the choices.
                             inner.chosen += 1;

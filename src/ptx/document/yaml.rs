@@ -100,7 +100,11 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         (false, None) => grids(&launches),
     };
     let (registers, from) = frame.registers(readings);
-    let shape = |l: &Launch| format!("[{}, {}, {}]", l.block[0], l.block[1], l.block[2]);
+    let dims = used(readings);
+    let shape = |l: &Launch| {
+        let extents: Vec<String> = l.block[..dims].iter().map(i64::to_string).collect();
+        format!("[{}]", extents.join(", "))
+    };
     if let Some(body) = together.filter(|_| grid.is_some() || domain.follows) {
         out += &tidy(&body);
         out += &work(readings, &domain, frame.spills());

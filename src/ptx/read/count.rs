@@ -47,6 +47,7 @@ impl Reader<'_> {
         let cores = cores(walked, cond);
         for ((target, edge), core) in walked.exits.iter().zip(cores) {
             let (from, target) = (edge.from, *target);
+            let core: Vec<Cond> = core.into_iter().map(|c| self.resolved(c)).collect();
             if let Some(why) = core.iter().find_map(Cond::data) {
                 early = early.or(Some(why));
                 data.push((from, target, why, edge.jump.clone()));
@@ -118,6 +119,17 @@ impl Reader<'_> {
             last = Some(self.algebra.select(exit.guard.clone(), least, other)?);
         }
         last
+    }
+
+    /// The condition without choices that are known to have been made here.
+    fn resolved(&mut self, cond: Cond) -> Cond {
+        if !self.algebra.cond_mentions(&cond, &|atom| matches!(atom, Atom::Select(..))) {
+            return cond;
+        }
+        match self.algebra.replace_in_cond(&cond, &mut FxHashMap::default()) {
+            Some(simpler @ (Cond::Ge(_) | Cond::Eq(_) | Cond::Ne(_))) => simpler,
+            _ => cond,
+        }
     }
 
     /// Whether a condition may change from iteration to iteration.

@@ -117,7 +117,13 @@ impl Reader<'_> {
                     Cond::True => a,
                     Cond::False => b,
                     _ if a != b && self.guessed(&cond) => a,
-                    _ if cond.data().is_some() && a != b => self.unknown(i, Cause::Choice, cond.data()),
+                    // Of what data choose from, both may be asked for; what grows in loops is left alone.
+                    _ if cond.data().is_some() && a != b => match (&a, &b) {
+                        (Value::Int(a), Value::Int(b)) if !self.unsolved(a) && !self.unsolved(b) => {
+                            Value::Int(self.algebra.make(Atom::Select(cond, a.clone(), b.clone())))
+                        }
+                        _ => self.unknown(i, Cause::Choice, cond.data()),
+                    },
                     _ => self.either(&cond, a, b, 0),
                 };
             }
@@ -339,6 +345,11 @@ impl Reader<'_> {
             _ => return Cond::Data(self.why(i, Cause::Instruction, None), true),
         };
         self.algebra.decided(cond)
+    }
+
+    /// Whether a formula has something in it that changes in a loop in a way that is not known yet.
+    fn unsolved(&self, p: &Poly) -> bool {
+        self.algebra.mentions(p, &|atom| matches!(atom, Atom::Phi(..)))
     }
 
     /// The parameter that a formula has in it as if it were a number.

@@ -80,7 +80,7 @@ impl Layout {
                     open.push((function, variable));
                     continue;
                 }
-                Space::Shared => layout.place(variable)?,
+                Space::Shared => layout.place(variable, module.source_name(&variable.name))?,
                 Space::Global | Space::Const => {
                     initial += if variable.initial.is_empty() { 0 } else { variable.bytes() };
                     if initial > MOST_INITIAL {
@@ -102,7 +102,7 @@ impl Layout {
         let align = open.iter().map(|(_, v)| v.align).max().unwrap_or(1).clamp(1, 1024);
         let start = layout.shared_bytes.next_multiple_of(align);
         for (function, variable) in open {
-            layout.shared.push(Shared { name: variable.name.clone(), start });
+            layout.shared.push(Shared { name: module.source_name(&variable.name).to_owned(), start });
             layout.insert(function, variable, start);
         }
         layout.shared_bytes = start.saturating_add(dynamic_shared);
@@ -112,13 +112,13 @@ impl Layout {
         Ok(layout)
     }
 
-    fn place(&mut self, variable: &Variable) -> Result<u64, NotRun> {
+    fn place(&mut self, variable: &Variable, name: &str) -> Result<u64, NotRun> {
         let start = self.shared_bytes.next_multiple_of(variable.align.clamp(1, 1024));
         self.shared_bytes = start.saturating_add(variable.bytes());
         if self.shared_bytes > MOST_SHARED {
             return Err(NotRun::TooLarge("shared memory"));
         }
-        self.shared.push(Shared { name: variable.name.clone(), start });
+        self.shared.push(Shared { name: name.to_owned(), start });
         Ok(start)
     }
 

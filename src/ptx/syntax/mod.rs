@@ -15,6 +15,7 @@ mod cursor;
 mod declare;
 mod lexer;
 mod module;
+mod names;
 mod operand;
 mod scope;
 

@@ -7,6 +7,9 @@ use super::poly::Poly;
 /// Widest operands of which single bits are looked at.
 const BITWISE: u32 = 13;
 
+/// Terms of formulas that are put together for tests at most.
+const MOST_TESTED: usize = 8;
+
 impl Algebra {
     /// `p & mask`, modulo 2^width. The low bits of a register are those of the formula, however it wraps.
     pub fn and_mask(&mut self, p: &Poly, mask: u128, width: u32) -> Option<Poly> {
@@ -53,11 +56,14 @@ impl Algebra {
         a.add(b)?.sub(&both)
     }
 
-    /// Both as one thing, for tests of it. Where an array begins is no number of which a test means something.
+    /// Both as one thing, for tests of it: of short formulas, as bounds are. Where an array begins is no number of which a
+    /// test means something.
     fn together(&mut self, how: Bits, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
-        let array = |p: &Poly| self.mentions(p, &|atom| matches!(atom, Atom::Base(..)));
-        (width <= 64 && !array(a) && !array(b))
-            .then(|| self.make(Atom::Bits(how, a.clone(), b.clone(), width)))
+        let bound = |p: &Poly| {
+            let array = |id| matches!(self.atom(id), Atom::Base(..));
+            p.terms.len() <= MOST_TESTED && !p.terms.iter().any(|t| array(t.0))
+        };
+        (width <= 64 && bound(a) && bound(b)).then(|| self.make(Atom::Bits(how, a.clone(), b.clone(), width)))
     }
 
     /// `a ^ b` is `a + b` less twice what both have.

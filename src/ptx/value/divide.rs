@@ -10,12 +10,18 @@ impl Algebra {
         if n == 1 {
             return Some(p.clone());
         }
+        // Quotients of bits that were put together are nothing that anybody tests.
+        if p.terms.iter().any(|t| matches!(self.atom(t.0), Atom::Bits(..))) {
+            return None;
+        }
         let (p, n) = self.flattened(p.clone(), n)?;
         // Only what may be a division by multiplication is taken as a product with a large number.
         if n >= (1 << 16) && n & (n - 1) == 0 {
-            let (whole, rest) = parted_together(&p, n);
-            if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
-                return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
+            for sign in [1, -1] {
+                let (whole, rest) = parted_together(&p, n, sign);
+                if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
+                    return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
+                }
             }
         }
         let (whole, rest) = parted(&p, n);
@@ -52,13 +58,18 @@ impl Algebra {
         if common == n {
             return smaller;
         }
-        self.make(Atom::Div(smaller, n / common))
+        // Whether it is negative, whatever large number it is divided by.
+        let (low, high) = self.interval(&smaller);
+        let sign = n / common > 1 << 31 && low >= -(1 << 31) && high < 1 << 31;
+        self.make(Atom::Div(smaller, if sign { 1 << 31 } else { n / common }))
     }
 
     /// `((q / a) + r) / n` is `(q + a*r) / (a*n)`.
     fn flattened(&self, mut p: Poly, mut n: i128) -> Option<(Poly, i128)> {
         for _ in 0..8 {
             let inner = p.terms.iter().find_map(|(id, coefficient)| match self.atom(*id) {
+                // What only says whether something is negative is better left alone.
+                Atom::Div(..) if self.range(*id) == (-1, 0) => None,
                 Atom::Div(q, a) if *coefficient == 1 && n.checked_mul(*a)? < (1 << 80) => Some((*id, q, *a)),
                 _ => None,
             });
@@ -84,12 +95,21 @@ impl Algebra {
             let divisor = (n + multiplier / 2) / multiplier;
             let excess = multiplier * divisor - n;
             let dividend = p.add_number(n * lost)?.exact_quotient(multiplier)?;
-            if divisor > 1 && excess >= 0 && self.proves(&dividend) {
+            if divisor > 1 && excess >= 0 {
                 // The largest dividend for which it is right.
                 let largest = if excess == 0 { 1 << 100 } else { (n - 1) / excess };
                 let below = dividend.scale(-1)?.add_number(largest)?;
-                if self.proves(&below) {
+                if !self.proves(&below) {
+                    continue;
+                }
+                if self.proves(&dividend) {
                     return Some((dividend, divisor, lost));
+                }
+                // Negative numbers come out as if they were smaller by one.
+                let (low, high) = self.interval(&dividend);
+                if excess > 0 && low >= -largest && low >= -(1 << 31) && high < 1 << 31 {
+                    let negative = self.div(&dividend, 1 << 31)?;
+                    return Some((dividend.add(&negative)?, divisor, lost));
                 }
             }
         }
@@ -97,8 +117,9 @@ impl Algebra {
     }
 }
 
-/// The same where the formula may be a product with the multiplier of a division, which must not come apart.
-fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
+/// The same where the formula may be a product with the multiplier of a division, which must not come apart. The sign is
+/// that of the product's first term: what is divided may be negative.
+fn parted_together(p: &Poly, n: i128, sign: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), p.clone());
     rest.terms.retain(|(atom, coefficient)| {
         let multiple = coefficient % n == 0;
@@ -107,7 +128,6 @@ fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
         }
         !multiple
     });
-    let sign = rest.terms.first().map_or(1, |t| t.1.signum());
     let common = rest.content() * sign;
     if common != 0 && rest.constant % common == 0 {
         // Multipliers are positive and less than n.
@@ -127,12 +147,16 @@ fn parted_together(p: &Poly, n: i128) -> (Poly, Poly) {
     (whole, rest)
 }
 
-/// A formula as `n` times something and a rest. Only what is a multiple goes: the rest keeps its look.
+/// A formula as `n` times something and a rest. Only what is a multiple goes, or nearly so: the rest keeps its look.
 fn parted(p: &Poly, n: i128) -> (Poly, Poly) {
     let (mut whole, mut rest) = (Poly::default(), Poly::default());
     for (atom, coefficient) in &p.terms {
         if coefficient % n == 0 {
             whole.terms.push((*atom, coefficient / n));
+        } else if n >= 8 && *coefficient > 0 && coefficient % n == n - 1 {
+            // `(15*x + 1) / 16` is `x + (1 - x) / 16`, as compilers have it who count iterations.
+            whole.terms.push((*atom, coefficient / n + 1));
+            rest.terms.push((*atom, -1));
         } else {
             rest.terms.push((*atom, *coefficient));
         }

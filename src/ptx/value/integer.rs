@@ -135,6 +135,7 @@ impl Algebra {
 
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
+        let cond = smallest(cond);
         if let Some(simpler) = self.undivided(&cond) {
             return self.decided(simpler);
         }
@@ -175,5 +176,22 @@ impl Algebra {
             Cond::Raw(raw) => self.compare((**raw).clone(), true).unwrap_or(cond),
             _ => cond,
         }
+    }
+}
+
+/// The condition with the smallest numbers: `31 - 3*x >= 0` is `10 - x >= 0`.
+fn smallest(cond: Cond) -> Cond {
+    let (Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p)) = &cond else { return cond };
+    let by = p.content();
+    let whole = matches!(cond, Cond::Ge(_)) || p.constant % by.max(1) == 0;
+    if by <= 1 || !whole {
+        return cond;
+    }
+    let terms = p.terms.iter().map(|t| (t.0, t.1 / by)).collect();
+    let smaller = Poly { constant: p.constant.div_euclid(by), terms };
+    match cond {
+        Cond::Ge(_) => Cond::Ge(smaller),
+        Cond::Eq(_) => Cond::Eq(smaller),
+        _ => Cond::Ne(smaller),
     }
 }
