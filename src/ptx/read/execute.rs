@@ -347,9 +347,10 @@ impl Reader<'_> {
         self.algebra.decided(cond)
     }
 
-    /// Whether a formula has something in it that changes in a loop in a way that is not known yet.
+    /// Whether a formula has something in it that changes in a loop in a way that is not known yet, or a choice: a search
+    /// chooses again in each iteration.
     fn unsolved(&self, p: &Poly) -> bool {
-        self.algebra.mentions(p, &|atom| matches!(atom, Atom::Phi(..)))
+        self.algebra.mentions(p, &|atom| matches!(atom, Atom::Phi(..) | Atom::Select(..)))
     }
 
     /// The parameter that a formula has in it as if it were a number.
