@@ -94,7 +94,7 @@ fn read(c: &mut Criterion) {
     let all = Given { args: case.given.clone(), ..Given::default() };
     let compiled = Compiled::new("stencil3d7", &case.text).unwrap();
     group.bench_function("all blocks of stencil3d7", |b| {
-        b.iter(|| compiled.read(None, black_box(&all)).unwrap())
+        b.iter(|| compiled.read(None, black_box(&all)).unwrap());
     });
     group.finish();
 }

@@ -139,7 +139,7 @@ fn what_is_left_out_is_as_the_code_says() {
     assert_eq!(sizes, [(&json!("x"), &json!(4000)), (&json!("y"), &json!(4008))]);
     assert_eq!(check["launch"]["blocks"], 5);
     // 8 bytes behind the beginning are two elements.
-    assert_eq!(check["program"][2]["element"], "threadIdx.x + blockDim.x*blockIdx.x + 2");
+    assert_eq!(check["program"][2]["element"], "tidx + 2");
     let at = |k: usize| check["program"][k]["line"].as_u64().unwrap();
     let text = ptx("nvrtc/saxpy.ptx");
     let line = |k: usize| text.lines().nth(usize::try_from(at(k)).unwrap() - 1).unwrap();
@@ -158,7 +158,7 @@ fn lines_of_sources_are_named() {
         folder.write("s.yaml", "{wavecast: 1, kernel: s, code: {ptx: saxpy.ptx, args: [1000, 2, x, y]}}");
     let text = stdout(&["check", &path]);
     assert!(
-        text.contains("store  y + threadIdx.x + blockDim.x*blockIdx.x   # line 47, saxpy.cu:7"),
+        text.contains("store  y + tidx   # line 47, saxpy.cu:7"),
         "{text}"
     );
     assert!(text.contains("code    entry saxpy of "), "{text}");
@@ -299,7 +299,7 @@ fn a_domain_with_more_items_than_threads_is_noticed() {
     });
     let check = json(&["check", &path]);
     assert_eq!(check["warnings"][0]["code"], "code-grid", "{check}");
-    assert_eq!(check["guard"], "-threadIdx.x - blockDim.x*blockIdx.x + 1048575 >= 0");
+    assert_eq!(check["guard"], "-tidx + 1048575 >= 0");
     // With a grid of its own there is a quarter of a thread for each.
     let (_folder, path) = saxpy("quarter", |text| text.replace("domain: {i: N}", "domain: {i: 4*N}"));
     let check = json(&["check", &path]);

@@ -1,6 +1,7 @@
 //! What an assembler said, in the user's cache: one small file for each text, entry, target and assembler. Several
 //! processes may use it at once: files appear whole, and one that another process has removed is made again.
 
+use std::fmt::Write as _;
 use std::fs::{DirEntry, read_dir, read_to_string, remove_file};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -34,7 +35,11 @@ pub(super) fn key(assembler: &Path, texts: [&str; 3]) -> Option<String> {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     }
-    Some(hash.finalize().iter().take(20).map(|byte| format!("{byte:02x}")).collect())
+    let mut key = String::new();
+    for byte in hash.finalize().iter().take(20) {
+        let _ = write!(key, "{byte:02x}");
+    }
+    Some(key)
 }
 
 /// What is kept under a key.

@@ -225,14 +225,15 @@ impl Inliner<'_> {
         };
         let at = match frame.passed.iter().find(|(n, _)| n == name) {
             Some((_, at)) => *at,
-            None => match calls.next.iter().find(|(n, _)| n == name) {
-                Some((_, at)) => *at,
-                None => {
+            None => {
+                if let Some((_, at)) = calls.next.iter().find(|(n, _)| n == name) {
+                    *at
+                } else {
                     let at = self.storage();
                     calls.next.push((name.clone(), at));
                     at
                 }
-            },
+            }
         };
         for (value, offset) in parts(value).iter().zip((*offset..).step_by(size(ty))) {
             let to = self.slot(at, offset, ty.bits);
@@ -275,7 +276,7 @@ impl Inliner<'_> {
                     if ty.bits < register.bits && ty.kind != 'f' {
                         // The register holds the number, with its sign.
                         let kind = if ty.kind == 's' { 's' } else { 'u' };
-                        get.name = "cvt".to_owned();
+                        "cvt".clone_into(&mut get.name);
                         get.modifiers =
                             vec![format!("{kind}{}", register.bits), format!("{kind}{}", ty.bits)];
                     }
@@ -377,7 +378,7 @@ fn size(ty: Type) -> usize {
 
 /// Makes the instruction a move.
 fn moved(instruction: &mut Instruction, bits: u32, to: Operand, from: Operand) {
-    instruction.name = "mov".to_owned();
+    "mov".clone_into(&mut instruction.name);
     instruction.modifiers = vec![format!("b{bits}")];
     instruction.operands = vec![to, from];
 }

@@ -36,9 +36,13 @@ pub(in crate::ptx) fn needed(
                 // Of fractions nothing is known, whatever they are made of or wherever they are loaded from.
                 let fraction = |id: &RegisterId| function.register(*id).ty.kind == 'f';
                 if writes(instruction).iter().all(fraction) {
-                    instruction.guard.iter().for_each(|guard| wanted.insert(guard.register));
+                    if let Some(guard) = &instruction.guard {
+                        wanted.insert(guard.register);
+                    }
                 } else {
-                    reads(instruction).into_iter().for_each(|id| wanted.insert(id));
+                    for id in reads(instruction) {
+                        wanted.insert(id);
+                    }
                 }
             }
         }

@@ -157,12 +157,11 @@ fn step(instruction: &Instruction, known: &[Option<Part>]) -> Option<Step> {
         ("mad", [None, a, b, Some(Part::Thread(d))]) if plain => {
             product(*a, *b).filter(|e| e == d).map(Step::Number)
         }
-        ("add", [None, Some(Part::First(d)), Some(Part::Thread(e))])
-        | ("add", [None, Some(Part::Thread(d)), Some(Part::First(e))])
-            if plain && d == e =>
-        {
-            Some(Step::Number(*d))
-        }
+        (
+            "add",
+            [None, Some(Part::First(d)), Some(Part::Thread(e))]
+            | [None, Some(Part::Thread(d)), Some(Part::First(e))],
+        ) if plain && d == e => Some(Step::Number(*d)),
         _ => None,
     }
 }

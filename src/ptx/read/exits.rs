@@ -24,7 +24,7 @@ impl Reader<'_> {
         told: bool,
     ) -> Exits {
         let single = exits.len() == 1 && header.early.is_none();
-        if told && !single || header.exits.is_empty() && !single {
+        if !single && (told || header.exits.is_empty()) {
             let unknown = exits
                 .into_iter()
                 .map(|(target, edge)| (target, self.left(edge, target, counter, None, header.why)));
@@ -55,7 +55,9 @@ impl Reader<'_> {
         let mut met = self.meeting(&out);
         if same {
             // Whichever it is, it leads there.
-            met.iter_mut().for_each(|(_, edge)| (edge.cond, edge.jump) = (cond.clone(), Cond::True));
+            for (_, edge) in &mut met {
+                (edge.cond, edge.jump) = (cond.clone(), Cond::True);
+            }
         }
         met
     }

@@ -120,15 +120,14 @@ impl Reader<'_> {
     fn array(&mut self, name: &str) -> Result<u32, String> {
         let named = self.arguments.pointers.iter().find(|(_, p)| p.name == *name).map(|(at, _)| at.0);
         let param = named.or_else(|| self.function.params.iter().position(|p| p.name == *name));
-        let kind = match param {
-            Some(number) => BaseKind::Param(name.to_owned(), number),
-            None => {
-                let variable = self.function.variable(name).or_else(|| self.module.variable(name));
-                let variable = variable.ok_or_else(|| {
-                    format!("`{name}` is no parameter, no field of an --arg and no variable of the kernel")
-                })?;
-                BaseKind::Variable(variable.space, name.to_owned())
-            }
+        let kind = if let Some(number) = param {
+            BaseKind::Param(name.to_owned(), number)
+        } else {
+            let variable = self.function.variable(name).or_else(|| self.module.variable(name));
+            let variable = variable.ok_or_else(|| {
+                format!("`{name}` is no parameter, no field of an --arg and no variable of the kernel")
+            })?;
+            BaseKind::Variable(variable.space, name.to_owned())
         };
         let start = self.base(&kind);
         match self.algebra.atom(start.terms[0].0) {

@@ -10,6 +10,8 @@ use crate::ptx::syntax::{Space, Variable};
 use crate::ptx::value::{Cond, Poly, WhyId};
 
 const WORD: i128 = 4;
+/// The same as a width.
+const WORD_BYTES: u64 = 4;
 
 impl Reader<'_> {
     /// Notes an access to local memory, word by word.
@@ -25,8 +27,8 @@ impl Reader<'_> {
                 None => return events.push(Event::Access(access.clone())),
             },
         };
-        let width = access.width.min(WORD.unsigned_abs() as u64);
-        let words = access.width.div_ceil(WORD.unsigned_abs() as u64).max(1);
+        let width = access.width.min(WORD_BYTES);
+        let words = access.width.div_ceil(WORD_BYTES).max(1);
         for word in 0..i128::from(words) {
             let place = offset.add_number(WORD * word).and_then(|offset| self.interleaved(base, &offset));
             let place = match place {

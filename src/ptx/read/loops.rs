@@ -27,7 +27,9 @@ impl Reader<'_> {
     ) -> Result<Exits, Stop> {
         let mut exits = self.loop_exits(l, state, cond, events)?;
         // An edge out of a loop comes from the loop as a whole.
-        exits.iter_mut().for_each(|(_, edge)| edge.from = self.loops.all[l].header);
+        for (_, edge) in &mut exits {
+            edge.from = self.loops.all[l].header;
+        }
         Ok(exits)
     }
 

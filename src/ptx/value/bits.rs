@@ -7,12 +7,19 @@ use super::poly::Poly;
 /// Widest operands of which single bits are looked at.
 const BITWISE: u32 = 13;
 
+/// Terms of formulas of which bits are looked at, at most: each bit is a formula with all of them in it, and bits of
+/// those would be looked at next (interleaved bits of coordinates took minutes).
+const MOST_TERMS: usize = 12;
+
 /// Terms of formulas that are put together for tests at most.
 const MOST_TESTED: usize = 8;
 
 impl Algebra {
     /// `p & mask`, modulo 2^width. The low bits of a register are those of the formula, however it wraps.
     pub fn and_mask(&mut self, p: &Poly, mask: u128, width: u32) -> Option<Poly> {
+        if p.terms.len() > MOST_TERMS {
+            return None;
+        }
         let mut mask = if width == 128 { mask } else { mask & ((1 << width) - 1) };
         let mut sum = Poly::default();
         while mask != 0 {
@@ -98,6 +105,9 @@ impl Algebra {
         width: u32,
         of: &dyn Fn(&mut Self, &Poly) -> Option<Poly>,
     ) -> Option<Poly> {
+        if a.terms.len() + b.terms.len() > MOST_TERMS {
+            return None;
+        }
         let a = self.unwrapped(a, width, false)?;
         let b = self.unwrapped(b, width, false)?;
         let largest = self.interval(&a).1.max(self.interval(&b).1);
