@@ -157,10 +157,7 @@ fn lines_of_sources_are_named() {
     let path =
         folder.write("s.yaml", "{wavecast: 1, kernel: s, code: {ptx: saxpy.ptx, args: [1000, 2, x, y]}}");
     let text = stdout(&["check", &path]);
-    assert!(
-        text.contains("store  y + tidx   # line 47, saxpy.cu:7"),
-        "{text}"
-    );
+    assert!(text.contains("store  y + tidx   # line 47, saxpy.cu:7"), "{text}");
     assert!(text.contains("code    entry saxpy of "), "{text}");
     assert_eq!(json(&["check", &path])["program"][2]["source"], "saxpy.cu:7");
 }
