@@ -1,12 +1,12 @@
 //! Reading a kernel as somebody asks for it.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::assume::told;
 use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches};
+use super::launches::{blocks, blocks_asked_for, computed, largest, no_grid};
 use super::read::{Arguments, Reader, Stop, Told};
 use super::syntax::{Function, Module, Space, parse};
 use super::together::Together;
@@ -339,116 +339,6 @@ fn unused(function: &Function, told: &Told, readings: &[Reading]) -> Result<(), 
 
 /// So many launches are read one by one.
 const FEW: usize = 3;
-
-/// The dimensions along which a kernel asks for blocks.
-fn blocks_asked_for(function: &Function) -> [bool; 3] {
-    let mut used = [false; 3];
-    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
-        if let super::syntax::Operand::Special(super::syntax::Special::Ctaid(dim)) = operand {
-            used[dim.index()] = true;
-        }
-    }
-    used
-}
-
-/// The largest grid that bounds of threads are looked for in.
-fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
-    let most = block.map(|b| ((1_i64 << 30) / b).max(1));
-    let grid = [most[0], most[1].min(65535), most[2].min(65535)];
-    Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
-}
-
-/// Each block with the grid that somebody has computed for it.
-fn computed(blocks: &[[i64; 3]], grids: &[[i64; 3]], function: &Function) -> Result<Vec<Launch>, Diagnostic> {
-    if blocks.len() != grids.len() {
-        let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
-        return Err(
-            Diagnostic::error("ptx-grid", function.span, message).help("give one grid for each block")
-        );
-    }
-    let pairs = blocks.iter().zip(grids);
-    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
-}
-
-/// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.
-fn no_grid(function: &Function, axis: char, values: &Arguments) -> Diagnostic {
-    let mut message =
-        format!("how many blocks there are along {axis} does not follow from entry `{}`", function.name);
-    let mut help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values; \
-                    a document says it with `launch.grid`, or with `domain`"
-        .to_owned();
-    // A number of 32 bits from 2^31 on is negative where it is compared as a signed one.
-    let nobody =
-        |number: usize, n: i128| n <= 0 || (function.params[number].element.bits == 32 && n >= 1 << 31);
-    if let Some(((number, _), n)) = values.numbers.iter().find(|((number, _), n)| nobody(*number, **n)) {
-        let _ =
-            write!(message, ": the parameter {number} is {n}; if it is a bound, there is no thread below it");
-        help = format!("is {n} right? give the parameter {number} the number of its work items; {help}");
-    }
-    Diagnostic::error("ptx-grid", function.span, message).help(help)
-}
-
-/// The blocks to read a kernel for.
-pub(super) fn blocks(
-    function: &Function,
-    module: &Module,
-    given: &Given,
-) -> Result<Vec<[i64; 3]>, Diagnostic> {
-    if let Some(required) = function.required_block {
-        let required = required.map(i64::from);
-        if let Some(other) = given.blocks.iter().find(|b| **b != required) {
-            let message =
-                format!("entry `{}` runs with blocks of {required:?} only, not {other:?}", function.name);
-            return Err(Diagnostic::error("ptx-block", function.span, message)
-                .help("`.reqntid` says so; leave --block out, or compile for another block"));
-        }
-        return Ok(vec![required]);
-    }
-    let most: i64 = function.largest_block.map_or(1024, |b| b.iter().map(|n| i64::from(*n)).product());
-    if !given.blocks.is_empty() {
-        if let Some(large) = given.blocks.iter().find(|b| b.iter().product::<i64>() > most) {
-            let message = format!("blocks of {large:?} have more than {most} threads");
-            return Err(Diagnostic::error("ptx-block", function.span, message)
-                .help("`.maxntid` of the entry, or the machine, allows no more"));
-        }
-        return Ok(given.blocks.clone());
-    }
-    let fixed = |v: &super::syntax::Variable| v.space == Space::Shared && v.count.is_some();
-    if function.variables.iter().chain(&module.variables).any(fixed) {
-        let message =
-            format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
-        return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which: --block X,Y,Z (repeatable), --read-block of commands that have no such option, or `launch.block` of a document"));
-    }
-    let dims = dimensions(function);
-    let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);
-    let mut all = Vec::new();
-    for z in powers(if dims[2] { 64 } else { 1 }) {
-        for y in powers(if dims[1] { 1024 } else { 1 }) {
-            for x in powers(1024) {
-                let threads = x * y * z;
-                if (64..=most.min(1024)).contains(&threads) {
-                    all.push([x, y, z]);
-                }
-            }
-        }
-    }
-    if all.is_empty() {
-        all.push([most, 1, 1]);
-    }
-    Ok(all)
-}
-
-/// The dimensions along which the kernel asks for threads.
-fn dimensions(function: &Function) -> [bool; 3] {
-    let mut used = [true, false, false];
-    for operand in function.instructions.iter().flat_map(|i| &i.operands) {
-        if let super::syntax::Operand::Special(super::syntax::Special::Tid(dim)) = operand {
-            used[dim.index()] = true;
-        }
-    }
-    used
-}
 
 /// The word of a space.
 pub(super) fn space(space: Space) -> &'static str {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Compiled, GridOf, blocks, space};
+use super::answer::{Compiled, GridOf, space};
 use super::argument;
 use super::assume::told;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, KnownField, arguments};
+use super::launches::blocks;
 use super::syntax::{Function, Instruction};
 use crate::expr::Excess;
 use crate::kernel::{Code, CodeRead, CodeRequest};

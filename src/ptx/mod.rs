@@ -8,6 +8,7 @@ mod assume;
 mod document;
 mod flow;
 mod given;
+mod launches;
 mod lower;
 mod read;
 pub mod run;
