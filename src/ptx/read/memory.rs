@@ -213,6 +213,16 @@ impl Reader<'_> {
         })
     }
 
+    /// The same of a condition.
+    pub(super) fn choice_in(&self, cond: &Cond) -> Option<(AtomId, Cond, Poly, Poly)> {
+        match cond {
+            Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.choice(p),
+            Cond::Raw(raw) => self.choice(&raw.a).or_else(|| self.choice(&raw.b)),
+            Cond::And(all) | Cond::Or(all) => all.iter().find_map(|one| self.choice_in(one)),
+            Cond::True | Cond::False | Cond::Data(..) => None,
+        }
+    }
+
     /// The array that an address is in, and how far from its beginning.
     fn place(&mut self, i: usize, address: &Poly) -> Result<(u32, Poly), WhyId> {
         let simple = if self

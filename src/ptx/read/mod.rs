@@ -15,6 +15,7 @@ mod join;
 mod local;
 mod loops;
 mod memory;
+mod periodic;
 mod reader;
 mod solve;
 mod state;

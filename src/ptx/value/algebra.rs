@@ -192,7 +192,7 @@ impl Algebra {
             }
         }
         // What both have stands outside, so that equal sums look equal.
-        let common = a.common(&b);
+        let common = Poly { constant: a.constant, terms: a.common(&b) };
         let (a, b) = (a.sub(&common)?, b.sub(&common)?);
         self.make(Atom::Select(cond, a, b)).add(&common)
     }

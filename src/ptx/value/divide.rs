@@ -3,6 +3,9 @@
 use super::algebra::{Algebra, Atom};
 use super::poly::{Poly, gcd};
 
+/// Bits by which numbers are divided of which only the sign is asked.
+const SIGN: u32 = 31;
+
 /// Terms of sums that are short enough to be divided as they are.
 const SHORT: usize = 3;
 
@@ -35,6 +38,15 @@ impl Algebra {
             }
         }
         let (whole, rest) = parted(&p, n);
+        // Whether a small number is negative, whatever large number it is divided by.
+        for more in [0, 1] {
+            let Some(small) = rest.add_number(-n * more).filter(|_| n >= 1 << SIGN) else { break };
+            let (low, high) = self.interval(&small);
+            if (-(1 << SIGN)..0).contains(&low) && (0..1 << SIGN).contains(&high) {
+                let negative = self.make(Atom::Div(small, 1 << SIGN));
+                return whole.add(&negative)?.add_number(more);
+            }
+        }
         // What is left may lie between two multiples of the divisor everywhere.
         let (low, high) = self.interval(&rest);
         if low.div_euclid(n) == high.div_euclid(n) {
@@ -46,7 +58,9 @@ impl Algebra {
         }
         if low.div_euclid(n) < 0 || high.div_euclid(n) > 0 {
             for quotient in [low.div_euclid(n), 0, high.div_euclid(n)] {
-                let above = rest.add_number(-quotient.checked_mul(n)?)?;
+                // What can be anything lies between no such multiples.
+                let multiple = quotient.checked_mul(n).and_then(|multiple| rest.add_number(-multiple));
+                let Some(above) = multiple else { continue };
                 let below = above.scale(-1)?.add_number(n - 1)?;
                 if self.proves(&above) && self.proves(&below) {
                     return whole.add_number(quotient);

@@ -146,13 +146,35 @@ impl Algebra {
         (known(&a) || known(&b)).then(|| Cond::or(a, b))
     }
 
+    /// A condition on a choice between a number and something else, where the number decides: booleans that were kept in
+    /// registers.
+    fn unselected(&mut self, cond: &Cond) -> Option<Cond> {
+        let (Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p)) = cond else { return None };
+        let [(id, times)] = p.terms[..] else { return None };
+        let Atom::Select(which, a, b) = self.atom(id).clone() else { return None };
+        if a.number().is_none() && b.number().is_none() {
+            return None;
+        }
+        let with = |value: &Poly| {
+            let p = Poly::constant(p.constant).plus(value, times)?;
+            Some(match cond {
+                Cond::Ge(_) => Cond::Ge(p),
+                Cond::Eq(_) => Cond::Eq(p),
+                _ => Cond::Ne(p),
+            })
+        };
+        let (a, b) = (with(&a)?, with(&b)?);
+        let (a, b) = (self.decided(a), self.decided(b));
+        Some(Cond::or(Cond::and(which.clone(), a), Cond::and(which.not(), b)))
+    }
+
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
         let cond = smallest(cond);
         if let Some(simpler) = self.undivided(&cond) {
             return self.decided(simpler);
         }
-        if let Some(simpler) = self.unchosen(&cond) {
+        if let Some(simpler) = self.unchosen(&cond).or_else(|| self.unselected(&cond)) {
             return simpler;
         }
         let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));

@@ -85,9 +85,8 @@ impl Poly {
     }
 
     /// The multiples of atoms that stand in both sums.
-    pub fn common(&self, other: &Poly) -> Poly {
-        let both = self.terms.iter().filter(|t| other.coefficient(t.0) == t.1);
-        Poly { constant: 0, terms: both.copied().collect() }
+    pub fn common(&self, other: &Poly) -> Vec<(AtomId, i128)> {
+        self.terms.iter().filter(|t| other.coefficient(t.0) == t.1).copied().collect()
     }
 
     /// The largest number that divides all multiples of atoms; 0 without atoms.
