@@ -13,7 +13,7 @@ mod rename;
 pub(super) use blocks::{End, Graph};
 pub(super) use dominate::dominators;
 pub(super) use inline::{callee, inlined, recursive};
-pub(super) use live::{RegisterSet, live_at_start, most_alive, writes};
+pub(super) use live::{RegisterSet, each_written, live_at_start, most_alive, writes, writes_one};
 pub(super) use loops::Loops;
 pub(super) use needed::needed;
 pub(super) use places::{Place, places};

@@ -77,6 +77,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub(super) counters: Vec<Poly>,
     /// What is known of the loop counters around.
     pub(super) around: Vec<Poly>,
+    /// What the facts of the algebra were made of.
+    known: Option<(Vec<Poly>, Cond)>,
     /// Whether events are wanted.
     pub(super) recording: bool,
     pub(super) steps: u64,
@@ -120,6 +122,7 @@ impl<'a> Reader<'a> {
             top,
             regions,
             around: Vec::new(),
+            known: None,
             recording: true,
             steps: 0,
             depth: 0,
@@ -180,6 +183,10 @@ impl<'a> Reader<'a> {
 
     /// What is known where this condition holds.
     pub(super) fn know(&mut self, cond: &Cond) {
+        if self.known.as_ref().is_some_and(|(around, known)| known == cond && *around == self.around) {
+            return;
+        }
+        self.known = Some((self.around.clone(), cond.clone()));
         let mut facts = self.around.clone();
         for part in cond.parts() {
             match part {

@@ -6,7 +6,7 @@ use super::count::{Bound, Exit};
 use super::reader::{Reader, Stop};
 use super::state::{Edge, State, Value};
 use super::why::Cause;
-use crate::ptx::flow::writes;
+use crate::ptx::flow::{RegisterSet, each_written};
 use crate::ptx::syntax::RegisterId;
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
@@ -180,14 +180,13 @@ impl Reader<'_> {
     /// Registers that a loop writes and that its next iteration needs.
     fn changed(&self, l: usize) -> Vec<RegisterId> {
         let header = self.loops.all[l].header;
-        let blocks = self.loops.all[l].blocks.iter();
-        let instructions = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
-        let mut changed: Vec<RegisterId> =
-            instructions.flat_map(|i| writes(&self.function.instructions[i])).collect();
-        changed.sort_unstable();
-        changed.dedup();
-        changed.retain(|id| self.live[header].contains(*id));
-        changed
+        let mut changed = RegisterSet::new(self.function.registers.len());
+        for block in &self.loops.all[l].blocks {
+            for i in self.graph.blocks[*block].instructions.clone() {
+                each_written(&self.function.instructions[i], &mut |id| changed.insert(id));
+            }
+        }
+        changed.iter().filter(|id| self.live[header].contains(*id)).collect()
     }
 
     /// Registers that grow by the same amount in each iteration, and those that follow from them.

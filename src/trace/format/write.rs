@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::error::ReadError;
 use super::json::{Entry, Launch, Line};
+use super::number::put_digits;
 use super::own::{COLUMNS, MAGIC, letter};
 use super::sink::Sink;
 use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceKind};
@@ -13,13 +14,14 @@ use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, Tr
 #[derive(Debug)]
 pub struct TrcWriter<W> {
     out: W,
+    row: Vec<u8>,
     begun: bool,
 }
 
 impl<W: Write> TrcWriter<W> {
     /// A writer.
     pub fn new(out: W) -> Self {
-        Self { out, begun: false }
+        Self { out, row: Vec::new(), begun: false }
     }
 }
 
@@ -36,16 +38,18 @@ impl<W: Write> Sink for TrcWriter<W> {
 
     fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
         let TraceAccess { thread, address, bytes, .. } = access;
-        let ways: &[u8] = match access.kind {
+        let ways: &[u64] = match access.kind {
             TraceKind::Load => &[0],
             TraceKind::Store => &[1],
             TraceKind::Atomic => &[0, 1],
             TraceKind::Barrier => &[],
         };
+        self.row.clear();
         for way in ways {
-            writeln!(self.out, "{thread} {way} {address} {bytes}").map_err(ReadError::Unwritten)?;
+            let numbers = [(thread.into(), b' '), (*way, b' '), (address, b' '), (bytes.into(), b'\n')];
+            numbers.into_iter().for_each(|(n, behind)| put(&mut self.row, n, behind));
         }
-        Ok(())
+        self.out.write_all(&self.row).map_err(ReadError::Unwritten)
     }
 
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
@@ -57,13 +61,14 @@ impl<W: Write> Sink for TrcWriter<W> {
 #[derive(Debug)]
 pub struct CsvWriter<W> {
     out: W,
+    row: Vec<u8>,
     begun: bool,
 }
 
 impl<W: Write> CsvWriter<W> {
     /// A writer.
     pub fn new(out: W) -> Self {
-        Self { out, begun: false }
+        Self { out, row: Vec::new(), begun: false }
     }
 }
 
@@ -93,18 +98,29 @@ impl<W: Write> CsvWriter<W> {
     fn row(&mut self, access: TraceAccess, tables: &Tables) -> io::Result<()> {
         let TraceAccess { thread, address, bytes, .. } = access;
         let (name, line, column) = instruction(access, tables);
-        let name = name.replace([',', '\n', '\r'], " ");
-        write!(
-            self.out,
-            "{thread},{},{address},{bytes},{},{line},{column},",
-            letter(access.kind),
-            name.trim_ascii()
-        )?;
+        let row = &mut self.row;
+        row.clear();
+        put(row, thread.into(), b',');
+        row.extend_from_slice(letter(access.kind).as_bytes());
+        row.push(b',');
+        put(row, address, b',');
+        put(row, bytes.into(), b',');
+        // What separates cells and rows becomes a blank.
+        let blank = |byte: u8| matches!(byte, b',' | b'\n' | b'\r');
+        let name = name.trim_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        row.extend(name.bytes().map(|byte| if blank(byte) { b' ' } else { byte }));
+        row.push(b',');
+        put(row, line.into(), b',');
+        put(row, column.into(), b',');
         for (i, (label, iteration)) in tables.pairs(access.iteration).iter().enumerate() {
-            let separator = if i > 0 { ";" } else { "" };
-            write!(self.out, "{separator}{label}={iteration}")?;
+            if i > 0 {
+                row.push(b';');
+            }
+            put(row, (*label).into(), b'=');
+            put_digits(row, (*iteration).into());
         }
-        writeln!(self.out)
+        row.push(b'\n');
+        self.out.write_all(row)
     }
 }
 
@@ -163,6 +179,12 @@ impl<W: Write> Sink for JsonWriter<W> {
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
         self.out.flush().map_err(ReadError::Unwritten)
     }
+}
+
+/// A number and what stands behind it.
+fn put(row: &mut Vec<u8>, value: u64, behind: u8) {
+    put_digits(row, value);
+    row.push(behind);
 }
 
 fn instruction(access: TraceAccess, tables: &Tables) -> (&str, u32, u32) {
