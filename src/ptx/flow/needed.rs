@@ -3,7 +3,25 @@
 use super::blocks::Graph;
 use super::live::{RegisterSet, each_written, reads};
 use super::loops::Loops;
-use crate::ptx::syntax::Function;
+use crate::ptx::syntax::{Function, RegisterId};
+
+/// Registers that a loop writes and that its next iteration needs.
+pub(in crate::ptx) fn changed(
+    function: &Function,
+    graph: &Graph,
+    loops: &Loops,
+    live: &[RegisterSet],
+    l: usize,
+) -> Vec<RegisterId> {
+    let mut changed = RegisterSet::new(function.registers.len());
+    for block in &loops.all[l].blocks {
+        for i in graph.blocks[*block].instructions.clone() {
+            each_written(&function.instructions[i], &mut |id| changed.insert(id));
+        }
+    }
+    let header = loops.all[l].header;
+    changed.iter().filter(|id| live[header].contains(*id)).collect()
+}
 
 /// Of each instruction, whether control, the next iteration of a loop or what comes behind a loop depends on it. The
 /// others are addresses and values for memory, as a rule: most of an unrolled loop.

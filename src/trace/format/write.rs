@@ -7,7 +7,7 @@ use super::json::{Entry, Launch, Line};
 use super::number::put_digits;
 use super::own::{COLUMNS, MAGIC, letter};
 use super::sink::Sink;
-use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceKind};
+use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceInstruction, TraceKind};
 
 /// Writes N's format, which has one launch and neither atomics nor barriers: barriers are left out, an atomic
 /// becomes a load and a store.
@@ -62,13 +62,35 @@ impl<W: Write> Sink for TrcWriter<W> {
 pub struct CsvWriter<W> {
     out: W,
     row: Vec<u8>,
+    /// Cells of instructions that were written, by their numbers: each comes many times.
+    known: Vec<Option<Known>>,
     begun: bool,
+}
+
+/// The cells of an instruction.
+#[derive(Debug, Clone)]
+struct Known {
+    of: TraceInstruction,
+    cells: Vec<u8>,
+}
+
+impl Known {
+    fn new(of: &TraceInstruction) -> Self {
+        // What separates cells and rows becomes a blank.
+        let blank = |byte: u8| matches!(byte, b',' | b'\n' | b'\r');
+        let name = of.name.trim_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        let mut cells: Vec<u8> = name.bytes().map(|byte| if blank(byte) { b' ' } else { byte }).collect();
+        cells.push(b',');
+        put(&mut cells, of.line.into(), b',');
+        put(&mut cells, of.column.into(), b',');
+        Self { of: of.clone(), cells }
+    }
 }
 
 impl<W: Write> CsvWriter<W> {
     /// A writer.
     pub fn new(out: W) -> Self {
-        Self { out, row: Vec::new(), begun: false }
+        Self { out, row: Vec::new(), known: Vec::new(), begun: false }
     }
 }
 
@@ -97,7 +119,6 @@ impl<W: Write> CsvWriter<W> {
 
     fn row(&mut self, access: TraceAccess, tables: &Tables) -> io::Result<()> {
         let TraceAccess { thread, address, bytes, .. } = access;
-        let (name, line, column) = instruction(access, tables);
         let row = &mut self.row;
         row.clear();
         put(row, thread.into(), b',');
@@ -105,13 +126,20 @@ impl<W: Write> CsvWriter<W> {
         row.push(b',');
         put(row, address, b',');
         put(row, bytes.into(), b',');
-        // What separates cells and rows becomes a blank.
-        let blank = |byte: u8| matches!(byte, b',' | b'\n' | b'\r');
-        let name = name.trim_matches(|c: char| c.is_ascii_whitespace() || c == ',');
-        row.extend(name.bytes().map(|byte| if blank(byte) { b' ' } else { byte }));
-        row.push(b',');
-        put(row, line.into(), b',');
-        put(row, column.into(), b',');
+        let at = access.instruction as usize;
+        if let Some(instruction) = tables.instructions().get(at) {
+            if self.known.len() <= at {
+                self.known.resize(at + 1, None);
+            }
+            // Each block may number its instructions anew.
+            let known = match &mut self.known[at] {
+                Some(known) if known.of == *instruction => known,
+                other => other.insert(Known::new(instruction)),
+            };
+            row.extend_from_slice(&known.cells);
+        } else {
+            row.extend_from_slice(b",0,0,");
+        }
         for (i, (label, iteration)) in tables.pairs(access.iteration).iter().enumerate() {
             if i > 0 {
                 row.push(b';');
