@@ -128,11 +128,6 @@ def named(wanted, found):
     return words
 
 
-# The model takes the work items of a thread for interleaved (docs/model.md, "L1 to L2"). How many there are is said by a
-# document's `fold` alone; a program of them has one work item for each thread.
-OF_FOLDS = {"l2.load.capacity", "l2.load.total"}
-
-
 class Table:
     """What became of launches, kernel by kernel."""
 
@@ -163,19 +158,17 @@ class Table:
         return 1 if self.failed else 0
 
 
-def verdict(wanted, volumes, one, other, fold, rolled):
+def verdict(wanted, volumes, one, other, proofs):
     """Words for what the compiler did, or None where the reading is wrong; and the names of volumes that differ. `one` and
-    `other` are what threads access; `rolled` gives the volumes where the compiler leaves loops as they are."""
+    `other` are what threads access. `proofs` are explanations: a word, and a function that gives the volumes of the program
+    without what the word says, which then have to be those that are wanted."""
     different = differing(wanted, volumes)
     words = set().union(*(named(one[place], other[place]) for place in one.keys() | other.keys()))
     if "wrong" in words:
         return None, ["other accesses", *different]
     if different and not words:
-        if fold != (1, 1, 1) and set(different) <= OF_FOLDS:
-            words = {"fold"}
-        elif not differing(wanted, rolled()):
-            words = {"unrolled"}
-        else:
+        words = next((set(word.split(" and ")) for word, without in proofs if not differing(wanted, without())), None)
+        if words is None:
             return None, [f"{n} by {(volumes.get(n, 0) - wanted.get(n, 0)) / (wanted.get(n, 0) or 1):.1e}" for n in different]
     return words, different
 

@@ -95,7 +95,7 @@ class Roads:
                 one = touches(self.wavecast, at, document, *sizes, "--fold", ",".join(map(str, fold)))
                 other = touches(self.wavecast, at, self.file(case, ".yaml"), *sizes)
                 rolled = lambda: self.read(case, rolled_up(case.text), block, config)
-                found.append((what, *verdict(volumes, read, one, other, fold, rolled)))
+                found.append((what, *verdict(volumes, read, one, other, [("unrolled", rolled)])))
             except Refused as refused:
                 found.append((what, None, [str(refused)]))
         return found
