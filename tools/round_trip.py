@@ -115,7 +115,7 @@ class Kernel:
             found = self.read(entry, variant, registers, [block for block, _ in some])
         except Refused as refused:
             if "does not follow from" not in str(refused):
-                self.verdicts += [(f"{entry.name} block {block}", None, [str(refused)]) for block, _ in some]
+                self.verdicts += [(f"{entry.name} block {block}", refused, []) for block, _ in some]
                 return
             found = {}
         for block, grid in some:
@@ -124,7 +124,7 @@ class Kernel:
                     found.update(self.read(entry, variant, registers, [block], grid))
                 self.launch(entry, (variant, block, fold), found[block])
             except Refused as refused:
-                self.verdicts.append((f"{entry.name} block {block}", None, [str(refused)]))
+                self.verdicts.append((f"{entry.name} block {block}", refused, []))
 
     def read(self, entry, variant, registers, blocks, grid=None):
         """What the program of an entry does, read and counted: configurations, volumes and the document, by block."""
