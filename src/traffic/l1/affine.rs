@@ -5,7 +5,7 @@ use super::pipe::{Pipe, low_half};
 use super::plan::{Plan, PlannedAccess, Stream};
 use super::shapes::{AccessShapes, TagPasses};
 use super::starts::{Starts, WarpGroups};
-use super::unions;
+use super::unions::{self, StreamShapes};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 use crate::launch::NotRun;
@@ -31,7 +31,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
     };
     let mut shapes = Vec::with_capacity(plan.streams.len());
     for stream in &plan.streams {
-        let starts = Starts::new(plan, stream.pattern)?;
+        let starts = Starts::new(plan, &counts.blocks, stream.pattern)?;
         let mut of_stream = AccessShapes::new(plan, stream.pattern, pipe)?;
         let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
@@ -42,7 +42,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
             let sum = sums.counts(access)?;
             counts.instructions[access.position].add(&sum, 1.0 / number as f64);
         }
-        shapes.push((of_stream, starts));
+        shapes.push(StreamShapes { shapes: of_stream, starts, groups });
     }
     counts.add_up(plan.kernel, plan.program, pipe);
     unions::count(plan, pipe, &shapes, &mut counts)?;

@@ -7,7 +7,6 @@ use super::uniform;
 use super::warps::{self, WarpClass};
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Form, LoopId, Term};
-use crate::footprint::gcd;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Instruction, Launch, Program, Step, stretches};
 use crate::quantity::{ItemCount, PerBlock, Times};
@@ -120,7 +119,7 @@ impl<'a> Plan<'a> {
         pipe: &Pipe,
     ) -> Option<Self> {
         let interior = Interior::find(kernel, launch, program)?;
-        let period = period(pipe)?;
+        let period = pipe.period()?;
         let mut reader =
             Reader { kernel, launch, program, period, ranges: ranges(program), found: Vec::new() };
         reader.steps(&program.steps, &mut Vec::new())?;
@@ -194,15 +193,6 @@ fn widest<'l>(limits: impl Iterator<Item = &'l Extents>) -> Option<Extents> {
         widest = larger;
     }
     Some(widest)
-}
-
-/// After so many bytes lines, sectors and banks lie the same way again.
-fn period(pipe: &Pipe) -> Option<i64> {
-    let mut period = 128_i64;
-    for unit in [pipe.line, pipe.sector] {
-        period = (period / gcd(period, unit)).checked_mul(unit)?;
-    }
-    (period <= 1 << 12).then_some(period)
 }
 
 /// The loops whose bounds are numbers.

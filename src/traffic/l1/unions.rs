@@ -1,12 +1,13 @@
 //! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
+use super::layouts::{self, UnionSize};
 use super::pipe::Pipe;
 use super::plan::{Iteration, Plan, PlannedAccess, Stream};
 use super::shapes::AccessShapes;
 use super::spans::{self, UnitRun};
-use super::starts::Starts;
-use crate::effort::{Spent, spend, spend_on};
+use super::starts::{Starts, WarpGroups};
+use crate::effort::{Spent, is_limited, left, spend, spend_on};
 use crate::expr::{Coord, Dim, Form};
 use crate::footprint::{Counter, Piece, Query, quotient, remainder};
 use crate::kernel::{AccessKind, FieldId};
@@ -25,6 +26,16 @@ const STEPS_OF_SPAN: u64 = 2;
 const STEPS_OF_NEST: u64 = 8;
 const STEPS_OF_PIECES: u64 = 200;
 
+/// What is known of a stream.
+pub struct StreamShapes<'a> {
+    /// Its shapes.
+    pub shapes: AccessShapes<'a>,
+    /// Where its warps begin.
+    pub starts: Starts,
+    /// The same by class and alignment.
+    pub groups: WarpGroups,
+}
+
 /// The loads or stores of one field in one stream.
 struct Part<'p, 'a> {
     stream: usize,
@@ -32,12 +43,7 @@ struct Part<'p, 'a> {
 }
 
 /// Counts them for every field of global memory, as a mean over blocks.
-pub fn count(
-    plan: &Plan,
-    pipe: &Pipe,
-    shapes: &[(AccessShapes, Starts)],
-    counts: &mut L1Counts,
-) -> Result<(), NotRun> {
+pub fn count(plan: &Plan, pipe: &Pipe, shapes: &[StreamShapes], counts: &mut L1Counts) -> Result<(), NotRun> {
     for (id, number) in (0..=u16::MAX).zip(0..plan.kernel.fields.len()) {
         for kind in [AccessKind::Load, AccessKind::Store] {
             let parts = parts(plan, FieldId(id), kind);
@@ -79,9 +85,9 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
 
 /// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
 /// already, as a mean over blocks.
-fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(AccessShapes, Starts)], counts: &L1Counts) -> Option<f64> {
+fn apart(parts: &[Part], pipe: &Pipe, shapes: &[StreamShapes], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
-    let far = shapes[part.stream].0.span().checked_add(pipe.sector)?;
+    let far = shapes[part.stream].shapes.span().checked_add(pipe.sector)?;
     let mut addresses = Vec::with_capacity(part.loads.len());
     let mut sum = 0.0;
     for access in &part.loads {
@@ -103,7 +109,7 @@ fn by_iteration(
     plan: &Plan,
     pipe: &Pipe,
     parts: &[Part],
-    shapes: &[(AccessShapes, Starts)],
+    shapes: &[StreamShapes],
     counts: &L1Counts,
 ) -> Result<Option<f64>, NotRun> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
@@ -167,6 +173,13 @@ struct Chain {
     last: i64,
 }
 
+/// The accesses of a part, as chains.
+struct Chains {
+    all: Vec<Chain>,
+    /// The number by which the list is known, relative to its first address.
+    number: u32,
+}
+
 struct Union<'u, 'p, 'a> {
     plan: &'u Plan<'a>,
     pipe: &'u Pipe,
@@ -175,15 +188,15 @@ struct Union<'u, 'p, 'a> {
 
 impl Union<'_, '_, '_> {
     /// The sum over all warps of all blocks, and whether some warps stand for others.
-    fn mean(&self, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
+    fn mean(&self, shapes: &[StreamShapes]) -> Result<(f64, bool), NotRun> {
         let groups = self.groups(shapes)?;
-        let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
+        let chains: Vec<Chains> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
         let mut buffers = [Vec::new(), Vec::new()];
         let warps: usize = groups.iter().map(|g| g.1).sum();
         let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
         let mut count = |warp: usize| {
             let known: Result<_, NotRun> =
-                if long { Ok(None) } else { Ok(self.by_spans(warp, &chains, shapes, &mut buffers)?) };
+                if long { Ok(None) } else { Ok(self.by_known_spans(warp, &chains, shapes, &mut buffers)?) };
             match known? {
                 Some((sectors, spans)) => Ok((sectors, spans, false)),
                 None => self.by_engine(warp, shapes).map(|(n, estimated)| (n, MOST_SPANS, estimated)),
@@ -208,12 +221,12 @@ impl Union<'_, '_, '_> {
     }
 
     /// The accesses of a part, where those that lie close together are one.
-    fn chains(&self, part: &Part, shapes: &[(AccessShapes, Starts)]) -> Vec<Chain> {
+    fn chains(&self, part: &Part, shapes: &[StreamShapes]) -> Chains {
         let mut addresses: Vec<i64> =
             part.loads.iter().flat_map(|l| l.iterations.iter().map(|i| i.address)).collect();
         addresses.sort_unstable();
         // What lies further apart may leave out a sector between what a lane touches.
-        let width = shapes[part.stream].0.pattern.width;
+        let width = shapes[part.stream].shapes.pattern.width;
         let mut chains: Vec<Chain> = Vec::new();
         for address in addresses {
             match chains.last_mut() {
@@ -223,12 +236,18 @@ impl Union<'_, '_, '_> {
                 _ => chains.push(Chain { first: address, last: address }),
             }
         }
-        chains
+        let base = chains.first().map_or(0, |chain| chain.first);
+        let relative = |chain: &Chain| (chain.first.wrapping_sub(base), chain.last.wrapping_sub(base));
+        let number = layouts::number_of(chains.iter().map(relative).collect());
+        Chains { all: chains, number }
     }
 
     /// Groups of like warps: how many, and one of them as its place among the starts.
-    fn groups(&self, shapes: &[(AccessShapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
-        let starts: Vec<&Starts> = self.parts.iter().map(|p| &shapes[p.stream].1).collect();
+    fn groups(&self, shapes: &[StreamShapes]) -> Result<Vec<(Key, usize, usize)>, Spent> {
+        if let [part] = self.parts {
+            return self.groups_of_one(&shapes[part.stream].groups);
+        }
+        let starts: Vec<&Starts> = self.parts.iter().map(|p| &shapes[p.stream].starts).collect();
         let Some((first, others)) = starts.split_first() else { return Ok(Vec::new()) };
         let mut groups: Vec<(Key, usize, usize)> = Vec::new();
         for (i, &(class, address)) in first.all.iter().enumerate() {
@@ -249,26 +268,74 @@ impl Union<'_, '_, '_> {
         Ok(groups)
     }
 
+    /// The same of a single part, whose warps are known by class and alignment.
+    fn groups_of_one(&self, known: &WarpGroups) -> Result<Vec<(Key, usize, usize)>, Spent> {
+        let mut groups: Vec<(Key, usize, usize)> = Vec::new();
+        for group in &known.all {
+            spend_on(1 + groups.len(), 1)?;
+            let alignment = remainder(group.alignment, self.pipe.sector);
+            let like = groups.iter_mut().find(|((class, a, _), ..)| *class == group.class && *a == alignment);
+            match like {
+                Some(like) => like.1 += group.number(),
+                None => groups.push(((group.class, alignment, Vec::new()), group.number(), group.first)),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The sectors of a warp by spans, if they are not too many: those of a single part may be known.
+    fn by_known_spans(
+        &self,
+        warp: usize,
+        chains: &[Chains],
+        shapes: &[StreamShapes],
+        buffers: &mut [Vec<UnitRun>; 2],
+    ) -> Result<Option<(f64, usize)>, Spent> {
+        let ([part], [of_part]) = (self.parts, chains) else {
+            return self.by_spans(warp, chains, shapes, buffers);
+        };
+        let StreamShapes { shapes: of_stream, starts, .. } = &shapes[part.stream];
+        let (class, start) = starts.all[warp];
+        let layout = of_stream.layout(class);
+        let base = of_part.all.first().map_or(0, |chain| chain.first);
+        let begin = remainder(start.wrapping_add(base), self.pipe.sector);
+        if let Some(known) = layout.union(of_part.number, begin) {
+            // As many as it took to find out.
+            spend(known.steps)?;
+            return Ok(Some((known.sectors, known.spans)));
+        }
+        let before = left();
+        let Some((sectors, spans)) = self.by_spans(warp, chains, shapes, buffers)? else { return Ok(None) };
+        if is_limited() {
+            layout.remember_union(
+                of_part.number,
+                begin,
+                UnionSize { sectors, spans, steps: before - left() },
+            );
+        }
+        Ok(Some((sectors, spans)))
+    }
+
     /// Unites the spans of sectors of a warp; `None` if they are too many. Also says how many they were.
     fn by_spans(
         &self,
         warp: usize,
-        chains: &[Vec<Chain>],
-        shapes: &[(AccessShapes, Starts)],
+        chains: &[Chains],
+        shapes: &[StreamShapes],
         [union, scratch]: &mut [Vec<UnitRun>; 2],
     ) -> Result<Option<(f64, usize)>, Spent> {
         let sector = self.pipe.sector;
         union.clear();
         let mut put = 0_usize;
         for (part, chains) in self.parts.iter().zip(chains) {
-            let (of_stream, starts) = &shapes[part.stream];
+            let StreamShapes { shapes: of_stream, starts, .. } = &shapes[part.stream];
             let (class, start) = starts.all[warp];
-            let bytes = of_stream.bytes(class);
-            put = bytes.len().saturating_mul(chains.len()).saturating_add(put);
+            let bytes = of_stream.layout(class).bytes();
+            put = bytes.len().saturating_mul(chains.all.len()).saturating_add(put);
             if put > MOST_SPANS {
                 return Ok(None);
             }
-            for chain in chains {
+            for chain in &chains.all {
                 let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
                 let sectors = bytes.iter().map(|span| UnitRun {
                     first: quotient(span.first.wrapping_add(first), sector),
@@ -282,10 +349,10 @@ impl Union<'_, '_, '_> {
     }
 
     /// Counts with the footprint engines. Also says whether the number is an estimate.
-    fn by_engine(&self, warp: usize, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
+    fn by_engine(&self, warp: usize, shapes: &[StreamShapes]) -> Result<(f64, bool), NotRun> {
         let mut pieces = Vec::new();
         for part in self.parts {
-            let (_, start) = shapes[part.stream].1.all[warp];
+            let (_, start) = shapes[part.stream].starts.all[warp];
             for load in &part.loads {
                 spend(STEPS_OF_PIECES)?;
                 self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(NotRun::Overflow)?;
@@ -348,8 +415,7 @@ impl Union<'_, '_, '_> {
         for class in &self.plan.classes {
             let of_class = class.firsts.len() * blocks;
             if warp < of_class {
-                let lanes = i64::try_from(class.lanes.len()).ok()?;
-                return Some((class.firsts[warp / blocks], lanes));
+                return Some((class.firsts[warp / blocks], class.arrangement.count()));
             }
             warp -= of_class;
         }
