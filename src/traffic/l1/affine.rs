@@ -1,11 +1,12 @@
 //! Counting for affine addresses: instructions, warps and blocks by shape and alignment.
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
+use super::distinct::StreamShapes;
 use super::pipe::{Pipe, low_half};
 use super::plan::{Plan, PlannedAccess, Stream};
 use super::shapes::{AccessShapes, TagPasses};
 use super::starts::{Starts, WarpGroups};
-use super::unions::{self, StreamShapes};
+use super::unions;
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{quotient, remainder};
 use crate::launch::NotRun;
@@ -59,7 +60,7 @@ fn affordable(
 ) -> Result<usize, Spent> {
     let copies = |a: &PlannedAccess| plan.kernel.field(a.instruction.field).multiplicity;
     let of_access = |a: &PlannedAccess| {
-        a.iterations.len().saturating_mul(usize::try_from(copies(a)).expect("there is at least one array"))
+        a.iterations().len().saturating_mul(usize::try_from(copies(a)).expect("there is at least one array"))
     };
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = match starts.all.first() {
@@ -84,7 +85,7 @@ impl Sums<'_, '_> {
     /// Adds up what an instruction does in all blocks.
     fn counts(&mut self, access: &PlannedAccess) -> Result<InstructionCounts, Spent> {
         let mut sum = InstructionCounts::default();
-        for iteration in &access.iterations {
+        for iteration in access.iterations() {
             sum.add(&self.aligned(iteration.address)?, iteration.weight);
             if self.shapes.by_set() {
                 let passes = self.passes(iteration.address)?;

@@ -126,7 +126,7 @@ impl Layout {
             active,
             shared: pattern.shared,
             width: pattern.width,
-            thread: pattern.thread,
+            thread: class.arrangement.moves(pattern.thread),
             period,
             rules: pipe.rules,
             line: pipe.line,

@@ -4,9 +4,11 @@
 //! [`Pipe`] holds the rules for one warp-wide instruction; [`count`] applies them to all warps of a
 //! block, averaged over blocks that are aligned differently.
 
+mod accesses;
 mod affine;
 mod blocks;
 mod counts;
+mod distinct;
 mod iterations;
 mod lanes;
 mod layouts;

@@ -49,6 +49,65 @@ impl SectorSet {
     }
 }
 
+/// Sectors of one word.
+const BITS: i64 = 64;
+
+/// Counts distinct sectors of many short runs: a bit for each, in words that are found by their number.
+#[derive(Debug, Default)]
+pub struct SectorBits {
+    /// Number and bits of a word; no bits where there is none.
+    words: Vec<(i64, u64)>,
+    count: i64,
+}
+
+impl SectorBits {
+    /// Begins anew, for so many runs.
+    pub fn begin(&mut self, runs: usize) {
+        self.words.clear();
+        self.words.resize((2 * runs).next_power_of_two().max(4), (0, 0));
+        self.count = 0;
+    }
+
+    /// Adds a run of at most so many sectors as a word has.
+    pub fn add(&mut self, run: UnitRun) {
+        let (from, to) = (run.first.div_euclid(BITS), run.last.div_euclid(BITS));
+        let (low, high) = (run.first.rem_euclid(BITS), run.last.rem_euclid(BITS));
+        let (upper, lower) = (u64::MAX << low, u64::MAX >> (BITS - 1 - high));
+        if from == to {
+            self.put(from, upper & lower, run.last - run.first + 1);
+        } else {
+            self.put(from, upper, BITS - low);
+            self.put(to, lower, high + 1);
+        }
+    }
+
+    fn put(&mut self, word: i64, bits: u64, number: i64) {
+        let last = self.words.len() - 1;
+        // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4).
+        let mut place = (word.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & last;
+        loop {
+            let (known, there) = &mut self.words[place];
+            if *there == 0 {
+                (*known, *there) = (word, bits);
+                self.count += number;
+                return;
+            }
+            if *known == word {
+                let new = bits & !*there;
+                self.count += if new == bits { number } else { i64::from(new.count_ones()) };
+                *there |= bits;
+                return;
+            }
+            place = (place + 1) & last;
+        }
+    }
+
+    /// How many sectors there are.
+    pub fn count(&self) -> i64 {
+        self.count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +128,25 @@ mod tests {
                 }
             }
             assert!((set.count() - expected.len() as f64).abs() < 0.5);
+        }
+    }
+
+    #[test]
+    fn bits_are_as_many_as_their_sectors() {
+        let mut random = Random::new(11);
+        let mut bits = SectorBits::default();
+        for round in 0..400 {
+            let runs = random.below(300);
+            bits.begin(runs);
+            let mut expected = std::collections::BTreeSet::new();
+            let reach = 1 << (2 + round % 12);
+            for _ in 0..runs {
+                let first = i64::try_from(random.below(reach)).unwrap() * 61 - 3000;
+                let last = first + i64::try_from(random.below(64)).unwrap();
+                bits.add(UnitRun { first, last });
+                expected.extend(first..=last);
+            }
+            assert_eq!(usize::try_from(bits.count()).unwrap(), expected.len());
         }
     }
 }

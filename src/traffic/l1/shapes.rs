@@ -56,7 +56,16 @@ pub struct AccessShapes<'a> {
     classes: Vec<Rc<Layout>>,
     /// Number of the shape by class and alignment; `NONE` where there is none yet.
     numbers: Vec<u32>,
-    made: Vec<Rc<AccessShape>>,
+    made: Vec<Made>,
+    /// Cycles that an instruction takes at least.
+    floor: f64,
+}
+
+/// A shape, and what this plan asks of it.
+struct Made {
+    shape: Rc<AccessShape>,
+    /// Cycles that it takes whatever the tags, if they are a whole number.
+    least: Option<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -72,7 +81,9 @@ impl<'a> AccessShapes<'a> {
         let of_class = |class| Layout::of_class(class, pattern, plan.period, pipe);
         let classes: Vec<Rc<Layout>> = plan.classes.iter().map(of_class).collect();
         let numbers = vec![NONE; classes.len() * index(-1, plan.period).saturating_add(1)];
-        Ok(Self { pipe, pattern, period: plan.period, classes, numbers, made: Vec::new() })
+        let width = pattern.width;
+        let floor = if pattern.shared { pipe.shared_floor(width) } else { pipe.floor(width) };
+        Ok(Self { pipe, pattern, period: plan.period, classes, numbers, made: Vec::new(), floor })
     }
 
     /// Most bytes between the first and the last that one warp touches.
@@ -90,19 +101,21 @@ impl<'a> AccessShapes<'a> {
         spend_on(1, STEPS_OF_SHAPE)?;
         let first = remainder(address, self.period);
         let number = self.made.len();
-        self.made.push(self.classes[class].shape(first, self.pattern, self.period, self.pipe));
+        let shape = self.classes[class].shape(first, self.pattern, self.period, self.pipe);
+        let least = whole(shape.cycles(self.pipe, 0, self.floor));
+        self.made.push(Made { shape, least });
         self.numbers[place] = u32::try_from(number).expect("there are fewer alignments than that");
         Ok(number)
     }
 
     /// What one warp of a shape does, without tags and cycles if they are [`by_set`](Self::by_set).
     pub fn counts(&self, number: usize) -> InstructionCounts {
-        self.made[number].counts(self.pipe, self.floor())
+        self.made[number].shape.counts(self.pipe, self.floor)
     }
 
     /// How many lines a shape has.
     pub fn lines(&self, number: usize) -> usize {
-        self.made[number].lines as usize
+        self.made[number].shape.lines as usize
     }
 
     /// Whether tags and cycles depend on the very lines and not on the shape alone.
@@ -115,20 +128,12 @@ impl<'a> AccessShapes<'a> {
         &self.classes[class]
     }
 
-    /// Cycles that an instruction takes at least.
-    fn floor(&self) -> f64 {
-        let width = self.pattern.width;
-        if self.pattern.shared { self.pipe.shared_floor(width) } else { self.pipe.floor(width) }
-    }
-
     /// Tags and cycles of warps with this shape whose first lanes begin in lines `from + l` for each `l`
     /// of `lines`, where they are [`by_set`](Self::by_set).
     pub fn passes(&self, number: usize, from: u32, lines: &[u32]) -> TagPasses {
-        let shape = &self.made[number];
-        let floor = self.floor();
+        let Made { shape, least } = &self.made[number];
         let mut touched = shape.touched.borrow_mut();
-        let least = shape.cycles(self.pipe, 0, floor);
-        if let Some(least) = whole(least) {
+        if let Some(least) = *least {
             let sum = touched.sum(from, lines, least);
             let cycles = sum.beyond + u64::from(least) * lines.len() as u64;
             return TagPasses { tag: Wavefronts::new(sum.all as f64), cycles: Cycles::new(cycles as f64) };
@@ -136,7 +141,7 @@ impl<'a> AccessShapes<'a> {
         let mut sum = TagPasses::default();
         for tag in touched.each(from, lines) {
             sum.tag += Wavefronts::new(f64::from(tag));
-            sum.cycles += Cycles::new(shape.cycles(self.pipe, tag, floor));
+            sum.cycles += Cycles::new(shape.cycles(self.pipe, tag, self.floor));
         }
         sum
     }

@@ -9,6 +9,8 @@ use super::sets::{self, LineChunks, TOGETHER};
 
 /// Most bits of a move that are told apart; lines that spread further are looked up each time.
 const MOST_BITS: u32 = 11;
+/// Moves after which it is remembered what they cost.
+const PAYS: usize = 16;
 /// Two neighbouring lines have the same set where the number of ones at the end of the first is one of 3, 7, 11,
 /// ..., 31: the lowest one of the second then stands at one of these places.
 const MEETING: u32 = 0x8888_8888;
@@ -42,8 +44,10 @@ struct Near {
     bits: u32,
     /// The set of what a carry changes, by the number of ones that it passes.
     carries: [u8; 33],
-    /// Wavefronts by the lower bits and the set of the carry; 0 where not yet known.
+    /// Wavefronts by the lower bits and the set of the carry; 0 where not yet known. Empty until it was asked for so
+    /// many that it pays.
     known: Vec<u8>,
+    asked: usize,
 }
 
 /// Tag wavefronts of several warps, added up.
@@ -88,7 +92,7 @@ impl TouchedLines {
 
     /// Bytes of memory that this takes.
     pub fn weight(&self) -> usize {
-        let known = if let Kind::Near(near) = &self.kind { near.known.capacity() } else { 0 };
+        let known = if let Kind::Near(near) = &self.kind { near.entries() } else { 0 };
         size_of::<Self>() + self.chunks.capacity() * size_of::<[u32; TOGETHER]>() + known
     }
 
@@ -120,6 +124,12 @@ impl TouchedLines {
             }
             Kind::Near(near) => {
                 let touched = LineChunks { chunks: &self.chunks, number: self.number };
+                if !near.pays(lines.len()) {
+                    for line in lines {
+                        sum.add(sets::conflicts(line.wrapping_add(from), touched), least);
+                    }
+                    return sum;
+                }
                 let lowest = self.chunks[0][0];
                 for line in lines {
                     let first = line.wrapping_add(from);
@@ -153,7 +163,21 @@ impl Near {
             let changed = u32::try_from(changed).expect("the mask leaves 32 bits");
             *set = u8::try_from(sets::set_of(changed)).expect("there are four sets");
         }
-        Self { bits, carries, known: vec![0; 4 << bits] }
+        Self { bits, carries, known: Vec::new(), asked: 0 }
+    }
+
+    /// How many moves are told apart.
+    fn entries(&self) -> usize {
+        4 << self.bits
+    }
+
+    /// Whether it pays to remember, as so many are asked for.
+    fn pays(&mut self, more: usize) -> bool {
+        self.asked = self.asked.saturating_add(more);
+        if self.known.is_empty() && self.asked >= PAYS {
+            self.known = vec![0; self.entries()];
+        }
+        !self.known.is_empty()
     }
 
     /// What is known where the lowest line is this one.

@@ -1,7 +1,7 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
 use super::lanes::MOST_LANES;
-use crate::space::{Block, Extents, Thread};
+use crate::space::{Block, Extents, Strides, Thread};
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,12 @@ impl Arrangement {
         self.lanes
     }
 
+    /// Of the bytes from thread to thread those along dimensions in which lanes differ.
+    pub fn moves(&self, thread: Strides) -> Strides {
+        let differ = [true, self.row.is_some(), self.plane.is_some()];
+        Strides::along(|d| if differ[d] { thread[d] } else { 0 })
+    }
+
     /// Thread coordinates of each lane relative to the first lane.
     pub fn lanes(&self) -> Vec<Thread> {
         let ([from_x, row], [from_y, plane]) =
@@ -67,24 +73,21 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let all_whole = limits.iter().all(whole);
     let mut classes: Vec<WarpClass> = Vec::new();
     let (mut from, mut first) = (0, Thread::ZERO);
+    let mut active = vec![u64::MAX; limits.len()];
     while from < threads {
         let count = warp.min(threads - from);
         let arrangement = Arrangement::new(first, count, block);
-        let active = |limit: &Extents| {
-            if all_whole { u64::MAX } else { below(first, &arrangement.lanes(), *limit) }
-        };
-        let like = |known: &&mut WarpClass| {
-            let same_lanes = || limits.iter().map(active).eq(known.active.iter().copied());
-            known.arrangement == arrangement && (all_whole || same_lanes())
-        };
+        if !all_whole {
+            let lanes = arrangement.lanes();
+            for (active, limit) in active.iter_mut().zip(limits) {
+                *active = below(first, &lanes, *limit);
+            }
+        }
+        let like = |known: &&mut WarpClass| known.arrangement == arrangement && known.active == active;
         if let Some(known) = classes.iter_mut().find(like) {
             known.firsts.push(first);
         } else {
-            classes.push(WarpClass {
-                arrangement,
-                active: limits.iter().map(active).collect(),
-                firsts: vec![first],
-            });
+            classes.push(WarpClass { arrangement, active: active.clone(), firsts: vec![first] });
         }
         from += count;
         first[0] += count;
