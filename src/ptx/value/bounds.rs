@@ -98,10 +98,11 @@ impl Algebra {
     /// Whether the formula is known not to be negative here.
     pub fn proves(&self, p: &Poly) -> bool {
         self.tries.set(TRIES);
-        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts, DEEP)
+        // Facts that are used are taken out of the list.
+        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
     }
 
-    fn facts_prove(&self, p: &Poly, facts: &[Poly], depth: u32) -> bool {
+    fn facts_prove(&self, p: &Poly, facts: &[&Poly], depth: u32) -> bool {
         let left = self.tries.get();
         if depth < DEEP && self.interval_to(p, 1).0 >= 0 {
             return true;
@@ -165,10 +166,10 @@ impl Algebra {
 impl Algebra {
     /// A number that the formula does not exceed here.
     pub fn upper(&self, p: &Poly) -> i128 {
-        self.upper_with(p, &self.facts, DEEP)
+        self.upper_with(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
     }
 
-    fn upper_with(&self, p: &Poly, facts: &[Poly], depth: u32) -> i128 {
+    fn upper_with(&self, p: &Poly, facts: &[&Poly], depth: u32) -> i128 {
         let mut best = self.interval(p).1;
         if depth == 0 {
             return best;
