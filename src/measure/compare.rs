@@ -1,6 +1,5 @@
 //! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, Waiting, WritePolicy};
@@ -49,7 +48,8 @@ impl Default for CompareOptions {
 
 readable! {
     /// One quantity in both models.
-    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     pub struct ComparedQuantity {
         /// Its name.
         name: &'static str,
@@ -94,7 +94,8 @@ fn error_percent(analytic: f64, simulated: f64) -> f64 {
 }
 
 /// A launch in both models.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// By the analytic model.
     #[serde(skip)]

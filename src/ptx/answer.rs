@@ -43,12 +43,14 @@ pub struct Read {
 }
 
 /// A number of instructions of a thread, on average.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count(pub(crate) f64);
 
 /// An access.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "AccessSummary")]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "AccessSummary"))]
 #[non_exhaustive]
 pub struct Access {
     /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
@@ -76,8 +78,9 @@ pub struct Access {
 }
 
 /// A loop.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "LoopSummary")]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "LoopSummary"))]
 #[non_exhaustive]
 pub struct Around {
     /// Its counter, which starts at 0.

@@ -45,6 +45,7 @@ impl Algebra {
             }
             Atom::Select(_, a, b) => union(self.interval(a), self.interval(b)),
             Atom::Bits(.., width) => (0, (1 << width) - 1),
+            Atom::Odd(_) => (0, 1),
             Atom::Product(factors) => factors.iter().fold((1, 1), |r, f| product(r, self.range(*f))),
         }
     }
@@ -55,6 +56,11 @@ impl Algebra {
     }
 
     fn interval_to(&self, p: &Poly, depth: u32) -> Interval {
+        if !self.bits.is_empty()
+            && let Some(known) = self.interval_of_bits(p)
+        {
+            return known;
+        }
         let (mut low, mut high) = (p.constant, p.constant);
         for (atom, coefficient) in &p.terms {
             let part = product(self.range(*atom), (*coefficient, *coefficient));
@@ -106,6 +112,21 @@ impl Algebra {
         }
         self.tries.set(left - 1);
         self.work.set(self.work.get() + 1 + p.terms.len() as u64);
+        // A maximum is no less than each of its sides, and no more than both.
+        for (atom, times) in &p.terms {
+            let (a, b, either) = match self.atom(*atom) {
+                Atom::Max(a, b) => (a, b, *times > 0),
+                Atom::Min(a, b) => (a, b, *times < 0),
+                _ => continue,
+            };
+            let holds = |side: &Poly| {
+                let rest = p.plus(&Poly::atom(*atom), -times).and_then(|rest| rest.plus(side, *times));
+                rest.is_some_and(|rest| self.facts_prove(&rest, facts, depth - 1))
+            };
+            if if either { holds(a) || holds(b) } else { holds(a) && holds(b) } {
+                return true;
+            }
+        }
         // `n*(q/n)` lies between `q - n + 1` and `q`.
         for (atom, times) in &p.terms {
             let Atom::Div(q, n) = self.atom(*atom) else { continue };
