@@ -103,6 +103,19 @@ fn what_is_missing_is_said() {
     assert!(error.contains("no entry `axpy`") && error.contains("saxpy"), "{error}");
 }
 
+#[test]
+fn where_documents_are_needed_it_is_said_how_to_write_them() {
+    let file = "tests/ptx/nvrtc/saxpy.ptx";
+    let csv = std::env::temp_dir().join(format!("wavecast-{}-saxpy.csv", std::process::id()));
+    std::fs::write(&csv, "kernel,block.x,time [ms]\nsaxpy,64,1\n").unwrap();
+    let validating = ["validate", csv.to_str().unwrap(), "-d", "a100", "--kernel", file];
+    for command in [&["emit", file][..], &validating] {
+        let error = stderr(command);
+        assert!(error.contains("a kernel document is needed") && error.contains("wavecast read"), "{error}");
+    }
+    std::fs::remove_file(csv).unwrap();
+}
+
 /// A file as `numpy.save` writes it, of integers of 4 bytes.
 fn saved(name: &str, values: impl Iterator<Item = i32>) -> PathBuf {
     let values: Vec<i32> = values.collect();
@@ -290,6 +303,18 @@ fn registers_are_those_of_an_assembler_where_there_is_one() {
     let ranking: Value = serde_json::from_str(&ranking).unwrap();
     assert_eq!(ranking["results"][0]["config"]["registers"], 77);
     assert!(ranking.to_string().contains("local-memory"), "spills are warned of");
+    // So it is for the code of documents.
+    let of_document = |more: &[&str]| {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_wavecast"));
+        process.args(["rank", "tests/ptx/csr/poisson.yaml", "-d", "v100", "--format", "json"]).args(more);
+        process.env("WAVECAST_PTXAS", &ptxas).env("XDG_CACHE_HOME", &folder);
+        let output = process.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        let ranking: Value = serde_json::from_slice(&output.stdout).unwrap();
+        ranking["results"][0]["config"]["registers"].as_u64().unwrap()
+    };
+    assert_eq!(of_document(&[]), 77);
+    assert_eq!(of_document(&["--registers", "50"]), 50);
+    assert!(of_document(&["--registers", "counted"]) < 50);
     // One that is not there is told of, and is a failure only where it was asked for.
     let missing = folder.join("missing");
     let (done, text, note) = run("read", &missing, &[]);

@@ -7,7 +7,7 @@ use super::argument;
 use super::assume::told;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
-use super::given::{Given, Grid, KnownField, arguments};
+use super::given::{Given, Grid, KnownField, RegistersTold, arguments};
 use super::launches::blocks;
 use super::syntax::{Function, Instruction};
 use crate::expr::Excess;
@@ -36,11 +36,12 @@ impl Compiled {
     pub(crate) fn wanted(
         &self,
         wanted: &CodeRequest,
+        told: RegistersTold,
         sources: &mut Sources,
     ) -> Result<Vec<CodeRead>, Vec<Diagnostic>> {
         let one = |wrong: Diagnostic| vec![placed(wrong, wanted.span)];
         let function = self.chosen(wanted.entry.as_deref()).map_err(one)?;
-        let given = given(function, wanted)?;
+        let given = given(function, wanted, told)?;
         let told = |block: [i64; 3]| match (&wanted.grid, wanted.domain) {
             (Some(grid), _) => {
                 let found = grid.at(Block::known(block)).map_err(|e| no_grid(e, grid.span))?;
@@ -151,7 +152,7 @@ fn no_grid(why: Excess, at: Span) -> Diagnostic {
 }
 
 /// What a document says, as whoever reads asks for it. Each argument that is wrong is reported at its place.
-fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnostic>> {
+fn given(function: &Function, wanted: &CodeRequest, told: RegistersTold) -> Result<Given, Vec<Diagnostic>> {
     let wrong = wanted.args.iter().filter_map(|text| {
         let wrong = argument::argument(function, &text.value).err()?;
         Some(Diagnostic::error("ptx-argument", text.span, wrong.message).help(wrong.help))
@@ -173,8 +174,8 @@ fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnos
         trips: wanted.trips.clone(),
         branch: wanted.branch.clone(),
         assume: wanted.assume.clone(),
-        registers: None,
-        assembled: None,
+        registers: told.registers,
+        assembled: told.assembled,
         fields: wanted.fields.iter().map(field).collect(),
     })
 }

@@ -6,6 +6,7 @@
 mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
+mod conditions;
 mod count;
 mod event;
 mod execute;
