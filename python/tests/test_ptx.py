@@ -150,3 +150,20 @@ def test_structs_are_values_at_their_bytes():
     for wrong in (object(), (1, 2)):
         with pytest.raises(TypeError, match="argument s"):
             list(_arguments.given("2", "s", wrong))
+
+
+def test_a_document_may_have_the_text_in_it():
+    code = {"ptx": SAXPY.read_text(), "entry": "saxpy", "args": {0: "N", 1: 2.0, 2: "x", 3: "y"}}
+    document = {"wavecast": 1, "kernel": "saxpy", "params": {"N": N}, "code": code, "domain": {"i": "N"}}
+    document |= {"fields": {"x": {"dtype": "f32", "size": "N"}, "y": {"like": "x"}}, "launch": {"block": [[128], [256]]}}
+    kernel = wavecast.Kernel(document)
+    own = wavecast.ptx.read(SAXPY, args={0: N, 2: "x", 3: "y"}, blocks=[128, 256]).kernel.rank("a100")
+    volumes = lambda ranking: [(r.block, r["volumes"]) for r in ranking["results"]]
+    assert volumes(kernel.rank("a100")) == volumes(own)
+    fewer = kernel.rank("a100", set={"N": 4096})
+    assert fewer.best.grid in ((32, 1, 1), (16, 1, 1))
+    # A file is none of a document that comes without one.
+    with pytest.raises(wavecast.KernelError, match="give the text of the PTX itself"):
+        wavecast.rank({**document, "code": {**code, "ptx": str(SAXPY)}}, "a100")
+    with pytest.raises(wavecast.KernelError, match="^the PTX of the document:50:1: expected"):
+        wavecast.rank({**document, "code": {**code, "ptx": code["ptx"].replace("ret;", "foo bar")}}, "a100")

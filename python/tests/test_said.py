@@ -6,7 +6,7 @@ import os
 import pytest
 import wavecast
 import wavecast.cuda
-from test_cuda import N, cache, nvrtc  # noqa: F401
+from test_cuda import AXPY, N, cache, nvrtc  # noqa: F401
 from wavecast.cuda import Array
 
 IF = """
@@ -72,6 +72,17 @@ def test_where_data_decide_nothing_is_said():
     warned = wavecast.cuda.rank(IF, dict(n=N), device="a100")["warnings"]
     assert any("of line 5" in w["message"] and "branch={LINE: 0.3}" in w["help"] for w in warned)
     assert not wavecast.cuda.rank(IF, dict(n=N), device="a100", branch={5: 0.5})["warnings"]
+
+
+@nvrtc
+def test_parameters_are_called_as_in_the_source():
+    text = IF.replace("x[i]", "x[(int) m[i]]")
+    assumed = wavecast.cuda.read(text, dict(n=N), device="a100", assume={6: "x[(tidx*7) % n]"})
+    assert "7*tidx" in str(assumed)
+    with pytest.raises(wavecast.KernelError, match="nothing says what the parameter `a` is: give it a value in args"):
+        wavecast.cuda.read(AXPY, dict(n=N), device="a100").check()
+    explained = wavecast.cuda.rank(IF, dict(n=N), device="a100", branch={5: 1}).explain()
+    assert str(explained).startswith(explained["sentences"][0]["text"])
 
 
 def gather(index, x, y):

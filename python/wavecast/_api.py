@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence, Union
 from . import _wavecast
 from ._errors import KernelError
 from ._plain import plain
-from ._ranking import Ranking
+from ._ranking import Explanation, Ranking
 
 Shape = Union[int, Sequence[int]]
 #: A document, several of them, a YAML or JSON text, or the path of a file.
@@ -159,7 +159,7 @@ def explain(
     launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
     with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
     block, device = _block_and_device("explain", block, fold, device)
-    return _ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
+    return Explanation(_ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options}))
 
 
 def sweep(
