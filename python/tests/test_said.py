@@ -109,6 +109,9 @@ def test_numba_errors_name_lines_of_python():
     assert error.value.errors[0]["file"] == os.path.basename(__file__)
     with pytest.raises(wavecast.KernelError, match=rf"the loop of line {first + 4} is not one loop"):
         wavecast.cuda.rank(gather, args, device="a100", trips={first + 4: 20})
+    with pytest.raises(wavecast.KernelError, match=rf"test_said.py:{first + 5}: Numba does not(.|\n)*s \+= x") as error:
+        wavecast.cuda.rank(gather, args | dict(x=Array(N)), device="a100")
+    assert error.value.code == "numba-compile"
     with pytest.raises(wavecast.KernelError, match=rf"line {first} begins no loop that only data end"):
         wavecast.cuda.rank(gather, args, device="a100", trips={first: 20})
 

@@ -239,6 +239,7 @@ def _readings(
 ) -> list[tuple[str | None, Reading, Compiled]]:
     """The readings of a kernel: one, or one for each block or configuration that is a program of its own."""
     arch = architecture(device)
+    _arguments.check_kind(args)
     compile_options = {name: more.pop(name) for name in TRITON if name in more}
     entry = given.get("entry")
     if entry is not None and not isinstance(entry, str) and not callable(entry):

@@ -241,7 +241,12 @@ class _Module:
         expression, grids = None, []
         if callable(grid):
             shapes = self.call("blocks", found["name"], shapes)
-            grids = [list(_arguments.shape3(_called(grid, tuple(b)), f"grid for the block {tuple(b)}")) for b in shapes]
+            grids = [
+                list(
+                    _arguments.shape3(_arguments.called(grid, tuple(b), "the block"), f"grid for the block {tuple(b)}")
+                )
+                for b in shapes
+            ]
         elif isinstance(grid, str):
             expression = _numbered(grid, found, names)
         elif grid is not None:
@@ -320,17 +325,13 @@ class _Module:
 def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
+    _arguments.check_kind(args)
     if names is not None and len(names) > len(parameters):
         raise _count(entry, f"{len(names)} names", names)
     known = list(names or [])
     places = {p["name"]: p["number"] for p in parameters}
     places |= {f"arg{n}": n for n in range(len(parameters))} | {n: i for i, n in enumerate(known)}
     if not isinstance(args, Mapping):
-        if not isinstance(args, Sequence) or isinstance(args, (str, bytes, range)):
-            raise TypeError(
-                f"args={_arguments.shown(args)}: give what the parameters get by name, as in dict(n=1024), by number, as in "
-                "{0: 1024}, or as a list in their order"
-            )
         if len(args) > len(parameters):
             raise _count(entry, f"{len(args)} arguments", names)
         args = dict(enumerate(args))
@@ -365,19 +366,6 @@ def _count(entry: Mapping[str, Any], given: str, names: Sequence[str] | None) ->
     listed = f": {', '.join(names)}" if names else ""
     help = f"they go by name, as in args=dict(n=1024), or by number from 0, as in args={{0: 1024}}{listed}"
     return KernelError([_error("ptx-argument", f"{given} for the {have} parameters of entry `{entry['name']}`", help)])
-
-
-def _called(grid: Callable[..., Any], block: tuple[int, ...]) -> Any:
-    try:
-        return grid(block)
-    except Exception as error:
-        said = f"{error} (in the function grid, called with the block {block})"
-        try:
-            same = type(error)(said)
-        except Exception:
-            # Some cannot be made of a text alone.
-            same = RuntimeError(f"{type(error).__name__}: {said}")
-        raise same from error
 
 
 def _numbered(text: str, entry: Mapping[str, Any], names: Sequence[str] | None, before: str = r"(?<![\w.])") -> str:
