@@ -170,10 +170,12 @@ def verdict(wanted, volumes, one, other, proofs):
     words = set().union(*(named(one[place], other[place]) for place in one.keys() | other.keys()))
     if "wrong" in words:
         return None, ["other accesses", *different]
-    if different and not words:
-        words = next((set(word.split(" and ")) for word, without in proofs if not differing(wanted, without())), None)
-        if words is None:
+    if different:
+        # What single threads do otherwise explains no volume: there has to be a proof.
+        proof = next((word for word, without in proofs if not differing(wanted, without())), None)
+        if proof is None:
             return None, [f"{n} by {(volumes.get(n, 0) - wanted.get(n, 0)) / (wanted.get(n, 0) or 1):.1e}" for n in different]
+        words |= set(proof.split(" and "))
     return words, different
 
 

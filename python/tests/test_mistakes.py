@@ -96,6 +96,7 @@ def test_each_mistake_is_answered(place):
         (dict(trips={"for": 40}), TypeError, "'for' is no line"),
         (dict(branch={39: 1.5}), ValueError, "a probability is a number from 0 to 1"),
         (dict(branch={39: math.nan}), ValueError, "a probability is a number from 0 to 1"),
+        (dict(trips={39: 9}, branch={39: 0.5}), ValueError, "trips says already how often the loop of line 39 runs"),
         (dict(assume={41: 3}), TypeError, "3 says nothing of line 41"),
         (dict(top="ten"), wavecast.KernelError, 'top: .*"ten"'),
         (dict(blocked=3), TypeError, "blocked"),

@@ -6,7 +6,7 @@ import os
 import pytest
 import wavecast
 import wavecast.cuda
-from test_cuda import N, cache, nvrtc  # noqa: F401
+from test_cuda import AXPY, N, cache, nvrtc  # noqa: F401
 from wavecast.cuda import Array
 
 IF = """
@@ -74,6 +74,17 @@ def test_where_data_decide_nothing_is_said():
     assert not wavecast.cuda.rank(IF, dict(n=N), device="a100", branch={5: 0.5})["warnings"]
 
 
+@nvrtc
+def test_parameters_are_called_as_in_the_source():
+    text = IF.replace("x[i]", "x[(int) m[i]]")
+    assumed = wavecast.cuda.read(text, dict(n=N), device="a100", assume={6: "x[(tidx*7) % n]"})
+    assert "7*tidx" in str(assumed)
+    with pytest.raises(wavecast.KernelError, match="nothing says what the parameter `a` is: give it a value in args"):
+        wavecast.cuda.read(AXPY, dict(n=N), device="a100").check()
+    explained = wavecast.cuda.rank(IF, dict(n=N), device="a100", branch={5: 1}).explain()
+    assert str(explained).startswith(explained["sentences"][0]["text"])
+
+
 def gather(index, x, y):
     i = cuda.grid(1)  # noqa: F821
     if i < y.shape[0]:
@@ -98,6 +109,9 @@ def test_numba_errors_name_lines_of_python():
     assert error.value.errors[0]["file"] == os.path.basename(__file__)
     with pytest.raises(wavecast.KernelError, match=rf"the loop of line {first + 4} is not one loop"):
         wavecast.cuda.rank(gather, args, device="a100", trips={first + 4: 20})
+    with pytest.raises(wavecast.KernelError, match=rf"test_said.py:{first + 5}: Numba does not(.|\n)*s \+= x") as error:
+        wavecast.cuda.rank(gather, args | dict(x=Array(N)), device="a100")
+    assert error.value.code == "numba-compile"
     with pytest.raises(wavecast.KernelError, match=rf"line {first} begins no loop that only data end"):
         wavecast.cuda.rank(gather, args, device="a100", trips={first: 20})
 

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence, Union
 from . import _wavecast
 from ._errors import KernelError
 from ._plain import plain
-from ._ranking import Ranking
+from ._ranking import Explanation, Ranking
 
 Shape = Union[int, Sequence[int]]
 #: A document, several of them, a YAML or JSON text, or the path of a file.
@@ -159,7 +159,7 @@ def explain(
     launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
     with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
     block, device = _block_and_device("explain", block, fold, device)
-    return _ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
+    return Explanation(_ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options}))
 
 
 def sweep(
@@ -243,16 +243,27 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     """How a request names the kernel, and its text."""
     if isinstance(kernel, Kernel):
         return kernel._source, kernel.text
-    if isinstance(kernel, os.PathLike):
+    # A document has more than one line or is JSON.
+    is_path = isinstance(kernel, str) and "\n" not in kernel and not kernel.lstrip().startswith(("{", "["))
+    if isinstance(kernel, os.PathLike) or is_path:
         with open(kernel, encoding="utf-8") as file:
-            return "kernel_text", file.read()
+            return "kernel_text", _with_ptx(file.read(), os.path.dirname(os.fspath(kernel)))
     if isinstance(kernel, str):
-        # A document has more than one line or is JSON.
-        if "\n" not in kernel and not kernel.lstrip().startswith(("{", "[")):
-            with open(kernel, encoding="utf-8") as file:
-                return "kernel_text", file.read()
         return "kernel_text", kernel
     return "kernel", json.dumps(plain(kernel))
+
+
+def _with_ptx(text: str, folder: str) -> str:
+    """A document with the PTX that it names, as seen from its folder: a request has no folder."""
+
+    def put_in(named: re.Match[str]) -> str:
+        path = os.path.join(folder, named[2])
+        if not os.path.isfile(path):
+            return named[0]
+        with open(path, encoding="utf-8") as file:
+            return named[1] + json.dumps(file.read().rstrip("\0"))
+
+    return re.sub(r"""(\bptx:\s*)["']?([^\s,{}"'\[\]]+\.ptx)["']?(?=\s*(?:[,}#\n]|$))""", put_in, text)
 
 
 def _of_option(error: dict[str, Any], sent: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import operator
 import re
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ._document import RESERVED
 
@@ -149,6 +149,29 @@ def whole(name: str, kind: str, value: Any) -> Any:
     if not found.is_integer():
         raise ValueError(f"argument {name}: {found!r} is no whole number, but the parameter is {kind}")
     return int(found)
+
+
+def check_kind(args: Any) -> None:
+    """Raises `TypeError` for what says nothing of parameters."""
+    if not isinstance(args, (Mapping, Sequence)) or isinstance(args, (str, bytes, range)):
+        raise TypeError(
+            f"args={shown(args)}: give what the parameters get by name, as in dict(n=1024), by number, as in "
+            "{0: 1024}, or as a list in their order"
+        )
+
+
+def called(grid: Callable[..., Any], given: Any, what: str) -> Any:
+    """What a function for the grid gives, and if it raises, for what."""
+    try:
+        return grid(given)
+    except Exception as error:
+        said = f"{error} (in the function grid, called with {what} {shown(given)})"
+        try:
+            same = type(error)(said)
+        except Exception:
+            # Some cannot be made of a text alone.
+            same = RuntimeError(f"{type(error).__name__}: {said}")
+        raise same from error
 
 
 def field(name: str) -> str:

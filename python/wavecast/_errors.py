@@ -17,6 +17,9 @@ class KernelError(ValueError):
     into, of the file ``name`` if it has one. The message of the exception names all of them and quotes their lines.
     """
 
+    # Where people find it.
+    __module__ = "wavecast"
+
     def __init__(self, errors: list[dict[str, Any]], text: str | None = None, name: str | None = None):
         self.errors = errors
         self.text = text

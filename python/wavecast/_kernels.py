@@ -30,7 +30,7 @@ KINDS = (
 class Compiled:
     """A kernel in PTX, with what PTX does not keep."""
 
-    ptx: str
+    ptx: str = field(repr=False)
     #: Its name in the PTX; `None` where it is the only one.
     entry: str | None = None
     #: What people call it.

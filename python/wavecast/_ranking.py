@@ -48,6 +48,15 @@ class Result(dict):
         return low, high
 
 
+class Explanation(dict):
+    """The document of ``wavecast explain`` as a dict; printed, it is its sentences."""
+
+    def __str__(self) -> str:
+        return "\n".join(sentence["text"] for sentence in self["sentences"])
+
+    __repr__ = __str__
+
+
 class Ranking(dict):
     """The document of ``wavecast rank`` as a dict; printed, it is a table of the best launches."""
 

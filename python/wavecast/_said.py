@@ -49,6 +49,8 @@ class Said:
                         f"{name}={shown(given)}: {shown(value)} says nothing of line {line}; give {example}"
                     )
         for line, value in self.branch.items():
+            if line in self.trips:
+                raise ValueError(f"branch: trips says already how often the loop of line {line} runs")
             try:
                 share = _probability(value)[0]
             except ValueError:

@@ -27,6 +27,7 @@ from ._kernels import Block, Compiled, Options, Source, at_once, source
 from ._nvrtc import CompileError
 from ._ranking import Ranking
 from ._variants import merged
+from ._words import in_python
 from .ptx import Args, Grid, Reading, Said, _error
 
 __all__ = ["Array", "CompileError", "Compiled", "compile", "document", "predict", "rank", "read"]
@@ -186,7 +187,7 @@ def architecture(device: str | None) -> int:
     except ValueError as error:
         if not str(error).startswith("{"):
             raise
-        raise KernelError(json.loads(str(error))["errors"]) from None
+        raise KernelError([in_python(e) for e in json.loads(str(error))["errors"]]) from None
     return int(target[3:]) if target and target.startswith("sm_") else ARCH
 
 
@@ -215,6 +216,8 @@ def _document(
         for access in reading.accesses:
             if access["status"] == "data":
                 place = f"line {access['source_line'] or access['line']}"
+                if reading.ended_by(access, given.get("trips") or {}):
+                    continue
                 why = reading.why(access) or "data decide whether it is done; it counts as always done"
                 said[f"{place}: {access['op']} of {access['field']}: {why}"] = DECIDED
     found = merged(parts)
@@ -236,6 +239,7 @@ def _readings(
 ) -> list[tuple[str | None, Reading, Compiled]]:
     """The readings of a kernel: one, or one for each block or configuration that is a program of its own."""
     arch = architecture(device)
+    _arguments.check_kind(args)
     compile_options = {name: more.pop(name) for name in TRITON if name in more}
     entry = given.get("entry")
     if entry is not None and not isinstance(entry, str) and not callable(entry):

@@ -12,13 +12,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from typing import Any, Callable, Mapping, Sequence, Union
 
 from . import _arguments, _wavecast
 from ._api import Kernel
-from ._errors import KernelError, error as _error
+from ._errors import KernelError
+from ._errors import error as _error
 from ._said import Said
 from ._store import kept
+from ._words import in_python
 
 __all__ = ["Reading", "entries", "read"]
 
@@ -75,6 +78,12 @@ class Reading(dict):
     def why(self, access: Mapping[str, Any]) -> str | None:
         """Why an access is not exact, by lines of the source where it is known."""
         return access["why"] and self._module.in_source(access["why"])
+
+    def ended_by(self, access: Mapping[str, Any], trips: Mapping[int, int]) -> bool:
+        """Whether an access is not exact for a loop alone, of which somebody has said how often it runs."""
+        at = re.search(r"in line (\d+)", access["why"] or "")
+        line = int(at[1]) if at else None
+        return line is not None and (line if self._module.source is None else self._module.source_line(line)) in trips
 
     def check(self, threads: int = 64) -> list[dict[str, Any]]:
         """Runs so many threads of each launch instruction by instruction, chosen at random, and compares what they
@@ -162,6 +171,8 @@ class _Module:
         self.text, self.source, self.title, self.file, self.head = text, source, title, file, head
         #: The text that errors point into.
         self.shown = text if source is None else source
+        #: What the source calls the parameters, once it is known.
+        self.names: tuple[str, ...] = ()
         self._name = name
         self._ptx = self._raised(lambda: _wavecast.Ptx(name, text))
         self.entries: list[dict[str, Any]] = json.loads(self._ptx.entries())["entries"]
@@ -181,13 +192,22 @@ class _Module:
 
     def _in_python(self, error: dict[str, Any]) -> dict[str, Any]:
         """An error with keywords in the place of options, and names in the place of places that nobody looks at."""
-        error = {**error, "help": HELPS.get(error["code"]) or _in_python(error["help"])}
-        if error["file"] == "--grid":
-            return {**error, "message": f"grid: {error['message']}", "file": None, "line": None, "column": None}
+        error = in_python(error)
+        message = error["message"]
+        if self.names:
+            message = re.sub(r"\b\w+_param_(\d+)", lambda m: self._named(int(m[1]), m[0]), message)
+            message = re.sub(r"^[\w$]+: (nothing says)", r"\1", message)
+        if self.source is not None:
+            message = re.sub(r"for line (\d+)", lambda m: f"for line {self.source_line(int(m[1])) or '?'}", message)
+        error["message"] = message
         if self.title is None:
             return error
-        message = re.sub(r"entry `[^`]*`", f"`{self.title}`", error["message"])
+        message = re.sub(r"entry `[^`]*`", f"`{self.title}`", message)
         return {**error, "message": message, "file": None, "line": None, "column": None}
+
+    def _named(self, number: int, otherwise: str) -> str:
+        """A parameter as the source calls it."""
+        return self.names[number] if number < len(self.names) else otherwise
 
     def entry(self, name: str | None) -> dict[str, Any]:
         """The entry of this name, mangled or not, or the only one."""
@@ -215,17 +235,26 @@ class _Module:
     ) -> Reading:
         """As :func:`read`."""
         found = self.entry(entry)
+        self.names = tuple(names or ())
         texts = arguments(found, args, names, self.title)
         shapes = [list(b) for b in _arguments.shapes(blocks)]
         expression, grids = None, []
         if callable(grid):
             shapes = self.call("blocks", found["name"], shapes)
-            grids = [list(_arguments.shape3(_called(grid, tuple(b)), f"grid for the block {tuple(b)}")) for b in shapes]
+            grids = [
+                list(
+                    _arguments.shape3(_arguments.called(grid, tuple(b), "the block"), f"grid for the block {tuple(b)}")
+                )
+                for b in shapes
+            ]
         elif isinstance(grid, str):
             expression = _numbered(grid, found, names)
         elif grid is not None:
             expression = ", ".join(map(str, _arguments.shape3(grid, "grid")))
         start = (found["name"], texts, shapes, expression, grids)
+        said = replace(
+            said, assume={line: _numbered(at, found, names, r"(?<=[^\w.])") for line, at in said.assume.items()}
+        )
         told = said.by_lines_of_ptx(self, lambda *told: self._read(texts, (*start, *told, said.registers)))
         return self._read(texts, (*start, *told, said.registers))
 
@@ -296,17 +325,13 @@ class _Module:
 def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
+    _arguments.check_kind(args)
     if names is not None and len(names) > len(parameters):
         raise _count(entry, f"{len(names)} names", names)
     known = list(names or [])
     places = {p["name"]: p["number"] for p in parameters}
     places |= {f"arg{n}": n for n in range(len(parameters))} | {n: i for i, n in enumerate(known)}
     if not isinstance(args, Mapping):
-        if not isinstance(args, Sequence) or isinstance(args, (str, bytes, range)):
-            raise TypeError(
-                f"args={_arguments.shown(args)}: give what the parameters get by name, as in dict(n=1024), by number, as in "
-                "{0: 1024}, or as a list in their order"
-            )
         if len(args) > len(parameters):
             raise _count(entry, f"{len(args)} arguments", names)
         args = dict(enumerate(args))
@@ -343,24 +368,12 @@ def _count(entry: Mapping[str, Any], given: str, names: Sequence[str] | None) ->
     return KernelError([_error("ptx-argument", f"{given} for the {have} parameters of entry `{entry['name']}`", help)])
 
 
-def _called(grid: Callable[..., Any], block: tuple[int, ...]) -> Any:
-    try:
-        return grid(block)
-    except Exception as error:
-        said = f"{error} (in the function grid, called with the block {block})"
-        try:
-            same = type(error)(said)
-        except Exception:
-            # Some cannot be made of a text alone.
-            same = RuntimeError(f"{type(error).__name__}: {said}")
-        raise same from error
-
-
-def _numbered(grid: str, entry: Mapping[str, Any], names: Sequence[str] | None) -> str:
-    """The expression with `arg0` in the place of names of the source."""
+def _numbered(text: str, entry: Mapping[str, Any], names: Sequence[str] | None, before: str = r"(?<![\w.])") -> str:
+    """The expression with `arg0` in the place of names of the source. ``before`` is what may stand before a name: in an
+    access, which begins with a field, there has to be something."""
     places = {p["name"]: f"arg{p['number']}" for p in entry["parameters"]}
     places |= {name: f"arg{i}" for i, name in enumerate(names or [])}
-    return re.sub(r"(?<![\w.])[A-Za-z_$%]\w*", lambda m: places.get(m[0], m[0]), grid)
+    return re.sub(before + r"[A-Za-z_$][\w$]*", lambda m: places.get(m[0], m[0]), text)
 
 
 def _is_mangled(mangled: str, name: str) -> bool:
@@ -368,27 +381,3 @@ def _is_mangled(mangled: str, name: str) -> bool:
     parts = [part for part in name.split("::") if part]
     wanted = "".join(f"{len(part)}{part}" for part in parts)
     return mangled.startswith((f"_Z{wanted}", f"_ZN{wanted}")) or (len(parts) == 1 and wanted in mangled)
-
-
-#: What helps, in the words of Python, where the words of the command line say something else.
-HELPS = {
-    "ptx-grid": "give it, as in grid=lambda block: -(-n // block[0]), or grid='ceil(n / blockDim.x)', and in args the "
-    "sizes that the kernel is launched with",
-}
-#: Options of the command line, and what they are called here.
-WORDS = [
-    (r"--arg 0=1048576", "args={0: 1048576}"),
-    (r"--arg 3\+8=5", 'args={"3+8": 5}'),
-    (r"--block X,Y,Z of `read`, --read-block of other commands \(repeatable\)", "blocks=[(16, 16)]"),
-    (r"--(?:read-)?block\b(?: X,Y,Z)?", "blocks="),
-    (r"--grid '([^']*)'", r'grid="\1"'),
-    (r"--arg\b", "args"),
-    (r"--(grid|entry|trips|registers|branch|assume)\b", r"\1="),
-]
-
-
-def _in_python(help: str | None) -> str | None:
-    """A hint with keywords in the place of options."""
-    for pattern, word in WORDS:
-        help = re.sub(pattern, word, help) if help else help
-    return help
