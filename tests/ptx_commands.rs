@@ -161,6 +161,53 @@ fn a_sparse_product_has_a_trace() {
     }
 }
 
+/// Volumes of the model and of the simulation, by their names.
+fn compared(more: &[&str]) -> impl Fn(&str) -> [f64; 2] {
+    let document = "tests/ptx/csr/poisson.yaml";
+    let found = stdout(&[&["compare", document, "-d", "v100", "--format", "json"], more].concat());
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert!(!found.to_string().contains("data-missing"), "{found}");
+    move |name| {
+        let quantity = found["quantities"].as_array().unwrap().iter().find(|q| q["name"] == name).unwrap();
+        ["analytic", "simulated"].map(|side| quantity[side].as_f64().unwrap())
+    }
+}
+
+#[test]
+fn a_sparse_product_is_compared_with_what_its_data_do() {
+    let data = ["--data", "start=tests/ptx/csr/start.npy", "--data", "col=tests/ptx/csr/col.npy"];
+    // The document says of these data what is the case: it takes no running to simulate it.
+    let (told, run) = (compared(&[]), compared(&data));
+    for name in ["l1_load", "l2_load", "l2_store"] {
+        let [analytic, simulated] = run(name);
+        assert!(
+            analytic > 0.0 && (analytic - simulated).abs() < 1e-5 * analytic,
+            "{name}: {analytic} {simulated}"
+        );
+        assert_eq!(told(name), run(name), "{name}");
+    }
+    // Columns far from each other are not what it says.
+    let far = saved("far", (0..5120).map(|k| k * 389 % 1024));
+    let far = format!("col={}", far.display());
+    let [analytic, simulated] = compared(&[data[0], data[1], "--data", &far])("l1_load");
+    assert!(analytic == run("l1_load")[0] && simulated > 1.2 * analytic, "{analytic} {simulated}");
+    // Without one of them it says what the simulation rests on.
+    let part = stdout(&[
+        "compare",
+        "tests/ptx/csr/poisson.yaml",
+        "-d",
+        "v100",
+        "--format",
+        "json",
+        data[0],
+        data[1],
+    ]);
+    assert!(part.contains("data-missing"), "{part}");
+    let error = stderr(&["compare", "kernels/star2d5.yaml", "-d", "v100", data[0], data[1]]);
+    assert!(error.contains("no code that could be run"), "{error}");
+    std::fs::remove_file(far.split_once('=').unwrap().1).unwrap();
+}
+
 #[test]
 fn a_wrong_array_is_refused() {
     let path = std::env::temp_dir().join(format!("wavecast-{}-wrong.npy", std::process::id()));

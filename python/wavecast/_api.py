@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Mapping, Sequence, Union
 
 from . import _wavecast
@@ -254,6 +255,16 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     return "kernel", json.dumps(plain(kernel))
 
 
+def _of_option(error: dict[str, Any], sent: str) -> dict[str, Any]:
+    """An error of the request, which nobody has written, as one of the keyword that it is about."""
+    if error["file"] != "request":
+        return error
+    names = re.findall(r'"(\w+)": ', sent[: error["column"]])
+    said = error["message"].rpartition(": this is no")[2].replace("usize", "a whole number from 0")
+    message = f"{names[-1]}: {said}" if names else error["message"]
+    return {**error, "message": message, "file": None, "line": None, "column": None, "help": None}
+
+
 def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any]) -> Any:
     if isinstance(kernel, Kernel) and kernel.params and not options.get("set"):
         options = {**options, "set": kernel.params}
@@ -262,10 +273,11 @@ def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any
     head = json.dumps({"id": 0, "op": op, "device": device, "options": plain(given, "options")})
     # A document is in the request already as JSON; a text becomes a JSON string.
     body = text if source == "kernel" else json.dumps(text)
-    answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {body}}}'))
+    sent = f'{head[:-1]}, "{source}": {body}}}'
+    answer = json.loads(_SESSION.ask(sent))
     if answer["ok"]:
         return answer["result"]
-    errors = answer["error"]["errors"]
+    errors = [_of_option(e, sent) for e in answer["error"]["errors"]]
     if source == "kernel" and any(e["file"] == "kernel" for e in errors):
         # One line is no place to look at: the same with a line for each value.
         text = json.dumps(json.loads(text), indent=1)

@@ -14,7 +14,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source
+from ._kernels import Block, Compiled, Source, lines_of
 from ._nvrtc import Missing, packaged
 from .ptx import _error
 
@@ -58,6 +58,8 @@ class Numba(Source):
         signature = self._signature()
         options = getattr(self.kernel, "targetoptions", {})
         same = {k: options[k] for k in ("fastmath", "opt") if k in options}
+        # Lines of the source, for messages.
+        same["lineinfo"] = True
         try:
             ptx = _compiled(cuda, self.function, signature, divmod(arch, 10), same)
         except Missing:
@@ -67,7 +69,9 @@ class Numba(Source):
             help = "signature= gives the types as Numba takes them, as in 'void(float32[::1], int64)'"
             said = f"Numba does not compile `{self.function.__name__}` for {signature}: {first[0]}"
             raise KernelError([_error("numba-compile", said, help)]) from error
-        return Compiled(ptx=ptx, name=self.function.__name__, arch=arch)
+        source, file = lines_of(self.function)
+        head = self.function.__code__.co_firstlineno
+        return Compiled(ptx=ptx, name=self.function.__name__, arch=arch, source=source, file=file, head=head)
 
     def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, tuple[str, ...] | None]:
         """An array is 5 words and two for each dimension: two that kernels do not use, elements, bytes of an element,

@@ -141,6 +141,7 @@ class Ranking(dict):
         if len(self["results"]) > len(shown):
             lines.append(f"{len(self['results']) - len(shown)} more: .table(None) shows all")
         lines += [f"warning: {w['message']}" for w in self["warnings"]]
+        lines += [f"  help: {help}" for help in dict.fromkeys(w.get("help") for w in self["warnings"]) if help]
         return "\n".join(lines)
 
     __str__ = table

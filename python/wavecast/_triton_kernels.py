@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source
+from ._kernels import Block, Compiled, Source, lines_of
 from ._store import kept
 from .ptx import _error
 
@@ -146,6 +146,8 @@ class Triton(Source):
             [*key, sorted(self.options.items()), arch], lambda: self._made(arch, signature, constants, attributes)
         )
         names = tuple(n for n, kind in signature.items() if kind != "constexpr")
+        # Triton says lines of the source itself, unless TRITON_DISABLE_LINE_INFO is set.
+        source, file = lines_of(self.function.fn) if ".loc" in found["ptx"] else (None, None)
         return Compiled(
             ptx=found["ptx"],
             entry=found["entry"],
@@ -154,6 +156,8 @@ class Triton(Source):
             arch=arch,
             registers=found["registers"],
             shared=found["shared"],
+            source=source,
+            file=file,
         )
 
     def _made(self, arch: int, signature: Any, constants: Any, attributes: Any) -> dict[str, Any]:

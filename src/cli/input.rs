@@ -179,6 +179,19 @@ impl ReadingArguments {
 }
 
 impl KernelFiles {
+    /// The file, if there is only one.
+    pub(super) fn only(&self) -> Option<&str> {
+        match &self.kernels[..] {
+            [path] => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How documents are read, and what is said of kernels in PTX.
+    pub(super) fn arguments(&self) -> (&KernelArguments, &ReadingArguments) {
+        (&self.reading, &self.ptx.given)
+    }
+
     /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
     fn read(&self, path: &str, device: Option<&str>, asked: &[Block]) -> Result<KernelsRead, Failure> {
         let blocks = self.ptx.read_block.clone();

@@ -1,6 +1,8 @@
 //! Which blocks of a grid have work: a grid may be larger than the domain, and a guard may leave out whole
 //! blocks, which end at once.
 
+use std::cell::OnceCell;
+
 use super::geometry::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
@@ -25,8 +27,8 @@ const STEPS_OF_PART: u64 = 3;
 pub struct Working<'a> {
     /// The smallest box that holds all of them; that of the domain if there are none.
     pub blocks: BlockBox,
-    /// About which share of the box has work.
-    pub share: Share,
+    /// About which share of the box has work, once somebody asked.
+    share: OnceCell<Share>,
     search: Option<Search<'a>>,
 }
 
@@ -43,18 +45,26 @@ impl<'a> Working<'a> {
         }
         let search = conditions(program).map(|conditions| Search { launch, conditions });
         let Some(some) = search.filter(|s| s.may_work(&blocks)) else {
-            return Self { blocks, share: Share::ALL, search: None };
+            return Self { blocks, share: OnceCell::from(Share::ALL), search: None };
         };
         for d in 0..3 {
             let mut left = MOST_LOOKS;
             blocks.from[d] = some.edge(blocks, d, false, &mut left).unwrap_or(blocks.from[d]);
             blocks.to[d] = some.edge(blocks, d, true, &mut left).map_or(blocks.to[d], |last| last + 1);
         }
-        let mut found = Self { blocks, share: Share::ALL, search: Some(some) };
-        let sample = found.sample(MOST_BLOCKS, 0);
-        let with_work = sample.iter().filter(|b| found.works(**b)).count();
-        found.share = Share::new(with_work.max(1) as f64 / sample.len().max(1) as f64);
-        found
+        Self { blocks, share: OnceCell::new(), search: Some(some) }
+    }
+
+    /// About which share of the box has work.
+    pub fn share(&self) -> Share {
+        *self.share.get_or_init(|| match &self.search {
+            Some(search) => {
+                let mut sample = self.sample(MOST_BLOCKS, 0);
+                let number = sample.len().max(1) as f64;
+                Share::new(search.with_work(self.blocks, &mut sample).max(1) as f64 / number)
+            }
+            None => Share::ALL,
+        })
     }
 
     /// Whether every block of the box has the same work: no condition chooses among them.
@@ -83,7 +93,7 @@ impl<'a> Working<'a> {
     /// How many there are, about.
     pub fn count(&self) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "at most the blocks of the box")]
-        let shared = (self.blocks.count() as f64 * self.share.get()).round() as i64;
+        let shared = (self.blocks.count() as f64 * self.share().get()).round() as i64;
         shared.clamp(1, self.blocks.count())
     }
 
@@ -172,6 +182,34 @@ impl Search<'_> {
         self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
     }
 
+    /// How many of some blocks of a box may have work: where a part of the box is decided, so are all in it.
+    fn with_work(&self, within: BlockBox, some: &mut [BlockIndex]) -> usize {
+        let size = |d: usize| within.to[d] - within.from[d];
+        let longer = |a: usize, b: usize| if size(b) > size(a) { b } else { a };
+        let d = longer(longer(0, 1), 2);
+        if some.len() <= 2 || size(d) == 1 {
+            return some.iter().filter(|b| self.may_work(&BlockBox::one(**b))).count();
+        }
+        if !self.may_work(&within) {
+            return 0;
+        }
+        if self.all_work(&within) {
+            return some.len();
+        }
+        let middle = within.from[d] + size(d) / 2;
+        let mut below = 0;
+        for i in 0..some.len() {
+            if some[i][d] < middle {
+                some.swap(below, i);
+                below += 1;
+            }
+        }
+        let (lower, upper) = some.split_at_mut(below);
+        let mut halves = [within; 2];
+        (halves[0].to[d], halves[1].from[d]) = (middle, middle);
+        self.with_work(halves[0], lower) + self.with_work(halves[1], upper)
+    }
+
     /// Whether all conditions hold in every block of a box.
     fn all_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
@@ -224,7 +262,41 @@ mod tests {
         let found = Working::new(&kernel, &launch, &program);
         let middle = found.near(found.blocks.middle());
         assert!(guard == "x < 0" || found.works(middle), "{guard}: {middle:?}");
-        ((*found.blocks.from, *found.blocks.to), found.share.get())
+        ((*found.blocks.from, *found.blocks.to), found.share().get())
+    }
+
+    /// Deciding boxes at a time is deciding each block.
+    #[test]
+    fn the_share_is_that_of_the_blocks_one_by_one() {
+        let square = "{x: 1000, y: 1000}";
+        for guard in [
+            "x + 2*y < 700",
+            "x >= y",
+            "x % 50 == 3",
+            "x > 0 && x < 999 && y > 0 && y < 999",
+            "(x - 500)*2 < y || x < 20",
+            "x % 7 == 3 && y < 500",
+            "x >= 0",
+            "x + y > 900 && x + y < 950",
+            "blockIdx.x % 2 == 0 || y < 10",
+        ] {
+            for block in [[10, 10, 1], [3, 7, 1], [1, 1, 1], [500, 500, 1], [32, 1, 1]] {
+                let text = format!(
+                    "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000000}}}}\ndomain: {square}\n\
+                     loads: ['a[x]']\nguard: '{guard}'\n"
+                );
+                let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+                let candidate = Candidate::new(block, [1; 3]).unwrap();
+                let launch = Launch::new(&kernel, candidate).unwrap();
+                let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+                let found = Working::new(&kernel, &launch, &program);
+                let sample = found.sample(MOST_BLOCKS, 0);
+                let with_work = sample.iter().filter(|b| found.works(**b)).count();
+                let expected = with_work.max(1) as f64 / sample.len() as f64;
+                let share = if found.search.is_some() { expected } else { 1.0 };
+                assert_eq!(found.share().get().to_bits(), share.to_bits(), "{guard} {block:?}");
+            }
+        }
     }
 
     #[test]

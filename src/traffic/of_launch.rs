@@ -49,7 +49,7 @@ pub(super) fn of_fields(
     let wave = waves.middle();
     let items_of_wave = |wave: &Wave| ItemCount::new((factor * items_of(&wave.blocks)).max(1e-9));
     let wave_items = items_of_wave(&wave);
-    let blocks = representatives(threads, &working, factor / working.share.get());
+    let blocks = representatives(threads, &working, factor / working.share().get());
     let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
     let least = ItemCount::new(1e-9);
     let block_items = blocks.iter().map(|b| b.items * b.share).sum::<ItemCount<_>>().max(least);
@@ -69,7 +69,7 @@ pub(super) fn of_fields(
         wave_items,
         block_items,
         whole_items: blocks.first().map_or(ItemCount::ZERO, |b| b.items),
-        stands_for: by_points.then(|| Ratio::new(factor / working.share.get())),
+        stands_for: by_points.then(|| Ratio::new(factor / working.share().get())),
         engines: Vec::new(),
         sampled: false,
         counts: 0,

@@ -48,7 +48,7 @@ impl Waves {
         let grid = Grid::known(working.blocks.counts().into());
         let all = working.blocks.count();
         #[expect(clippy::cast_possible_truncation, reason = "no more blocks than there are")]
-        let with_idle = (resident as f64 / working.share.get()).min(all as f64).ceil() as i64;
+        let with_idle = (resident as f64 / working.share().get()).min(all as f64).ceil() as i64;
         Self { origin: from, grid, size: with_idle.clamp(1, all) }
     }
 

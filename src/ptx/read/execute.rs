@@ -5,7 +5,7 @@ use super::event::Event;
 use super::reader::Reader;
 use super::state::{State, Value};
 use super::why::Cause;
-use crate::ptx::flow::writes;
+use crate::ptx::flow::{writes, writes_one};
 use crate::ptx::syntax::{Instruction, Operand, RegisterId, Special, Type};
 use crate::ptx::value::{Atom, Cond, Poly, Raw, Rel, WhyId};
 
@@ -28,33 +28,36 @@ impl Reader<'_> {
         self.touch(i, state, &when, events);
         // What the guard says holds for this instruction alone.
         self.know(cond);
-        let results = self.results(i, instruction, state);
-        for (id, value) in results {
-            let value = match &guard {
-                None | Some(Cond::True) => value,
-                Some(guard) => {
-                    let old = state.get(id).clone();
-                    let block = self.graph.blocks.partition_point(|b| b.instructions.start <= i);
-                    self.either(guard, value, old, block.min(self.graph.blocks.len() - 1))
-                }
-            };
-            state.set(id, value);
-        }
-    }
-
-    /// What the registers that an instruction writes hold afterwards.
-    fn results(&mut self, i: usize, instruction: &Instruction, state: &State) -> Vec<(RegisterId, Value)> {
-        let written = writes(instruction);
-        if let [result] = written[..]
-            && let Some(Operand::Register(_)) = instruction.operands.first()
-        {
+        if let Some(result) = writes_one(instruction) {
             let mut value = self.result(i, instruction, result, state);
             let predicate = self.function.register(result).ty.kind == 'p';
             if matches!((predicate, &value), (true, Value::Int(_)) | (false, Value::Truth(_))) {
                 value = self.unknown(i, Cause::Instruction, None);
             }
-            return vec![(result, value)];
+            self.put(i, result, value, guard.as_ref(), state);
+            return;
         }
+        for (id, value) in self.results(i, instruction, state) {
+            self.put(i, id, value, guard.as_ref(), state);
+        }
+    }
+
+    /// Puts the result of an instruction into a register, where the guard holds.
+    fn put(&mut self, i: usize, id: RegisterId, value: Value, guard: Option<&Cond>, state: &mut State) {
+        let value = match guard {
+            None | Some(Cond::True) => value,
+            Some(guard) => {
+                let old = state.get(id).clone();
+                let block = self.graph.blocks.partition_point(|b| b.instructions.start <= i);
+                self.either(guard, value, old, block.min(self.graph.blocks.len() - 1))
+            }
+        };
+        state.set(id, value);
+    }
+
+    /// What the registers that an instruction writes hold afterwards, where these are several or parts of registers.
+    fn results(&mut self, i: usize, instruction: &Instruction, state: &State) -> Vec<(RegisterId, Value)> {
+        let written = writes(instruction);
         if instruction.name == "setp"
             && let Some(Operand::Pair(first, second)) = instruction.operands.first()
             && let (Operand::Register(p), Operand::Register(q)) = (&**first, &**second)

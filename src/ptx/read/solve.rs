@@ -6,7 +6,6 @@ use super::count::{Bound, Exit};
 use super::reader::{Reader, Stop};
 use super::state::{Edge, State, Value};
 use super::why::Cause;
-use crate::ptx::flow::writes;
 use crate::ptx::syntax::RegisterId;
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
@@ -113,7 +112,7 @@ impl Reader<'_> {
         let header = self.loops.all[l].header;
         let instruction = self.first_instruction(header);
         let why = self.why(instruction, Cause::Iterations, None);
-        let changed = self.changed(l);
+        let changed = self.changed[l].clone();
         let counter = self.algebra.counter((0, 1 << 62));
         let k = Poly::atom(counter);
         let mut known: FxHashMap<RegisterId, Poly> = FxHashMap::default();
@@ -175,19 +174,6 @@ impl Reader<'_> {
         let guesses = self.guessing.take().map_or_else(Vec::new, |(_, all)| all);
         let header = Header { counter, changes, irregular, why, bound, early, exits, expected, once };
         Ok((header, guesses))
-    }
-
-    /// Registers that a loop writes and that its next iteration needs.
-    fn changed(&self, l: usize) -> Vec<RegisterId> {
-        let header = self.loops.all[l].header;
-        let blocks = self.loops.all[l].blocks.iter();
-        let instructions = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
-        let mut changed: Vec<RegisterId> =
-            instructions.flat_map(|i| writes(&self.function.instructions[i])).collect();
-        changed.sort_unstable();
-        changed.dedup();
-        changed.retain(|id| self.live[header].contains(*id));
-        changed
     }
 
     /// Registers that grow by the same amount in each iteration, and those that follow from them.

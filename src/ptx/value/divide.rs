@@ -3,6 +3,9 @@
 use super::algebra::{Algebra, Atom};
 use super::poly::{Poly, gcd};
 
+/// Terms of sums that are short enough to be divided as they are.
+const SHORT: usize = 3;
+
 impl Algebra {
     /// `p / n`, rounded down, as simple as it can be said; `n` is positive.
     pub fn div(&mut self, p: &Poly, n: i128) -> Option<Poly> {
@@ -13,6 +16,13 @@ impl Algebra {
         // Quotients of bits that were put together are nothing that anybody tests.
         if p.terms.iter().any(|t| matches!(self.atom(t.0), Atom::Bits(..))) {
             return None;
+        }
+        if n & (n - 1) == 0
+            && p.terms.len() > SHORT
+            && let Some(bits) = self.known_bits(p)
+        {
+            let gone = (n.trailing_zeros() as usize).min(bits.len());
+            return self.of_bits(&bits[gone..]);
         }
         let (p, n) = self.flattened(p.clone(), n)?;
         // Only what may be a division by multiplication is taken as a product with a large number.
@@ -29,6 +39,10 @@ impl Algebra {
         let (low, high) = self.interval(&rest);
         if low.div_euclid(n) == high.div_euclid(n) {
             return whole.add_number(low.div_euclid(n));
+        }
+        // What is 0 or -1 is its own quotient: single bits with a sign.
+        if (low, high) == (-1, 0) {
+            return whole.add(&rest);
         }
         if low.div_euclid(n) < 0 || high.div_euclid(n) > 0 {
             for quotient in [low.div_euclid(n), 0, high.div_euclid(n)] {

@@ -11,6 +11,13 @@ impl Algebra {
         if let Some(same) = self.unwrapped(p, width, signed) {
             return Some(same);
         }
+        // A sum of bits has its sign in one of them.
+        if let Some(mut bits) = self.all_bits(p) {
+            let sign = bits.get(width as usize - 1).filter(|_| signed).cloned().unwrap_or_default();
+            bits.truncate(width as usize);
+            let sign = self.odd(&sign)?;
+            return self.of_bits(&bits)?.plus(&sign, -(1 << width));
+        }
         let half = if signed { 1 << (width - 1) } else { 0 };
         let wraps = self.div(&p.add_number(half)?, 1 << width)?;
         p.plus(&wraps, -(1 << width))
@@ -27,7 +34,13 @@ impl Algebra {
         }
         let above = p.add_number(half)?;
         let below = p.scale(-1)?.add_number(size - 1 - half)?;
-        (self.proves(&above) && self.proves(&below)).then(|| p.clone())
+        if self.proves(&above) && self.proves(&below) {
+            return Some(p.clone());
+        }
+        // A number below zero, as one without a sign.
+        let negative = !signed && self.proves(&p.scale(-1)?.add_number(-1)?);
+        let next = p.add_number(size).filter(|_| negative)?;
+        self.proves(&next).then_some(next)
     }
 
     /// A comparison of registers as a condition on numbers. What may wrap stays as it is if `keep` says so.

@@ -1,6 +1,7 @@
 //! Counting for affine addresses: instructions, warps and blocks by shape and alignment.
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
+use super::distinct::StreamShapes;
 use super::pipe::{Pipe, low_half};
 use super::plan::{Plan, PlannedAccess, Stream};
 use super::shapes::{AccessShapes, TagPasses};
@@ -31,7 +32,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
     };
     let mut shapes = Vec::with_capacity(plan.streams.len());
     for stream in &plan.streams {
-        let starts = Starts::new(plan, stream.pattern)?;
+        let starts = Starts::new(plan, &counts.blocks, stream.pattern)?;
         let mut of_stream = AccessShapes::new(plan, stream.pattern, pipe)?;
         let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
@@ -42,7 +43,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
             let sum = sums.counts(access)?;
             counts.instructions[access.position].add(&sum, 1.0 / number as f64);
         }
-        shapes.push((of_stream, starts));
+        shapes.push(StreamShapes { shapes: of_stream, starts, groups });
     }
     counts.add_up(plan.kernel, plan.program, pipe);
     unions::count(plan, pipe, &shapes, &mut counts)?;
@@ -59,7 +60,7 @@ fn affordable(
 ) -> Result<usize, Spent> {
     let copies = |a: &PlannedAccess| plan.kernel.field(a.instruction.field).multiplicity;
     let of_access = |a: &PlannedAccess| {
-        a.iterations.len().saturating_mul(usize::try_from(copies(a)).expect("there is at least one array"))
+        a.iterations().len().saturating_mul(usize::try_from(copies(a)).expect("there is at least one array"))
     };
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = match starts.all.first() {
@@ -84,7 +85,7 @@ impl Sums<'_, '_> {
     /// Adds up what an instruction does in all blocks.
     fn counts(&mut self, access: &PlannedAccess) -> Result<InstructionCounts, Spent> {
         let mut sum = InstructionCounts::default();
-        for iteration in &access.iterations {
+        for iteration in access.iterations() {
             sum.add(&self.aligned(iteration.address)?, iteration.weight);
             if self.shapes.by_set() {
                 let passes = self.passes(iteration.address)?;

@@ -59,7 +59,12 @@ impl Phases {
     pub fn new(interior: Interior, steps: impl Iterator<Item = Strides>, period: i64) -> Self {
         let Interior { from, blocks: interior, .. } = interior;
         let mut count = Extents::from([1; 3]);
+        let mut last = None;
         for step in steps {
+            // Most move as the last one does.
+            if last.replace(step) == Some(step) {
+                continue;
+            }
             let periods = step.map(|s| period / gcd(s, period));
             let mut best = 0;
             for d in 1..3 {

@@ -62,7 +62,8 @@ pub fn count_blocks(
 fn warps_of(block: Block, warp: usize) -> Vec<Vec<Thread>> {
     let classes = warps::classes(block, warp, &[]);
     let of = |c: &WarpClass| -> Vec<Vec<Thread>> {
-        let lanes = |f: &Thread| c.lanes.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect();
+        let around = c.arrangement.lanes();
+        let lanes = |f: &Thread| around.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect();
         c.firsts.iter().map(lanes).collect()
     };
     classes.iter().flat_map(of).collect()

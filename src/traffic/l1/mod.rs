@@ -4,22 +4,29 @@
 //! [`Pipe`] holds the rules for one warp-wide instruction; [`count`] applies them to all warps of a
 //! block, averaged over blocks that are aligned differently.
 
+mod accesses;
 mod affine;
 mod blocks;
 mod counts;
+mod distinct;
 mod iterations;
 mod lanes;
+mod layouts;
 mod lockstep;
 mod parted;
+mod patterns;
 mod pipe;
 mod plan;
+mod sectors;
 mod sets;
 mod shapes;
 mod spans;
 mod starts;
+mod tags;
 mod tally;
 mod uniform;
 mod unions;
+mod values;
 mod warp;
 mod warps;
 

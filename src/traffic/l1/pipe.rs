@@ -4,6 +4,7 @@ use super::lanes::{Lanes, MOST_LANES};
 use super::sets::{self, LineChunks};
 use super::spans;
 use crate::device::{Device, Rules};
+use crate::footprint::gcd;
 use crate::quantity::{Bytes, Cycle};
 
 /// Bytes of a bank.
@@ -57,6 +58,15 @@ impl Pipe {
             wavefront: device.l1.wavefront_cycles.value.0,
             lanes: (device.l1.lanes.value.0 as f64).max(1.0),
         }
+    }
+
+    /// After so many bytes lines, sectors and banks lie the same way again; `None` where that is too far.
+    pub(super) fn period(&self) -> Option<i64> {
+        let mut period = 128_i64;
+        for unit in [self.line, self.sector] {
+            period = (period / gcd(period, unit)).checked_mul(unit)?;
+        }
+        (period <= 1 << 12).then_some(period)
     }
 
     /// Wavefronts of a load or store of global memory, `width` bytes per lane.

@@ -58,36 +58,6 @@ pub fn units(bytes: impl Iterator<Item = UnitRun>, unit: i64, mut each: impl FnM
     (units, runs)
 }
 
-/// Adds further spans to a union; both ascend, and the spans of the union do not touch each other.
-/// `scratch` is for the next time.
-pub fn unite(union: &mut Vec<UnitRun>, further: impl Iterator<Item = UnitRun>, scratch: &mut Vec<UnitRun>) {
-    std::mem::swap(union, scratch);
-    union.clear();
-    let mut known = scratch.iter().copied();
-    let mut next = known.next();
-    let mut last: Option<UnitRun> = None;
-    let mut append = |span: UnitRun| match &mut last {
-        Some(last) if span.first <= last.last.saturating_add(1) => last.last = last.last.max(span.last),
-        _ => union.extend(last.replace(span)),
-    };
-    for span in further {
-        while let Some(earlier) = next
-            && earlier.first <= span.first
-        {
-            append(earlier);
-            next = known.next();
-        }
-        append(span);
-    }
-    next.into_iter().chain(known).for_each(&mut append);
-    union.extend(last);
-}
-
-/// How many units spans contain that do not touch each other.
-pub fn sum(union: &[UnitRun]) -> i64 {
-    union.iter().map(|span| span.last - span.first + 1).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,31 +85,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn units_in_several_spans_count_once() {
-        let lists: [&[(i64, i64)]; 6] = [
-            &[(0, 3), (9, 9)],
-            &[(-4, -4), (-4, -4)],
-            &[],
-            &[(2, 5), (2, 3), (11, 12)],
-            &[(10, 20)],
-            &[(30, 31)],
-        ];
-        // All orders of three lists.
-        for i in 0..216 {
-            let chosen = [i % 6, i / 6 % 6, i / 36].map(|list| lists[list]);
-            let (mut union, mut scratch) = (Vec::new(), Vec::new());
-            for list in chosen {
-                let spans = list.iter().map(|&(first, last)| UnitRun { first, last });
-                unite(&mut union, spans, &mut scratch);
-            }
-            let all = chosen.iter().flat_map(|list| list.iter());
-            let expected: std::collections::BTreeSet<i64> = all.flat_map(|&(a, b)| a..=b).collect();
-            assert_eq!(usize::try_from(sum(&union)).ok(), Some(expected.len()), "{chosen:?}");
-            assert!(union.windows(2).all(|w| w[1].first > w[0].last + 1), "{union:?}");
         }
     }
 }

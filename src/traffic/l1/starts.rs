@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::layouts::{dot, index};
 use super::pipe::low_half;
 use super::plan::{AddressPattern, Plan};
-use super::shapes::{dot, index};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{gcd, quotient, remainder};
+use crate::space::BlockIndex;
 
 /// First lanes of all warps of all blocks that are looked at.
 pub struct Starts {
@@ -21,9 +22,9 @@ const NONE: u32 = u32::MAX;
 const STEPS_OF_START: u64 = 4;
 
 impl Starts {
-    /// The starts of a pattern.
-    pub fn new(plan: &Plan, pattern: AddressPattern) -> Result<Self, Spent> {
-        let blocks: Vec<i64> = plan.phases.blocks().into_iter().map(|b| dot(&b, pattern.block)).collect();
+    /// The starts of a pattern in some blocks.
+    pub fn new(plan: &Plan, blocks: &[BlockIndex], pattern: AddressPattern) -> Result<Self, Spent> {
+        let blocks: Vec<i64> = blocks.iter().map(|b| dot(b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
         spend_on(warps * blocks.len(), STEPS_OF_START)?;
         let mut all = Vec::with_capacity(warps * blocks.len());
@@ -42,38 +43,40 @@ impl Starts {
         let width = index(-1, period) + 1;
         let mut numbers = vec![NONE; classes * width];
         let mut all: Vec<WarpGroup> = Vec::new();
-        for &(class, address) in &self.all {
+        let mut groups: Vec<u32> = Vec::with_capacity(self.all.len());
+        for (first, &(class, address)) in self.all.iter().enumerate() {
             let number = &mut numbers[class * width + index(address, period)];
             if *number == NONE {
                 *number = u32::try_from(all.len()).expect("there are fewer warps than that");
-                all.push(WarpGroup {
-                    class,
-                    alignment: remainder(address, period),
-                    warps: 0.0,
-                    lines: 0..0,
-                    each: 1.0,
-                });
+                let alignment = remainder(address, period);
+                all.push(WarpGroup { class, alignment, first, warps: 0.0, lines: 0..0, each: 1.0 });
             }
             all[*number as usize].warps += 1.0;
+            groups.push(*number);
         }
-        let number_of = |&(class, address): &(usize, i64)| -> usize {
-            numbers[class * width + index(address, period)] as usize
-        };
         let share = self.share(most);
-        let chosen = || self.all.chunk_by(|a, b| a.0 == b.0).flat_map(|class| some_of(class, share));
-        for (start, each) in chosen() {
-            let group = &mut all[number_of(start)];
-            group.lines.end += 1;
-            group.each = each;
+        let of_class = || self.all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+        let mut chosen: Vec<usize> = Vec::with_capacity(self.all.len() / share + classes);
+        let mut from = 0;
+        for number in of_class() {
+            let (places, each) = some_of(number, share);
+            for place in places {
+                let group = &mut all[groups[from + place] as usize];
+                group.lines.end += 1;
+                group.each = each;
+                chosen.push(from + place);
+            }
+            from += number;
         }
         let mut from = 0;
         for group in &mut all {
             (group.lines, from) = (from..from, from + group.lines.end);
         }
         let mut lines = vec![0; from];
-        for (start, _) in chosen() {
-            let group = &mut all[number_of(start)];
-            lines[group.lines.end] = low_half(quotient(start.1.wrapping_sub(group.alignment), line));
+        for place in chosen {
+            let group = &mut all[groups[place] as usize];
+            lines[group.lines.end] =
+                low_half(quotient(self.all[place].1.wrapping_sub(group.alignment), line));
             group.lines.end += 1;
         }
         let step = step(&all, period);
@@ -92,12 +95,11 @@ impl Starts {
     }
 }
 
-/// Of the starts of a class one of each `share`, and for how many each stands.
-fn some_of(class: &[(usize, i64)], share: usize) -> impl Iterator<Item = (&(usize, i64), f64)> {
-    let from = class.len().saturating_sub(1).min(share - 1) / 2;
-    let chosen = (class.len() - from).div_ceil(share);
-    let each = class.len() as f64 / chosen.max(1) as f64;
-    class.iter().skip(from).step_by(share).map(move |start| (start, each))
+/// Of so many starts of a class one of each `share`, and for how many each stands.
+fn some_of(class: usize, share: usize) -> (impl Iterator<Item = usize>, f64) {
+    let from = class.saturating_sub(1).min(share - 1) / 2;
+    let chosen = (class - from).div_ceil(share);
+    ((from..class).step_by(share), class as f64 / chosen.max(1) as f64)
 }
 
 /// Warps by class and alignment.
@@ -116,11 +118,26 @@ pub struct WarpGroup {
     pub class: usize,
     /// The alignment.
     pub alignment: i64,
+    /// The first of them, by its place among the starts.
+    pub first: usize,
     /// How many there are.
     pub(crate) warps: f64,
     /// For how many warps of the class each of those stands whose lines are known.
     pub(crate) each: f64,
     lines: Range<usize>,
+}
+
+impl WarpGroup {
+    /// How many warps there are.
+    pub fn number(&self) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "warps counted one by one"
+        )]
+        let number = self.warps as usize;
+        number
+    }
 }
 
 impl WarpGroups {

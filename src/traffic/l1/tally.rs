@@ -1,10 +1,12 @@
 //! What warps have done so far, by instruction and by field.
 
-use std::collections::BTreeSet;
-
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
-use super::pipe::Pipe;
+use super::patterns::{self, AccessesMet};
+use super::pipe::{Pipe, StageWavefronts};
+use super::sectors::SectorSet;
+use super::spans::UnitRun;
+use crate::footprint::quotient;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
 use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
@@ -21,17 +23,18 @@ pub(super) struct WarpTally<'a> {
     pub(super) unions: Vec<[Union; 2]>,
     /// Whether the current warp has touched anything.
     pub(super) issued: bool,
+    met: AccessesMet,
 }
 
 /// Sectors of one field that a warp has loaded or stored.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Union {
-    sectors: BTreeSet<i64>,
+    sectors: SectorSet,
     /// Sectors per access, added up: as often as evaluated, and as often as they stand for.
     evaluated: f64,
     meant: f64,
     /// Sectors of the current iteration, and how often it is meant.
-    iteration: BTreeSet<i64>,
+    iteration: SectorSet,
     weight: f64,
     /// Distinct sectors of iterations that are over, added up.
     of_iterations: f64,
@@ -39,21 +42,21 @@ pub(super) struct Union {
 
 impl Union {
     /// Distinct sectors: where iterations were left out, those that were run stand for them.
-    fn sectors(&self) -> f64 {
+    fn sectors(&mut self) -> f64 {
         let scale = if self.evaluated > 0.0 { self.meant / self.evaluated } else { 1.0 };
-        self.sectors.len() as f64 * scale
+        self.sectors.count() * scale
     }
 
-    fn add(&mut self, sectors: Vec<i64>, weight: f64) {
-        self.evaluated += sectors.len() as f64;
-        self.meant += sectors.len() as f64 * weight;
+    fn add(&mut self, number: u32, runs: impl Iterator<Item = UnitRun> + Clone, weight: f64) {
+        self.evaluated += f64::from(number);
+        self.meant += f64::from(number) * weight;
         self.weight = weight;
-        self.iteration.extend(&sectors);
-        self.sectors.extend(sectors);
+        self.iteration.extend(runs.clone());
+        self.sectors.extend(runs);
     }
 
     fn end_of_iteration(&mut self) {
-        self.of_iterations += self.iteration.len() as f64 * self.weight;
+        self.of_iterations += self.iteration.count() * self.weight;
         self.iteration.clear();
     }
 }
@@ -71,7 +74,15 @@ impl<'a> WarpTally<'a> {
             blocks: blocks.to_vec(),
             ..Default::default()
         };
-        Self { kernel, pipe, counts, spent: 0, unions: Vec::new(), issued: false }
+        Self {
+            kernel,
+            pipe,
+            counts,
+            spent: 0,
+            unions: Vec::new(),
+            issued: false,
+            met: AccessesMet::default(),
+        }
     }
 
     pub(super) fn access(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
@@ -83,27 +94,33 @@ impl<'a> WarpTally<'a> {
             lanes: Times::new(f64::from(lanes.active.count_ones())),
             ..Default::default()
         };
-        if field.space == Space::Shared {
-            let data = Pipe::shared(lanes, width).data;
-            one.data = Wavefronts::new(f64::from(data));
-            one.cycles = Cycles::new(pipe.slower(data, 0).max(pipe.shared_floor(width)));
-        } else {
-            let wavefronts = pipe.global(lanes, width);
-            let sectors = lanes.touched(width, pipe.sector);
-            one.data = Wavefronts::new(f64::from(wavefronts.data));
-            one.tag = Wavefronts::new(f64::from(wavefronts.tag));
-            one.cycles = Cycles::new(pipe.cycles(wavefronts, width));
-            one.sectors = Sectors::new(sectors.len() as f64);
-            one.runs = Times::new(runs(&sectors));
-            one.lines = Times::new(lanes.touched(width, pipe.line).len() as f64);
-            let of_field = self.unions.get_mut(usize::from(instruction.field.0));
-            let union = match (instruction.kind, of_field) {
-                (AccessKind::Load, Some([loads, _])) => Some(loads),
-                (AccessKind::Store, Some([_, stores])) => Some(stores),
-                _ => None,
-            };
+        let shared = field.space == Space::Shared;
+        let of_field = self.unions.get_mut(usize::from(instruction.field.0));
+        let union = match (instruction.kind, of_field) {
+            (AccessKind::Load, Some([loads, _])) if !shared => Some(loads),
+            (AccessKind::Store, Some([_, stores])) if !shared => Some(stores),
+            _ => None,
+        };
+        if let Some((met, base)) = self.met.find(lanes, width, shared, pipe) {
+            let wavefronts = StageWavefronts { data: met.data, tag: met.tag(base, pipe) };
+            one.cost(wavefronts, shared, width, pipe);
+            if !shared {
+                one.reach(met.sectors, met.runs.len(), met.lines);
+            }
             if let Some(union) = union {
-                union.add(sectors, weight);
+                let by = quotient(base, pipe.sector);
+                union.add(met.sectors, met.runs.iter().map(|run| run.moved(by)), weight);
+            }
+        } else if shared {
+            one.cost(Pipe::shared(lanes, width), shared, width, pipe);
+        } else {
+            one.cost(pipe.global(lanes, width), shared, width, pipe);
+            let sectors = lanes.touched(width, pipe.sector);
+            let number = |units: usize| u32::try_from(units).expect("a warp touches few units");
+            let (sectors, runs) = (number(sectors.len()), patterns::runs(&sectors));
+            one.reach(sectors, runs.len(), number(lanes.touched(width, pipe.line).len()));
+            if let Some(union) = union {
+                union.add(sectors, runs.iter().copied(), weight);
             }
         }
         self.counts.instructions[position].add(&one, weight);
@@ -122,7 +139,7 @@ impl<'a> WarpTally<'a> {
     pub(super) fn end_of_warp(&mut self) {
         self.end_of_iteration();
         for (unions, field) in self.unions.iter_mut().zip(&mut self.counts.fields) {
-            let [loads, stores] = std::mem::take(unions);
+            let [mut loads, mut stores] = std::mem::take(unions);
             field.warp_load_sectors += Sectors::new(loads.sectors());
             field.iteration_load_sectors += Sectors::new(loads.of_iterations);
             field.warp_store_sectors += Sectors::new(stores.sectors());
@@ -149,8 +166,23 @@ impl<'a> WarpTally<'a> {
     }
 }
 
-/// Runs of adjacent sectors; sectors ascend.
-fn runs(sectors: &[i64]) -> f64 {
-    let gaps = sectors.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
-    if sectors.is_empty() { 0.0 } else { gaps as f64 + 1.0 }
+impl InstructionCounts {
+    /// Puts in what one instruction costs.
+    fn cost(&mut self, wavefronts: StageWavefronts, shared: bool, width: i64, pipe: &Pipe) {
+        self.data = Wavefronts::new(f64::from(wavefronts.data));
+        self.tag = Wavefronts::new(f64::from(wavefronts.tag));
+        let cycles = if shared {
+            pipe.slower(wavefronts.data, 0).max(pipe.shared_floor(width))
+        } else {
+            pipe.cycles(wavefronts, width)
+        };
+        self.cycles = Cycles::new(cycles);
+    }
+
+    /// Puts in what it touches.
+    fn reach(&mut self, sectors: u32, runs: usize, lines: u32) {
+        self.sectors = Sectors::new(f64::from(sectors));
+        self.runs = Times::new(runs as f64);
+        self.lines = Times::new(f64::from(lines));
+    }
 }

@@ -1,43 +1,19 @@
 //! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
+use super::distinct::{Part, StreamShapes, Union};
 use super::pipe::Pipe;
 use super::plan::{Iteration, Plan, PlannedAccess, Stream};
-use super::shapes::AccessShapes;
-use super::spans::{self, UnitRun};
-use super::starts::Starts;
-use crate::effort::{Spent, spend, spend_on};
-use crate::expr::{Coord, Dim, Form};
-use crate::footprint::{Counter, Piece, Query, quotient, remainder};
+use crate::effort::spend_on;
 use crate::kernel::{AccessKind, FieldId};
-use crate::launch::{NotRun, blocks_of_wave};
+use crate::launch::NotRun;
 use crate::quantity::Sectors;
-use crate::space::{Grid, Thread};
 
-/// Most spans of sectors that are laid side by side for one warp.
-const MOST_SPANS: usize = 1 << 12;
-/// Most spans that are looked at for all warps of a field.
-const MOST_IN_ALL: usize = 1 << 16;
-
-/// Steps for a span of sectors that is laid beside others, for telling loops apart, and for the pieces of
-/// an access of a warp.
-const STEPS_OF_SPAN: u64 = 2;
+/// Steps for telling loops apart.
 const STEPS_OF_NEST: u64 = 8;
-const STEPS_OF_PIECES: u64 = 200;
-
-/// The loads or stores of one field in one stream.
-struct Part<'p, 'a> {
-    stream: usize,
-    loads: Vec<&'p PlannedAccess<'a>>,
-}
 
 /// Counts them for every field of global memory, as a mean over blocks.
-pub fn count(
-    plan: &Plan,
-    pipe: &Pipe,
-    shapes: &[(AccessShapes, Starts)],
-    counts: &mut L1Counts,
-) -> Result<(), NotRun> {
+pub fn count(plan: &Plan, pipe: &Pipe, shapes: &[StreamShapes], counts: &mut L1Counts) -> Result<(), NotRun> {
     for (id, number) in (0..=u16::MAX).zip(0..plan.kernel.fields.len()) {
         for kind in [AccessKind::Load, AccessKind::Store] {
             let parts = parts(plan, FieldId(id), kind);
@@ -79,18 +55,18 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
 
 /// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
 /// already, as a mean over blocks.
-fn apart(parts: &[Part], pipe: &Pipe, shapes: &[(AccessShapes, Starts)], counts: &L1Counts) -> Option<f64> {
+fn apart(parts: &[Part], pipe: &Pipe, shapes: &[StreamShapes], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
-    let far = shapes[part.stream].0.span().checked_add(pipe.sector)?;
+    let far = shapes[part.stream].shapes.span().checked_add(pipe.sector)?;
     let mut addresses = Vec::with_capacity(part.loads.len());
     let mut sum = 0.0;
     for access in &part.loads {
-        let weight = access.iterations.first()?.weight;
+        let weight = access.iterations().first()?.weight;
         let like = |i: &Iteration| (i.weight - weight).abs() < 1e-9;
-        if access.cut || !access.iterations.iter().all(like) {
+        if access.cut || !access.iterations().iter().all(like) {
             return None;
         }
-        addresses.extend(access.iterations.iter().map(|i| i.address));
+        addresses.extend(access.iterations().iter().map(|i| i.address));
         sum += counts.instructions[access.position].sectors.get() / weight;
     }
     addresses.sort_unstable();
@@ -103,7 +79,7 @@ fn by_iteration(
     plan: &Plan,
     pipe: &Pipe,
     parts: &[Part],
-    shapes: &[(AccessShapes, Starts)],
+    shapes: &[StreamShapes],
     counts: &L1Counts,
 ) -> Result<Option<f64>, NotRun> {
     let all = || parts.iter().flat_map(|p| p.loads.iter().map(|l| (p.stream, *l)));
@@ -130,7 +106,7 @@ fn by_iteration(
             continue;
         }
         let times: f64 = loads.first().map_or(1.0, |(_, l)| l.loops.iter().map(|l| l.1 as f64).product());
-        let middles: Vec<(usize, PlannedAccess)> = loads.iter().map(|(s, l)| (*s, middle(l))).collect();
+        let middles: Vec<(usize, PlannedAccess)> = loads.iter().map(|(s, l)| (*s, l.middle())).collect();
         let mut streams: Vec<usize> = middles.iter().map(|m| m.0).collect();
         streams.dedup();
         let of_stream = |&stream: &usize| Part {
@@ -142,217 +118,4 @@ fn by_iteration(
         sum += times * sectors / counts.blocks.len().max(1) as f64;
     }
     Ok(Some(sum))
-}
-
-/// The access in the middle iteration of its loops only.
-fn middle<'a>(access: &PlannedAccess<'a>) -> PlannedAccess<'a> {
-    let moved = access.loops.iter().map(|&(_, count, stride)| stride.wrapping_mul(count / 2));
-    let first = moved.fold(access.first, i64::wrapping_add);
-    PlannedAccess {
-        loops: Vec::new(),
-        first,
-        iterations: vec![Iteration { address: first, weight: 1.0 }],
-        cut: false,
-        ..*access
-    }
-}
-
-/// Where a warp begins: its class, its alignment to sectors in the first part, and how far it begins
-/// from there in the others. Warps that agree in this touch equally many sectors.
-type Key = (usize, i64, Vec<i64>);
-
-/// Accesses that lie so close together that each lane touches all sectors from the first to the last.
-struct Chain {
-    first: i64,
-    last: i64,
-}
-
-struct Union<'u, 'p, 'a> {
-    plan: &'u Plan<'a>,
-    pipe: &'u Pipe,
-    parts: &'u [Part<'p, 'a>],
-}
-
-impl Union<'_, '_, '_> {
-    /// The sum over all warps of all blocks, and whether some warps stand for others.
-    fn mean(&self, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
-        let groups = self.groups(shapes)?;
-        let chains: Vec<Vec<Chain>> = self.parts.iter().map(|part| self.chains(part, shapes)).collect();
-        let mut buffers = [Vec::new(), Vec::new()];
-        let warps: usize = groups.iter().map(|g| g.1).sum();
-        let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
-        let mut count = |warp: usize| {
-            let known: Result<_, NotRun> =
-                if long { Ok(None) } else { Ok(self.by_spans(warp, &chains, shapes, &mut buffers)?) };
-            match known? {
-                Some((sectors, spans)) => Ok((sectors, spans, false)),
-                None => self.by_engine(warp, shapes).map(|(n, estimated)| (n, MOST_SPANS, estimated)),
-            }
-        };
-        let (mut sectors, mut done, mut any_estimated) = (0.0, 0_usize, false);
-        // Where all cost too much, groups from first to last stand for the others.
-        let mut share = 1;
-        let mut i = 0;
-        while let Some((_, of_group, warp)) = groups.get(i) {
-            let (of_warp, cost, estimated) = count(*warp)?;
-            any_estimated |= estimated;
-            if i == 0 {
-                share = (cost * groups.len()).div_ceil(MOST_IN_ALL) | 1;
-            }
-            done += of_group;
-            sectors += of_warp * *of_group as f64;
-            i += share;
-        }
-        let some = done < warps;
-        Ok((if some { sectors * warps as f64 / done.max(1) as f64 } else { sectors }, some || any_estimated))
-    }
-
-    /// The accesses of a part, where those that lie close together are one.
-    fn chains(&self, part: &Part, shapes: &[(AccessShapes, Starts)]) -> Vec<Chain> {
-        let mut addresses: Vec<i64> =
-            part.loads.iter().flat_map(|l| l.iterations.iter().map(|i| i.address)).collect();
-        addresses.sort_unstable();
-        // What lies further apart may leave out a sector between what a lane touches.
-        let width = shapes[part.stream].0.pattern.width;
-        let mut chains: Vec<Chain> = Vec::new();
-        for address in addresses {
-            match chains.last_mut() {
-                Some(chain) if address.saturating_sub(chain.last) < width + self.pipe.sector => {
-                    chain.last = address;
-                }
-                _ => chains.push(Chain { first: address, last: address }),
-            }
-        }
-        chains
-    }
-
-    /// Groups of like warps: how many, and one of them as its place among the starts.
-    fn groups(&self, shapes: &[(AccessShapes, Starts)]) -> Result<Vec<(Key, usize, usize)>, Spent> {
-        let starts: Vec<&Starts> = self.parts.iter().map(|p| &shapes[p.stream].1).collect();
-        let Some((first, others)) = starts.split_first() else { return Ok(Vec::new()) };
-        let mut groups: Vec<(Key, usize, usize)> = Vec::new();
-        for (i, &(class, address)) in first.all.iter().enumerate() {
-            let alignment = remainder(address, self.pipe.sector);
-            let away = |s: &&Starts| s.all[i].1.wrapping_sub(address);
-            // Starts of a class follow each other; most are like one of the last.
-            let mut seen = 0;
-            let like = groups.iter_mut().rev().find(|((c, a, rest), ..)| {
-                seen += 1;
-                *c == class && *a == alignment && rest.iter().copied().eq(others.iter().map(away))
-            });
-            spend_on(seen, 1 + others.len() as u64)?;
-            match like {
-                Some(group) => group.1 += 1,
-                None => groups.push(((class, alignment, others.iter().map(away).collect()), 1, i)),
-            }
-        }
-        Ok(groups)
-    }
-
-    /// Unites the spans of sectors of a warp; `None` if they are too many. Also says how many they were.
-    fn by_spans(
-        &self,
-        warp: usize,
-        chains: &[Vec<Chain>],
-        shapes: &[(AccessShapes, Starts)],
-        [union, scratch]: &mut [Vec<UnitRun>; 2],
-    ) -> Result<Option<(f64, usize)>, Spent> {
-        let sector = self.pipe.sector;
-        union.clear();
-        let mut put = 0_usize;
-        for (part, chains) in self.parts.iter().zip(chains) {
-            let (of_stream, starts) = &shapes[part.stream];
-            let (class, start) = starts.all[warp];
-            let bytes = of_stream.bytes(class);
-            put = bytes.len().saturating_mul(chains.len()).saturating_add(put);
-            if put > MOST_SPANS {
-                return Ok(None);
-            }
-            for chain in chains {
-                let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
-                let sectors = bytes.iter().map(|span| UnitRun {
-                    first: quotient(span.first.wrapping_add(first), sector),
-                    last: quotient(span.last.wrapping_add(last), sector),
-                });
-                spend_on(union.len() + bytes.len(), STEPS_OF_SPAN)?;
-                spans::unite(union, sectors, scratch);
-            }
-        }
-        Ok(Some((spans::sum(union) as f64, put)))
-    }
-
-    /// Counts with the footprint engines. Also says whether the number is an estimate.
-    fn by_engine(&self, warp: usize, shapes: &[(AccessShapes, Starts)]) -> Result<(f64, bool), NotRun> {
-        let mut pieces = Vec::new();
-        for part in self.parts {
-            let (_, start) = shapes[part.stream].1.all[warp];
-            for load in &part.loads {
-                spend(STEPS_OF_PIECES)?;
-                self.pieces(part.stream, load, warp, start, &mut pieces).ok_or(NotRun::Overflow)?;
-            }
-        }
-        let query = Query { pieces, line: self.pipe.sector };
-        match Counter::cheapest().count(&query) {
-            Ok(count) => Ok((count.lines as f64, count.interval_lines.is_some())),
-            Err(why) if why.is_spent() => Err(NotRun::Spent(Spent)),
-            Err(_) => Err(NotRun::Overflow),
-        }
-    }
-
-    /// One box per straight run of lanes, with the loops around the load.
-    fn pieces(
-        &self,
-        stream: usize,
-        load: &PlannedAccess,
-        warp: usize,
-        start: i64,
-        out: &mut Vec<Piece>,
-    ) -> Option<()> {
-        let pattern = self.plan.streams[stream].pattern;
-        let (first, lanes) = self.warp(warp)?;
-        let block = self.plan.launch.candidate.block();
-        let id = first[0] + block[0] * (first[1] + block[1] * first[2]);
-        let limit = self.plan.limits[pattern.limit];
-        // Threads in rows and planes of the block are what blocks are in those of a grid.
-        for run in blocks_of_wave(Grid::known(block.into()), id, lanes) {
-            if (0..3).any(|d| run.from[d] >= limit[d]) {
-                continue;
-            }
-            let mut address = Form::int(start.checked_add(load.first)?);
-            let mut ranges = Vec::with_capacity(3 + load.loops.len());
-            for d in Dim::ALL {
-                let i = d.index();
-                let shift = pattern.thread[i].checked_mul(-first[i])?;
-                let term = Form::coord(Coord::ThreadIdx(d)).times(&pattern.thread[i]).ok()?;
-                address = address.plus(&term).ok()?.plus(&Form::int(shift)).ok()?;
-                ranges.push((Coord::ThreadIdx(d), run.from[i], run.to[i].min(limit[i]) - 1));
-            }
-            for &(id, count, stride) in &load.loops {
-                address = address.plus(&Form::coord(Coord::Loop(id)).times(&stride).ok()?).ok()?;
-                ranges.push((Coord::Loop(id), 0, count - 1));
-            }
-            out.push(Piece {
-                array: 0,
-                ranges: ranges.into(),
-                when: None,
-                address: address.into(),
-                width: pattern.width,
-            });
-        }
-        Some(())
-    }
-
-    /// First lane and number of lanes of a warp by its place among the starts.
-    fn warp(&self, mut warp: usize) -> Option<(Thread, i64)> {
-        let blocks = self.plan.phases.blocks().len();
-        for class in &self.plan.classes {
-            let of_class = class.firsts.len() * blocks;
-            if warp < of_class {
-                let lanes = i64::try_from(class.lanes.len()).ok()?;
-                return Some((class.firsts[warp / blocks], lanes));
-            }
-            warp -= of_class;
-        }
-        None
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::lanes::{Lanes, MOST_LANES};
 use super::tally::WarpTally;
+use super::values::{self, CoordValues, LaneVector, Warp, lanes_of};
 use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Form, LoopId};
 use crate::kernel::Kernel;
@@ -11,6 +12,8 @@ use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// Most iterations of one loop that are run.
 const MOST_ITERATIONS: i64 = 32;
+/// No block has more threads along a dimension.
+const MOST_THREADS: i128 = 1 << 32;
 /// Most warp-wide instructions of one warp.
 const MOST_OF_WARP: usize = 1 << 18;
 /// Steps for a part of an address or a condition, in one lane.
@@ -28,8 +31,10 @@ pub(super) struct RunningWarp<'a> {
     inside: Vec<u64>,
     /// Work items of the lanes, whether their guard holds or not.
     work_items: u32,
-    /// Values of the loops by lane.
-    loops: Vec<Vec<i64>>,
+    /// Threads along x, y, z by lane.
+    threads: [LaneVector; 3],
+    /// Values of the loops by lane, and how large they are at most, without their sign.
+    loops: Vec<Option<(LaneVector, u128)>>,
     extents: Domain,
     shape: Block,
     left: usize,
@@ -43,14 +48,17 @@ impl<'a> RunningWarp<'a> {
         block: BlockIndex,
         lanes: &'a [Thread],
     ) -> Self {
+        let lanes = &lanes[..lanes.len().min(MOST_LANES)];
+        let along = |d: usize| std::array::from_fn(|lane| lanes.get(lane).map_or(0, |thread| thread[d]));
         Self {
             program,
             block,
-            lanes: &lanes[..lanes.len().min(MOST_LANES)],
+            lanes,
+            threads: [along(0), along(1), along(2)],
             guarded: Vec::new(),
             inside: Vec::new(),
             work_items: 0,
-            loops: vec![Vec::new(); program.loops.len()],
+            loops: vec![None; program.loops.len()],
             extents: kernel.extents(),
             shape: launch.candidate.block(),
             left: MOST_OF_WARP,
@@ -77,15 +85,16 @@ impl<'a> RunningWarp<'a> {
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
         let clipped = self.program.instructions.iter().any(|i| i.clipped);
         for item in &self.program.items {
-            let mut within = 0;
-            for (lane, thread) in self.lanes.iter().enumerate() {
-                let place = |d: usize| {
-                    let at = i128::from(self.block[d]) * i128::from(self.shape[d]) + i128::from(thread[d]);
-                    at * i128::from(self.program.fold[d]) + i128::from(item.offset[d])
-                };
-                if (0..3).all(|d| place(d) < i128::from(self.extents[d])) {
-                    within |= 1 << lane;
-                }
+            let mut within = self.everyone();
+            for d in 0..3 {
+                // (block * shape + thread) * fold + offset < extent
+                let before = i128::from(self.block[d]) * i128::from(self.shape[d]);
+                let left = i128::from(self.extents[d]) - i128::from(item.offset[d]);
+                let fold = i128::from(self.program.fold[d]);
+                let end = (-(-left).div_euclid(fold) - before).clamp(0, MOST_THREADS);
+                let end = i64::try_from(end).expect("it is no larger than a block");
+                let inside = |lane: usize| self.threads[d][lane] < end;
+                within = lanes_of(within).filter(|&lane| inside(lane)).fold(0, |mask, lane| mask | 1 << lane);
             }
             self.work_items += if clipped { within } else { self.everyone() }.count_ones();
             let asked = if only_inside { within } else { self.everyone() };
@@ -104,7 +113,7 @@ impl<'a> RunningWarp<'a> {
         match coord {
             Coord::ThreadIdx(d) => Some(self.lanes[lane][d.index()]),
             Coord::BlockIdx(d) => Some(self.block[d.index()]),
-            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.get(lane).copied(),
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.0.get(lane).copied(),
             Coord::Axis(_) | Coord::Thread(_) => None,
         }
     }
@@ -113,11 +122,25 @@ impl<'a> RunningWarp<'a> {
         form.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)
     }
 
+    /// The values of a form in some lanes.
+    fn all_values(&self, form: &Form<i64>, asked: u64) -> Result<LaneVector, NotRun> {
+        let mut all = [0; MOST_LANES];
+        if values::form(form, self, asked, &mut all).is_none() {
+            for lane in lanes_of(asked) {
+                all[lane] = self.evaluate(form, lane)?;
+            }
+        }
+        Ok(all)
+    }
+
     /// The lanes of `asked` in which a condition holds.
     fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, NotRun> {
         let Some(cond) = cond else { return Ok(asked) };
-        let mut held = 0;
         spend_on(cond.size(), STEPS_OF_PART * u64::from(asked.count_ones()))?;
+        if let Some(held) = values::held(cond, self, asked) {
+            return Ok(held);
+        }
+        let mut held = 0;
         for lane in lanes_of(asked) {
             if cond.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)? {
                 held |= 1 << lane;
@@ -163,13 +186,14 @@ impl<'a> RunningWarp<'a> {
         }
         spend_on(1 + instruction.element.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
         let field = tally.kernel.field(instruction.field);
-        let mut addresses = vec![0; self.lanes.len()];
+        let mut addresses = self.all_values(&instruction.element, active)?;
         for lane in lanes_of(active) {
-            let element = self.evaluate(&instruction.element, lane)?.checked_add(field.offset);
+            let element = addresses[lane].checked_add(field.offset);
             let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(NotRun::Overflow)?;
             addresses[lane] = address;
         }
-        tally.access(self.program, position, Lanes { addresses: &addresses, active }, weight);
+        let addresses = &addresses[..self.lanes.len()];
+        tally.access(self.program, position, Lanes { addresses, active }, weight);
         Ok(())
     }
 
@@ -185,15 +209,15 @@ impl<'a> RunningWarp<'a> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
         spend_on(range.from.size() + range.to.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
-        let mut values = vec![0; self.lanes.len()];
-        let mut counts = vec![0; self.lanes.len()];
+        let mut values = self.all_values(&range.from, active)?;
+        let ends = self.all_values(&range.to, active)?;
+        let mut counts = [0; MOST_LANES];
         for lane in lanes_of(active) {
-            let (from, to) = (self.evaluate(&range.from, lane)?, self.evaluate(&range.to, lane)?);
+            let (from, to) = (values[lane], ends[lane]);
             let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
             let span = span.ok_or(NotRun::Overflow)?;
             let step = range.step.checked_abs().ok_or(NotRun::Overflow)?;
-            let count = if span < 0 { 0 } else { (span / step).saturating_add(1) };
-            (values[lane], counts[lane]) = (from, count);
+            counts[lane] = if span < 0 { 0 } else { (span / step).saturating_add(1) };
         }
         let most = counts.iter().copied().max().unwrap_or(0);
         let run = most.min(MOST_ITERATIONS);
@@ -203,7 +227,8 @@ impl<'a> RunningWarp<'a> {
             self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
             let running = |lane: &usize| iteration < counts[*lane];
             let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
-            self.loops[number].clone_from(&values);
+            let largest = lanes_of(active).map(|lane| values[lane].unsigned_abs()).max().unwrap_or(0);
+            self.loops[number] = Some((values, u128::from(largest)));
             tally.end_of_iteration();
             self.steps(body, active, weight, tally)?;
             for value in &mut values {
@@ -211,12 +236,28 @@ impl<'a> RunningWarp<'a> {
             }
         }
         tally.end_of_iteration();
-        self.loops[number].clear();
+        self.loops[number] = None;
         Ok(())
     }
 }
 
-/// The lanes of a mask.
-fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
-    (0..MOST_LANES).filter(move |lane| mask >> lane & 1 == 1)
+impl Warp for RunningWarp<'_> {
+    fn lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    fn coord(&self, coord: Coord) -> Option<CoordValues<'_>> {
+        match coord {
+            Coord::ThreadIdx(d) => {
+                let most = self.shape[d.index()].unsigned_abs();
+                Some(CoordValues::Each(&self.threads[d.index()], u128::from(most)))
+            }
+            Coord::BlockIdx(d) => Some(CoordValues::Same(self.block[d.index()])),
+            Coord::Loop(LoopId(i)) => {
+                let (values, largest) = self.loops.get(usize::from(i))?.as_ref()?;
+                Some(CoordValues::Each(values, *largest))
+            }
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        }
+    }
 }

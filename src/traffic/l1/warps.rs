@@ -1,26 +1,67 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
 use super::lanes::MOST_LANES;
-use crate::space::{Block, Extents, Thread};
+use crate::space::{Block, Extents, Strides, Thread};
 
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarpClass {
-    /// Thread coordinates of each lane relative to the first lane.
-    pub lanes: Vec<Thread>,
+    /// How the lanes lie around the first.
+    pub arrangement: Arrangement,
     /// Active lanes under each of the limits.
     pub active: Vec<u64>,
     /// Coordinates of the first lanes of its warps.
     pub firsts: Vec<Thread>,
 }
 
-/// What tells classes apart: where lanes change row and plane, how many lanes there are, and which of
-/// them are active.
-#[derive(PartialEq)]
-struct Key {
-    place: (Option<i64>, Option<i64>, i64),
-    /// `None` if all are.
-    active: Option<Vec<u64>>,
+/// How the lanes of a warp lie around the first: where they change row and plane, and how many there are. What makes
+/// no difference is left out, so that warps of different blocks agree, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Arrangement {
+    lanes: i64,
+    /// Where the first lane stands in its row, and after how many lanes a row ends; if any does.
+    row: Option<[i64; 2]>,
+    /// The same of rows in planes.
+    plane: Option<[i64; 2]>,
+}
+
+impl Arrangement {
+    fn new(first: Thread, lanes: i64, block: Block) -> Self {
+        let ([x, y, _], [bx, by, _]) = (*first, *block);
+        // Within one row, where it starts makes no difference; within one plane, the row does not.
+        let ends = (x + lanes > bx).then(|| y + (x + lanes - 1) / bx >= by);
+        Self { lanes, row: ends.map(|_| [x, bx]), plane: (ends == Some(true)).then_some([y, by]) }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> i64 {
+        self.lanes
+    }
+
+    /// Of the bytes from thread to thread those along dimensions in which lanes differ.
+    pub fn moves(&self, thread: Strides) -> Strides {
+        let differ = [true, self.row.is_some(), self.plane.is_some()];
+        Strides::along(|d| if differ[d] { thread[d] } else { 0 })
+    }
+
+    /// Thread coordinates of each lane relative to the first lane.
+    pub fn lanes(&self) -> Vec<Thread> {
+        let ([from_x, row], [from_y, plane]) =
+            (self.row.unwrap_or([0, i64::MAX]), self.plane.unwrap_or([0, i64::MAX]));
+        let (mut x, mut y, mut z) = (from_x, from_y, 0);
+        let mut lanes = Vec::with_capacity(usize::try_from(self.lanes).expect("warps have few lanes"));
+        for _ in 0..self.lanes {
+            lanes.push([x - from_x, y - from_y, z].into());
+            x += 1;
+            if x == row {
+                (x, y) = (0, y + 1);
+            }
+            if y == plane {
+                (y, z) = (0, z + 1);
+            }
+        }
+        lanes
+    }
 }
 
 /// The warps of a block, `warp` lanes each but the last, by class. Under each of several `limits` only
@@ -30,27 +71,34 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let threads: i64 = block.volume();
     let whole = |limit: &Extents| (0..3).all(|d| limit[d] >= block[d]);
     let all_whole = limits.iter().all(whole);
-    let mut keys: Vec<Key> = Vec::new();
     let mut classes: Vec<WarpClass> = Vec::new();
-    let mut from = 0;
+    let (mut from, mut first) = (0, Thread::ZERO);
+    let mut active = vec![u64::MAX; limits.len()];
     while from < threads {
-        let first = place(from, block);
         let count = warp.min(threads - from);
-        let active = if all_whole {
-            None
+        let arrangement = Arrangement::new(first, count, block);
+        if !all_whole {
+            let lanes = arrangement.lanes();
+            for (active, limit) in active.iter_mut().zip(limits) {
+                *active = below(first, &lanes, *limit);
+            }
+        }
+        let like = |known: &&mut WarpClass| known.arrangement == arrangement && known.active == active;
+        if let Some(known) = classes.iter_mut().find(like) {
+            known.firsts.push(first);
         } else {
-            let lanes = lanes(first, count, block);
-            Some(limits.iter().map(|limit| below(first, &lanes, *limit)).collect())
-        };
-        let key = Key { place: key(first, count, block), active };
-        if let Some(known) = keys.iter().position(|k| *k == key) {
-            classes[known].firsts.push(first);
-        } else {
-            let active = key.active.clone().unwrap_or_else(|| vec![u64::MAX; limits.len()]);
-            keys.push(key);
-            classes.push(WarpClass { lanes: lanes(first, count, block), active, firsts: vec![first] });
+            classes.push(WarpClass { arrangement, active: active.clone(), firsts: vec![first] });
         }
         from += count;
+        first[0] += count;
+        if first[0] >= block[0] {
+            first[1] += first[0] / block[0];
+            first[0] %= block[0];
+        }
+        if first[1] >= block[1] {
+            first[2] += first[1] / block[1];
+            first[1] %= block[1];
+        }
     }
     classes
 }
@@ -61,38 +109,6 @@ fn below(first: Thread, lanes: &[Thread], limit: Extents) -> u64 {
     active.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
-/// Coordinates of a linear thread id.
-fn place(id: i64, block: Block) -> Thread {
-    [id % block[0], id / block[0] % block[1], id / block[0] / block[1]].into()
-}
-
-fn key(first: Thread, count: i64, block: Block) -> (Option<i64>, Option<i64>, i64) {
-    let ([x, y, _], [bx, by, _]) = (*first, *block);
-    let rows = (x + count - 1) / bx;
-    // Within one row, where it starts makes no difference; within one plane, the row does not.
-    match rows {
-        0 => (None, None, count),
-        _ if y + rows < by => (Some(x), None, count),
-        _ => (Some(x), Some(y), count),
-    }
-}
-
-fn lanes(first: Thread, count: i64, block: Block) -> Vec<Thread> {
-    let ([mut x, mut y, mut z], [bx, by, _]) = (*first, *block);
-    let mut lanes = Vec::with_capacity(usize::try_from(count).expect("warps have few lanes"));
-    for _ in 0..count {
-        lanes.push([x - first[0], y - first[1], z - first[2]].into());
-        x += 1;
-        if x == bx {
-            (x, y) = (0, y + 1);
-        }
-        if y == by {
-            (y, z) = (0, z + 1);
-        }
-    }
-    lanes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,7 +117,7 @@ mod tests {
         let mut found = Vec::new();
         for class in classes(block, 32, &[]) {
             for first in &class.firsts {
-                found.extend(class.lanes.iter().map(|l| Thread::along(|d| l[d] + first[d])));
+                found.extend(class.arrangement.lanes().iter().map(|l| Thread::along(|d| l[d] + first[d])));
             }
         }
         found.sort_by_key(|t| (t[2], t[1], t[0]));
@@ -112,7 +128,8 @@ mod tests {
     fn every_thread_is_in_one_warp() {
         for block in [[7, 3, 5], [32, 32, 1], [64, 2, 3], [1, 1, 1], [1, 40, 3], [33, 2, 2], [16, 2, 32]] {
             let block = Block::known(block);
-            let expected: Vec<Thread> = (0..block.volume()).map(|i| place(i, block)).collect();
+            let place = |i: i64| [i % block[0], i / block[0] % block[1], i / block[0] / block[1]].into();
+            let expected: Vec<Thread> = (0..block.volume()).map(place).collect();
             assert_eq!(all(block), expected, "{block:?}");
         }
     }

@@ -1,0 +1,257 @@
+//! Warps whose lanes lie alike and are active alike, and what is known of their accesses in one pattern.
+//!
+//! Launches of a ranking have few such layouts, which say most of what their warps cost. So each thread of the
+//! program remembers those that it met. What is remembered follows from the key alone: whether something was
+//! remembered or found out makes no difference but for the time, and takes as many steps.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::lanes::Lanes;
+use super::pipe::{Pipe, low_half};
+use super::plan::AddressPattern;
+use super::spans::{self, UnitRun};
+use super::tags::TouchedLines;
+use super::warps::{Arrangement, WarpClass};
+use crate::device::Rules;
+use crate::footprint::{quotient, remainder};
+use crate::space::Strides;
+
+/// Bytes that a thread remembers, about; beyond it forgets everything.
+const MOST_BYTES: usize = 4 << 20;
+
+/// A warp's access at one alignment.
+#[derive(Debug, Default)]
+pub struct AccessShape {
+    /// Whether any lane is active, as a number.
+    pub(super) issues: f64,
+    pub(super) active: u32,
+    pub(super) data: u32,
+    /// Tag wavefronts where they depend on nothing else.
+    pub(super) tag: Option<u32>,
+    /// Distinct sectors, runs of adjacent ones, and distinct lines.
+    pub(super) sectors: u32,
+    pub(super) runs: u32,
+    pub(super) lines: u32,
+    /// The lines, where tags depend on them.
+    pub(super) touched: RefCell<TouchedLines>,
+}
+
+/// Distinct sectors of several accesses of a warp.
+#[derive(Debug, Clone, Copy)]
+pub struct UnionSize {
+    /// How many.
+    pub(super) sectors: f64,
+    /// Spans that were laid side by side.
+    pub(super) spans: usize,
+    /// Steps that finding out takes.
+    pub(super) steps: u64,
+}
+
+/// What a layout follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    arrangement: Arrangement,
+    active: u64,
+    shared: bool,
+    width: i64,
+    thread: Strides,
+    period: i64,
+    rules: Rules,
+    line: i64,
+    sector: i64,
+}
+
+/// What all accesses of a class of warps in one pattern have in common.
+#[derive(Debug)]
+pub struct Layout {
+    /// Addresses of the lanes relative to the first lane.
+    lanes: Vec<i64>,
+    active: u64,
+    /// Bytes of the active lanes, as far as whole sectors go; none of shared memory, which has no sectors.
+    bytes: Vec<UnitRun>,
+    /// Most bytes between the first and the last that a warp touches.
+    span: i64,
+    /// Data wavefronts by alignment to a bank, where they depend on no more than that.
+    data: [Cell<Option<u32>>; 4],
+    /// By alignment.
+    shapes: RefCell<Vec<Option<Rc<AccessShape>>>>,
+    /// By the number of a list of accesses and where the first of them begins in its sector.
+    unions: RefCell<FxHashMap<(u32, i64), UnionSize>>,
+}
+
+/// Accesses that lie so close together that each lane touches all sectors from the first to the last, relative
+/// to the first of all.
+pub type ChainList = Vec<(i64, i64)>;
+
+#[derive(Default)]
+struct Memory {
+    layouts: FxHashMap<Key, Rc<Layout>>,
+    chains: FxHashMap<ChainList, u32>,
+    /// Lists of chains that were numbered so far: no number is used again.
+    numbered: u32,
+    bytes: usize,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// Notes that so many bytes more are remembered.
+fn remember(bytes: usize) {
+    MEMORY.with_borrow_mut(|memory| memory.bytes += bytes);
+}
+
+/// A number for a list of chains: the same for the same list, as long as it is remembered.
+pub fn number_of(chains: ChainList) -> u32 {
+    MEMORY.with_borrow_mut(|memory| {
+        if let Some(number) = memory.chains.get(&chains) {
+            return *number;
+        }
+        memory.numbered += 1;
+        memory.bytes += 64 + size_of_val(chains.as_slice());
+        memory.chains.insert(chains, memory.numbered);
+        memory.numbered
+    })
+}
+
+impl Layout {
+    /// The layout of a class of warps in a pattern.
+    pub fn of_class(class: &WarpClass, pattern: AddressPattern, period: i64, pipe: &Pipe) -> Rc<Self> {
+        let active = class.active[pattern.limit];
+        let key = Key {
+            arrangement: class.arrangement,
+            active,
+            shared: pattern.shared,
+            width: pattern.width,
+            thread: class.arrangement.moves(pattern.thread),
+            period,
+            rules: pipe.rules,
+            line: pipe.line,
+            sector: pipe.sector,
+        };
+        MEMORY.with_borrow_mut(|memory| {
+            if let Some(known) = memory.layouts.get(&key) {
+                return Rc::clone(known);
+            }
+            if memory.bytes > MOST_BYTES {
+                *memory = Memory { numbered: memory.numbered, ..Memory::default() };
+            }
+            let new = Rc::new(Self::new(class, active, pattern, pipe));
+            memory.bytes += 512 + new.lanes.len() * 16;
+            memory.layouts.insert(key, Rc::clone(&new));
+            new
+        })
+    }
+
+    fn new(class: &WarpClass, active: u64, pattern: AddressPattern, pipe: &Pipe) -> Self {
+        let lanes: Vec<i64> =
+            class.arrangement.lanes().iter().map(|lane| dot(lane, pattern.thread)).collect();
+        let there = Lanes { addresses: &lanes, active: if pattern.shared { 0 } else { active } };
+        let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line));
+        let reach = |low: i64, high: i64| high.checked_sub(low)?.checked_add(pattern.width);
+        let ends = lanes.iter().min().zip(lanes.iter().max());
+        let span = ends.and_then(|(low, high)| reach(*low, *high)).unwrap_or(i64::MAX);
+        let (data, shapes, unions) = Default::default();
+        Self { lanes, active, bytes, span, data, shapes, unions }
+    }
+
+    /// Most bytes between the first and the last that a warp touches.
+    pub fn span(&self) -> i64 {
+        self.span
+    }
+
+    /// The bytes that a warp touches, relative to its first lane, as far as whole sectors go.
+    pub fn bytes(&self) -> &[UnitRun] {
+        &self.bytes
+    }
+
+    /// The shape of an access whose first lane begins at `first`, a remainder of the period.
+    pub fn shape(&self, first: i64, pattern: AddressPattern, period: i64, pipe: &Pipe) -> Rc<AccessShape> {
+        let place = index(first, period);
+        if let Some(Some(known)) = self.shapes.borrow().get(place) {
+            return Rc::clone(known);
+        }
+        let new = Rc::new(self.new_shape(first, pattern, pipe));
+        let mut shapes = self.shapes.borrow_mut();
+        let mut bytes = size_of::<AccessShape>() + new.touched.borrow().weight();
+        if shapes.is_empty() {
+            shapes.resize(index(-1, period) + 1, None);
+            bytes += size_of_val(shapes.as_slice());
+        }
+        remember(bytes);
+        shapes[place] = Some(Rc::clone(&new));
+        new
+    }
+
+    fn new_shape(&self, first: i64, pattern: AddressPattern, pipe: &Pipe) -> AccessShape {
+        let data = self.data(first, pattern, pipe);
+        let active = Lanes { addresses: &self.lanes, active: self.active }.count();
+        let issues = if active == 0 { 0.0 } else { 1.0 };
+        if pattern.shared {
+            return AccessShape { issues, active, data, tag: Some(0), ..Default::default() };
+        }
+        let by_set = pipe.tags_by_set(pattern.width);
+        let tag = (!by_set).then(|| {
+            let addresses = self.addresses(first);
+            pipe.global(Lanes { addresses: &addresses, active: self.active }, pattern.width).tag
+        });
+        let bytes = || self.bytes.iter().map(|span| span.moved(first));
+        let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
+        let base = quotient(first, pipe.line);
+        let mut touched = Vec::new();
+        let (lines, _) = spans::units(bytes(), pipe.line, |line| {
+            if by_set {
+                touched.push(low_half(line - base));
+            }
+        });
+        let touched = RefCell::new(TouchedLines::new(&touched));
+        AccessShape { issues, active, data, tag, sectors, runs, lines, touched }
+    }
+
+    fn addresses(&self, first: i64) -> Vec<i64> {
+        self.lanes.iter().map(|lane| lane.wrapping_add(first)).collect()
+    }
+
+    /// Data wavefronts of an access whose first lane begins at `first`.
+    fn data(&self, first: i64, pattern: AddressPattern, pipe: &Pipe) -> u32 {
+        let by_bank = pattern.shared || pipe.tags_by_set(pattern.width);
+        // Banks go round: whole words more or less for all lanes make no difference.
+        let known = &self.data[index(first, 4)];
+        if let (Some(data), true) = (known.get(), by_bank) {
+            return data;
+        }
+        let addresses = self.addresses(first);
+        let lanes = Lanes { addresses: &addresses, active: self.active };
+        let data = if pattern.shared {
+            Pipe::shared(lanes, pattern.width).data
+        } else {
+            pipe.global(lanes, pattern.width).data
+        };
+        known.set(Some(data));
+        data
+    }
+
+    /// Distinct sectors of accesses, by the number of their list and where the first begins in its sector.
+    pub fn union(&self, chains: u32, begin: i64) -> Option<UnionSize> {
+        self.unions.borrow().get(&(chains, begin)).copied()
+    }
+
+    /// Remembers them.
+    pub fn remember_union(&self, chains: u32, begin: i64, size: UnionSize) {
+        remember(64);
+        self.unions.borrow_mut().insert((chains, begin), size);
+    }
+}
+
+/// The remainder as an index.
+pub fn index(address: i64, period: i64) -> usize {
+    usize::try_from(remainder(address, period)).expect("a remainder is not negative")
+}
+
+/// The scalar product; addresses fit, so that its parts may wrap.
+pub fn dot(a: &[i64; 3], b: Strides) -> i64 {
+    (0..3).fold(0_i64, |sum, d| sum.wrapping_add(a[d].wrapping_mul(b[d])))
+}

@@ -1,0 +1,142 @@
+//! Accesses of warps that were met already: what lanes cost depends on how they lie to each other and how the first
+//! of them is aligned, and little of that differs from warp to warp and from iteration to iteration.
+
+use rustc_hash::FxHashMap;
+
+use super::lanes::{Lanes, MOST_LANES};
+use super::pipe::{Pipe, low_half};
+use super::spans::UnitRun;
+use super::tags::TouchedLines;
+use crate::footprint::{quotient, remainder};
+
+/// Accesses that are remembered; where there are more, all are forgotten.
+const MOST_KNOWN: usize = 1 << 11;
+/// Addresses beyond which nothing is remembered.
+const LARGEST: i64 = 1 << 60;
+
+/// What an access costs, wherever in memory it is.
+#[derive(Debug)]
+pub(super) struct Met {
+    /// Where active lanes begin, from the multiple of the period before the first of them.
+    lanes: Vec<i64>,
+    active: u64,
+    width: i64,
+    shared: bool,
+    pub(super) data: u32,
+    /// Tag wavefronts where they depend on nothing else.
+    tag: Option<u32>,
+    /// The lines, from that multiple on, where they do.
+    touched: TouchedLines,
+    /// Distinct sectors, as runs of adjacent ones, and distinct lines.
+    pub(super) sectors: u32,
+    pub(super) runs: Vec<UnitRun>,
+    pub(super) lines: u32,
+}
+
+/// What was met.
+#[derive(Debug, Default)]
+pub(super) struct AccessesMet {
+    known: FxHashMap<u64, Vec<Met>>,
+    number: usize,
+}
+
+impl Met {
+    fn new(lanes: &[i64], active: u64, width: i64, shared: bool, pipe: &Pipe) -> Self {
+        let there = Lanes { addresses: lanes, active };
+        if shared {
+            let data = Pipe::shared(there, width).data;
+            let (touched, runs) = Default::default();
+            return Self {
+                lanes: lanes.to_vec(),
+                active,
+                width,
+                shared,
+                data,
+                tag: Some(0),
+                touched,
+                sectors: 0,
+                runs,
+                lines: 0,
+            };
+        }
+        let wavefronts = pipe.global(there, width);
+        let sectors = there.touched(width, pipe.sector);
+        let lines = there.touched(width, pipe.line);
+        let number = |units: &[i64]| u32::try_from(units.len()).expect("a warp touches few units");
+        let by_set = pipe.tags_by_set(width);
+        let low: Vec<u32> =
+            if by_set { lines.iter().map(|&line| low_half(line)).collect() } else { Vec::new() };
+        Self {
+            lanes: lanes.to_vec(),
+            active,
+            width,
+            shared,
+            data: wavefronts.data,
+            tag: (!by_set).then_some(wavefronts.tag),
+            touched: TouchedLines::new(&low),
+            sectors: number(&sectors),
+            runs: runs(&sectors),
+            lines: number(&lines),
+        }
+    }
+
+    /// Tag wavefronts where the multiple of the period is this one.
+    pub(super) fn tag(&mut self, base: i64, pipe: &Pipe) -> u32 {
+        self.tag.unwrap_or_else(|| {
+            let sum = self.touched.sum(low_half(quotient(base, pipe.line)), &[0], 0);
+            u32::try_from(sum.all).expect("no more than there are lines")
+        })
+    }
+}
+
+impl AccessesMet {
+    /// What an access costs, and the multiple of the period before its first lane; `None` where it depends on more
+    /// than is remembered.
+    pub(super) fn find(
+        &mut self,
+        lanes: Lanes,
+        width: i64,
+        shared: bool,
+        pipe: &Pipe,
+    ) -> Option<(&mut Met, i64)> {
+        let period = pipe.period()?;
+        // An access of several instructions looks up the sets of each.
+        if !shared && pipe.tags_by_set(1) && !pipe.tags_by_set(width) {
+            return None;
+        }
+        let there = lanes.addresses.len().min(MOST_LANES);
+        let anchor = lanes.active.trailing_zeros() as usize;
+        let first = *lanes.addresses[..there].get(anchor)?;
+        let base = first.checked_sub(remainder(first, period))?;
+        let mut relative = [0_i64; MOST_LANES];
+        let mut hash = lanes.active ^ (u64::from(shared) << 63) ^ (width.unsigned_abs() << 32);
+        for (lane, (relative, address)) in relative.iter_mut().zip(&lanes.addresses[..there]).enumerate() {
+            let is_active = lanes.active >> lane & 1 == 1;
+            if is_active && !(-LARGEST..LARGEST).contains(address) {
+                return None;
+            }
+            *relative = if is_active { address.wrapping_sub(base) } else { 0 };
+            hash = (hash.rotate_left(5) ^ relative.cast_unsigned()).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+        let relative = &relative[..there];
+        if self.number >= MOST_KNOWN {
+            (self.number, self.known) = Default::default();
+        }
+        let alike = self.known.entry(hash).or_default();
+        let is_like = |met: &Met| {
+            met.active == lanes.active && met.width == width && met.shared == shared && met.lanes == relative
+        };
+        let place = alike.iter().position(is_like).unwrap_or(alike.len());
+        if place == alike.len() {
+            alike.push(Met::new(relative, lanes.active, width, shared, pipe));
+            self.number += 1;
+        }
+        Some((&mut alike[place], base))
+    }
+}
+
+/// Ascending sectors as runs.
+pub(super) fn runs(sectors: &[i64]) -> Vec<UnitRun> {
+    let adjacent = sectors.chunk_by(|a, b| *b == a + 1);
+    adjacent.map(|run| UnitRun { first: run[0], last: run[run.len() - 1] }).collect()
+}
