@@ -17,6 +17,7 @@ mod parted;
 mod patterns;
 mod pipe;
 mod plan;
+mod prepared;
 mod sectors;
 mod sets;
 mod shapes;
