@@ -112,9 +112,8 @@ impl AccessesMet {
         lanes: Lanes,
         width: i64,
         shared: bool,
-        pipe: &Pipe,
+        (pipe, period): (&Pipe, i64),
     ) -> Option<(MetNumber, i64)> {
-        let period = period_of(width, shared, pipe)?;
         let there = lanes.addresses.len().min(MOST_LANES);
         let anchor = lanes.active.trailing_zeros() as usize;
         let first = *lanes.addresses[..there].get(anchor)?;
@@ -147,13 +146,6 @@ impl AccessesMet {
         self.all.push(Met::new(relative, lanes.active, width, shared, pipe));
         Some((MetNumber { number, forgotten }, base))
     }
-}
-
-/// After so many bytes the same access costs the same again but for sets; `None` where it depends on more.
-pub(super) fn period_of(width: i64, shared: bool, pipe: &Pipe) -> Option<i64> {
-    // An access of several instructions looks up the sets of each.
-    let by_sets = !shared && pipe.tags_by_set(1) && !pipe.tags_by_set(width);
-    if by_sets { None } else { pipe.period() }
 }
 
 /// Ascending sectors as runs.

@@ -24,6 +24,8 @@ pub(super) struct WarpTally<'a> {
     /// Whether the current warp has touched anything.
     pub(super) issued: bool,
     met: AccessesMet,
+    /// As [`Pipe::period`].
+    period: Option<i64>,
 }
 
 /// Sectors of one field that a warp has loaded or stored.
@@ -82,7 +84,15 @@ impl<'a> WarpTally<'a> {
             unions: Vec::new(),
             issued: false,
             met: AccessesMet::default(),
+            period: pipe.period(),
         }
+    }
+
+    /// After so many bytes the same access costs the same again but for sets; `None` where it depends on more.
+    pub(super) fn period_of(&self, width: i64, shared: bool) -> Option<i64> {
+        // An access of several instructions looks up the sets of each.
+        let by_sets = !shared && self.pipe.tags_by_set(1) && !self.pipe.tags_by_set(width);
+        if by_sets { None } else { self.period }
     }
 
     /// Adds an access. Says what it was met as, and from where on, if that is remembered.
@@ -95,7 +105,9 @@ impl<'a> WarpTally<'a> {
     ) -> Option<(MetNumber, i64)> {
         let instruction = &program.instructions[position];
         let shared = self.kernel.field(instruction.field).space == Space::Shared;
-        let met = self.met.find(lanes, instruction.width, shared, self.pipe);
+        let period = self.period_of(instruction.width, shared);
+        let met =
+            period.and_then(|period| self.met.find(lanes, instruction.width, shared, (self.pipe, period)));
         match met {
             Some((number, base)) => {
                 let known = self.again(program, position, lanes.active, number, base, weight);

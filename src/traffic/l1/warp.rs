@@ -1,8 +1,8 @@
 //! One warp as it runs: its lanes go through the program together.
 
 use super::lanes::{Lanes, MOST_LANES};
-use super::patterns::{self, MetNumber};
 use super::prepared::{CondParts, Prepared, PreparedCond, PreparedForm};
+use super::running::{FirstValue, RunningLoop, ThreadPart, ThreadParts};
 use super::tally::WarpTally;
 use super::values::{self, CoordValues, LaneVector, Warp, lanes_of, mask_of};
 use crate::effort::{spend, spend_on};
@@ -19,6 +19,8 @@ const MOST_ITERATIONS: i64 = 32;
 const MOST_THREADS: i128 = 1 << 32;
 /// Most warp-wide instructions of one warp.
 const MOST_OF_WARP: usize = 1 << 18;
+/// Accesses that are remembered for one form and warp.
+const MOST_MET: usize = 16;
 /// Parts of affine forms that are no larger, without their sign, have sums that fit, in bytes as well.
 const LARGEST: i64 = 1 << 54;
 /// Most bytes of an element whose address is known to fit.
@@ -27,38 +29,6 @@ const MOST_BYTES: i64 = 64;
 const STEPS_OF_PART: u64 = 2;
 /// Steps for an access in which no lane takes part.
 const STEPS_OF_ACCESS: u64 = 6;
-
-/// What a form gains from the threads of a warp.
-pub(super) struct ThreadPart {
-    values: LaneVector,
-    low: i64,
-    high: i64,
-    /// As what accesses were met, by active lanes and alignment.
-    met: Vec<(u64, i64, MetNumber)>,
-}
-
-/// Accesses that are remembered for one form and warp.
-const MOST_MET: usize = 16;
-
-/// The parts of forms that a warp has, by their numbers; the same in all blocks.
-pub(super) type ThreadParts = Vec<Option<Box<ThreadPart>>>;
-
-/// A loop as it runs.
-#[derive(Clone)]
-struct RunningLoop {
-    first: LaneVector,
-    /// How large first values are at most, without their sign.
-    largest: u128,
-    step: i64,
-    iteration: i64,
-}
-
-impl RunningLoop {
-    /// How far the variable is from its first value.
-    fn moved(&self) -> i128 {
-        i128::from(self.step) * i128::from(self.iteration)
-    }
-}
 
 /// One warp as it runs.
 pub(super) struct RunningWarp<'a> {
@@ -160,11 +130,7 @@ impl<'a> RunningWarp<'a> {
         match coord {
             Coord::ThreadIdx(d) => Some(self.lanes[lane][d.index()]),
             Coord::BlockIdx(d) => Some(self.block[d.index()]),
-            Coord::Loop(LoopId(i)) => {
-                let running = self.loops.get(usize::from(i))?.as_ref()?;
-                let value = i128::from(*running.first.get(lane)?) + running.moved();
-                i64::try_from(value.clamp(i64::MIN.into(), i64::MAX.into())).ok()
-            }
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.value(lane),
             Coord::Axis(_) | Coord::Thread(_) => None,
         }
     }
@@ -295,7 +261,7 @@ impl<'a> RunningWarp<'a> {
         spend_on(1 + element.size, STEPS_OF_PART * u64::from(active.count_ones()))?;
         let field = tally.kernel.field(instruction.field);
         let (program, lanes, bytes) = (self.program, self.lanes.len(), field.dtype.bytes);
-        let period = patterns::period_of(instruction.width, field.space == Space::Shared, tally.pipe);
+        let period = tally.period_of(instruction.width, field.space == Space::Shared);
         let is_small = field.offset.unsigned_abs() < LARGEST.unsigned_abs() && bytes <= MOST_BYTES;
         if let (Some((part, by)), Some(period), true) = (self.part(element), period, is_small) {
             // Neither leaves 64 bits.
@@ -342,36 +308,74 @@ impl<'a> RunningWarp<'a> {
         let range = &self.program.loops[number];
         let [from, to] = &self.prepared.loops[number];
         spend_on(from.size + to.size, STEPS_OF_PART * u64::from(active.count_ones()))?;
+        let count = |from: i64, to: i64| {
+            let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
+            let (span, step) = (span?, range.step.checked_abs()?);
+            Some(if span < 0 { 0 } else { (span / step).saturating_add(1) })
+        };
+        if let (Some(first), Some(last)) = (self.same(from), self.same(to)) {
+            let most = count(first, last).ok_or(NotRun::Overflow)?;
+            let (run, weight) = chosen(most, weight, tally);
+            for iteration in 0..run {
+                self.begin(number, iteration, || FirstValue::Same(first), range.step)?;
+                tally.end_of_iteration();
+                self.steps(body, active, weight, tally)?;
+            }
+            tally.end_of_iteration();
+            self.loops[number] = None;
+            return Ok(());
+        }
         let first = self.all_values(from, active)?;
         let ends = self.all_values(to, active)?;
         let mut counts = [0; MOST_LANES];
+        let (mut most, mut largest) = (0, 0);
         for lane in lanes_of(active) {
-            let (from, to) = (first[lane], ends[lane]);
-            let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
-            let span = span.ok_or(NotRun::Overflow)?;
-            let step = range.step.checked_abs().ok_or(NotRun::Overflow)?;
-            counts[lane] = if span < 0 { 0 } else { (span / step).saturating_add(1) };
+            counts[lane] = count(first[lane], ends[lane]).ok_or(NotRun::Overflow)?;
+            most = counts[lane].max(most);
+            largest = first[lane].unsigned_abs().max(largest);
         }
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let run = most.min(MOST_ITERATIONS);
-        tally.counts.sampled |= run < most;
-        let weight = if run < most { weight * most as f64 / run as f64 } else { weight };
-        let largest = lanes_of(active).map(|lane| u128::from(first[lane].unsigned_abs())).fold(0, u128::max);
+        let (run, weight) = chosen(most, weight, tally);
+        let mut running = active;
         for iteration in 0..run {
-            self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
-            let running = |lane: &usize| iteration < counts[*lane];
-            let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
-            match &mut self.loops[number] {
-                Some(running) => running.iteration = iteration,
-                none => *none = Some(RunningLoop { first, largest, step: range.step, iteration }),
-            }
+            let each = || FirstValue::Each(Box::new(first), u128::from(largest));
+            self.begin(number, iteration, each, range.step)?;
+            running &= mask_of(&counts, |count| iteration < count);
             tally.end_of_iteration();
-            self.steps(body, active, weight, tally)?;
+            self.steps(body, running, weight, tally)?;
         }
         tally.end_of_iteration();
         self.loops[number] = None;
         Ok(())
     }
+
+    /// The value of a form, if it is known to be the same in all lanes.
+    fn same(&mut self, form: &PreparedForm) -> Option<i64> {
+        let (part, by) = self.part(form)?;
+        (part.low == part.high).then_some(part.low + by)
+    }
+
+    /// Begins an iteration of a loop.
+    fn begin(
+        &mut self,
+        number: usize,
+        iteration: i64,
+        first: impl FnOnce() -> FirstValue,
+        step: i64,
+    ) -> Result<(), NotRun> {
+        self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
+        match &mut self.loops[number] {
+            Some(running) => running.iteration = iteration,
+            none => *none = Some(RunningLoop { first: first(), step, iteration }),
+        }
+        Ok(())
+    }
+}
+
+/// How many of the iterations of a loop are run, and how often each is meant.
+fn chosen(most: i64, weight: f64, tally: &mut WarpTally) -> (i64, f64) {
+    let run = most.min(MOST_ITERATIONS);
+    tally.counts.sampled |= run < most;
+    (run, if run < most { weight * most as f64 / run as f64 } else { weight })
 }
 
 impl Warp for RunningWarp<'_> {
@@ -386,11 +390,7 @@ impl Warp for RunningWarp<'_> {
                 Some(CoordValues::Each(&self.threads[d.index()], 0, u128::from(most)))
             }
             Coord::BlockIdx(d) => Some(CoordValues::Same(self.block[d.index()])),
-            Coord::Loop(LoopId(i)) => {
-                let running = self.loops.get(usize::from(i))?.as_ref()?;
-                let by = i64::try_from(running.moved()).ok()?;
-                Some(CoordValues::Each(&running.first, by, running.largest + u128::from(by.unsigned_abs())))
-            }
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.values(),
             Coord::Axis(_) | Coord::Thread(_) => None,
         }
     }
