@@ -277,6 +277,89 @@ fn loops_and_shared_memory_are_exact() {
     }
 }
 
+/// Numbers below given ones, the same in every run (Lehmer's generator with Knuth's MMIX constants).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+}
+
+/// A program with loops that begin at threads and other loops, conditions, quotients and shared memory.
+fn random_program(random: &mut Random) -> String {
+    let conditions = [
+        "x >= 3",
+        "threadIdx.x + i < 11",
+        "threadIdx.x % 3 == 0 && y > 1",
+        "x + 2*y < 60 || i == 2",
+        "threadIdx.y + i < 5 && threadIdx.x + i < 20",
+        "x/4 == i",
+        "i >= 0",
+    ];
+    let elements = [
+        "x + 70*y + i",
+        "3*x + 40*i + 7*y",
+        "x/3 + 64*y + 5*i",
+        "min(x, 17) + 9*i",
+        "(x + i)%8 + 33*y",
+        "2*i",
+    ];
+    let froms = ["threadIdx.y", "threadIdx.x", "0", "x % 5", "threadIdx.x + 2*threadIdx.y"];
+    let (step, last) = (1 + random.below(6), random.below(14));
+    let mut text = format!(
+        "wavecast: 1\nkernel: k\nfields:\n  a: {{dtype: f32, size: 100000}}\n  b: {{dtype: f64, size: 100000, offset: 3}}\n  \
+         t: {{dtype: f64, size: 4000, space: shared}}\ndomain: {{x: {}, y: {}}}\n",
+        20 + random.below(40),
+        3 + random.below(8)
+    );
+    if random.below(3) == 0 {
+        text += &format!("guard: {}\n", random.one(&["x > 1 && y < 6", "x + y < 40", "x % 2 == 0"]));
+    }
+    text += &format!(
+        "body:\n  - loop: {{i: {{from: {}, to: {last}, step: {step}}}}}\n    body:\n      - when: {}\n        at: \
+         [load a + {}, store t + threadIdx.x + 3*i]\n      - load b + {}\n",
+        random.one(&froms),
+        random.one(&conditions),
+        random.one(&elements),
+        random.one(&elements),
+    );
+    if random.below(2) == 0 {
+        let nested = random.one(&elements).replace('i', "k").replace("mkn", "min");
+        text += &format!(
+            "      - loop: {{k: {{from: i, to: 9, step: 2}}}}\n        body: [load a + {nested}, load t + 5*k]\n"
+        );
+    }
+    text + "  - sync\n  - load t + 2*threadIdx.x\n  - store b + x + 70*y\n"
+}
+
+#[test]
+fn random_programs_are_what_their_threads_do() {
+    let mut random = Random(18);
+    let (mut exact, mut sampled) = (0, 0);
+    for round in 0..60 {
+        let text = random_program(&mut random);
+        let block = [[32, 2, 1], [7, 3, 1], [16, 4, 1], [33, 1, 1], [5, 9, 1], [64, 2, 1]][round % 6];
+        let case = Case::new(&text, block, [1; 3]);
+        for name in ["a100-40gb", "mi210"] {
+            let device = device(name);
+            let counts = case.count(&device);
+            if counts.sampled {
+                sampled += 1;
+            } else {
+                case.check(&counts, &device, &format!("{block:?} {name}\n{text}"));
+                exact += 1;
+            }
+        }
+    }
+    assert!(exact >= 60 && sampled <= 60, "{exact} {sampled}");
+}
+
 #[test]
 fn both_ways_of_counting_agree() {
     // One block, so that both look at the same.

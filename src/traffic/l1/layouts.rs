@@ -35,8 +35,8 @@ pub struct AccessShape {
     pub(super) sectors: u32,
     pub(super) runs: u32,
     pub(super) lines: u32,
-    /// The lines, where tags depend on them.
-    pub(super) touched: RefCell<TouchedLines>,
+    /// The lines, where tags depend on them; the same for all shapes with such lines.
+    pub(super) touched: Rc<RefCell<TouchedLines>>,
 }
 
 /// Distinct sectors of several accesses of a warp.
@@ -90,6 +90,7 @@ pub type ChainList = Vec<(i64, i64)>;
 struct Memory {
     layouts: FxHashMap<Key, Rc<Layout>>,
     chains: FxHashMap<ChainList, u32>,
+    lines: FxHashMap<Vec<u32>, Rc<RefCell<TouchedLines>>>,
     /// Lists of chains that were numbered so far: no number is used again.
     numbered: u32,
     bytes: usize,
@@ -114,6 +115,20 @@ pub fn number_of(chains: ChainList) -> u32 {
         memory.bytes += 64 + size_of_val(chains.as_slice());
         memory.chains.insert(chains, memory.numbered);
         memory.numbered
+    })
+}
+
+/// What is known of lines.
+fn touched(lines: Vec<u32>) -> Rc<RefCell<TouchedLines>> {
+    MEMORY.with_borrow_mut(|memory| {
+        if let Some(known) = memory.lines.get(&lines) {
+            return Rc::clone(known);
+        }
+        let new = TouchedLines::new(&lines);
+        memory.bytes += new.weight() + size_of_val(lines.as_slice());
+        let new = Rc::new(RefCell::new(new));
+        memory.lines.insert(lines, Rc::clone(&new));
+        new
     })
 }
 
@@ -176,7 +191,7 @@ impl Layout {
         }
         let new = Rc::new(self.new_shape(first, pattern, pipe));
         let mut shapes = self.shapes.borrow_mut();
-        let mut bytes = size_of::<AccessShape>() + new.touched.borrow().weight();
+        let mut bytes = size_of::<AccessShape>();
         if shapes.is_empty() {
             shapes.resize(index(-1, period) + 1, None);
             bytes += size_of_val(shapes.as_slice());
@@ -201,13 +216,13 @@ impl Layout {
         let bytes = || self.bytes.iter().map(|span| span.moved(first));
         let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
         let base = quotient(first, pipe.line);
-        let mut touched = Vec::new();
+        let mut numbers = Vec::new();
         let (lines, _) = spans::units(bytes(), pipe.line, |line| {
             if by_set {
-                touched.push(low_half(line - base));
+                numbers.push(low_half(line - base));
             }
         });
-        let touched = RefCell::new(TouchedLines::new(&touched));
+        let touched = touched(numbers);
         AccessShape { issues, active, data, tag, sectors, runs, lines, touched }
     }
 

@@ -3,6 +3,8 @@
 use super::blocks::Phases;
 use super::counts::L1Counts;
 use super::pipe::Pipe;
+use super::prepared::Prepared;
+use super::running::ThreadParts;
 use super::tally::WarpTally;
 use super::warp::RunningWarp;
 use super::warps::{self, WarpClass};
@@ -15,6 +17,9 @@ use crate::space::{Block, BlockIndex, Thread};
 pub(super) const MOST_BLOCKS: i64 = 16;
 /// Most accesses of lanes that are evaluated; at least one warp is.
 pub(super) const MOST_ACCESSES: usize = 1 << 15;
+
+/// Most parts of forms that are kept for the warps of other blocks.
+const MOST_KEPT: usize = 1 << 12;
 
 /// Counts warps of blocks that are spread over the grid, as many as the budget allows.
 pub fn count(
@@ -94,13 +99,23 @@ fn run(
     most: usize,
 ) -> Result<L1Counts, NotRun> {
     let warps = warps_of(launch.candidate.block(), tally.pipe.warp);
+    let prepared = Prepared::new(program);
+    // What threads contribute to forms is the same in all blocks, and kept if it is not too much.
+    let is_kept = warps.len().saturating_mul(prepared.forms) <= MOST_KEPT;
+    let mut thread_parts: Vec<ThreadParts> = Vec::new();
+    thread_parts.resize_with(if is_kept { warps.len() } else { 1 }, Vec::new);
     let all = blocks.len() * warps.len();
     // Steps of the warp that took most: where no more are left, those before it stand for the next ones.
     let (mut done, mut dearest) = (0, 0);
     while done < all && (done == 0 || (tally.spent < most && left() / 2 > dearest)) {
         let (block, warp) = spread(done, blocks.len(), warps.len());
         let before = left();
-        RunningWarp::new(tally.kernel, launch, program, blocks[block], &warps[warp]).run(&mut tally)?;
+        let parts = &mut thread_parts[if is_kept { warp } else { 0 }];
+        if !is_kept {
+            parts.clear();
+        }
+        let read = (program, &prepared);
+        RunningWarp::new(tally.kernel, launch, read, blocks[block], &warps[warp], parts).run(&mut tally)?;
         dearest = dearest.max(before - left());
         done += 1;
     }

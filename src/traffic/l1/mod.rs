@@ -17,6 +17,8 @@ mod parted;
 mod patterns;
 mod pipe;
 mod plan;
+mod prepared;
+mod running;
 mod sectors;
 mod sets;
 mod shapes;

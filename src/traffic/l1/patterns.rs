@@ -36,8 +36,18 @@ pub(super) struct Met {
 /// What was met.
 #[derive(Debug, Default)]
 pub(super) struct AccessesMet {
-    known: FxHashMap<u64, Vec<Met>>,
-    number: usize,
+    /// By a hash of what they are known by.
+    known: FxHashMap<u64, Vec<u32>>,
+    all: Vec<Met>,
+    /// How often all were forgotten.
+    forgotten: u32,
+}
+
+/// An access that was met; no longer known once all were forgotten.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MetNumber {
+    number: u32,
+    forgotten: u32,
 }
 
 impl Met {
@@ -90,20 +100,20 @@ impl Met {
 }
 
 impl AccessesMet {
-    /// What an access costs, and the multiple of the period before its first lane; `None` where it depends on more
-    /// than is remembered.
+    /// What was met, if it is still known.
+    pub(super) fn get(&mut self, met: MetNumber) -> Option<&mut Met> {
+        (met.forgotten == self.forgotten).then(|| &mut self.all[met.number as usize])
+    }
+
+    /// As what an access is known, and the multiple of the period before its first lane; `None` where what it costs
+    /// depends on more than is remembered.
     pub(super) fn find(
         &mut self,
         lanes: Lanes,
         width: i64,
         shared: bool,
-        pipe: &Pipe,
-    ) -> Option<(&mut Met, i64)> {
-        let period = pipe.period()?;
-        // An access of several instructions looks up the sets of each.
-        if !shared && pipe.tags_by_set(1) && !pipe.tags_by_set(width) {
-            return None;
-        }
+        (pipe, period): (&Pipe, i64),
+    ) -> Option<(MetNumber, i64)> {
         let there = lanes.addresses.len().min(MOST_LANES);
         let anchor = lanes.active.trailing_zeros() as usize;
         let first = *lanes.addresses[..there].get(anchor)?;
@@ -119,19 +129,22 @@ impl AccessesMet {
             hash = (hash.rotate_left(5) ^ relative.cast_unsigned()).wrapping_mul(0x517c_c1b7_2722_0a95);
         }
         let relative = &relative[..there];
-        if self.number >= MOST_KNOWN {
-            (self.number, self.known) = Default::default();
+        if self.all.len() >= MOST_KNOWN {
+            let forgotten = self.forgotten.wrapping_add(1);
+            *self = Self { forgotten, ..Self::default() };
         }
         let alike = self.known.entry(hash).or_default();
         let is_like = |met: &Met| {
             met.active == lanes.active && met.width == width && met.shared == shared && met.lanes == relative
         };
-        let place = alike.iter().position(is_like).unwrap_or(alike.len());
-        if place == alike.len() {
-            alike.push(Met::new(relative, lanes.active, width, shared, pipe));
-            self.number += 1;
+        let forgotten = self.forgotten;
+        if let Some(&number) = alike.iter().find(|&&number| is_like(&self.all[number as usize])) {
+            return Some((MetNumber { number, forgotten }, base));
         }
-        Some((&mut alike[place], base))
+        let number = u32::try_from(self.all.len()).expect("no more are known than may be");
+        alike.push(number);
+        self.all.push(Met::new(relative, lanes.active, width, shared, pipe));
+        Some((MetNumber { number, forgotten }, base))
     }
 }
 

@@ -70,8 +70,8 @@ impl SectorBits {
 
     /// Adds a run of at most so many sectors as a word has.
     pub fn add(&mut self, run: UnitRun) {
-        let (from, to) = (run.first.div_euclid(BITS), run.last.div_euclid(BITS));
-        let (low, high) = (run.first.rem_euclid(BITS), run.last.rem_euclid(BITS));
+        let (from, to) = (run.first >> BITS.trailing_zeros(), run.last >> BITS.trailing_zeros());
+        let (low, high) = (run.first & (BITS - 1), run.last & (BITS - 1));
         let (upper, lower) = (u64::MAX << low, u64::MAX >> (BITS - 1 - high));
         if from == to {
             self.put(from, upper & lower, run.last - run.first + 1);

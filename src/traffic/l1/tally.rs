@@ -2,13 +2,13 @@
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
-use super::patterns::{self, AccessesMet};
+use super::patterns::{self, AccessesMet, MetNumber};
 use super::pipe::{Pipe, StageWavefronts};
 use super::sectors::SectorSet;
 use super::spans::UnitRun;
 use crate::footprint::quotient;
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::Program;
+use crate::launch::{Instruction, Program};
 use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
 
@@ -24,6 +24,8 @@ pub(super) struct WarpTally<'a> {
     /// Whether the current warp has touched anything.
     pub(super) issued: bool,
     met: AccessesMet,
+    /// As [`Pipe::period`].
+    period: Option<i64>,
 }
 
 /// Sectors of one field that a warp has loaded or stored.
@@ -82,36 +84,75 @@ impl<'a> WarpTally<'a> {
             unions: Vec::new(),
             issued: false,
             met: AccessesMet::default(),
+            period: pipe.period(),
         }
     }
 
-    pub(super) fn access(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
+    /// After so many bytes the same access costs the same again but for sets; `None` where it depends on more.
+    pub(super) fn period_of(&self, width: i64, shared: bool) -> Option<i64> {
+        // An access of several instructions looks up the sets of each.
+        let by_sets = !shared && self.pipe.tags_by_set(1) && !self.pipe.tags_by_set(width);
+        if by_sets { None } else { self.period }
+    }
+
+    /// Adds an access. Says what it was met as, and from where on, if that is remembered.
+    pub(super) fn access(
+        &mut self,
+        program: &Program<i64>,
+        position: usize,
+        lanes: Lanes,
+        weight: f64,
+    ) -> Option<(MetNumber, i64)> {
         let instruction = &program.instructions[position];
-        let field = self.kernel.field(instruction.field);
+        let shared = self.kernel.field(instruction.field).space == Space::Shared;
+        let period = self.period_of(instruction.width, shared);
+        let met =
+            period.and_then(|period| self.met.find(lanes, instruction.width, shared, (self.pipe, period)));
+        match met {
+            Some((number, base)) => {
+                let known = self.again(program, position, lanes.active, number, base, weight);
+                debug_assert!(known, "it was found just now");
+            }
+            None => self.anew(program, position, lanes, weight),
+        }
+        met
+    }
+
+    /// Adds an access that was met before; whether it is still known.
+    pub(super) fn again(
+        &mut self,
+        program: &Program<i64>,
+        position: usize,
+        active: u64,
+        met: MetNumber,
+        base: i64,
+        weight: f64,
+    ) -> bool {
+        let instruction = &program.instructions[position];
+        let shared = self.kernel.field(instruction.field).space == Space::Shared;
+        let pipe = self.pipe;
+        let Some(met) = self.met.get(met) else { return false };
+        let mut one = InstructionCounts::of_lanes(active);
+        let wavefronts = StageWavefronts { data: met.data, tag: met.tag(base, pipe) };
+        one.cost(wavefronts, shared, instruction.width, pipe);
+        if !shared {
+            one.reach(met.sectors, met.runs.len(), met.lines);
+        }
+        if let Some(union) = union_of(&mut self.unions, instruction, shared) {
+            let by = quotient(base, pipe.sector);
+            union.add(met.sectors, met.runs.iter().map(|run| run.moved(by)), weight);
+        }
+        self.add(instruction, position, &one, active, weight);
+        true
+    }
+
+    /// Adds an access that is not remembered.
+    fn anew(&mut self, program: &Program<i64>, position: usize, lanes: Lanes, weight: f64) {
+        let instruction = &program.instructions[position];
+        let shared = self.kernel.field(instruction.field).space == Space::Shared;
         let (pipe, width) = (self.pipe, instruction.width);
-        let mut one = InstructionCounts {
-            issues: Times::new(1.0),
-            lanes: Times::new(f64::from(lanes.active.count_ones())),
-            ..Default::default()
-        };
-        let shared = field.space == Space::Shared;
-        let of_field = self.unions.get_mut(usize::from(instruction.field.0));
-        let union = match (instruction.kind, of_field) {
-            (AccessKind::Load, Some([loads, _])) if !shared => Some(loads),
-            (AccessKind::Store, Some([_, stores])) if !shared => Some(stores),
-            _ => None,
-        };
-        if let Some((met, base)) = self.met.find(lanes, width, shared, pipe) {
-            let wavefronts = StageWavefronts { data: met.data, tag: met.tag(base, pipe) };
-            one.cost(wavefronts, shared, width, pipe);
-            if !shared {
-                one.reach(met.sectors, met.runs.len(), met.lines);
-            }
-            if let Some(union) = union {
-                let by = quotient(base, pipe.sector);
-                union.add(met.sectors, met.runs.iter().map(|run| run.moved(by)), weight);
-            }
-        } else if shared {
+        let mut one = InstructionCounts::of_lanes(lanes.active);
+        if shared {
             one.cost(Pipe::shared(lanes, width), shared, width, pipe);
         } else {
             one.cost(pipe.global(lanes, width), shared, width, pipe);
@@ -119,15 +160,27 @@ impl<'a> WarpTally<'a> {
             let number = |units: usize| u32::try_from(units).expect("a warp touches few units");
             let (sectors, runs) = (number(sectors.len()), patterns::runs(&sectors));
             one.reach(sectors, runs.len(), number(lanes.touched(width, pipe.line).len()));
-            if let Some(union) = union {
+            if let Some(union) = union_of(&mut self.unions, instruction, shared) {
                 union.add(sectors, runs.iter().copied(), weight);
             }
         }
-        self.counts.instructions[position].add(&one, weight);
+        self.add(instruction, position, &one, lanes.active, weight);
+    }
+
+    fn add(
+        &mut self,
+        instruction: &Instruction<i64>,
+        position: usize,
+        one: &InstructionCounts,
+        active: u64,
+        weight: f64,
+    ) {
+        self.counts.instructions[position].add(one, weight);
         self.issued = true;
         // Several arrays of one field cost as much as several fields would.
-        let copies = usize::try_from(field.multiplicity).expect("there is at least one array");
-        self.spent = self.spent.saturating_add(copies.saturating_mul(lanes.active.count_ones() as usize));
+        let copies = self.kernel.field(instruction.field).multiplicity;
+        let copies = usize::try_from(copies).expect("there is at least one array");
+        self.spent = self.spent.saturating_add(copies.saturating_mul(active.count_ones() as usize));
     }
 
     /// What comes is another iteration of a loop, or comes after it.
@@ -166,7 +219,27 @@ impl<'a> WarpTally<'a> {
     }
 }
 
+/// What a warp has loaded or stored of the field of an instruction.
+fn union_of<'u>(
+    unions: &'u mut [[Union; 2]],
+    instruction: &Instruction<i64>,
+    shared: bool,
+) -> Option<&'u mut Union> {
+    let [loads, stores] = unions.get_mut(usize::from(instruction.field.0))?;
+    match instruction.kind {
+        AccessKind::Load if !shared => Some(loads),
+        AccessKind::Store if !shared => Some(stores),
+        _ => None,
+    }
+}
+
 impl InstructionCounts {
+    /// One instruction in so many lanes.
+    fn of_lanes(active: u64) -> Self {
+        let lanes = Times::new(f64::from(active.count_ones()));
+        Self { issues: Times::new(1.0), lanes, ..Default::default() }
+    }
+
     /// Puts in what one instruction costs.
     fn cost(&mut self, wavefronts: StageWavefronts, shared: bool, width: i64, pipe: &Pipe) {
         self.data = Wavefronts::new(f64::from(wavefronts.data));

@@ -1,11 +1,14 @@
 //! One warp as it runs: its lanes go through the program together.
 
 use super::lanes::{Lanes, MOST_LANES};
+use super::prepared::{CondParts, Prepared, PreparedCond, PreparedForm};
+use super::running::{FirstValue, RunningLoop, ThreadPart, ThreadParts};
 use super::tally::WarpTally;
-use super::values::{self, CoordValues, LaneVector, Warp, lanes_of};
+use super::values::{self, CoordValues, LaneVector, Warp, lanes_of, mask_of};
 use crate::effort::{spend, spend_on};
-use crate::expr::{Cond, Coord, Form, LoopId};
-use crate::kernel::Kernel;
+use crate::expr::{Coord, Form, LoopId};
+use crate::footprint::remainder;
+use crate::kernel::{Kernel, Space};
 use crate::launch::{Launch, NotRun, Program, Step};
 use crate::quantity::{ItemCount, Times};
 use crate::space::{Block, BlockIndex, Domain, Thread};
@@ -16,6 +19,12 @@ const MOST_ITERATIONS: i64 = 32;
 const MOST_THREADS: i128 = 1 << 32;
 /// Most warp-wide instructions of one warp.
 const MOST_OF_WARP: usize = 1 << 18;
+/// Accesses that are remembered for one form and warp.
+const MOST_MET: usize = 16;
+/// Parts of affine forms that are no larger, without their sign, have sums that fit, in bytes as well.
+const LARGEST: i64 = 1 << 54;
+/// Most bytes of an element whose address is known to fit.
+const MOST_BYTES: i64 = 64;
 /// Steps for a part of an address or a condition, in one lane.
 const STEPS_OF_PART: u64 = 2;
 /// Steps for an access in which no lane takes part.
@@ -24,8 +33,10 @@ const STEPS_OF_ACCESS: u64 = 6;
 /// One warp as it runs.
 pub(super) struct RunningWarp<'a> {
     program: &'a Program<i64>,
+    prepared: &'a Prepared<'a>,
     block: BlockIndex,
     lanes: &'a [Thread],
+    thread_parts: &'a mut ThreadParts,
     /// Lanes in which each work item works: by its guard, and inside the domain as well.
     guarded: Vec<u64>,
     inside: Vec<u64>,
@@ -33,8 +44,7 @@ pub(super) struct RunningWarp<'a> {
     work_items: u32,
     /// Threads along x, y, z by lane.
     threads: [LaneVector; 3],
-    /// Values of the loops by lane, and how large they are at most, without their sign.
-    loops: Vec<Option<(LaneVector, u128)>>,
+    loops: Vec<Option<RunningLoop>>,
     extents: Domain,
     shape: Block,
     left: usize,
@@ -44,16 +54,22 @@ impl<'a> RunningWarp<'a> {
     pub(super) fn new(
         kernel: &Kernel,
         launch: &Launch,
-        program: &'a Program<i64>,
+        (program, prepared): (&'a Program<i64>, &'a Prepared<'a>),
         block: BlockIndex,
         lanes: &'a [Thread],
+        thread_parts: &'a mut ThreadParts,
     ) -> Self {
         let lanes = &lanes[..lanes.len().min(MOST_LANES)];
         let along = |d: usize| std::array::from_fn(|lane| lanes.get(lane).map_or(0, |thread| thread[d]));
+        if thread_parts.is_empty() {
+            thread_parts.resize_with(prepared.forms, || None);
+        }
         Self {
             program,
+            prepared,
             block,
             lanes,
+            thread_parts,
             threads: [along(0), along(1), along(2)],
             guarded: Vec::new(),
             inside: Vec::new(),
@@ -84,7 +100,8 @@ impl<'a> RunningWarp<'a> {
         // Where everything needs a work item inside the domain, guards have no meaning outside.
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
         let clipped = self.program.instructions.iter().any(|i| i.clipped);
-        for item in &self.program.items {
+        let prepared = self.prepared;
+        for (item, guard) in self.program.items.iter().zip(&prepared.guards) {
             let mut within = self.everyone();
             for d in 0..3 {
                 // (block * shape + thread) * fold + offset < extent
@@ -98,7 +115,7 @@ impl<'a> RunningWarp<'a> {
             }
             self.work_items += if clipped { within } else { self.everyone() }.count_ones();
             let asked = if only_inside { within } else { self.everyone() };
-            let guarded = self.where_true(item.guard.as_ref(), asked)?;
+            let guarded = self.where_true(guard.as_ref(), asked)?;
             self.guarded.push(guarded);
             self.inside.push(guarded & within);
         }
@@ -113,7 +130,7 @@ impl<'a> RunningWarp<'a> {
         match coord {
             Coord::ThreadIdx(d) => Some(self.lanes[lane][d.index()]),
             Coord::BlockIdx(d) => Some(self.block[d.index()]),
-            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.0.get(lane).copied(),
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.value(lane),
             Coord::Axis(_) | Coord::Thread(_) => None,
         }
     }
@@ -122,31 +139,87 @@ impl<'a> RunningWarp<'a> {
         form.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)
     }
 
+    /// What a form gains from threads, made when first needed, and by how much it is more; `None` where it is not
+    /// affine or may be too large. None of both is larger than [`LARGEST`].
+    fn part(&mut self, form: &PreparedForm) -> Option<(&mut ThreadPart, i64)> {
+        let affine = form.affine.as_ref()?;
+        let mut by = i128::from(affine.constant);
+        for d in 0..3 {
+            by += i128::from(affine.block[d]) * i128::from(self.block[d]);
+        }
+        for &(number, step) in &affine.loops {
+            by += i128::from(step) * i128::from(self.loops[number].as_ref()?.iteration);
+        }
+        let by = i64::try_from(by).ok().filter(|by| by.unsigned_abs() <= LARGEST.unsigned_abs())?;
+        let (threads, lanes, shape) = (&self.threads, self.lanes.len(), self.shape);
+        let place = &mut self.thread_parts[form.number];
+        if place.is_none() {
+            let largest = |d: usize| i128::from(affine.thread[d]).abs() * i128::from(shape[d]);
+            if largest(0) + largest(1) + largest(2) > i128::from(LARGEST) {
+                return None;
+            }
+            let mut values = [0; MOST_LANES];
+            for (threads, &stride) in
+                threads.iter().zip(affine.thread.iter()).filter(|(_, stride)| **stride != 0)
+            {
+                for (value, thread) in values[..lanes].iter_mut().zip(threads) {
+                    *value += thread * stride;
+                }
+            }
+            let there = values[..lanes].iter().copied();
+            let (low, high) = there.fold((i64::MAX, i64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+            *place = Some(Box::new(ThreadPart { values, low, high, met: Vec::new() }));
+        }
+        place.as_deref_mut().map(|part| (part, by))
+    }
+
     /// The values of a form in some lanes.
-    fn all_values(&self, form: &Form<i64>, asked: u64) -> Result<LaneVector, NotRun> {
+    fn all_values(&mut self, form: &PreparedForm, asked: u64) -> Result<LaneVector, NotRun> {
+        if let Some((part, by)) = self.part(form) {
+            return Ok(part.values.map(|value| value + by));
+        }
         let mut all = [0; MOST_LANES];
-        if values::form(form, self, asked, &mut all).is_none() {
+        if values::form(form.form, self, asked, &mut all).is_none() {
             for lane in lanes_of(asked) {
-                all[lane] = self.evaluate(form, lane)?;
+                all[lane] = self.evaluate(form.form, lane)?;
             }
         }
         Ok(all)
     }
 
     /// The lanes of `asked` in which a condition holds.
-    fn where_true(&self, cond: Option<&Cond<i64>>, asked: u64) -> Result<u64, NotRun> {
+    fn where_true(&mut self, cond: Option<&PreparedCond>, asked: u64) -> Result<u64, NotRun> {
         let Some(cond) = cond else { return Ok(asked) };
-        spend_on(cond.size(), STEPS_OF_PART * u64::from(asked.count_ones()))?;
-        if let Some(held) = values::held(cond, self, asked) {
-            return Ok(held);
-        }
-        let mut held = 0;
-        for lane in lanes_of(asked) {
-            if cond.evaluate(&|c| self.value(lane, c)).ok_or(NotRun::Overflow)? {
-                held |= 1 << lane;
+        spend_on(cond.size, STEPS_OF_PART * u64::from(asked.count_ones()))?;
+        self.held(&cond.parts, asked)
+    }
+
+    fn held(&mut self, cond: &CondParts, asked: u64) -> Result<u64, NotRun> {
+        // All parts are looked at: a number that is too large anywhere is one.
+        match cond {
+            CondParts::Const(held) => Ok(if *held { asked } else { 0 }),
+            CondParts::NonNegative(form) => {
+                if let Some((part, by)) = self.part(form) {
+                    if part.low + by >= 0 {
+                        return Ok(asked);
+                    }
+                    if part.high + by < 0 {
+                        return Ok(0);
+                    }
+                }
+                Ok(mask_of(&self.all_values(form, asked)?, |value| value >= 0) & asked)
             }
+            CondParts::Zero(form) => {
+                if let Some((part, by)) = self.part(form)
+                    && (part.low + by > 0 || part.high + by < 0)
+                {
+                    return Ok(0);
+                }
+                Ok(mask_of(&self.all_values(form, asked)?, |value| value == 0) & asked)
+            }
+            CondParts::All(parts) => parts.iter().try_fold(asked, |mask, p| Ok(mask & self.held(p, asked)?)),
+            CondParts::Any(parts) => parts.iter().try_fold(0, |mask, p| Ok(mask | self.held(p, asked)?)),
         }
-        Ok(held)
     }
 
     fn steps(
@@ -180,20 +253,45 @@ impl<'a> RunningWarp<'a> {
         let works = if instruction.clipped { &self.inside } else { &self.guarded };
         let items = instruction.items.iter().map(|i| works[usize::from(i)]);
         let needed = items.fold(0, |any, works| any | works) & active;
-        let active = self.where_true(instruction.when.as_ref(), needed)?;
+        let (when, element) = &self.prepared.accesses[position];
+        let active = self.where_true(when.as_ref(), needed)?;
         if active == 0 {
             return Ok(());
         }
-        spend_on(1 + instruction.element.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
+        spend_on(1 + element.size, STEPS_OF_PART * u64::from(active.count_ones()))?;
         let field = tally.kernel.field(instruction.field);
-        let mut addresses = self.all_values(&instruction.element, active)?;
+        let (program, lanes, bytes) = (self.program, self.lanes.len(), field.dtype.bytes);
+        let period = tally.period_of(instruction.width, field.space == Space::Shared);
+        let is_small = field.offset.unsigned_abs() < LARGEST.unsigned_abs() && bytes <= MOST_BYTES;
+        if let (Some((part, by)), Some(period), true) = (self.part(element), period, is_small) {
+            // Neither leaves 64 bits.
+            let address = |value: i64| (value + by + field.offset) * bytes;
+            let first = address(part.values[active.trailing_zeros() as usize]);
+            let alignment = remainder(first, period);
+            let like = part.met.iter().position(|met| met.0 == active && met.1 == alignment);
+            if let Some(place) = like {
+                if tally.again(program, position, active, part.met[place].2, first - alignment, weight) {
+                    return Ok(());
+                }
+                part.met.swap_remove(place);
+            }
+            let addresses = part.values.map(address);
+            let lanes = Lanes { addresses: &addresses[..lanes], active };
+            if let Some((met, _)) = tally.access(program, position, lanes, weight) {
+                if part.met.len() >= MOST_MET {
+                    part.met.clear();
+                }
+                part.met.push((active, alignment, met));
+            }
+            return Ok(());
+        }
+        let mut addresses = self.all_values(element, active)?;
         for lane in lanes_of(active) {
             let element = addresses[lane].checked_add(field.offset);
-            let address = element.and_then(|e| e.checked_mul(field.dtype.bytes)).ok_or(NotRun::Overflow)?;
+            let address = element.and_then(|e| e.checked_mul(bytes)).ok_or(NotRun::Overflow)?;
             addresses[lane] = address;
         }
-        let addresses = &addresses[..self.lanes.len()];
-        tally.access(self.program, position, Lanes { addresses, active }, weight);
+        tally.access(program, position, Lanes { addresses: &addresses[..lanes], active }, weight);
         Ok(())
     }
 
@@ -208,37 +306,76 @@ impl<'a> RunningWarp<'a> {
     ) -> Result<(), NotRun> {
         let number = usize::from(id.0);
         let range = &self.program.loops[number];
-        spend_on(range.from.size() + range.to.size(), STEPS_OF_PART * u64::from(active.count_ones()))?;
-        let mut values = self.all_values(&range.from, active)?;
-        let ends = self.all_values(&range.to, active)?;
-        let mut counts = [0; MOST_LANES];
-        for lane in lanes_of(active) {
-            let (from, to) = (values[lane], ends[lane]);
+        let [from, to] = &self.prepared.loops[number];
+        spend_on(from.size + to.size, STEPS_OF_PART * u64::from(active.count_ones()))?;
+        let count = |from: i64, to: i64| {
             let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
-            let span = span.ok_or(NotRun::Overflow)?;
-            let step = range.step.checked_abs().ok_or(NotRun::Overflow)?;
-            counts[lane] = if span < 0 { 0 } else { (span / step).saturating_add(1) };
-        }
-        let most = counts.iter().copied().max().unwrap_or(0);
-        let run = most.min(MOST_ITERATIONS);
-        tally.counts.sampled |= run < most;
-        let weight = if run < most { weight * most as f64 / run as f64 } else { weight };
-        for iteration in 0..run {
-            self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
-            let running = |lane: &usize| iteration < counts[*lane];
-            let active = lanes_of(active).filter(running).fold(0, |mask, lane| mask | 1 << lane);
-            let largest = lanes_of(active).map(|lane| values[lane].unsigned_abs()).max().unwrap_or(0);
-            self.loops[number] = Some((values, u128::from(largest)));
-            tally.end_of_iteration();
-            self.steps(body, active, weight, tally)?;
-            for value in &mut values {
-                *value = value.saturating_add(range.step);
+            let (span, step) = (span?, range.step.checked_abs()?);
+            Some(if span < 0 { 0 } else { (span / step).saturating_add(1) })
+        };
+        if let (Some(first), Some(last)) = (self.same(from), self.same(to)) {
+            let most = count(first, last).ok_or(NotRun::Overflow)?;
+            let (run, weight) = chosen(most, weight, tally);
+            for iteration in 0..run {
+                self.begin(number, iteration, || FirstValue::Same(first), range.step)?;
+                tally.end_of_iteration();
+                self.steps(body, active, weight, tally)?;
             }
+            tally.end_of_iteration();
+            self.loops[number] = None;
+            return Ok(());
+        }
+        let first = self.all_values(from, active)?;
+        let ends = self.all_values(to, active)?;
+        let mut counts = [0; MOST_LANES];
+        let (mut most, mut largest) = (0, 0);
+        for lane in lanes_of(active) {
+            counts[lane] = count(first[lane], ends[lane]).ok_or(NotRun::Overflow)?;
+            most = counts[lane].max(most);
+            largest = first[lane].unsigned_abs().max(largest);
+        }
+        let (run, weight) = chosen(most, weight, tally);
+        let mut running = active;
+        for iteration in 0..run {
+            let each = || FirstValue::Each(Box::new(first), u128::from(largest));
+            self.begin(number, iteration, each, range.step)?;
+            running &= mask_of(&counts, |count| iteration < count);
+            tally.end_of_iteration();
+            self.steps(body, running, weight, tally)?;
         }
         tally.end_of_iteration();
         self.loops[number] = None;
         Ok(())
     }
+
+    /// The value of a form, if it is known to be the same in all lanes.
+    fn same(&mut self, form: &PreparedForm) -> Option<i64> {
+        let (part, by) = self.part(form)?;
+        (part.low == part.high).then_some(part.low + by)
+    }
+
+    /// Begins an iteration of a loop.
+    fn begin(
+        &mut self,
+        number: usize,
+        iteration: i64,
+        first: impl FnOnce() -> FirstValue,
+        step: i64,
+    ) -> Result<(), NotRun> {
+        self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
+        match &mut self.loops[number] {
+            Some(running) => running.iteration = iteration,
+            none => *none = Some(RunningLoop { first: first(), step, iteration }),
+        }
+        Ok(())
+    }
+}
+
+/// How many of the iterations of a loop are run, and how often each is meant.
+fn chosen(most: i64, weight: f64, tally: &mut WarpTally) -> (i64, f64) {
+    let run = most.min(MOST_ITERATIONS);
+    tally.counts.sampled |= run < most;
+    (run, if run < most { weight * most as f64 / run as f64 } else { weight })
 }
 
 impl Warp for RunningWarp<'_> {
@@ -250,13 +387,10 @@ impl Warp for RunningWarp<'_> {
         match coord {
             Coord::ThreadIdx(d) => {
                 let most = self.shape[d.index()].unsigned_abs();
-                Some(CoordValues::Each(&self.threads[d.index()], u128::from(most)))
+                Some(CoordValues::Each(&self.threads[d.index()], 0, u128::from(most)))
             }
             Coord::BlockIdx(d) => Some(CoordValues::Same(self.block[d.index()])),
-            Coord::Loop(LoopId(i)) => {
-                let (values, largest) = self.loops.get(usize::from(i))?.as_ref()?;
-                Some(CoordValues::Each(values, *largest))
-            }
+            Coord::Loop(LoopId(i)) => self.loops.get(usize::from(i))?.as_ref()?.values(),
             Coord::Axis(_) | Coord::Thread(_) => None,
         }
     }
