@@ -287,17 +287,23 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     // Bytes wait for a wave's latency, wherever they come from.
     let bytes = norm(&[terms.l2, terms.dram], fit.limiter_norm.value);
     let memory = norm(&[bytes, terms.latency], fit.latency_norm.value);
+    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
     let join = |imbalance: f64| {
+        let waves = of.waves(imbalance) / of.waves(1.0);
         let busy = [terms.fp, terms.l1, terms.issue].map(|time| time * imbalance);
-        let waits = terms.waits * (of.waves(imbalance) / of.waves(1.0));
-        let of_sm = norm(&[busy[0], busy[1], busy[2], waits], fit.core_norm.value);
-        norm(&[of_sm, memory], fit.limiter_norm.value)
+        let of_sm = norm(&[busy[0], busy[1], busy[2], terms.waits * waves], fit.core_norm.value);
+        // A block that has its SM to itself: no other block's work hides its way to memory, and both times add up.
+        let alone = if blocks_per_sm > 1.0 {
+            Seconds::ZERO
+        } else {
+            norm(&busy, fit.core_norm.value) + way(of, fit) * waves
+        };
+        norm(&[of_sm.max(alone), memory], fit.limiter_norm.value)
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
-    let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
     terms.tail = core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
     let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
     terms.combination = all - terms.tail - most;
@@ -329,13 +335,16 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     Seconds::new(bytes.in_all(of.items).get() / one_way)
 }
 
-/// Little's law: each wave of threads takes at least the way to memory and back.
+/// Little's law: each wave of threads takes at least the way to memory and back, and longer with each store.
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
-    let cycles = fit.cycles_of_thread(of.device);
-    let stores = 1.0 + fit.store_cycles.value * of.volumes.thread_stores.get();
+    way(of, fit) * (1.0 + fit.store_cycles.value * of.volumes.thread_stores.get())
+}
+
+/// The way to memory and back of all waves of threads.
+fn way(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     // Who only stores does not wait for what comes back.
     let waits = if of.volumes.loads > Times::ZERO { 1.0 } else { fit.store_only.value };
-    Seconds::new(of.waves(1.0) * cycles * waits * stores / of.clock())
+    Seconds::new(of.waves(1.0) * fit.cycles_of_thread(of.device) * waits / of.clock())
 }
 
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
