@@ -6,7 +6,8 @@ macro_rules! named {
         $(#[$attribute:meta])*
         pub enum $kind:ident { $( $(#[$about:meta])* $variant:ident = $name:literal, )* }
     ) => {
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         $(#[$attribute])*
         pub enum $kind { $( $(#[$about])* #[serde(rename = $name)] $variant, )* }
 

@@ -103,6 +103,19 @@ fn what_is_missing_is_said() {
     assert!(error.contains("no entry `axpy`") && error.contains("saxpy"), "{error}");
 }
 
+#[test]
+fn where_documents_are_needed_it_is_said_how_to_write_them() {
+    let file = "tests/ptx/nvrtc/saxpy.ptx";
+    let csv = std::env::temp_dir().join(format!("wavecast-{}-saxpy.csv", std::process::id()));
+    std::fs::write(&csv, "kernel,block.x,time [ms]\nsaxpy,64,1\n").unwrap();
+    let validating = ["validate", csv.to_str().unwrap(), "-d", "a100", "--kernel", file];
+    for command in [&["emit", file][..], &validating] {
+        let error = stderr(command);
+        assert!(error.contains("a kernel document is needed") && error.contains("wavecast read"), "{error}");
+    }
+    std::fs::remove_file(csv).unwrap();
+}
+
 /// A file as `numpy.save` writes it, of integers of 4 bytes.
 fn saved(name: &str, values: impl Iterator<Item = i32>) -> PathBuf {
     let values: Vec<i32> = values.collect();
@@ -159,6 +172,53 @@ fn a_sparse_product_has_a_trace() {
     for path in [start, col] {
         std::fs::remove_file(path.split_once('=').unwrap().1).unwrap();
     }
+}
+
+/// Volumes of the model and of the simulation, by their names.
+fn compared(more: &[&str]) -> impl Fn(&str) -> [f64; 2] {
+    let document = "tests/ptx/csr/poisson.yaml";
+    let found = stdout(&[&["compare", document, "-d", "v100", "--format", "json"], more].concat());
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert!(!found.to_string().contains("data-missing"), "{found}");
+    move |name| {
+        let quantity = found["quantities"].as_array().unwrap().iter().find(|q| q["name"] == name).unwrap();
+        ["analytic", "simulated"].map(|side| quantity[side].as_f64().unwrap())
+    }
+}
+
+#[test]
+fn a_sparse_product_is_compared_with_what_its_data_do() {
+    let data = ["--data", "start=tests/ptx/csr/start.npy", "--data", "col=tests/ptx/csr/col.npy"];
+    // The document says of these data what is the case: it takes no running to simulate it.
+    let (told, run) = (compared(&[]), compared(&data));
+    for name in ["l1_load", "l2_load", "l2_store"] {
+        let [analytic, simulated] = run(name);
+        assert!(
+            analytic > 0.0 && (analytic - simulated).abs() < 1e-5 * analytic,
+            "{name}: {analytic} {simulated}"
+        );
+        assert_eq!(told(name), run(name), "{name}");
+    }
+    // Columns far from each other are not what it says.
+    let far = saved("far", (0..5120).map(|k| k * 389 % 1024));
+    let far = format!("col={}", far.display());
+    let [analytic, simulated] = compared(&[data[0], data[1], "--data", &far])("l1_load");
+    assert!(analytic == run("l1_load")[0] && simulated > 1.2 * analytic, "{analytic} {simulated}");
+    // Without one of them it says what the simulation rests on.
+    let part = stdout(&[
+        "compare",
+        "tests/ptx/csr/poisson.yaml",
+        "-d",
+        "v100",
+        "--format",
+        "json",
+        data[0],
+        data[1],
+    ]);
+    assert!(part.contains("data-missing"), "{part}");
+    let error = stderr(&["compare", "kernels/star2d5.yaml", "-d", "v100", data[0], data[1]]);
+    assert!(error.contains("no code that could be run"), "{error}");
+    std::fs::remove_file(far.split_once('=').unwrap().1).unwrap();
 }
 
 #[test]
@@ -243,6 +303,18 @@ fn registers_are_those_of_an_assembler_where_there_is_one() {
     let ranking: Value = serde_json::from_str(&ranking).unwrap();
     assert_eq!(ranking["results"][0]["config"]["registers"], 77);
     assert!(ranking.to_string().contains("local-memory"), "spills are warned of");
+    // So it is for the code of documents.
+    let of_document = |more: &[&str]| {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_wavecast"));
+        process.args(["rank", "tests/ptx/csr/poisson.yaml", "-d", "v100", "--format", "json"]).args(more);
+        process.env("WAVECAST_PTXAS", &ptxas).env("XDG_CACHE_HOME", &folder);
+        let output = process.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        let ranking: Value = serde_json::from_slice(&output.stdout).unwrap();
+        ranking["results"][0]["config"]["registers"].as_u64().unwrap()
+    };
+    assert_eq!(of_document(&[]), 77);
+    assert_eq!(of_document(&["--registers", "50"]), 50);
+    assert!(of_document(&["--registers", "counted"]) < 50);
     // One that is not there is told of, and is a failure only where it was asked for.
     let missing = folder.join("missing");
     let (done, text, note) = run("read", &missing, &[]);

@@ -3,6 +3,7 @@
 mod ptx_cases;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use ptx_cases::{Case, Launch, cases};
 use wavecast::kernel::{Options, load};
@@ -94,10 +95,6 @@ fn outcome(case: &Case, launch: &Launch) -> Result<(), String> {
     Ok(())
 }
 
-/// Affine kernels that are refused, with reasons: what is not read yet.
-const NOT_YET: [&str; 5] =
-    ["nvrtc/loop_break", "numba/triangle", "numba/backward", "triton/transpose", "triton/matmul"];
-
 #[test]
 fn readings_are_what_programs_do() {
     let only = std::env::var("PTX_ONLY").ok();
@@ -120,7 +117,6 @@ fn readings_are_what_programs_do() {
             *outcomes.entry(format!("{} {word}", case.expect)).or_default() += 1;
             let known = match (word, case.expect.as_str()) {
                 ("exact", "affine" | "uneven") | ("data", "guard") | ("refused", "uneven" | "data") => true,
-                ("refused", _) => NOT_YET.contains(&case.ptx.as_str()),
                 _ => false,
             };
             if !known {
@@ -130,7 +126,7 @@ fn readings_are_what_programs_do() {
     }
     println!("{outcomes:?}");
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
-    assert!(only.is_some() || outcomes["affine exact"] >= 133, "{outcomes:?}");
+    assert!(only.is_some() || outcomes["affine exact"] >= 139, "{outcomes:?}");
 }
 
 /// What is read of a kernel of `nvrtc/` for blocks of 64 threads, with what is told of its lines.
@@ -222,17 +218,16 @@ fn addresses_can_be_assumed() {
     }
 }
 
-/// Texts of PTX that were damaged at random are refused or read; nothing else happens.
-#[test]
-fn damaged_texts_do_no_harm() {
+/// Reads texts of PTX that were damaged at random. They are refused or read, and nothing else happens.
+fn read_damaged(texts: usize, seed: u64, most: Duration) {
     let cases = cases();
-    let mut state = 5_u64;
+    let mut state = seed;
     let mut next = |most: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap() % most.max(1)
     };
-    let mut read = 0;
-    for round in 0..240 {
+    let (mut read, mut longest) = (0, Duration::ZERO);
+    for round in 0..texts {
         let case = &cases[next(cases.len())];
         let mut lines: Vec<String> = case.text.lines().map(str::to_owned).collect();
         for _ in 0..=round % 4 {
@@ -258,7 +253,7 @@ fn damaged_texts_do_no_harm() {
             }
         }
         let text = lines.join("\n");
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         if let Ok(compiled) = Compiled::new("damaged", &text) {
             let launch = &case.launches[0];
             let found = compiled.read(None, &given(case, launch));
@@ -269,7 +264,23 @@ fn damaged_texts_do_no_harm() {
                 load("damaged", &document, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{document}"));
             }
         }
-        assert!(start.elapsed().as_secs() < 60, "{text}");
+        longest = longest.max(start.elapsed());
+        assert!(longest < most, "{longest:?}: {text}");
+        if round % 10_000 == 9_999 {
+            println!("{} texts, {read} read, at most {longest:?}", round + 1);
+        }
     }
-    assert!(read > 15, "{read}");
+    assert!(read > texts / 16, "{read}");
+}
+
+#[test]
+fn damaged_texts_do_no_harm() {
+    // A debug build on a machine that has much to do is slow.
+    read_damaged(240, 5, Duration::from_secs(60));
+}
+
+#[test]
+#[ignore = "takes most of an hour; run it in release where the parser or the reader changed"]
+fn a_million_damaged_texts_do_no_harm() {
+    read_damaged(1_000_000, 6, Duration::from_secs(5));
 }

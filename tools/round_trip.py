@@ -24,6 +24,10 @@ TYPES = {
     "unsigned char": "u8", "long long": "s64", "half": "b16", "float2": "b64",
 }
 
+#: Tiles as large as an array take long to count.
+STEPS = ["--limit", "steps=2000000000"]
+
+
 class Entry:
     """An emitted kernel, in PTX."""
 
@@ -67,7 +71,7 @@ def slug(name):
 
 def without_sink(document):
     """Programs that store nothing write their sum where nobody looks, if it is a number that it never is."""
-    kept = [line for line in document.splitlines() if not re.search(r'"store sink[" ]|^# sink:', line)]
+    kept = [line for line in document.splitlines() if not re.search(r'^ *- .*\bstore sink\b|^# sink:', line)]
     return "\n".join(line for line in kept if not line.startswith("  sink: ")) + "\n"
 
 
@@ -76,12 +80,12 @@ class Kernel:
 
     def __init__(self, given, wavecast, nvrtc, path):
         self.given, self.wavecast, self.nvrtc, self.path = given, wavecast, nvrtc, path
-        answer = wavecast.answers("rank", path, "-d", given.device)[0]
-        self.name = answer["kernel"]["name"]
+        answer = self.rank(path)
+        self.name, self.domain = answer["kernel"]["name"], answer["kernel"]["domain"]
         self.wanted = launches(answer)
         self.checked = wavecast.answers("check", path)
         wavecast.text("emit", path, "--lang", "cuda", "--kernels-only", "--force", "-o", f"{self.folder('cu')}/")
-        self.verdicts = []
+        self.verdicts, self.as_folds = [], {}
 
     def folder(self, kind):
         made = self.given.folder / kind
@@ -111,7 +115,7 @@ class Kernel:
             found = self.read(entry, variant, registers, [block for block, _ in some])
         except Refused as refused:
             if "does not follow from" not in str(refused):
-                self.verdicts += [(f"{entry.name} block {block}", None, [str(refused)]) for block, _ in some]
+                self.verdicts += [(f"{entry.name} block {block}", refused, []) for block, _ in some]
                 return
             found = {}
         for block, grid in some:
@@ -120,7 +124,7 @@ class Kernel:
                     found.update(self.read(entry, variant, registers, [block], grid))
                 self.launch(entry, (variant, block, fold), found[block])
             except Refused as refused:
-                self.verdicts.append((f"{entry.name} block {block}", None, [str(refused)]))
+                self.verdicts.append((f"{entry.name} block {block}", refused, []))
 
     def read(self, entry, variant, registers, blocks, grid=None):
         """What the program of an entry does, read and counted: configurations, volumes and the document, by block."""
@@ -135,9 +139,11 @@ class Kernel:
         given += ["--registers", registers, *entry.arguments(size)]
         text = self.wavecast.text("read", entry.file, "--entry", entry.name, *given, "--format", "table")
         document.write_text(without_sink(text))
-        limit = ["--limit", "steps=2000000000"]
-        answer = self.wavecast.answers("rank", document, "-d", self.given.device, *limit)[0]
-        return {key[1]: (*of, document) for key, of in launches(answer).items()}
+        return {key[1]: (*of, document) for key, of in launches(self.rank(document)).items()}
+
+    def rank(self, document):
+        """The same limit for all: what is only sampled depends on it."""
+        return self.wavecast.answers("rank", document, "-d", self.given.device, *STEPS)[0]
 
     def launch(self, entry, key, found):
         variant, block, fold = key
@@ -151,15 +157,34 @@ class Kernel:
         starts = entry.starts(block)
         for place in at:
             one[place] = [(op, s, "shared" if f in starts else f, o + starts.get(f, 0), w) for op, s, f, o, w in one[place]]
-        words, different = verdict(wanted, volumes, one, other, fold, lambda: self.rolled(key))
+        unrolled = lambda: self.rolled(key)[1]
+        proofs = [("unrolled", unrolled)]
+        if fold != (1, 1, 1):
+            as_one = lambda document: self.folded(document, fold, block)
+            proofs = [("fold", lambda: as_one(read)), *proofs, ("fold and unrolled", lambda: as_one(self.rolled(key)[2]))]
+        words, different = verdict(wanted, volumes, one, other, proofs)
         self.verdicts.append((f"{self.name} {variant or ''} block {block} fold {fold}", words, different))
 
     def rolled(self, key):
-        """Volumes of the program if the compiler leaves its loops as they are."""
+        """What the program does if the compiler leaves its loops as they are."""
         variant, block, fold = key
         config = self.wanted[key][0]
         entry = self.entry(variant, fold, rolled=True)
-        return self.read(entry, variant, config["registers"], [block], config["grid"])[block][1]
+        return self.read(entry, variant, config["registers"], [block], config["grid"])[block]
+
+    def folded(self, document, fold, block):
+        """Volumes of what was read, once the model is told that threads have several work items, which no program says:
+        the same accesses of the same threads, in a document with the domain and the fold of the kernel. The model takes
+        the work items of a thread for interleaved (docs/model.md, "L1 to L2")."""
+        if (document, fold) not in self.as_folds:
+            extents = iter(self.domain)
+            text = re.sub(
+                r"(?m)^domain: \{.*\}$", lambda m: re.sub(r": \d+", lambda _: f": {next(extents)}", m[0]), document.read_text()
+            )
+            told = document.with_suffix(".fold.yaml")
+            told.write_text(re.sub(r"(?m)^launch:$", f"launch:\n  fold: [{list(fold)}]", text))
+            self.as_folds[document, fold] = {key[1]: volumes for key, (_, volumes) in launches(self.rank(told)).items()}
+        return self.as_folds[document, fold][block]
 
 
 def documents(path, folder):

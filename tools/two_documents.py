@@ -128,55 +128,54 @@ def named(wanted, found):
     return words
 
 
-# The model takes the work items of a thread for interleaved (docs/model.md, "L1 to L2"). How many there are is said by a
-# document's `fold` alone; a program of them has one work item for each thread.
-OF_FOLDS = {"l2.load.capacity", "l2.load.total"}
-
-
 class Table:
     """What became of launches, kernel by kernel."""
 
+    COLUMNS = ("launches", "equal", "explained", "refused", "wrong")
+
     def __init__(self, kind):
         self.sums, self.failed = collections.Counter(), []
-        print(f"{kind:32} {'launches':>8} {'equal':>6} {'explained':>9} {'wrong':>6}  what the compiler did")
+        print(f"{kind:36} {' '.join(f'{c:>9}' for c in self.COLUMNS)}  what the compiler did")
 
     def row(self, name, verdicts):
-        """`verdicts`: for each launch (what it is called, words or None where it is wrong, names of what differs)."""
-        words = collections.Counter(w for _, words, _ in verdicts for w in words or ())
-        wrong = [f"{what}: {', '.join(different)}" for what, words, different in verdicts if words is None]
-        explained = sum(1 for _, words, different in verdicts if words and different)
-        counts = {"launches": len(verdicts), "explained": explained, "wrong": len(wrong)}
-        counts["equal"] = len(verdicts) - explained - len(wrong)
+        """`verdicts`: for each launch what it is called; words, or None where it is wrong, or why it was refused; and names
+        of what differs."""
+        words, counts, failed = collections.Counter(), collections.Counter(launches=len(verdicts)), []
+        for what, said, different in verdicts:
+            if said is None or isinstance(said, Refused):
+                counts["wrong" if said is None else "refused"] += 1
+                failed.append(f"{what}: {'refused: ' if said else ''}{said or ', '.join(different)}")
+            else:
+                counts["explained" if said and different else "equal"] += 1
+                words.update(said)
         self.sums.update(counts, kernels=1)
-        self.failed += wrong
+        self.failed += failed
         self.line(name, counts, ", ".join(f"{w} {n}" for w, n in words.most_common()))
 
-    @staticmethod
-    def line(name, counts, words=""):
-        numbers_ = [counts[k] for k in ("launches", "equal", "explained", "wrong")]
-        print(f"{name:32} {numbers_[0]:8} {numbers_[1]:6} {numbers_[2]:9} {numbers_[3]:6}  {words}", flush=True)
+    def line(self, name, counts, words=""):
+        print(f"{name:36} {' '.join(f'{counts[c]:9}' for c in self.COLUMNS)}  {words}".rstrip(), flush=True)
 
     def end(self):
         """The last lines; the exit status."""
         self.line(f"{self.sums['kernels']} kernels", self.sums)
-        print("\n".join(self.failed[:200]))
+        print("\n".join(line[:600] for line in self.failed[:200]))
         return 1 if self.failed else 0
 
 
-def verdict(wanted, volumes, one, other, fold, rolled):
+def verdict(wanted, volumes, one, other, proofs):
     """Words for what the compiler did, or None where the reading is wrong; and the names of volumes that differ. `one` and
-    `other` are what threads access; `rolled` gives the volumes where the compiler leaves loops as they are."""
+    `other` are what threads access. `proofs` are explanations: a word, and a function that gives the volumes of the program
+    without what the word says, which then have to be those that are wanted."""
     different = differing(wanted, volumes)
     words = set().union(*(named(one[place], other[place]) for place in one.keys() | other.keys()))
     if "wrong" in words:
         return None, ["other accesses", *different]
-    if different and not words:
-        if fold != (1, 1, 1) and set(different) <= OF_FOLDS:
-            words = {"fold"}
-        elif not differing(wanted, rolled()):
-            words = {"unrolled"}
-        else:
+    if different:
+        # What single threads do otherwise explains no volume: there has to be a proof.
+        proof = next((word for word, without in proofs if not differing(wanted, without())), None)
+        if proof is None:
             return None, [f"{n} by {(volumes.get(n, 0) - wanted.get(n, 0)) / (wanted.get(n, 0) or 1):.1e}" for n in different]
+        words |= set(proof.split(" and "))
     return words, different
 
 

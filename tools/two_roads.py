@@ -83,7 +83,7 @@ class Roads:
         try:
             wanted = launches(self.wavecast.answers("rank", document, "-d", self.given.device, *STEPS)[0])
         except Refused as refused:
-            return [(case.name, None, [f"the adapter's document: {refused}"])]
+            return [(case.name, Refused(f"the adapter's document: {refused}"), [])]
         self.size = {f["name"]: f["bytes"] for f in self.wavecast.answers("check", document)[0]["fields"]}
         found = []
         for (variant, block, fold), (config, volumes) in wanted.items():
@@ -95,9 +95,9 @@ class Roads:
                 one = touches(self.wavecast, at, document, *sizes, "--fold", ",".join(map(str, fold)))
                 other = touches(self.wavecast, at, self.file(case, ".yaml"), *sizes)
                 rolled = lambda: self.read(case, rolled_up(case.text), block, config)
-                found.append((what, *verdict(volumes, read, one, other, fold, rolled)))
+                found.append((what, *verdict(volumes, read, one, other, [("unrolled", rolled)])))
             except Refused as refused:
-                found.append((what, None, [str(refused)]))
+                found.append((what, refused, []))
         return found
 
     def read(self, case, text, block, config):

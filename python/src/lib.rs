@@ -75,6 +75,8 @@ fn _wavecast(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySession>()?;
     module.add_class::<ptx::Ptx>()?;
     module.add_function(wrap_pyfunction!(ptx::device_target, module)?)?;
+    module.add_function(wrap_pyfunction!(ptx::ptxas, module)?)?;
+    module.add_function(wrap_pyfunction!(ptx::assembled, module)?)?;
     module.add_function(wrap_pyfunction!(touches, module)?)?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_function(wrap_pyfunction!(devices, module)?)?;

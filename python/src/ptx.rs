@@ -1,13 +1,14 @@
 //! Texts of PTX: what they hold, and kernel documents read out of them. What is wrong comes as a `ValueError` whose
 //! text is an error document; Python makes a `KernelError` of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
 use wavecast::ask::{DeviceSource, hold};
+use wavecast::cli::assembler::Assembler;
 use wavecast::device;
 use wavecast::ptx::agreement::Reached;
 use wavecast::ptx::{Compiled, Given};
@@ -108,6 +109,27 @@ pub fn device_target(name: Option<&str>) -> PyResult<Option<String>> {
         Some(name) => DeviceSource::named(name),
     };
     Ok(source.read(&[]).map_err(raised)?.target().cloned())
+}
+
+/// The path of the assembler that the command line asks for registers, if there is one.
+#[pyfunction]
+pub fn ptxas() -> Option<PathBuf> {
+    Assembler::find().map(|assembler| assembler.path().to_owned())
+}
+
+/// Registers of a thread of an entry, and bytes that it stores because registers are missing; none if the assembler
+/// does not take the text.
+#[pyfunction]
+#[pyo3(signature = (program, text, entry, target))]
+pub fn assembled(
+    py: Python<'_>,
+    program: PathBuf,
+    text: &str,
+    entry: &str,
+    target: &str,
+) -> Option<(u32, u64)> {
+    let found = py.detach(|| Assembler::at(program).assemble(text, entry, target)).ok()?;
+    Some((found.registers, found.spilled.0))
 }
 
 fn written(document: &impl serde::Serialize) -> PyResult<String> {

@@ -150,3 +150,40 @@ def test_structs_are_values_at_their_bytes():
     for wrong in (object(), (1, 2)):
         with pytest.raises(TypeError, match="argument s"):
             list(_arguments.given("2", "s", wrong))
+
+
+def test_a_document_may_have_the_text_in_it():
+    code = {"ptx": SAXPY.read_text(), "entry": "saxpy", "args": {0: "N", 1: 2.0, 2: "x", 3: "y"}}
+    document = {"wavecast": 1, "kernel": "saxpy", "params": {"N": N}, "code": code, "domain": {"i": "N"}}
+    document |= {
+        "fields": {"x": {"dtype": "f32", "size": "N"}, "y": {"like": "x"}},
+        "launch": {"block": [[128], [256]]},
+    }
+    kernel = wavecast.Kernel(document)
+    own = wavecast.ptx.read(SAXPY, args={0: N, 2: "x", 3: "y"}, blocks=[128, 256]).kernel.rank("a100")
+    volumes = lambda ranking: [(r.block, r["volumes"]) for r in ranking["results"]]
+    assert volumes(kernel.rank("a100")) == volumes(own)
+    fewer = kernel.rank("a100", set={"N": 4096})
+    assert fewer.best.grid in ((32, 1, 1), (16, 1, 1))
+    # A file is none of a document that comes without one.
+    with pytest.raises(wavecast.KernelError, match="give the text of the PTX itself"):
+        wavecast.rank({**document, "code": {**code, "ptx": str(SAXPY)}}, "a100")
+    with pytest.raises(wavecast.KernelError, match="^the PTX of the document:50:1: expected"):
+        wavecast.rank({**document, "code": {**code, "ptx": code["ptx"].replace("ret;", "foo bar")}}, "a100")
+
+
+@pytest.mark.parametrize(
+    "written", ["{ptx: saxpy.ptx, entry: saxpy, args: [N, 2.0, x, y]}", "\n  ptx: 'saxpy.ptx'  # here"]
+)
+def test_a_document_that_is_a_file_may_name_files(tmp_path, monkeypatch, written):
+    (tmp_path / "saxpy.ptx").write_text(SAXPY.read_text())
+    document = tmp_path / "saxpy.yaml"
+    text = f"wavecast: 1\nkernel: saxpy\nparams: {{N: {N}}}\ncode: {written}\n"
+    document.write_text(text + ("" if "args" in written else f"  args: {{0: {N}}}\n") + "launch: {block: [[128]]}\n")
+    ranking = wavecast.rank(document, "a100")
+    assert ranking.best.grid == (N // 128, 1, 1)
+    monkeypatch.chdir(tmp_path)
+    assert wavecast.rank("saxpy.yaml", "a100") == ranking
+    (tmp_path / "saxpy.ptx").unlink()
+    with pytest.raises(wavecast.KernelError, match="`saxpy.ptx` is a file"):
+        wavecast.rank("saxpy.yaml", "a100")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Mapping, Sequence, Union
 
 from . import _wavecast
 from ._errors import KernelError
 from ._plain import plain
-from ._ranking import Ranking
+from ._ranking import Explanation, Ranking
 
 Shape = Union[int, Sequence[int]]
 #: A document, several of them, a YAML or JSON text, or the path of a file.
@@ -158,7 +159,7 @@ def explain(
     launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
     with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
     block, device = _block_and_device("explain", block, fold, device)
-    return _ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
+    return Explanation(_ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options}))
 
 
 def sweep(
@@ -242,16 +243,37 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     """How a request names the kernel, and its text."""
     if isinstance(kernel, Kernel):
         return kernel._source, kernel.text
-    if isinstance(kernel, os.PathLike):
+    # A document has more than one line or is JSON.
+    is_path = isinstance(kernel, str) and "\n" not in kernel and not kernel.lstrip().startswith(("{", "["))
+    if isinstance(kernel, os.PathLike) or is_path:
         with open(kernel, encoding="utf-8") as file:
-            return "kernel_text", file.read()
+            return "kernel_text", _with_ptx(file.read(), os.path.dirname(os.fspath(kernel)))
     if isinstance(kernel, str):
-        # A document has more than one line or is JSON.
-        if "\n" not in kernel and not kernel.lstrip().startswith(("{", "[")):
-            with open(kernel, encoding="utf-8") as file:
-                return "kernel_text", file.read()
         return "kernel_text", kernel
     return "kernel", json.dumps(plain(kernel))
+
+
+def _with_ptx(text: str, folder: str) -> str:
+    """A document with the PTX that it names, as seen from its folder: a request has no folder."""
+
+    def put_in(named: re.Match[str]) -> str:
+        path = os.path.join(folder, named[2])
+        if not os.path.isfile(path):
+            return named[0]
+        with open(path, encoding="utf-8") as file:
+            return named[1] + json.dumps(file.read().rstrip("\0"))
+
+    return re.sub(r"""(\bptx:\s*)["']?([^\s,{}"'\[\]]+\.ptx)["']?(?=\s*(?:[,}#\n]|$))""", put_in, text)
+
+
+def _of_option(error: dict[str, Any], sent: str) -> dict[str, Any]:
+    """An error of the request, which nobody has written, as one of the keyword that it is about."""
+    if error["file"] != "request":
+        return error
+    names = re.findall(r'"(\w+)": ', sent[: error["column"]])
+    said = error["message"].rpartition(": this is no")[2].replace("usize", "a whole number from 0")
+    message = f"{names[-1]}: {said}" if names else error["message"]
+    return {**error, "message": message, "file": None, "line": None, "column": None, "help": None}
 
 
 def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any]) -> Any:
@@ -262,10 +284,11 @@ def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any
     head = json.dumps({"id": 0, "op": op, "device": device, "options": plain(given, "options")})
     # A document is in the request already as JSON; a text becomes a JSON string.
     body = text if source == "kernel" else json.dumps(text)
-    answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {body}}}'))
+    sent = f'{head[:-1]}, "{source}": {body}}}'
+    answer = json.loads(_SESSION.ask(sent))
     if answer["ok"]:
         return answer["result"]
-    errors = answer["error"]["errors"]
+    errors = [_of_option(e, sent) for e in answer["error"]["errors"]]
     if source == "kernel" and any(e["file"] == "kernel" for e in errors):
         # One line is no place to look at: the same with a line for each value.
         text = json.dumps(json.loads(text), indent=1)

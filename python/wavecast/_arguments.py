@@ -7,7 +7,8 @@ import math
 import operator
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ._document import RESERVED
 
@@ -138,6 +139,41 @@ def number(value: Any) -> int | float | None:
         return None
 
 
+def whole(name: str, kind: str, value: Any) -> Any:
+    """What a parameter gets that holds a whole number or a pointer: 1e6 will do, 0.5 is a mistake."""
+    found = None if array(value) is not None else number(value)
+    if not isinstance(found, float):
+        if found is not None and abs(found) >= 2**64:
+            raise ValueError(f"argument {name}: {shown(found)} does not fit into a parameter of type {kind}")
+        return value
+    if not found.is_integer():
+        raise ValueError(f"argument {name}: {found!r} is no whole number, but the parameter is {kind}")
+    return int(found)
+
+
+def check_kind(args: Any) -> None:
+    """Raises `TypeError` for what says nothing of parameters."""
+    if not isinstance(args, (Mapping, Sequence)) or isinstance(args, (str, bytes, range)):
+        raise TypeError(
+            f"args={shown(args)}: give what the parameters get by name, as in dict(n=1024), by number, as in "
+            "{0: 1024}, or as a list in their order"
+        )
+
+
+def called(grid: Callable[..., Any], given: Any, what: str) -> Any:
+    """What a function for the grid gives, and if it raises, for what."""
+    try:
+        return grid(given)
+    except Exception as error:
+        said = f"{error} (in the function grid, called with {what} {shown(given)})"
+        try:
+            same = type(error)(said)
+        except Exception:
+            # Some cannot be made of a text alone.
+            same = RuntimeError(f"{type(error).__name__}: {said}")
+        raise same from error
+
+
 def field(name: str) -> str:
     """A name that a field of a document may have."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -149,6 +185,8 @@ def given(place: str, name: str, value: Any) -> Iterator[str]:
     """How the reader is told of a parameter: ``place`` is its number, or number and byte."""
     known = array(value)
     if known is not None:
+        if known.nbytes >= 2**63:
+            raise ValueError(f"argument {name}: an array of {known.nbytes} bytes is larger than any memory")
         yield f"{place}={field(name)}:b8[{max(known.nbytes, 1)}]"
     elif isinstance(value, str):
         yield f"{place}={value}"
@@ -156,7 +194,9 @@ def given(place: str, name: str, value: Any) -> Iterator[str]:
         return
     elif isinstance(value, Mapping):
         for offset, item in value.items():
-            yield from given(_byte(place, operator.index(offset)), f"{name}_{offset}", item)
+            if not isinstance(offset, Integral) or not 0 <= offset < 2**16:
+                raise TypeError(f"argument {name}: {shown(offset)} is no byte of a struct; give {{byte: value, ...}}")
+            yield from given(_byte(place, int(offset)), f"{name}_{offset}", item)
     elif isinstance(value, (ctypes.Structure, ctypes.Array)):
         for byte, item in flat(value):
             yield from given(_byte(place, byte), f"{name}_{byte}", item)
@@ -192,21 +232,37 @@ def _byte(place: str, offset: int) -> str:
     return f"{number}+{int(before or 0) + offset}"
 
 
-def shape3(shape: Any) -> tuple[int, int, int]:
-    """A block or a grid along x, y, z."""
+#: No device launches more blocks along a dimension, or threads.
+MOST = 2**31 - 1
+
+
+def shape3(shape: Any, what: str = "") -> tuple[int, int, int]:
+    """A block or a grid along x, y, z; ``what`` says in messages which one."""
     if hasattr(shape, "x") and hasattr(shape, "y"):
         shape = (shape.x, shape.y, getattr(shape, "z", 1))
+    said = shown(shape) + (f" ({what})" if what else "")
+    wrong = f"{said} is no shape: give up to three whole numbers, as in (32, 8)"
+    if isinstance(shape, (str, bytes, bool, Mapping, set, frozenset)):
+        raise TypeError(wrong)
     try:
         extents = [operator.index(shape)]
     except TypeError:
         try:
             extents = [operator.index(n) for n in shape]
         except TypeError:
-            raise TypeError(f"{shape!r} is no shape: give up to three whole numbers, as in (32, 8)") from None
+            raise TypeError(wrong) from None
     if not 1 <= len(extents) <= 3 or min(extents) < 1:
-        raise ValueError(f"{shape!r} is no shape: give up to three numbers from 1, as in (32, 8)")
+        raise ValueError(f"{said} is no shape: give up to three numbers from 1, as in (32, 8)")
+    if max(extents) > MOST:
+        raise ValueError(f"{said} is no shape: no device launches more than {MOST} along a dimension")
     x, y, z = [*extents, 1, 1, 1][:3]
     return x, y, z
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def shapes(given: Any) -> list[tuple[int, int, int]]:
@@ -217,5 +273,7 @@ def shapes(given: Any) -> list[tuple[int, int, int]]:
     if isinstance(given, (list, set, frozenset, range)) or (
         isinstance(given, tuple) and any(isinstance(n, (tuple, list)) for n in given)
     ):
+        if not given:
+            raise ValueError("blocks is empty: give at least one block, as in [(32, 8)], or leave it out")
         return list(dict.fromkeys(shape3(n) for n in given))
     return [shape3(given)]

@@ -14,13 +14,16 @@ class KernelError(ValueError):
 
     ``errors`` holds every mistake that was found as a dict with ``code``, ``message``, ``file``, ``line``,
     ``column`` (both from 1, or ``None``) and ``help``; ``text`` is the text that line and column point
-    into. The message of the exception names all of them and quotes their lines.
+    into, of the file ``name`` if it has one. The message of the exception names all of them and quotes their lines.
     """
 
-    def __init__(self, errors: list[dict[str, Any]], text: str | None = None):
+    # Where people find it.
+    __module__ = "wavecast"
+
+    def __init__(self, errors: list[dict[str, Any]], text: str | None = None, name: str | None = None):
         self.errors = errors
         self.text = text
-        super().__init__("\n".join(_described(error, text) for error in errors))
+        super().__init__("\n".join(_described(error, text, name) for error in errors))
 
     @property
     def code(self) -> str:
@@ -38,16 +41,21 @@ class KernelError(ValueError):
         return self.errors[0]["column"]
 
 
-def _described(error: dict[str, Any], text: str | None) -> str:
+def _described(error: dict[str, Any], text: str | None, name: str | None) -> str:
     said = error["message"]
     line, column = error["line"], error["column"]
     if line is not None:
         place = line if column is None else f"{line}:{column}"
         said = f"{error['file']}:{place}: {said}"
         lines = (text or "").splitlines()
-        if text is not None and error["file"] in QUOTED and line <= len(lines):
+        if text is not None and error["file"] in (*QUOTED, name) and line <= len(lines):
             said += f"\n    {lines[line - 1]}"
             said += "" if column is None else f"\n    {' ' * (column - 1)}^"
     if error["help"]:
         said += f"\n  help: {error['help']}"
     return said
+
+
+def error(code: str, message: str, help: str | None = None) -> dict[str, Any]:
+    """A mistake that is in no text."""
+    return {"code": code, "message": message, "file": None, "line": None, "column": None, "help": help}

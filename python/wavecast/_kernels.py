@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +30,7 @@ KINDS = (
 class Compiled:
     """A kernel in PTX, with what PTX does not keep."""
 
-    ptx: str
+    ptx: str = field(repr=False)
     #: Its name in the PTX; `None` where it is the only one.
     entry: str | None = None
     #: What people call it.
@@ -48,10 +49,14 @@ class Compiled:
     shared: int | None = None
     #: The text that it was compiled from, which `.loc` points into.
     source: str | None = field(default=None, repr=False)
+    #: The file that the text is, if it is one.
+    file: str | None = None
+    #: Where its function begins there, if the compiler calls it from an entry of its own.
+    head: int | None = None
 
     def module(self) -> _Module:
         """The same, parsed."""
-        return _Module("PTX", self.ptx, self.source, self.name)
+        return _Module("PTX", self.ptx, self.source, self.name, self.file, self.head)
 
 
 class Source:
@@ -257,6 +262,13 @@ def _text(text: str, entry: Any, options: Options) -> Source:
     if re.search(r"(?m)^wavecast:|^\s*\{\s*[\"']?wavecast", text):
         raise ValueError("this is a kernel document: wavecast.rank(document, device) takes it as it is")
     return Cuda(text, entry, options)
+
+
+def lines_of(function: Any) -> tuple[str | None, str | None]:
+    """The text of the file that a Python function stands in, and its name; nothing where there is no file."""
+    file = function.__code__.co_filename
+    lines = linecache.getlines(file)
+    return ("".join(lines), os.path.basename(file)) if lines else (None, None)
 
 
 def bare_text(kernel: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source
+from ._kernels import Block, Compiled, Source, lines_of
 from ._nvrtc import Missing, packaged
 from .ptx import _error
 
@@ -50,6 +50,9 @@ class Numba(Source):
                 raise KernelError([_error("ptx-argument", said, f"it has: {', '.join(self.names)}")])
             values = dict(args)
         else:
+            if len(args) > len(self.names):
+                said = f"{len(args)} arguments for the {len(self.names)} parameters of `{self.function.__name__}`"
+                raise KernelError([_error("ptx-argument", said, f"it has: {', '.join(self.names)}")])
             values = dict(zip(self.names, args))
         return replace(self, values=values)
 
@@ -58,16 +61,26 @@ class Numba(Source):
         signature = self._signature()
         options = getattr(self.kernel, "targetoptions", {})
         same = {k: options[k] for k in ("fastmath", "opt") if k in options}
+        # Lines of the source, for messages.
+        same["lineinfo"] = True
         try:
             ptx = _compiled(cuda, self.function, signature, divmod(arch, 10), same)
         except Missing:
             raise
         except Exception as error:
-            first = str(error).strip().splitlines() or [type(error).__name__]
+            # The first line says at which step.
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            first = [line for line in lines if not line.startswith("Failed in")] or lines or [type(error).__name__]
             help = "signature= gives the types as Numba takes them, as in 'void(float32[::1], int64)'"
             said = f"Numba does not compile `{self.function.__name__}` for {signature}: {first[0]}"
-            raise KernelError([_error("numba-compile", said, help)]) from error
-        return Compiled(ptx=ptx, name=self.function.__name__, arch=arch)
+            wrong = _error("numba-compile", said, help)
+            source, file = lines_of(self.function)
+            place = re.search(rf'File "[^"]*{re.escape(file or "?")}", line (\d+)', str(error))
+            wrong |= {"file": file, "line": int(place[1])} if place else {}
+            raise KernelError([wrong], source, file) from error
+        source, file = lines_of(self.function)
+        head = self.function.__code__.co_firstlineno
+        return Compiled(ptx=ptx, name=self.function.__name__, arch=arch, source=source, file=file, head=head)
 
     def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, tuple[str, ...] | None]:
         """An array is 5 words and two for each dimension: two that kernels do not use, elements, bytes of an element,

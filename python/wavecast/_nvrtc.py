@@ -28,6 +28,8 @@ HEADERS = ["cuda_runtime/include", "cu*/include", "cuda_cccl/include", "cuda_ccc
 class CompileError(KernelError):
     """A text that does not compile. ``log`` is all that the compiler has said."""
 
+    __module__ = "wavecast.cuda"
+
     def __init__(self, errors: list[dict[str, Any]], text: str | None, log: str):
         super().__init__(errors, text)
         self.log = log

@@ -48,6 +48,15 @@ class Result(dict):
         return low, high
 
 
+class Explanation(dict):
+    """The document of ``wavecast explain`` as a dict; printed, it is its sentences."""
+
+    def __str__(self) -> str:
+        return "\n".join(sentence["text"] for sentence in self["sentences"])
+
+    __repr__ = __str__
+
+
 class Ranking(dict):
     """The document of ``wavecast rank`` as a dict; printed, it is a table of the best launches."""
 
@@ -141,6 +150,7 @@ class Ranking(dict):
         if len(self["results"]) > len(shown):
             lines.append(f"{len(self['results']) - len(shown)} more: .table(None) shows all")
         lines += [f"warning: {w['message']}" for w in self["warnings"]]
+        lines += [f"  help: {help}" for help in dict.fromkeys(w.get("help") for w in self["warnings"]) if help]
         return "\n".join(lines)
 
     __str__ = table

@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source
+from ._kernels import Block, Compiled, Source, lines_of
 from ._store import kept
 from .ptx import _error
 
@@ -48,10 +48,19 @@ class Triton(Source):
     def programs(self, args: Any) -> list[tuple[str | None, Triton]]:
         """One for each configuration, with its name."""
         names = self.function.arg_names
+        if not isinstance(args, Mapping) and len(args) > len(names):
+            said = f"{len(args)} arguments for the {len(names)} parameters of `{self.name}`"
+            raise KernelError([_error("ptx-argument", said, f"it has: {', '.join(names)}")])
         values = dict(args) if isinstance(args, Mapping) else dict(zip(names, args))
+        if not isinstance(self.constexprs, Mapping):
+            raise TypeError(
+                f"constexprs={_arguments.shown(self.constexprs)}: give the constants by name, as in dict(B=256)"
+            )
         configs = self.configs if self.configs is not None else getattr(self.kernel, "configs", None)
         if configs is None:
             return [(None, self._with(values, {}))]
+        if not isinstance(configs, Sequence) or isinstance(configs, str):
+            raise TypeError(f"configs={_arguments.shown(configs)}: give a list of triton.Config, or of dicts")
         if not configs:
             raise ValueError("configs is empty: give at least one configuration")
         found = [(named(config), self._with(values, settings(config))) for config in configs]
@@ -146,6 +155,8 @@ class Triton(Source):
             [*key, sorted(self.options.items()), arch], lambda: self._made(arch, signature, constants, attributes)
         )
         names = tuple(n for n, kind in signature.items() if kind != "constexpr")
+        # Triton says lines of the source itself, unless TRITON_DISABLE_LINE_INFO is set.
+        source, file = lines_of(self.function.fn) if ".loc" in found["ptx"] else (None, None)
         return Compiled(
             ptx=found["ptx"],
             entry=found["entry"],
@@ -154,6 +165,8 @@ class Triton(Source):
             arch=arch,
             registers=found["registers"],
             shared=found["shared"],
+            source=source,
+            file=file,
         )
 
     def _made(self, arch: int, signature: Any, constants: Any, attributes: Any) -> dict[str, Any]:
@@ -182,7 +195,8 @@ class Triton(Source):
 
     def grid(self, grid: Any, args: Any) -> Any:
         """The grid as numbers. A function gets the configuration and the arguments, as Triton's own does."""
-        return grid({**(self.options or {}), **self.values}) if callable(grid) else grid
+        given = {**(self.options or {}), **self.values}
+        return _arguments.called(grid, given, "the configuration") if callable(grid) else grid
 
 
 def settings(config: Any) -> dict[str, Any]:

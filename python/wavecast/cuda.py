@@ -15,6 +15,7 @@ does not exist. ``pip install 'wavecast[cuda]'`` brings the compiler for CUDA te
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from typing import Any, Mapping, Sequence
@@ -26,6 +27,7 @@ from ._kernels import Block, Compiled, Options, Source, at_once, source
 from ._nvrtc import CompileError
 from ._ranking import Ranking
 from ._variants import merged
+from ._words import in_python
 from .ptx import Args, Grid, Reading, Said, _error
 
 __all__ = ["Array", "CompileError", "Compiled", "compile", "document", "predict", "rank", "read"]
@@ -44,6 +46,7 @@ def rank(
     entry: Any = None,
     options: Options = (),
     trips: Mapping[int, int] | None = None,
+    branch: Mapping[int, float] | None = None,
     assume: Mapping[int, str] | None = None,
     registers: int | None = None,
     signature: Any = None,
@@ -61,9 +64,12 @@ def rank(
 
     ``options`` go to NVRTC. Where the source has the block in it, they say it (``"-DBLOCK_X={x}"``, or a function of
     the block), and so may ``entry``; each block is then compiled by itself. ``trips`` says how often a loop runs where
-    only data would tell: ``{line: number}``, by lines of the source; ``assume`` puts an address in the place of one
-    that depends on data: ``{line: "x[4*threadIdx.x]"}``. ``registers`` is what ptxas reports; by default it is asked,
-    where it is installed (``WAVECAST_PTXAS`` names another one; if it is empty, none).
+    only data would tell: ``{line: number}``, by lines of the source. ``branch`` says how probable it is, where data
+    decide, that what an ``if`` decides about is done (the first part, if it has an ``else``): ``{line: 0.3}``; it holds
+    for each condition in the line. ``assume`` puts an address in the place of one that depends on data:
+    ``{line: "x[4*threadIdx.x]"}``. Lines are those of the source, or of the PTX if that is all there is. ``registers``
+    is what ptxas reports; by default it is asked, where it is installed (``WAVECAST_PTXAS`` names another one; if it is
+    empty, none).
 
     ``signature`` is the types of a Numba kernel, by default those of ``args``. Of a Triton kernel ``constexprs`` holds
     the constants, ``num_warps`` and ``num_stages`` can be given too, and ``configs`` are the configurations to rank, by
@@ -72,8 +78,8 @@ def rank(
     Other keywords are those of :func:`wavecast.rank`. Raises :class:`wavecast.KernelError`, as :class:`CompileError`
     if the text does not compile; it names each access that cannot be read.
     """
-    given = dict(entry=entry, options=options, trips=trips, assume=assume, registers=registers, signature=signature)
-    given |= dict(constexprs=constexprs, configs=configs)
+    given = dict(entry=entry, options=options, trips=trips, branch=branch, assume=assume, registers=registers)
+    given |= dict(signature=signature, constexprs=constexprs, configs=configs)
     found, warnings = _document(kernel, args, grid, device, blocks, given, more)
     ranking = _api.rank(found, device, **more)
     ranking["warnings"] += warnings
@@ -160,19 +166,28 @@ def compile(
 
 
 #: Keywords that say how a kernel is compiled and read.
-READING = ("entry", "options", "trips", "assume", "registers", "signature", "constexprs", "configs")
+READING = ("entry", "options", "trips", "branch", "assume", "registers", "signature", "constexprs", "configs")
 #: Options of Triton's compiler, and threads of a launch of Warp.
 TRITON = ("num_warps", "num_stages", "num_ctas", "maxnreg", "dim")
 
 
+#: What helps where data decide.
+DECIDED = "branch={LINE: 0.3} says how probable it is, LINE being that of the condition"
+
+
 def architecture(device: str | None) -> int:
     """The compute capability of a device, as in 80."""
+    if device is not None and not isinstance(device, (str, os.PathLike)):
+        given = _arguments.shown(device)
+        raise TypeError(f"device={given}: name a device, as in device='a100'; wavecast.devices() lists all")
     try:
-        target = _wavecast.device_target(device)
+        target = _wavecast.device_target(None if device is None else os.fspath(device))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"device={os.fspath(device)!r}: there is no such file") from error
     except ValueError as error:
         if not str(error).startswith("{"):
             raise
-        raise KernelError(json.loads(str(error))["errors"]) from None
+        raise KernelError([in_python(e) for e in json.loads(str(error))["errors"]]) from None
     return int(target[3:]) if target and target.startswith("sm_") else ARCH
 
 
@@ -201,13 +216,15 @@ def _document(
         for access in reading.accesses:
             if access["status"] == "data":
                 place = f"line {access['source_line'] or access['line']}"
+                if reading.ended_by(access, given.get("trips") or {}):
+                    continue
                 why = reading.why(access) or "data decide whether it is done; it counts as always done"
-                said[f"{place}: {access['op']} of {access['field']}: {why}"] = None
+                said[f"{place}: {access['op']} of {access['field']}: {why}"] = DECIDED
     found = merged(parts)
     if len({compiled.name for _, _, compiled in readings}) > 1:
         # The block is one of the template's arguments.
         found["kernel"] = re.sub(r"<.*", "", found["kernel"])
-    return found, [{"code": "ptx-data", "message": message, "help": None} for message in said]
+    return found, [{"code": "ptx-data", "message": message, "help": help} for message, help in said.items()]
 
 
 def _readings(
@@ -222,10 +239,14 @@ def _readings(
 ) -> list[tuple[str | None, Reading, Compiled]]:
     """The readings of a kernel: one, or one for each block or configuration that is a program of its own."""
     arch = architecture(device)
+    _arguments.check_kind(args)
     compile_options = {name: more.pop(name) for name in TRITON if name in more}
+    entry = given.get("entry")
+    if entry is not None and not isinstance(entry, str) and not callable(entry):
+        raise TypeError(f"entry={_arguments.shown(entry)}: give the name of a kernel, or a function of the block")
     found = source(
         kernel,
-        given.get("entry"),
+        entry,
         given.get("options") or (),
         signature=given.get("signature"),
         constexprs=given.get("constexprs"),
@@ -244,10 +265,11 @@ def _readings(
             raise compiled
         values, names = program.arguments(args, compiled)
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
-        said = Said(
-            given.get("trips") or {}, {}, given.get("assume") or {}, given.get("registers") or compiled.registers
+        registers = compiled.registers if given.get("registers") is None else given["registers"]
+        said = Said(*({} if given.get(n) is None else given[n] for n in ("trips", "branch", "assume")), registers)
+        reading = compiled.module().read(
+            compiled.entry, values, [block] if block else shapes or None, launches, said, names
         )
-        reading = compiled.module().read(compiled.entry, values, [block] if block else shapes, launches, said, names)
         readings.append((name, reading, compiled))
     return readings
 

@@ -12,13 +12,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Callable, Mapping, Sequence, Union
 
 from . import _arguments, _wavecast
 from ._api import Kernel
 from ._errors import KernelError
+from ._errors import error as _error
+from ._said import Said
 from ._store import kept
+from ._words import in_python
 
 __all__ = ["Reading", "entries", "read"]
 
@@ -30,16 +33,6 @@ SLOW = 0.02
 Args = Union[Mapping[Any, Any], Sequence[Any]]
 #: Blocks along x, y, z: numbers, an expression such as ``"ceil(n / blockDim.x)"``, or a function of the block.
 Grid = Union[int, Sequence[int], str, Callable[[tuple[int, int, int]], Any]]
-
-
-@dataclass(frozen=True)
-class Said:
-    """What only somebody who knows the data can say, by lines."""
-
-    trips: Mapping[int, int]
-    branch: Mapping[int, float]
-    assume: Mapping[int, str]
-    registers: int | None
 
 
 class Reading(dict):
@@ -86,6 +79,12 @@ class Reading(dict):
         """Why an access is not exact, by lines of the source where it is known."""
         return access["why"] and self._module.in_source(access["why"])
 
+    def ended_by(self, access: Mapping[str, Any], trips: Mapping[int, int]) -> bool:
+        """Whether an access is not exact for a loop alone, of which somebody has said how often it runs."""
+        at = re.search(r"in line (\d+)", access["why"] or "")
+        line = int(at[1]) if at else None
+        return line is not None and (line if self._module.source is None else self._module.source_line(line)) in trips
+
     def check(self, threads: int = 64) -> list[dict[str, Any]]:
         """Runs so many threads of each launch instruction by instruction, chosen at random, and compares what they
         touch with the document. All parameters need values. ``holds`` says whether they agree."""
@@ -110,7 +109,7 @@ class Reading(dict):
         for error in each:
             error["help"] = None if error["help"] in hints else error["help"]
             hints.add(error["help"])
-        return KernelError(each, self._module.shown)
+        return KernelError(each, self._module.shown, self._module.file)
 
 
 def read(
@@ -137,7 +136,7 @@ def read(
     ``{44: "x[4*i0 + threadIdx.x]"}``, and ``registers`` what ptxas reports.
     """
     name, text = _text(ptx)
-    said = Said(dict(trips or {}), dict(branch or {}), dict(assume or {}), registers)
+    said = Said(*({} if given is None else given for given in (trips, branch, assume)), registers)
     return _Module(name, text).read(entry, args, blocks, grid, said, names)
 
 
@@ -155,14 +154,25 @@ def _text(ptx: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 class _Module:
-    """A text of PTX. ``source`` is what it was compiled from, ``title`` what people call the kernel that is meant."""
+    """A text of PTX. ``source`` is what it was compiled from, of the file ``file`` if it has one, ``title`` what people
+    call the kernel that is meant. ``head`` is the line of a function that compilers call from an entry of their own."""
 
-    def __init__(self, name: str, text: str, source: str | None = None, title: str | None = None):
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        source: str | None = None,
+        title: str | None = None,
+        file: str | None = None,
+        head: int | None = None,
+    ):
         # NVRTC ends its texts with a zero, which some write into files.
         text = text.rstrip("\0")
-        self.text, self.source, self.title = text, source, title
+        self.text, self.source, self.title, self.file, self.head = text, source, title, file, head
         #: The text that errors point into.
         self.shown = text if source is None else source
+        #: What the source calls the parameters, once it is known.
+        self.names: tuple[str, ...] = ()
         self._name = name
         self._ptx = self._raised(lambda: _wavecast.Ptx(name, text))
         self.entries: list[dict[str, Any]] = json.loads(self._ptx.entries())["entries"]
@@ -182,14 +192,27 @@ class _Module:
 
     def _in_python(self, error: dict[str, Any]) -> dict[str, Any]:
         """An error with keywords in the place of options, and names in the place of places that nobody looks at."""
-        error = {**error, "help": HELPS.get(error["code"]) or _in_python(error["help"])}
+        error = in_python(error)
+        message = error["message"]
+        if self.names:
+            message = re.sub(r"\b\w+_param_(\d+)", lambda m: self._named(int(m[1]), m[0]), message)
+            message = re.sub(r"^[\w$]+: (nothing says)", r"\1", message)
+        if self.source is not None:
+            message = re.sub(r"for line (\d+)", lambda m: f"for line {self.source_line(int(m[1])) or '?'}", message)
+        error["message"] = message
         if self.title is None:
             return error
-        message = re.sub(r"entry `[^`]*`", f"`{self.title}`", error["message"])
+        message = re.sub(r"entry `[^`]*`", f"`{self.title}`", message)
         return {**error, "message": message, "file": None, "line": None, "column": None}
+
+    def _named(self, number: int, otherwise: str) -> str:
+        """A parameter as the source calls it."""
+        return self.names[number] if number < len(self.names) else otherwise
 
     def entry(self, name: str | None) -> dict[str, Any]:
         """The entry of this name, mangled or not, or the only one."""
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"entry={_arguments.shown(name)}: give the name of a kernel")
         all_of_them = [e["name"] for e in self.entries]
         found = [e for e in self.entries if name is None or e["name"] == name]
         if name is not None and not found:
@@ -212,23 +235,28 @@ class _Module:
     ) -> Reading:
         """As :func:`read`."""
         found = self.entry(entry)
+        self.names = tuple(names or ())
         texts = arguments(found, args, names, self.title)
         shapes = [list(b) for b in _arguments.shapes(blocks)]
         expression, grids = None, []
         if callable(grid):
             shapes = self.call("blocks", found["name"], shapes)
-            grids = [list(_arguments.shape3(_called(grid, tuple(b)))) for b in shapes]
+            grids = [
+                list(
+                    _arguments.shape3(_arguments.called(grid, tuple(b), "the block"), f"grid for the block {tuple(b)}")
+                )
+                for b in shapes
+            ]
         elif isinstance(grid, str):
             expression = _numbered(grid, found, names)
         elif grid is not None:
-            expression = ", ".join(map(str, _arguments.shape3(grid)))
-        trips = [f"{self.ptx_line(line)}={n}" for line, n in said.trips.items()]
-        branch = [f"{line}={p}" for line, p in said.branch.items()]
-        head = (found["name"], texts, shapes, expression, grids, trips, branch)
-        assume = said.assume
-        if assume and self.source is not None:
-            assume = self._proxies(self._read(texts, (*head, [], said.registers)), assume)
-        return self._read(texts, (*head, [f"{line}: {at}" for line, at in assume.items()], said.registers))
+            expression = ", ".join(map(str, _arguments.shape3(grid, "grid")))
+        start = (found["name"], texts, shapes, expression, grids)
+        said = replace(
+            said, assume={line: _numbered(at, found, names, r"(?<=[^\w.])") for line, at in said.assume.items()}
+        )
+        told = said.by_lines_of_ptx(self, lambda *told: self._read(texts, (*start, *told, said.registers)))
+        return self._read(texts, (*start, *told, said.registers))
 
     def _read(self, texts: list[str], question: tuple[Any, ...]) -> Reading:
         # Long texts take a while: a tuner asks for the same ones each time that it runs.
@@ -238,45 +266,27 @@ class _Module:
             access["source_line"] = self.source_line(access["line"])
         return Reading(reading, text, self, texts)
 
-    def _proxies(self, reading: Reading, assume: Mapping[int, str]) -> dict[int, str]:
-        """Addresses by lines of the PTX instead of those of the source."""
-        found: dict[int, str] = {}
-        for line, address in assume.items():
-            lines = [a["line"] for a in reading.refused if a["source_line"] == line]
-            if not lines:
-                places = sorted({a["source_line"] for a in reading.refused if a["source_line"]})
-                help = f"lines with accesses that cannot be read: {_ranges(places)}"
-                raise KernelError([_error("ptx-assume", f"assume: what line {line} accesses can be read", help)])
-            found |= {at: address for at in lines}
-        return found
-
     def source_line(self, line: int) -> int | None:
         """The line of the source that a line of the PTX was compiled from, where `.loc` says so."""
-        return self._places().get(line)
+        return self.places().get(line)
 
-    def ptx_line(self, line: int) -> int:
-        """The line that somebody means: with a source, the last line of the PTX that was compiled from it."""
-        if self.source is None:
-            return line
-        places = self._places().items()
-        found = [at for at, of in places if of == line and re.match(r"\s*[^.\s].*;", self._lines[at - 1])]
-        if not found:
-            help = f"lines with code: {_ranges(sorted(set(self._places().values())))}"
-            raise KernelError([_error("ptx-trips", f"nothing was compiled from line {line} of the source", help)])
-        return found[-1]
-
-    def _places(self) -> dict[int, int]:
+    def places(self) -> dict[int, int]:
         """Lines of the source by lines of the PTX, as far as the PTX says it."""
         if not hasattr(self, "_known"):
-            self._lines = self.text.splitlines()
+            self.lines = self.text.splitlines()
             self._known: dict[int, int] = {}
+            files = dict(re.findall(r'(?m)^\s*\.file\s+(\d+)\s+"([^"]*)"', self.text))
+            mine = {n for n, name in files.items() if self.file in (None, os.path.basename(name))}
             at = None
-            for number, line in enumerate(self._lines, 1):
+            for number, line in enumerate(self.lines, 1):
                 place = re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", line)
                 if place:
                     # What was inlined stands in the line of the call: the last of the chain.
-                    called = re.findall(r"inlined_at\s+(\d+)\s+(\d+)", line)
-                    at = int(called[-1][1] if called else place[2]) or None
+                    chain = [place.groups(), *re.findall(r"inlined_at\s+(\d+)\s+(\d+)", line)]
+                    if len(chain) > 1 and int(chain[-1][1]) == self.head:
+                        chain.pop()
+                    file, said = chain[-1]
+                    at = (int(said) or None) if file in mine else None
                 elif re.match(r"\s*(\.visible\s+)?\.(entry|func)\b", line):
                     at = None
                 if at is not None:
@@ -306,7 +316,7 @@ class _Module:
             # Lines of a text that nobody looks at say less than those of the source.
             why = re.sub(r" that ends in line (\d+) is not known; `--trips \d+=N` says it.*", " is not known", why)
             why = self.in_source(why)
-            at, file = access["source_line"], "kernel"
+            at, file = access["source_line"], self.file or "kernel"
         why = re.sub(r"`--trips (\d+)=N`", r"trips={\1: N}", why)
         message = f"{access['op']} in {access['space']} memory cannot be read: {why}"
         return {**_error("not-read", message, help), "file": file, "line": at}
@@ -315,6 +325,7 @@ class _Module:
 def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None, title: str | None = None) -> list[str]:
     """What the reader is told of the parameters. Pointers of which nothing is said are called as in the source."""
     parameters = entry["parameters"]
+    _arguments.check_kind(args)
     if names is not None and len(names) > len(parameters):
         raise _count(entry, f"{len(names)} names", names)
     known = list(names or [])
@@ -342,6 +353,8 @@ def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None,
         if not byte and parameters[at]["bytes"] != 8 and _arguments.array(value) is not None:
             said = f"parameter {name} of `{title or entry['name']}` is no pointer ({parameters[at]['type']})"
             raise KernelError([_error("ptx-argument", f"{said}, but an array is given", "give a number")])
+        if not byte and parameters[at]["type"][0] in "us":
+            value = _arguments.whole(name, parameters[at]["type"], value)
         texts += _arguments.given(f"{at}+{byte.strip()}" if byte else str(at), name, value)
     # A number in the place of a pointer changes nothing; a name makes it a field of this name.
     pointers = (i for i, p in enumerate(parameters) if p["type"][1:] == "64" and i < len(known) and i not in told)
@@ -355,18 +368,12 @@ def _count(entry: Mapping[str, Any], given: str, names: Sequence[str] | None) ->
     return KernelError([_error("ptx-argument", f"{given} for the {have} parameters of entry `{entry['name']}`", help)])
 
 
-def _called(grid: Callable[..., Any], block: tuple[int, ...]) -> Any:
-    try:
-        return grid(block)
-    except Exception as error:
-        raise type(error)(f"{error} (in the function grid, called with the block {block})") from error
-
-
-def _numbered(grid: str, entry: Mapping[str, Any], names: Sequence[str] | None) -> str:
-    """The expression with `arg0` in the place of names of the source."""
+def _numbered(text: str, entry: Mapping[str, Any], names: Sequence[str] | None, before: str = r"(?<![\w.])") -> str:
+    """The expression with `arg0` in the place of names of the source. ``before`` is what may stand before a name: in an
+    access, which begins with a field, there has to be something."""
     places = {p["name"]: f"arg{p['number']}" for p in entry["parameters"]}
     places |= {name: f"arg{i}" for i, name in enumerate(names or [])}
-    return re.sub(r"(?<![\w.])[A-Za-z_$%]\w*", lambda m: places.get(m[0], m[0]), grid)
+    return re.sub(before + r"[A-Za-z_$][\w$]*", lambda m: places.get(m[0], m[0]), text)
 
 
 def _is_mangled(mangled: str, name: str) -> bool:
@@ -374,35 +381,3 @@ def _is_mangled(mangled: str, name: str) -> bool:
     parts = [part for part in name.split("::") if part]
     wanted = "".join(f"{len(part)}{part}" for part in parts)
     return mangled.startswith((f"_Z{wanted}", f"_ZN{wanted}")) or (len(parts) == 1 and wanted in mangled)
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "") if lines else "none"
-
-
-#: What helps, in the words of Python, where the words of the command line say something else.
-HELPS = {
-    "ptx-grid": "give it, as in grid=lambda block: -(-n // block[0]), or grid='ceil(n / blockDim.x)', and in args the "
-    "sizes that the kernel is launched with",
-}
-#: Options of the command line, and what they are called here.
-WORDS = [
-    (r"--arg 0=1048576", "args={0: 1048576}"),
-    (r"--arg 3\+8=5", 'args={"3+8": 5}'),
-    (r"--block X,Y,Z of `read`, --read-block of other commands \(repeatable\)", "blocks=[(16, 16)]"),
-    (r"--(?:read-)?block\b(?: X,Y,Z)?", "blocks="),
-    (r"--grid '([^']*)'", r'grid="\1"'),
-    (r"--arg\b", "args"),
-    (r"--(grid|entry|trips|registers|branch|assume)\b", r"\1="),
-]
-
-
-def _in_python(help: str | None) -> str | None:
-    """A hint with keywords in the place of options."""
-    for pattern, word in WORDS:
-        help = re.sub(pattern, word, help) if help else help
-    return help
-
-
-def _error(code: str, message: str, help: str | None = None) -> dict[str, Any]:
-    return {"code": code, "message": message, "file": None, "line": None, "column": None, "help": help}

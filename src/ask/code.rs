@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::registers::CodeRegisters;
 use crate::kernel::{CodeRead, CodeRequest, ReadCode};
 use crate::ptx::Compiled;
 use crate::space::Block;
@@ -18,17 +19,23 @@ pub(super) struct CodeReader<'a> {
     pub most: usize,
     /// Blocks to read it for, if others are meant than those of the document.
     pub blocks: &'a [Block],
-    /// What was parsed, by paths and texts.
-    pub parsed: RefCell<BTreeMap<String, Rc<Compiled>>>,
+    /// Where the numbers of registers come from.
+    pub registers: &'a CodeRegisters,
+    /// What was parsed, by paths and texts, with the texts.
+    pub parsed: RefCell<BTreeMap<String, Rc<(Compiled, String)>>>,
 }
 
 impl CodeReader<'_> {
-    fn compiled(&self, ptx: &Spanned<String>, sources: &mut Sources) -> Result<Rc<Compiled>, Diagnostic> {
+    fn compiled(
+        &self,
+        ptx: &Spanned<String>,
+        sources: &mut Sources,
+    ) -> Result<Rc<(Compiled, String)>, Diagnostic> {
         if let Some(known) = self.parsed.borrow().get(&ptx.value) {
             return Ok(Rc::clone(known));
         }
         let (name, text) = text_of(ptx, self.folder, self.most)?;
-        let compiled = Rc::new(Compiled::parsed(&name, &text, sources)?);
+        let compiled = Rc::new((Compiled::parsed(&name, &text, sources)?, text));
         self.parsed.borrow_mut().insert(ptx.value.clone(), Rc::clone(&compiled));
         Ok(compiled)
     }
@@ -69,8 +76,12 @@ impl ReadCode for CodeReader<'_> {
         let several = wanted.ptx.len() > 1;
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         for (number, ptx) in wanted.ptx.iter().enumerate() {
-            let read = self.compiled(ptx, sources).map_err(|e| vec![e]);
-            match read.and_then(|compiled| compiled.wanted(&wanted, sources)) {
+            let read = self.compiled(ptx, sources).and_then(|found| {
+                let told = self.registers.of_entry(&found.0, &found.1, wanted.entry.as_deref());
+                Ok((found, told.map_err(|wrong| Diagnostic { span: Some(ptx.span), ..wrong })?))
+            });
+            let read = read.map_err(|e| vec![e]);
+            match read.and_then(|(found, told)| found.0.wanted(&wanted, told, sources)) {
                 Ok(read) => all.extend(read.into_iter().map(|mut one| {
                     let name = || {
                         if ptx.value.contains('\n') {

@@ -28,6 +28,7 @@ mod predict;
 mod predictor;
 mod question;
 mod rank;
+mod registers;
 #[cfg(feature = "serve")]
 mod serve;
 mod source;
@@ -50,6 +51,7 @@ pub use predict::Predict;
 pub use predictor::{ModelOptions, Predictor, counter};
 pub use question::{Pieces, Question, Replies, Reply};
 pub use rank::Rank;
+pub use registers::{AskAssembler, Assembling, CodeRegisters};
 #[cfg(feature = "serve")]
 pub use serve::{
     AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::asker::fault;
 use super::code::CodeReader;
+use super::registers::CodeRegisters;
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Kernel, Loaded, Options, load_read, load_with};
 use crate::ptx::{Compiled, Given};
@@ -31,6 +32,8 @@ pub struct KernelSource {
     pub blocks: Vec<Block>,
     /// Of a text of PTX: what is said of it.
     pub ptx: Option<PtxSource>,
+    /// Registers of compiled code.
+    pub registers: CodeRegisters,
 }
 
 /// What is said of a kernel that is given as PTX.
@@ -47,7 +50,8 @@ impl KernelSource {
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         let (name, text) = (name.into(), text.into());
         let (options, variants) = (Options::default(), Vec::new());
-        Self { name, text, options, variants, folder: None, blocks: Vec::new(), ptx: None }
+        let registers = CodeRegisters::default();
+        Self { name, text, options, variants, folder: None, blocks: Vec::new(), ptx: None, registers }
     }
 
     /// A kernel in PTX.
@@ -68,6 +72,7 @@ impl KernelSource {
                 folder: self.folder.as_ref(),
                 most: self.options.limits.document_bytes,
                 blocks: &self.blocks,
+                registers: &self.registers,
                 parsed: RefCell::default(),
             };
             return load_with(&self.name, &self.text, &self.options, &reader);
@@ -77,8 +82,15 @@ impl KernelSource {
             given.blocks = self.blocks.iter().map(|b| (*b).into()).collect();
         }
         let mut sources = Sources::new();
-        let compiled = Compiled::parsed(&self.name, &self.text, &mut sources).map_err(|wrong| vec![wrong]);
-        match compiled.and_then(|compiled| compiled.lower(ptx.entry.as_deref(), &given, &mut sources)) {
+        let entry = ptx.entry.as_deref();
+        let compiled = Compiled::parsed(&self.name, &self.text, &mut sources).and_then(|compiled| {
+            let told = self.registers.of_entry(&compiled, &self.text, entry)?;
+            given.registers = given.registers.or(told.registers);
+            given.assembled = given.assembled.take().or(told.assembled);
+            Ok(compiled)
+        });
+        let compiled = compiled.map_err(|wrong| vec![wrong]);
+        match compiled.and_then(|compiled| compiled.lower(entry, &given, &mut sources)) {
             Ok(read) => load_read(read, sources, &self.options),
             Err(wrong) => Err(Fault::new(wrong, Arc::new(sources))),
         }

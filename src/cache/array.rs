@@ -6,7 +6,7 @@ use crate::trace::CacheGeometry;
 
 named! {
     /// What happens to stores.
-    #[schemars(inline)]
+    #[cfg_attr(test, schemars(inline))]
     pub enum WritePolicy {
         /// They go on to the next level; a line that is not there is not brought in.
         ThroughNoAllocate = "write-through",

@@ -1,6 +1,5 @@
 //! Crawford's experiments (C chapters 7 and 8): three kernels on one core of a GTX 480 with 16 KB of L1.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CacheShape, Filter, SeedRuns, SimulationConfig, simulate};
@@ -105,7 +104,8 @@ impl Benchmark {
 }
 
 /// A benchmark at one size, beside what C publishes of it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// The kernel.
     pub kernel: &'static str,

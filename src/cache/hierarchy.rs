@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::WritePolicy;
@@ -35,8 +34,9 @@ pub struct HierarchyConfig {
 }
 
 /// Bytes at each boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
-#[schemars(rename = "VolumesDocument")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "VolumesDocument"))]
 pub struct LevelVolumes {
     /// Sectors that loads ask the L1 caches for, in bytes.
     pub l1_load_bytes: u64,

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::trace::{CacheGeometry, TraceInstruction};
 
 /// An instruction and its reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HotInstruction {
     /// What is known of it.
     #[serde(flatten)]
@@ -21,7 +21,8 @@ pub struct HotInstruction {
 }
 
 /// A cache line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HotLine {
     /// First byte.
     pub address: u64,
@@ -32,7 +33,8 @@ pub struct HotLine {
 }
 
 /// Where reads miss.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HotSpots {
     /// Instructions, that with most misses first.
     pub instructions: Vec<HotInstruction>,

@@ -5,7 +5,7 @@ use crate::random::Random;
 
 named! {
     /// Replacement policies: those of C 6 (LRU, MFU, LFU, random) and others.
-    #[schemars(inline)]
+    #[cfg_attr(test, schemars(inline))]
     pub enum Replacement {
         /// Least recently used.
         Lru = "lru",

@@ -1,6 +1,5 @@
 //! What C 6.2 counts.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::quantity::{PerLaunch, Times};
@@ -8,7 +7,8 @@ use crate::trace::intern::Interner;
 use crate::trace::reuse::LineStack;
 
 /// Counts of one cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Statistics {
     /// Reads.
     pub reads: u64,
@@ -36,7 +36,8 @@ impl Statistics {
 }
 
 /// A run with one choice of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeedRun {
     /// Seed of the choice.
     pub seed: u64,
@@ -48,7 +49,8 @@ pub struct SeedRun {
 }
 
 /// Runs with several choices of blocks: their medians and deviations (C section 7.3).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeedRuns {
     /// Median of the miss rates of all runs, in percent of reads.
     pub miss_rate_percent: f64,

@@ -28,6 +28,11 @@ pub(super) struct AskingArguments {
 }
 
 impl AskingArguments {
+    /// The kernels that are asked about.
+    pub(super) fn kernels(&self) -> &KernelFiles {
+        &self.kernels
+    }
+
     /// Asks, and shows the answers, whole if `all` says so. `things` is what they are called.
     pub(super) fn ask<Q: Question<Answer: Send> + Sync>(
         &self,

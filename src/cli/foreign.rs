@@ -40,6 +40,18 @@ fn ptx(path: &str) -> String {
     Path::new(path).with_extension("ptx").display().to_string()
 }
 
+/// Refuses PTX where documents alone are read: nothing says there how it is launched.
+pub(super) fn bare_ptx(path: &str) -> Failure {
+    let document = Path::new(path).with_extension("yaml");
+    let help = format!(
+        "write one: `wavecast read {path} --entry NAME --arg NUMBER=VALUE -o {}`; or one with `code`, as docs/ptx.md has it",
+        document.display()
+    );
+    let message =
+        format!("{path} is PTX, and a kernel document is needed here, which says how it is launched");
+    Failure::message("no-document", message, Some(&help))
+}
+
 /// What a file is that begins with these bytes, if it is code for machines, and what helps.
 pub(super) fn machine_code(path: &str, bytes: &[u8]) -> Option<Failure> {
     /// The machine of ELF files for NVIDIA's GPUs.

@@ -2,19 +2,23 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::assembler::{Assembler, target};
 use super::failure::Failure;
 use super::files;
-use super::foreign::{machine_code, refuse_source};
-use crate::ask::{Asker, DeviceSource, KernelSource, KernelsRead, PtxSource, limits};
+use super::foreign::{bare_ptx, machine_code, refuse_source};
+use crate::ask::{
+    AskAssembler, Asker, CodeRegisters, DeviceSource, KernelSource, KernelsRead, PtxSource, limits,
+};
 use crate::device::{self, Device, RunClock};
 use crate::kernel::{Limits, Loaded, MAX_FOLD, Options};
 use crate::launch::extents;
 use crate::ptx::{Assembled, Compiled, Given};
 use crate::space::{Block, Fold, Shape};
+use crate::text::Diagnostic;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]
@@ -38,6 +42,9 @@ impl KernelArguments {
 
     /// The text of a file, or of standard input for `-`, and how it is read.
     pub(super) fn source(&self, path: &str) -> Result<KernelSource, Failure> {
+        if is_ptx(path) {
+            return Err(bare_ptx(path));
+        }
         let options = self.options()?;
         let (name, text) = read_text(path, options.limits, false)?;
         let variants = self.variant.clone();
@@ -100,7 +107,7 @@ pub(super) struct ReadingArguments {
     /// For PTX: an address in the place of one that could not be read, as in '44: x[4*i0 + threadIdx.x]' (repeatable)
     #[arg(long, value_name = "LINE: ADDRESS")]
     pub assume: Vec<String>,
-    /// For PTX: registers of a thread: a number, `counted` in the PTX, or what `ptxas` makes of it; by default that where
+    /// For PTX, also that of documents: registers of a thread: a number, `counted` in the PTX, or what `ptxas` makes of it; by default that where
     /// it is found (`WAVECAST_PTXAS`, PATH), otherwise counted
     #[arg(long, value_name = "N", value_parser = parse_registers)]
     pub registers: Option<Registers>,
@@ -134,65 +141,82 @@ impl ReadingArguments {
             trips: self.trips.clone(),
             branch: self.branch.clone(),
             assume: self.assume.clone(),
-            registers: match self.registers {
-                Some(Registers::Given(n)) => Some(n),
-                _ => None,
-            },
             ..Given::default()
         }
     }
 
-    /// What an assembler makes of the entry, for a device if there is one. That it refuses the text is told, and is a
-    /// failure only where it was asked for by name.
-    pub(super) fn assembled(
-        &self,
-        name: &str,
-        text: &str,
-        device: Option<&str>,
-    ) -> Result<Option<Assembled>, Failure> {
-        let demanded = self.registers == Some(Registers::Ptxas);
-        if !demanded && self.registers.is_some() {
-            return Ok(None);
-        }
-        let wrong = |message: String| {
-            let help = "set WAVECAST_PTXAS to one that can, or say `--registers counted`";
-            Failure::message("no-assembler", message, Some(help))
+    /// Where the registers of entries come from, which an assembler is asked for a device if there is one.
+    pub(super) fn registers(&self, device: Option<&str>) -> CodeRegisters {
+        let demanded = match self.registers {
+            Some(Registers::Given(n)) => return CodeRegisters::Given(n),
+            Some(Registers::Counted) => return CodeRegisters::Counted,
+            Some(Registers::Ptxas) => true,
+            None => false,
         };
-        let Some(assembler) = Assembler::find() else {
-            return if demanded { Err(wrong("no ptxas is found".to_owned())) } else { Ok(None) };
-        };
-        let compiled = Compiled::new(name, text)?;
-        // A text without a target, or with several entries of which none was named, is refused when it is read.
-        let (Ok(entry), Some(own)) = (compiled.entry(self.entry.as_deref()), compiled.module.target.first())
-        else {
-            return Ok(None);
-        };
-        match assembler.assemble(text, &entry.name, target(own, device)) {
-            Ok(found) => Ok(Some(found)),
-            Err(why) if demanded => Err(wrong(why.to_string())),
-            Err(why) => {
-                super::progress::say(&format!("note: {why}; registers are counted in the PTX"));
-                Ok(None)
-            }
+        let device = device.map(str::to_owned);
+        CodeRegisters::Assembled(AskAssembler(Arc::new(move |compiled, text, entry| {
+            assembled(compiled, text, entry, device.as_deref(), demanded)
+        })))
+    }
+}
+
+/// What an assembler makes of an entry. That it refuses the text is told, and is wrong only where it was asked for by
+/// name.
+fn assembled(
+    compiled: &Compiled,
+    text: &str,
+    entry: Option<&str>,
+    device: Option<&str>,
+    demanded: bool,
+) -> Result<Option<Assembled>, Diagnostic> {
+    let wrong = |message: String| {
+        let help = "set WAVECAST_PTXAS to one that can, or say `--registers counted`";
+        Diagnostic::global("no-assembler", message).help(help)
+    };
+    let Some(assembler) = Assembler::find() else {
+        return if demanded { Err(wrong("no ptxas is found".to_owned())) } else { Ok(None) };
+    };
+    // A text without a target, or with several entries of which none was named, is refused when it is read.
+    let (Ok(entry), Some(own)) = (compiled.entry(entry), compiled.module.target.first()) else {
+        return Ok(None);
+    };
+    match assembler.assemble(text, &entry.name, target(own, device)) {
+        Ok(found) => Ok(Some(found)),
+        Err(why) if demanded => Err(wrong(why.to_string())),
+        Err(why) => {
+            super::progress::say(&format!("note: {why}; registers are counted in the PTX"));
+            Ok(None)
         }
     }
 }
 
 impl KernelFiles {
+    /// The file, if there is only one.
+    pub(super) fn only(&self) -> Option<&str> {
+        match &self.kernels[..] {
+            [path] => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How documents are read, and what is said of kernels in PTX.
+    pub(super) fn arguments(&self) -> (&KernelArguments, &ReadingArguments) {
+        (&self.reading, &self.ptx.given)
+    }
+
     /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
     fn read(&self, path: &str, device: Option<&str>, asked: &[Block]) -> Result<KernelsRead, Failure> {
         let blocks = self.ptx.read_block.clone();
         let source = if is_ptx(path) {
             let options = self.reading.options()?;
             let (name, text) = read_text(path, options.limits, false)?;
-            let assembled = self.ptx.given.assembled(&name, &text, device)?;
-            let given = Given { assembled, ..self.ptx.given.given(&[]) };
-            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given };
+            let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
             let variants = self.reading.variant.clone();
             KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
         } else {
             KernelSource { blocks, ..self.reading.source(path)? }
         };
+        let source = KernelSource { registers: self.ptx.given.registers(device), ..source };
         match source.clone().read() {
             Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
                 Ok(KernelSource { blocks: asked.to_vec(), ..source }.read()?)

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 
 use super::failure::Failure;
-use super::input::{device_source, read_text};
+use super::foreign::bare_ptx;
+use super::input::{device_source, is_ptx, read_text};
 use super::model::ModelArguments;
 use crate::ask::{Asker, KernelSource, KernelsRead, ModelOptions, limits};
 use crate::device::{Device, is_path};
@@ -62,7 +63,11 @@ impl<'a> Resolver<'a> {
         if let Some(known) = texts.get(path) {
             return known.clone();
         }
-        let text = read_text(path, Limits::default(), self.json).map(|(_, text)| Arc::from(text));
+        let text = if is_ptx(path) {
+            Err(bare_ptx(path))
+        } else {
+            read_text(path, Limits::default(), self.json).map(|(_, text)| Arc::from(text))
+        };
         let text = text.map_err(|failure| first(failure, path));
         texts.insert(path.to_owned(), text.clone());
         text
@@ -70,7 +75,8 @@ impl<'a> Resolver<'a> {
 
     /// The files in which a kernel may be.
     fn files(&self, name: &str) -> Vec<String> {
-        let is_path = name.contains('/') || [".yaml", ".yml", ".json"].iter().any(|e| name.ends_with(e));
+        let is_path =
+            name.contains('/') || [".yaml", ".yml", ".json", ".ptx"].iter().any(|e| name.ends_with(e));
         if is_path {
             return vec![self.folder.join(name).to_string_lossy().into_owned()];
         }

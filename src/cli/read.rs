@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -17,6 +18,7 @@ use crate::ptx::agreement::Reached;
 use crate::ptx::{Compiled, Given};
 use crate::report::{entries_document, reading_document};
 use crate::space::Block;
+use crate::text::Fault;
 
 #[derive(Debug, Args)]
 #[command(
@@ -55,9 +57,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Some(entry) = arguments.reading.entry.as_deref() else {
         return answer(&arguments.output, &["yaml"], || Ok(entries_document(&compiled)));
     };
-    let assembled =
-        arguments.reading.assembled(&arguments.path, &text, None).map_err(|f| f.for_json(json))?;
-    let given = Given { assembled, ..arguments.reading.given(&arguments.block) };
+    let given = arguments.reading.registers(None).of_entry(&compiled, &text, Some(entry)).map(|told| Given {
+        registers: told.registers,
+        assembled: told.assembled,
+        ..arguments.reading.given(&arguments.block)
+    });
+    let given =
+        given.map_err(|wrong| Failure::from(Fault::new(vec![wrong], Arc::default())).for_json(json))?;
     let found = || -> Result<_, Failure> {
         let read = compiled.read(Some(entry), &given)?;
         let document = reading_document(&compiled, compiled.entry(Some(entry))?, &read);

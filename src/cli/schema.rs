@@ -19,7 +19,7 @@ pub(super) struct Arguments {
 
 /// Every kind with what it describes.
 fn described() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-    report::SCHEMAS.iter().chain(&ask::SCHEMAS)
+    report::SCHEMAS.iter().chain(ask::SCHEMAS)
 }
 
 fn kinds() -> clap::builder::PossibleValuesParser {
@@ -33,10 +33,11 @@ fn kinds_help() -> String {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let schema = report::schema(&arguments.kind).or_else(|| ask::schema(&arguments.kind));
-    let schema = schema.map(|s| serde_json::to_string_pretty(&s));
+    // Those of outputs are kept on one line.
+    let schema = schema.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
     match schema {
-        Some(Ok(text)) => print(&(text + "\n"))?,
-        _ => return Err(Failure::message("schema", format!("no schema `{}`", arguments.kind), None)),
+        Some(schema) => print(&format!("{schema:#}\n"))?,
+        None => return Err(Failure::message("schema", format!("no schema `{}`", arguments.kind), None)),
     }
     Ok(ExitCode::SUCCESS)
 }

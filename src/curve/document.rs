@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form::Curve;
 use super::interval::Interval;
 
 /// A curve file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// Version of the format, 1.
@@ -44,7 +44,8 @@ impl Fit {
 }
 
 /// Where a coefficient comes from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CoefficientSource {
     /// What it is.
@@ -67,9 +68,10 @@ pub struct CoefficientSource {
 }
 
 /// A number with its source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Coefficient")]
+#[cfg_attr(test, schemars(rename = "Coefficient"))]
 pub struct CoefficientValue {
     /// The number.
     pub(crate) value: f64,
@@ -90,7 +92,8 @@ impl CoefficientValue {
 }
 
 /// How volumes follow from footprints. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct VolumeFit {
     /// Misses of what a warp loads again in its block, over the L1 lines of all resident blocks.
@@ -138,7 +141,8 @@ impl VolumeFit {
 }
 
 /// How time follows from volumes. `docs/model.md` has the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimeFit {
     /// Cycles of the L1 pipe over the cycles that its rules count.

@@ -1,11 +1,11 @@
 //! The forms that hit rates take over the oversubscription of a cache.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A rate over the oversubscription O: bytes that compete for a cache over its capacity (equation 4 of
 /// the paper).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Curve {
     /// Misses as 1 / (1 + (o0 / O)^k): none in a cache that is large enough, half at o0.

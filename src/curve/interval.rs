@@ -1,11 +1,11 @@
 //! Where a fitted number may lie.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A 95 % interval, in the unit of what it is of; its lower and its upper end.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 pub struct Interval([f64; 2]);
 
 impl Interval {

@@ -16,8 +16,9 @@ macro_rules! section {
         }
     ) => {
         $(#[$attribute])*
-        #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-        #[schemars(deny_unknown_fields)]
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[cfg_attr(test, schemars(deny_unknown_fields))]
         #[non_exhaustive]
         pub struct $name {
             $( $(#[$field_attribute])* pub(crate) $field: $type, )*

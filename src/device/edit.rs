@@ -3,7 +3,8 @@
 use crate::text::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
 
 /// A number to be written.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// Its path, such as `l1.line`.
     pub path: String,

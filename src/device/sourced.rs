@@ -1,7 +1,9 @@
 //! A number and where it comes from.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -119,6 +121,7 @@ impl<T: Quantity> Serialize for Sourced<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: Quantity> JsonSchema for Sourced<T> {
     fn schema_name() -> Cow<'static, str> {
         "SourcedNumber".into()

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::refuse::Unemitted;
 use super::statements::Statements;
 use super::text::Text;
-use crate::expr::Dim;
+use crate::expr::{Coefficient, Dim};
 use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
 use crate::space::Fold;
 
@@ -22,9 +22,11 @@ pub(super) fn is_stored(kernel: &Kernel, id: FieldId) -> bool {
     super::plan::accesses(&kernel.body).iter().any(|a| a.field == id && a.kind != AccessKind::Load)
 }
 
-/// Fields in global memory, with their positions.
+/// Fields in global memory, with their positions. Those without elements, which some values of parameters make so, are
+/// no arrays.
 pub(super) fn global_fields(kernel: &Kernel) -> impl Iterator<Item = (FieldId, &Field)> {
-    (0..).map(FieldId).zip(&kernel.fields).filter(|f| f.1.space.in_memory())
+    let is_array = |f: &Field| f.space.in_memory() && f.elements.as_int() != Some(0);
+    (0..).map(FieldId).zip(&kernel.fields).filter(move |f| is_array(f.1))
 }
 
 /// The arrays as parameters.

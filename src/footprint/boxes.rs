@@ -4,8 +4,10 @@
 //! Accesses whose addresses continue each other along a dimension are one access of more threads: the
 //! 25 points of a star become three boxes.
 
+use super::arms::{Arms, Box3};
 use super::linear::{Progression, count_progressions};
 use super::pattern::{Frame, Pattern};
+use super::placed::{self, Spread};
 use super::query::Refusal;
 use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};
@@ -26,6 +28,8 @@ pub(super) struct Group {
     bases: Vec<i64>,
     /// The smallest distance between two of them.
     nearest: i64,
+    /// The same accesses, those that continue each other joined.
+    pub(super) arms: Option<Arms>,
 }
 
 /// The groups of some accesses; `None` if one of them is not so simple.
@@ -40,7 +44,7 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
             group.bases.push(base);
         } else {
             let (frame, width) = (pattern.frame, pattern.width);
-            groups.push(Group { frame, strides, width, bases: vec![base], nearest: i64::MAX });
+            groups.push(Group { frame, strides, width, bases: vec![base], nearest: i64::MAX, arms: None });
         }
     }
     for group in &mut groups {
@@ -48,6 +52,7 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
         group.bases.dedup();
         let gaps = group.bases.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         group.nearest = gaps.min().unwrap_or(i64::MAX);
+        group.arms = Arms::new(*group.strides, &group.bases);
     }
     Some(groups)
 }
@@ -67,15 +72,70 @@ fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<(Strides, i64)> {
     Some((strides, *address.constant()))
 }
 
+/// By how many bytes, modulo `line`, groups move from a block to the next along x, y and z, where there are several
+/// blocks; `None` if some move otherwise than others.
+pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line: i64) -> Option<Strides> {
+    let counts = blocks.counts();
+    let mut all = groups.iter().map(|group| {
+        let shape = frames[group.frame].shape;
+        let mut steps = Strides::ZERO;
+        for d in 0..3 {
+            if counts[d] > 1 {
+                steps[d] = group.strides[d].checked_mul(shape[d])?.rem_euclid(line);
+            }
+        }
+        Some(steps)
+    });
+    let first = all.next().unwrap_or(Some(Strides::ZERO))?;
+    all.all(|other| other == Some(first)).then_some(first)
+}
+
+/// Groups under blocks; each access touches so many bytes more than its width.
+pub(super) struct Part<'p> {
+    pub(super) groups: &'p [Group],
+    pub(super) frames: &'p [Frame],
+    pub(super) blocks: &'p [BlockBox],
+    pub(super) wider: i64,
+}
+
 /// Distinct lines of groups, each under its blocks.
-pub(super) fn count(parts: &[(&[Group], &[Frame], &[BlockBox])], line: i64) -> Result<u128, Refusal> {
+pub(super) fn count(parts: &[Part<'_>], line: i64) -> Result<u128, Refusal> {
+    if let Some(lines) = count_arms(parts, line)? {
+        return Ok(lines.into());
+    }
+    count_one_by_one(parts, line)
+}
+
+/// The same, if all of it lies in rows and planes.
+fn count_arms(parts: &[Part<'_>], line: i64) -> Result<Option<u64>, Refusal> {
+    let mut boxes = Vec::with_capacity(16);
+    let mut spreads = Vec::with_capacity(2);
+    for part in parts {
+        for group in part.groups {
+            let Some(arms) = &group.arms else { return Ok(None) };
+            let first = boxes.len();
+            for block in part.blocks {
+                let threads = threads(&part.frames[group.frame], block)?;
+                boxes.extend(threads.map(|threads| Box3::new(threads, &arms.levels)));
+            }
+            if boxes.len() > first {
+                let width = group.width.saturating_add(part.wider);
+                spreads.push(Spread::new(arms, &boxes, first..boxes.len(), width)?);
+            }
+        }
+    }
+    placed::count(&spreads, &boxes, line)
+}
+
+/// The same, in whatever way boxes lie.
+fn count_one_by_one(parts: &[Part<'_>], line: i64) -> Result<u128, Refusal> {
     let mut progressions = Vec::with_capacity(16);
     let mut boxes = Vec::new();
-    for (groups, frames, blocks) in parts {
-        for group in *groups {
-            for block in *blocks {
-                if let Some(threads) = threads(&frames[group.frame], block)? {
-                    group.place(threads, &mut boxes, &mut progressions)?;
+    for part in parts {
+        for group in part.groups {
+            for block in part.blocks {
+                if let Some(threads) = threads(&part.frames[group.frame], block)? {
+                    group.place(threads, part.wider, &mut boxes, &mut progressions)?;
                 }
             }
         }
@@ -109,6 +169,7 @@ impl Group {
     fn place(
         &self,
         threads: [(i64, i64); 3],
+        wider: i64,
         boxes: &mut Vec<Placed>,
         out: &mut Vec<Progression>,
     ) -> Result<(), Refusal> {
@@ -141,7 +202,7 @@ impl Group {
         }
         for placed in boxes.iter() {
             let steps = [0, 1, 2].map(|d| (strides[d], placed.counts[d]));
-            out.push(Progression::new(placed.base, &steps, self.width)?);
+            out.push(Progression::new(placed.base, &steps, self.width.saturating_add(wider))?);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::cover::uncovered;
 use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
-use super::split::affine_pieces;
+use super::split::{Taking, affine_pieces};
 use crate::effort::spend_on;
 use crate::expr::Term;
 
@@ -26,8 +26,19 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
     if query.pieces.iter().all(|p| p.address.is_affine() && p.when.is_none()) {
         return count_affine(&query.pieces, query.line);
     }
-    let pieces: Option<Vec<_>> = query.pieces.iter().map(affine_pieces).collect();
-    count_affine(&uncovered(pieces.ok_or(Refusal::NotAffine)?.concat()), query.line)
+    let mut why = Refusal::NotAffine;
+    // Few pieces are counted sooner, but the strides of many may nest where those of few do not.
+    let ways = [Taking::Fewest, Taking::Values];
+    let conditional = query.pieces.iter().any(|p| p.when.is_some());
+    for &taking in &ways[..1 + usize::from(conditional)] {
+        let pieces: Option<Vec<_>> = query.pieces.iter().map(|p| affine_pieces(p, taking)).collect();
+        let Some(pieces) = pieces else { continue };
+        match count_affine(&uncovered(pieces.concat()), query.line) {
+            Err(refusal) if refusal != Refusal::Spent => why = refusal,
+            counted => return counted,
+        }
+    }
+    Err(why)
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
@@ -209,6 +220,11 @@ fn alike(a: &[Progression], b: &[Progression], line: i64) -> bool {
 
 fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers) -> Counted<u128> {
     let (runs, strides) = row_strides(progressions, line)?;
+    if let [_, _, .., longest] = strides.as_slice()
+        && let Some((one, times)) = one_of_copies(progressions, *longest, line)
+    {
+        return Ok(count_together(&one, line, buffers)? * times);
+    }
     let (row, rows_per_plane) = match strides.as_slice() {
         [] => (None, None),
         [row] => (Some(*row), None),
@@ -227,6 +243,25 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
         cut_into_rows([p.base, run], row, rows_per_plane, ys, zs, rectangles);
     }
     Ok(count_rows(buffers, row, rows_per_plane, line)?)
+}
+
+/// One of the copies that the longest stride makes of all progressions alike, and their number, if they lie apart and
+/// each lies in lines as the others do.
+fn one_of_copies(all: &[Progression], longest: i64, line: i64) -> Option<(Vec<Progression>, u128)> {
+    let count = all.first()?.steps.count_of(longest);
+    if remainder(longest, line) != 0 || all.iter().any(|p| p.steps.count_of(longest) != count) {
+        return None;
+    }
+    let copy = |p: &Progression| {
+        let steps = p.steps.as_slice().iter().filter(|step| step.0 != longest);
+        let steps: Vec<(i64, i64)> = steps.copied().collect();
+        Progression::new(p.base, &steps, p.run).ok()
+    };
+    let one = all.iter().map(copy).collect::<Option<Vec<_>>>()?;
+    let first = one.iter().map(|p| p.base).min()?;
+    let last = one.iter().map(|p| p.last).max()?;
+    let apart = quotient(last, line) < quotient(first.checked_add(longest)?, line);
+    apart.then_some((one, count.unsigned_abs().into()))
 }
 
 /// Lets each progression swallow the strides that leave no line out, as long as all can; the strides

@@ -5,7 +5,9 @@
 //! threads; enumeration answers everything that is small.
 
 mod along;
+mod arms;
 mod boxes;
+mod cells;
 mod counter;
 mod cover;
 mod division;
@@ -18,6 +20,7 @@ mod isl;
 mod iterations;
 mod linear;
 mod pattern;
+mod placed;
 mod query;
 mod reach;
 mod region;

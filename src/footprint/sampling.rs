@@ -291,9 +291,15 @@ mod tests {
         }
     }
 
+    /// Also with few steps, where a few first lines are looked for to see what they cost.
     #[test]
     fn nothing_is_nothing() {
-        let count = estimate(&Query { pieces: Vec::new(), line: 32 }, 100, 0).unwrap();
-        assert_eq!(count.lines, 0);
+        // Loops that do not run leave no pieces.
+        let query = Query { pieces: Vec::new(), line: 32 };
+        let unlimited = estimate(&query, 100, 0).unwrap();
+        let limited = within(1 << 20, || count(&query, 100_000)).unwrap();
+        for found in [unlimited, limited] {
+            assert_eq!((found.lines, found.interval_lines), (0, Some((0.0, 0.0))));
+        }
     }
 }

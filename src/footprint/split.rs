@@ -2,11 +2,13 @@
 //! divisor of m is affine in q for each r. A quasi-affine piece becomes m affine ones. Conditions are
 //! treated alike; those that then join several variables are decided for each value of one that has few.
 
+use std::sync::Arc;
+
 use super::division::gcd;
 use super::query::{CoordRange, Piece};
 use super::region::Region;
 use crate::effort::spend_on;
-use crate::expr::{Cond, Coord, Form, Term};
+use crate::expr::{Cond, Coord, Excess, Form, Term};
 
 /// Most affine pieces that one piece may become.
 const MOST: i64 = 256;
@@ -14,9 +16,19 @@ const MOST: i64 = 256;
 /// Steps for putting something in the place of a variable, for each part of a form.
 const STEPS_OF_PART: u64 = 16;
 
+/// How conditions that join several variables are taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taking {
+    /// Into the fewest pieces.
+    Fewest,
+    /// Into one piece for each value of the variable that has fewest.
+    Values,
+}
+
 /// The affine pieces of a piece, without conditions, if there are few of them.
-pub(super) fn affine_pieces(piece: &Piece) -> Option<Vec<Piece>> {
+pub(super) fn affine_pieces(piece: &Piece, taking: Taking) -> Option<Vec<Piece>> {
     spend_on(size(piece), 2 * STEPS_OF_PART).ok()?;
+    let Some(piece) = simpler(piece).ok()? else { return Some(Vec::new()) };
     let mut pieces = vec![piece.clone()];
     for &(coord, _, _) in piece.ranges.iter() {
         let mut modulus = modulus_of(&piece.address, coord, 1, MOST)?;
@@ -33,14 +45,27 @@ pub(super) fn affine_pieces(piece: &Piece) -> Option<Vec<Piece>> {
     }
     let mut found = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        unconditional(piece, MOST, &mut found)?;
+        unconditional(piece, MOST, taking, &mut found)?;
     }
     found.iter().all(|p| p.address.is_affine()).then_some(found)
 }
 
+/// A piece with what is decided for all of its points put in; `None` if its condition holds nowhere.
+fn simpler(piece: &Piece) -> Result<Option<Piece>, Excess> {
+    let of = |c| piece.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2));
+    let address =
+        if piece.address.is_affine() { piece.address.clone() } else { Arc::new(piece.address.within(&of)?) };
+    let when = match piece.when.as_ref().map(|when| when.within(&of)).transpose()? {
+        Some(Cond::Const(false)) => return Ok(None),
+        Some(Cond::Const(true)) => None,
+        when => when,
+    };
+    Ok(Some(Piece { address, when, ..piece.clone() }))
+}
+
 /// Affine pieces with few long variables, if a piece has such: for going through them one by one.
 pub(super) fn long_pieces(piece: &Piece) -> Option<Vec<Piece>> {
-    affine_pieces(piece)?.iter().map(joined).collect()
+    affine_pieces(piece, Taking::Fewest)?.iter().map(joined).collect()
 }
 
 /// An affine piece in which variables that continue each other are one: block and thread of an array's
@@ -113,23 +138,139 @@ fn period(form: &Form<i64>, coord: Coord) -> Option<i64> {
     (shift == 0).then_some(period)
 }
 
-/// Adds pieces with the points of a piece for which its condition holds, at most `most` of them.
-fn unconditional(piece: Piece, most: i64, out: &mut Vec<Piece>) -> Option<()> {
+/// Adds pieces with the points of a piece for which its condition holds, at most `most` of them; some points may
+/// be in several.
+fn unconditional(piece: Piece, most: i64, taking: Taking, out: &mut Vec<Piece>) -> Option<()> {
     let Some(piece) = bounded(piece) else { return Some(()) };
     let Some(when) = &piece.when else {
         out.push(piece);
         return Some(());
     };
-    let values = |r: &CoordRange| r.2.saturating_sub(r.1).saturating_add(1);
-    let undecided = piece.ranges.iter().filter(|r| values(r) > 1 && when.mentions(&|c| c == r.0));
-    let fewest = *undecided.min_by_key(|r| values(r))?;
-    if values(&fewest) > most {
+    spend_on(size(&piece), STEPS_OF_PART).ok()?;
+    if taking == Taking::Fewest
+        && let Some(choices) = choices(when)
+    {
+        let each = most / i64::try_from(choices.len()).ok()?;
+        let before = out.len();
+        let mut all = choices.into_iter().map(|when| Piece { when: Some(when), ..piece.clone() });
+        if all.try_for_each(|one| unconditional(one, each, taking, out)).is_some() {
+            return Some(());
+        }
+        out.truncate(before);
+    }
+    let cut = parted(&piece, when, taking)?;
+    let pieces = cut.pieces();
+    if pieces > most {
         return None;
     }
-    for value in fewest.1..=fewest.2 {
-        unconditional(at_value(&piece, fewest.0, value)?, most / values(&fewest), out)?;
+    // Each step takes something from what is left, whatever it brings.
+    let left = (most / pieces.max(1)).min(most - 1);
+    if let Some((from, to)) = cut.held {
+        unconditional(with_values(&piece, cut.coord, from, to), left, taking, out)?;
+    }
+    for (from, to) in cut.open {
+        for value in from..=to {
+            unconditional(at_value(&piece, cut.coord, value)?, left, taking, out)?;
+        }
     }
     Some(())
+}
+
+/// Values of a variable by what a condition says of them.
+struct Cut {
+    coord: Coord,
+    /// It holds there, or a part of it does, whatever the other variables are.
+    held: Option<(i64, i64)>,
+    /// That depends on the others.
+    open: [(i64, i64); 2],
+}
+
+impl Cut {
+    /// All values are open.
+    fn none(&(coord, from, to): &CoordRange) -> Self {
+        Self { coord, held: None, open: [(from, to), NOTHING] }
+    }
+
+    /// How many pieces it makes.
+    fn pieces(&self) -> i64 {
+        let values = |(from, to): (i64, i64)| to.saturating_sub(from).saturating_add(1).max(0);
+        self.open.into_iter().fold(i64::from(self.held.is_some()), |n, o| n.saturating_add(values(o)))
+    }
+}
+
+/// A range without values.
+const NOTHING: (i64, i64) = (0, -1);
+
+/// The cut of a piece that leaves the fewest pieces. A condition without alternatives, of which no part follows from
+/// single variables.
+fn parted(piece: &Piece, when: &Cond<i64>, taking: Taking) -> Option<Cut> {
+    let values = |r: &CoordRange| r.2.saturating_sub(r.1).saturating_add(1);
+    let undecided = piece.ranges.iter().filter(|r| values(r) > 1 && when.mentions(&|c| c == r.0));
+    let parts = if let Cond::All(parts) = when { parts.as_slice() } else { std::slice::from_ref(when) };
+    undecided
+        .flat_map(|range| {
+            let fewest = parts.iter().filter(|_| taking == Taking::Fewest);
+            let along = fewest.filter_map(|part| cut(piece, part, range));
+            along.chain([Cut::none(range)])
+        })
+        .min_by_key(Cut::pieces)
+}
+
+/// For which values of a variable a part of a condition holds, whatever the others are, and for which it may.
+fn cut(piece: &Piece, part: &Cond<i64>, &(coord, from, to): &CoordRange) -> Option<Cut> {
+    let (form, is_zero) = match part {
+        Cond::NonNegative(form) => (form, false),
+        Cond::Zero(form) => (form, true),
+        _ => return None,
+    };
+    let step = factor(form, coord);
+    let rest = form.minus(&Form::coord(coord).times(&step).ok()?).ok()?;
+    if step == 0 || rest.mentions(&|c| c == coord) {
+        return None;
+    }
+    let (low, high) = rest.interval(&|c| piece.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))?;
+    // The values v at which step * v + bound is at least 0.
+    let at_least = |step: i64, bound: i64| {
+        if step > 0 {
+            Some((from.max(bound.div_euclid(step).checked_neg()?), to))
+        } else {
+            Some((from, to.min(bound.div_euclid(step.checked_neg()?))))
+        }
+    };
+    let possible = at_least(step, high)?;
+    if is_zero {
+        let below = at_least(step.checked_neg()?, low.checked_neg()?)?;
+        let both = (possible.0.max(below.0), possible.1.min(below.1));
+        return Some(Cut { coord, held: None, open: [both, NOTHING] });
+    }
+    let sure = at_least(step, low)?;
+    if sure.0 > sure.1 {
+        return Some(Cut { coord, held: None, open: [possible, NOTHING] });
+    }
+    let before = (possible.0, sure.0.checked_sub(1)?);
+    let after = (sure.1.checked_add(1)?, possible.1);
+    Some(Cut { coord, held: Some(sure), open: [before, after] })
+}
+
+/// A condition as several, of which at least one holds where it does; `None` if it has no alternatives.
+fn choices(when: &Cond<i64>) -> Option<Vec<Cond<i64>>> {
+    match when {
+        Cond::Any(parts) => Some(parts.clone()),
+        Cond::All(parts) => {
+            let at = parts.iter().position(|part| matches!(part, Cond::Any(_)))?;
+            let Cond::Any(one_of) = &parts[at] else { return None };
+            let others = || parts[..at].iter().chain(&parts[at + 1..]).cloned();
+            Some(one_of.iter().map(|one| Cond::all(others().chain([one.clone()]).collect())).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The points of a piece at which a variable has some of its values.
+fn with_values(piece: &Piece, coord: Coord, from: i64, to: i64) -> Piece {
+    let some = |r: &CoordRange| if r.0 == coord { (coord, from, to) } else { *r };
+    let ranges: Vec<CoordRange> = piece.ranges.iter().map(some).collect();
+    Piece { ranges: ranges.into(), ..piece.clone() }
 }
 
 /// The points of a piece at which a variable has one value.
@@ -146,6 +287,9 @@ fn at_value(piece: &Piece, coord: Coord, value: i64) -> Option<Piece> {
 /// The piece with conditions on single variables turned into bounds; `None` if nothing is left.
 fn bounded(piece: Piece) -> Option<Piece> {
     let Piece { array, ranges, when, address, width } = piece;
+    if when.is_none() {
+        return Some(Piece { array, ranges, when, address, width });
+    }
     let region = Region { ranges, when: when.into_iter().collect(), forms: [address].into(), width };
     Some(region.restricted()?.piece(array))
 }
@@ -200,4 +344,52 @@ fn residues(piece: &Piece, coord: Coord, modulus: i64) -> Option<Vec<Piece>> {
         pieces.push(Piece { ranges: ranges.into(), address: address.into(), when, ..piece.clone() });
     }
     Some(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{Dim, LoopId};
+    use crate::footprint::{Engine, Query, count_with};
+    use crate::random::Random;
+
+    /// Random boxes under random conditions that join their variables, taken apart in both ways.
+    #[test]
+    fn pieces_touch_what_conditions_let_through() {
+        let mut draw = Random::new(5);
+        let mut below = |n: i64| i64::try_from(draw.remainder(n.unsigned_abs().into())).unwrap();
+        let x = Coord::ThreadIdx(Dim::X);
+        let coords = [x, Coord::BlockIdx(Dim::X), Coord::ThreadIdx(Dim::Y), Coord::Loop(LoopId(0))];
+        let mut found = [0; 2];
+        for round in 0..500 {
+            let mut form = |factors: [i64; 6]| {
+                let mut sum = Form::int(below(40) - 20);
+                for c in coords.into_iter().filter(|_| below(3) > 0) {
+                    let unit = Form::coord(c).floor_div(&(1 + below(6) / 4)).unwrap();
+                    let times = factors[usize::try_from(below(6)).unwrap()];
+                    sum = sum.plus(&unit.times(&times).unwrap()).unwrap();
+                }
+                sum
+            };
+            let address = form([4, 8, 36, 40, 144, 400]).into();
+            let mut leaf = || Cond::non_negative(form([-4, -2, -1, 1, 3, 4]));
+            let (a, b, c) = (leaf(), leaf(), leaf());
+            let either = Cond::any(vec![a.clone(), b.clone()]);
+            let zero = Cond::zero(form([-2, -1, 1, 1, 2, 2]));
+            let when = [a, Cond::all(vec![b, c.clone()]), Cond::all(vec![either.clone(), c]), either, zero];
+            let when = Some(when[usize::try_from(below(5)).unwrap()].clone());
+            let ranges: Vec<CoordRange> = coords.iter().map(|&c| (c, below(3), 2 + below(6))).collect();
+            let piece = Piece { array: 0, ranges: ranges.into(), when, address, width: 4 };
+            let lines =
+                |pieces: Vec<Piece>| count_with(&Query { pieces, line: 32 }, Engine::Enumeration).unwrap();
+            let all = lines(vec![piece.clone()]);
+            for (number, taking) in found.iter_mut().zip([Taking::Fewest, Taking::Values]) {
+                if let Some(pieces) = affine_pieces(&piece, taking) {
+                    *number += 1;
+                    assert_eq!(lines(pieces), all, "{round} {taking:?}: {piece:?}");
+                }
+            }
+        }
+        assert!(found.iter().all(|&n| n > 350), "{found:?}");
+    }
 }

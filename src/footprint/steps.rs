@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::boxes;
 use super::pattern::{Frame, Pattern};
 use super::threads::{Addressing, Touched};
 use crate::effort::spend_on;
@@ -19,6 +20,9 @@ impl Touched {
     pub fn steps(&self, blocks: &BlockBox, line: i64) -> Option<Strides> {
         if self.addressing == Addressing::Grid {
             return Some(Strides::ZERO);
+        }
+        if let Some(groups) = &self.groups {
+            return boxes::steps(groups, &self.frames, blocks, line);
         }
         let mut all = self.patterns.iter().map(|p| self.step(p, blocks, line));
         let first = all.next().unwrap_or(Some(Strides::ZERO))?;
@@ -53,8 +57,9 @@ impl Touched {
     /// The same accesses, each with so many bytes more behind it.
     #[must_use]
     pub fn widened(&self, bytes: i64) -> Self {
-        let wider = |p: &Pattern| Pattern { width: p.width.saturating_add(bytes), ..p.clone() };
-        self.with(self.frames.clone(), self.patterns.iter().map(wider).collect())
+        let mut wider = self.clone();
+        wider.wider = wider.wider.saturating_add(bytes);
+        wider
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::boxes::{self, Group, groups};
+use super::boxes::{self, Group, Part, groups};
 use super::counter::{Counter, LineCount, Uncounted};
 use super::engine::Engine;
 use super::grid::embed;
@@ -60,7 +60,9 @@ pub struct Touched {
     pub(super) frames: Vec<Frame>,
     pub(super) patterns: Arc<[Pattern]>,
     /// All patterns, if they are simple and exact bytes are addressed.
-    groups: Option<Arc<[Group]>>,
+    pub(super) groups: Option<Arc<[Group]>>,
+    /// Bytes that each access touches beyond its width.
+    pub(super) wider: i64,
 }
 
 impl Threads<'_> {
@@ -172,7 +174,7 @@ impl Touched {
     ) -> Self {
         let bytes = addressing == Addressing::Linear;
         let groups = if bytes { groups(&patterns, &frames).map(Arc::from) } else { None };
-        Self { array, addressing, size, frames, patterns: patterns.into(), groups }
+        Self { array, addressing, size, frames, patterns: patterns.into(), groups, wider: 0 }
     }
 
     /// What is touched where blocks have this shape; only for threads that do not tell one block from
@@ -197,7 +199,8 @@ impl Touched {
 
     /// Other accesses of the same field.
     pub(super) fn with(&self, frames: Vec<Frame>, patterns: Vec<Pattern>) -> Self {
-        Self::new(self.array, self.addressing, self.size, frames, patterns)
+        let other = Self::new(self.array, self.addressing, self.size, frames, patterns);
+        Self { wider: self.wider, ..other }
     }
 
     /// Distinct lines of the same field that are touched in one of several ways. The same number as
@@ -209,7 +212,10 @@ impl Touched {
     ) -> Result<LineCount, Uncounted> {
         let simple: Option<Vec<_>> = parts
             .iter()
-            .map(|(touched, blocks)| Some((touched.groups.as_deref()?, &*touched.frames, *blocks)))
+            .map(|&(touched, blocks)| {
+                let Self { frames, wider, .. } = touched;
+                Some(Part { groups: touched.groups.as_deref()?, frames, blocks, wider: *wider })
+            })
             .collect();
         if let Some(simple) = simple
             && line > 0
@@ -269,7 +275,7 @@ impl Touched {
                     ranges: ranges.clone(),
                     when: pattern.when.clone(),
                     forms: pattern.forms.clone(),
-                    width: pattern.width,
+                    width: pattern.width.saturating_add(self.wider),
                 };
                 out.extend(region.restricted());
             }

@@ -1,8 +1,10 @@
 //! Compiled code in the place of accesses: the key `code`, and what is asked of whoever reads it.
 
+#[cfg(test)]
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::leaf::{Formula, Number, OneOrMany};
@@ -61,6 +63,7 @@ impl Decode for ArgumentDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for ArgumentDoc {
     fn schema_name() -> Cow<'static, str> {
         "Argument".into()
@@ -93,6 +96,7 @@ impl Decode for ArgumentsDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for ArgumentsDoc {
     fn schema_name() -> Cow<'static, str> {
         "Arguments".into()

@@ -1,7 +1,9 @@
 //! The kernel format as types. They parse it and they give its JSON Schema.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::code::CodeDoc;
@@ -14,7 +16,7 @@ use crate::text::{Decode, Decoder, Named, Node, Spanned, Value, record};
 record! {
     /// A GPU kernel as a code generator knows it: arrays, the addresses each thread touches, the
     /// domain, and the launches to consider.
-    #[schemars(extend("anyOf" = [{"required": ["fields", "domain"]}, {"required": ["code"]}]))]
+    #[cfg_attr(test, schemars(extend("anyOf" = [{"required": ["fields", "domain"]}, {"required": ["code"]}])))]
     pub struct KernelDoc, "a kernel document" {
         /// Version of the format; 1.
         wavecast: Spanned<i64> [required: "write `wavecast: 1`, the version of the format"],
@@ -161,6 +163,7 @@ impl Decode for AccessDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for AccessDoc {
     fn schema_name() -> Cow<'static, str> {
         "Access".into()
@@ -190,6 +193,7 @@ impl Decode for BlockDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for BlockDoc {
     fn schema_name() -> Cow<'static, str> {
         "Blocks".into()
@@ -220,6 +224,7 @@ impl Decode for RegistersDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for RegistersDoc {
     fn schema_name() -> Cow<'static, str> {
         "Registers".into()

@@ -1,7 +1,9 @@
 //! The small types that a kernel document is made of, each decoding itself.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::expr::{Expr, Kind, Range, parse_expression, parse_range};
@@ -28,10 +30,12 @@ impl Decode for Formula {
 }
 
 /// The schema of what may be an integer or a text of the grammar.
+#[cfg(test)]
 fn integer_or_text(description: &str) -> Schema {
     json_schema!({"description": description, "type": ["integer", "string"]})
 }
 
+#[cfg(test)]
 impl JsonSchema for Formula {
     fn schema_name() -> Cow<'static, str> {
         "Expression".into()
@@ -63,6 +67,7 @@ impl Decode for Number {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Number {
     fn schema_name() -> Cow<'static, str> {
         "Number".into()
@@ -92,6 +97,7 @@ fn decode_range(node: &Node, decoder: &mut Decoder) -> Option<Range> {
     parse_range(&scalar.text, scalar.origin).map_err(|d| decoder.report(d)).ok()
 }
 
+#[cfg(test)]
 impl JsonSchema for Ranges {
     fn schema_name() -> Cow<'static, str> {
         "Ranges".into()
@@ -136,6 +142,7 @@ impl<T: Decode> Decode for OneOrMany<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("OneOrMany_{}", T::schema_name()).into()
@@ -282,6 +289,7 @@ impl Decode for DType {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for DType {
     fn schema_name() -> Cow<'static, str> {
         "DType".into()
@@ -327,6 +335,7 @@ impl Decode for Ordered {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Ordered {
     fn schema_name() -> Cow<'static, str> {
         "Axes".into()
@@ -352,6 +361,7 @@ impl Decode for Anything {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Anything {
     fn schema_name() -> Cow<'static, str> {
         "Variant".into()

@@ -1,7 +1,9 @@
 //! Lists in kernel documents: tables of integers, and shapes.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::leaf::Formula;
@@ -68,6 +70,7 @@ fn collect_entries(node: &Node, shape: &[usize], out: &mut Vec<Formula>, decoder
     good
 }
 
+#[cfg(test)]
 impl JsonSchema for TableDoc {
     fn schema_name() -> Cow<'static, str> {
         "Table".into()
@@ -79,8 +82,9 @@ impl JsonSchema for TableDoc {
 }
 
 /// A list of shapes.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(transparent)]
+#[derive(Debug, Clone)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(transparent))]
 pub struct ShapeDocs(pub Vec<ShapeDoc>);
 
 impl Decode for ShapeDocs {

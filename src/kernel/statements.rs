@@ -1,7 +1,9 @@
 //! Statements of a body as types: accesses, barriers, loops, and parts that parameters decide on.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::leaf::{Formula, OneOrMany, Ranges};
@@ -103,6 +105,7 @@ impl Decode for AccessStatement {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for AccessStatement {
     fn schema_name() -> Cow<'static, str> {
         "AccessStatement".into()
@@ -144,6 +147,7 @@ impl Decode for StatementDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for StatementDoc {
     fn schema_name() -> Cow<'static, str> {
         "Statement".into()
@@ -176,6 +180,7 @@ impl Decode for LoopRangeDoc {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for LoopRangeDoc {
     fn schema_name() -> Cow<'static, str> {
         "LoopRange".into()

@@ -1,7 +1,9 @@
 //! What a work item computes, as it is written, and what a thread issues for it.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
@@ -13,7 +15,8 @@ use crate::text::{Decode, Decoder, Diagnostic, Node, Span, nearest, record, shor
 macro_rules! classes {
     ($( $class:ident = $word:literal, $what:literal; )*) => {
         /// A class of instructions: those that wait for the same unit of a processor.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub enum InstructionClass {
             $( #[doc = $what] #[serde(rename = $word)] $class ),*
@@ -28,7 +31,8 @@ macro_rules! classes {
                 match self { $( Self::$class => $word ),* }
             }
 
-            /// What belongs to it.
+            /// What belongs to it, for the schema.
+            #[cfg(test)]
             fn what(self) -> &'static str {
                 match self { $( Self::$class => $what.trim_ascii() ),* }
             }
@@ -137,6 +141,7 @@ fn unknown(word: &str, span: Span) -> Diagnostic {
     Diagnostic::error("unknown-key", span, message).help(format!("{near}known: {known}"))
 }
 
+#[cfg(test)]
 impl JsonSchema for InstructionsDoc {
     fn schema_name() -> Cow<'static, str> {
         "Instructions".into()

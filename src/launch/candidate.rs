@@ -1,13 +1,13 @@
 //! The launches a kernel could have.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::Kernel;
 use crate::space::{Block, EmptyExtent, Fold};
 
 /// A block shape and a fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// Threads of a block along x, y, z.
     block: Block,

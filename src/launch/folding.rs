@@ -76,7 +76,8 @@ impl Program<Scale> {
                 keep_smallest(&mut instruction.items, &items)?;
             }
         }
-        Ok((Self { fold, items, instructions, steps, loops }, uses))
+        let within = kernel.launch.grid.is_none().then(|| kernel.extents());
+        Ok((Self { fold, items, instructions, steps, loops, within }, uses))
     }
 
     /// The program of one candidate.

@@ -1,6 +1,5 @@
 //! A candidate with its grid, registers and shared memory.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::candidate::Candidate;
@@ -19,14 +18,15 @@ const MAX_GRID: i64 = 1 << 62;
 const SHOWN: usize = 8;
 
 /// A candidate with all that follows from it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Launch {
     #[serde(flatten)]
     pub(crate) candidate: Candidate,
     /// Blocks along x, y, z.
     #[serde(rename = "grid", serialize_with = "only_grid")]
-    #[schemars(with = "Grid")]
+    #[cfg_attr(test, schemars(with = "Grid"))]
     pub(crate) sizes: LaunchSizes,
     /// Registers of a thread.
     pub(crate) registers: i64,

@@ -9,6 +9,7 @@ mod geometry;
 mod infeasible;
 mod items;
 mod occupancy;
+mod once;
 mod parts;
 mod positions;
 mod program;

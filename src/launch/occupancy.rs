@@ -1,6 +1,5 @@
 //! How many blocks an SM runs at a time, and what keeps it from running more.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::geometry::Launch;
@@ -25,7 +24,8 @@ named! {
 }
 
 /// The occupancy of an SM, and the waves that follow from it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Occupancy {
     /// Resident blocks of an SM.
@@ -35,7 +35,7 @@ pub struct Occupancy {
     /// Share of the warps that could be resident.
     pub fraction: Share,
     /// What keeps further blocks out.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub limited_by: Limit,
     /// Resident blocks of the device.
     pub wave_blocks: i64,

@@ -7,7 +7,7 @@ use super::positions::Items;
 use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Excess, Form, LaunchSizes, LoopId, Scale};
 use crate::kernel::{AccessKind, FieldId};
-use crate::space::{Fold, ItemOffset};
+use crate::space::{Domain, Fold, ItemOffset};
 
 /// Steps for folding a part of a form.
 const STEPS_OF_PART: u64 = 12;
@@ -89,11 +89,23 @@ pub struct Program<C: Coefficient> {
     pub steps: Vec<Step>,
     /// The loops by id.
     pub loops: Vec<ProgramLoop<C>>,
+    /// The domain, if threads without a work item in it do nothing: with a grid of their own they may.
+    pub(crate) within: Option<Domain>,
 }
 
 impl Program<Scale> {
-    /// The program with block and grid sizes put in.
+    /// The program with block and grid sizes put in, without the loops that then run once.
     pub fn at(&self, launch: &Launch) -> Result<Program<i64>, Excess> {
+        let mut program = self.put_in(launch)?;
+        let mut fewer = self.with_loop_put_in(launch, &program)?;
+        while let Some(of_any) = fewer {
+            program = of_any.put_in(launch)?;
+            fewer = of_any.with_loop_put_in(launch, &program)?;
+        }
+        Ok(program)
+    }
+
+    fn put_in(&self, launch: &Launch) -> Result<Program<i64>, Excess> {
         let sizes = &launch.sizes;
         spend_on(self.instructions.len() + self.items.len(), STEPS_OF_PART)?;
         let items = self
@@ -113,6 +125,7 @@ impl Program<Scale> {
             instructions: self.instructions.iter().map(|i| i.at(sizes)).collect::<Result<_, _>>()?,
             steps: self.steps.clone(),
             loops: loops.collect::<Result<_, _>>()?,
+            within: self.within,
         })
     }
 }

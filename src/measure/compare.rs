@@ -1,6 +1,5 @@
 //! The analytic model beside a simulation of the same launch: volumes of a wave, and where they part.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cache::{CacheShape, Hierarchy, HierarchyConfig, LevelVolumes, Replacement, Waiting, WritePolicy};
@@ -8,12 +7,13 @@ use crate::device::Device;
 use crate::launch::{Candidate, Infeasible, blocks_of_wave, work_items};
 use crate::measure::measurements::MeasuredQuantity as Measured;
 use crate::measure::parting::{DifferenceTerm, Machines, Parting, Steps};
+use crate::measure::waves::{Earlier, earlier_launch, middle};
 use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::readable::readable;
-use crate::trace::CacheGeometry;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::traffic::{Caches, MemoryVolumes, l1_capacity};
+use crate::trace::{CacheGeometry, Trace};
+use crate::traffic::l1_capacity;
 
 /// Why there is no comparison.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,8 @@ impl Default for CompareOptions {
 
 readable! {
     /// One quantity in both models.
-    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     pub struct ComparedQuantity {
         /// Its name.
         name: &'static str,
@@ -93,7 +94,8 @@ fn error_percent(analytic: f64, simulated: f64) -> f64 {
 }
 
 /// A launch in both models.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// By the analytic model.
     #[serde(skip)]
@@ -157,7 +159,31 @@ pub fn compare(
     options: CompareOptions,
 ) -> Result<Comparison, Uncompared> {
     let prediction = estimator.predict(candidate)?;
+    let synth = Synth::new(estimator.kernel, &prediction.launch)?;
+    simulate(estimator, prediction, options, &mut |block| synth.trace([block]))
+}
+
+/// The trace of a block, by its number in the grid.
+pub type TraceOfBlock<'t> = &'t mut dyn FnMut(u64) -> Result<Trace, NoTrace>;
+
+/// The same where what the threads do in the simulation is known from elsewhere: from running them.
+pub fn compare_with(
+    estimator: &Estimator<'_>,
+    candidate: Candidate,
+    options: CompareOptions,
+    trace: TraceOfBlock<'_>,
+) -> Result<Comparison, Uncompared> {
+    simulate(estimator, estimator.predict(candidate)?, options, trace)
+}
+
+fn simulate(
+    estimator: &Estimator<'_>,
+    prediction: Prediction,
+    options: CompareOptions,
+    trace: TraceOfBlock<'_>,
+) -> Result<Comparison, Uncompared> {
     let (kernel, device) = (estimator.kernel, estimator.device);
+    let candidate = prediction.launch.candidate;
     let launch = &prediction.launch;
     let l1_bytes = l1_capacity(device, launch, &prediction.occupancy);
     let count = |n: i64| {
@@ -166,17 +192,17 @@ pub fn compare(
     };
     let per_sm = count(prediction.occupancy.resident_per_sm(device, prediction.working_blocks));
     let config = hierarchy_of(device, per_sm, l1_bytes.get(), options.ways).map_err(Uncompared::Cache)?;
-    let synth = Synth::new(kernel, launch)?;
-    let wave = count(prediction.occupancy.wave_blocks).clamp(1, synth.blocks());
+    let blocks = launch.sizes.grid.map(count).iter().product();
+    let wave = count(prediction.occupancy.wave_blocks).clamp(1, blocks);
     let reach = (count(launch.sizes.grid[0]) * count(launch.sizes.grid[1])).saturating_add(wave);
     let start = middle(launch.sizes.grid.map(count), wave);
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
     let mut simulation =
-        Simulation { synth: &synth, hierarchy: Hierarchy::new(&config), line: config.l1.geometry().line() };
+        Simulation { trace, hierarchy: Hierarchy::new(&config), line: config.l1.geometry().line() };
     let machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
-    let earlier = earlier_launch(estimator.caches, &prediction, synth.blocks(), wave);
+    let earlier = earlier_launch(estimator.caches, &prediction, blocks, wave);
     if earlier == Earlier::Simulated {
-        simulation.run(0..synth.blocks())?;
+        simulation.run(0..blocks)?;
         simulation.hierarchy.next_launch();
     }
     simulation.run(start - warm..start)?;
@@ -214,51 +240,8 @@ pub fn simulated(
     Ok(found.quantities.iter().filter_map(|q| Some((Measured::named(q.name)?, q.simulated))).collect())
 }
 
-/// Most waves of an earlier launch that are simulated for what it leaves behind.
-const MOST_EARLIER: u64 = 64;
-/// An earlier launch that saves a smaller share of the loads and stores is not simulated.
-const LITTLE: f64 = 0.005;
-
-/// What becomes of an earlier launch in the simulation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Earlier {
-    /// It leaves next to nothing, or the caches are to be cold.
-    Nothing,
-    /// It is simulated, whole.
-    Simulated,
-    /// It would take too long.
-    TooLong,
-}
-
-fn earlier_launch(caches: Caches, prediction: &Prediction, blocks: u64, wave: u64) -> Earlier {
-    let v = &prediction.volumes;
-    // Of a last-level cache, too.
-    let saves = |level: &MemoryVolumes| {
-        let kept = level.load.reuse_launch + level.store.kept;
-        let all = level.load.compulsory + level.store.compulsory + level.store.kept;
-        kept > all * LITTLE
-    };
-    match caches {
-        Caches::Warm if saves(&v.dram) || v.llc.as_ref().is_some_and(saves) => {
-            let short = blocks <= wave.saturating_mul(MOST_EARLIER);
-            if short { Earlier::Simulated } else { Earlier::TooLong }
-        }
-        _ => Earlier::Nothing,
-    }
-}
-
-/// Where a wave begins that lies in the middle of a plane in the middle of the grid: one over the end of a
-/// plane would find nothing of the rows before it. Of a plane with one row it is the middle of the row.
-fn middle([nx, ny, nz]: [u64; 3], wave: u64) -> u64 {
-    let plane = nx.saturating_mul(ny);
-    let row = if ny == 1 { nx / 2 } else { ny / 2 * nx };
-    let centre = (nz / 2).saturating_mul(plane).saturating_add(row);
-    let start = centre.saturating_sub(wave / 2);
-    start.min(plane.saturating_mul(nz).saturating_sub(wave))
-}
-
 struct Simulation<'s> {
-    synth: &'s Synth<'s>,
+    trace: TraceOfBlock<'s>,
     hierarchy: Hierarchy,
     line: u64,
 }
@@ -272,8 +255,8 @@ impl Simulation<'_> {
             bytes: true,
             ..Coalescing::default()
         };
-        let synth = self.synth;
-        self.hierarchy.run(blocks, |block| Ok(Requests::coalesced(&synth.trace([block])?, how, 0..1)))
+        let trace = &mut *self.trace;
+        self.hierarchy.run(blocks, |block| Ok(Requests::coalesced(&trace(block)?, how, 0..1)))
     }
 }
 
@@ -375,19 +358,4 @@ fn quantities(p: &Prediction, simulated: &Simulated) -> Vec<ComparedQuantity> {
         ComparedQuantity::new(name, unit, [analytic, simulated], terms)
     };
     all.into_iter().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::middle;
-
-    #[test]
-    fn the_wave_lies_in_the_middle_of_a_plane() {
-        // Four planes of 10 x 20 blocks: plane 2 begins at 400, its middle row at 500.
-        assert_eq!(middle([10, 20, 4], 40), 480);
-        assert_eq!(middle([10, 20, 1], 40), 80);
-        assert_eq!(middle([4, 1, 1], 4), 0);
-        assert_eq!(middle([1000, 1, 1], 40), 480);
-        assert_eq!(middle([2, 2, 2], 100), 0);
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::PercentShare;
@@ -45,7 +44,8 @@ pub struct Case {
 }
 
 /// A launch that cannot be predicted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectedCase {
     /// Block and fold.
     #[serde(flatten)]
@@ -60,7 +60,8 @@ pub struct RejectedCase {
 
 /// A number as it was predicted and as it was measured: bytes or counts per work item, seconds, work
 /// items per second, cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValuePair {
     /// What is predicted.
     predicted: f64,

@@ -13,8 +13,12 @@ mod records;
 pub mod sets;
 mod share;
 mod validate;
+mod waves;
 
-pub use compare::{CompareOptions, ComparedQuantity, Comparison, Uncompared, compare, hierarchy, simulated};
+pub use compare::{
+    CompareOptions, ComparedQuantity, Comparison, TraceOfBlock, Uncompared, compare, compare_with, hierarchy,
+    simulated,
+};
 pub use confidence::{Coverage, calibrated, coverage};
 pub use halves::{Half, halve};
 pub use join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, join};

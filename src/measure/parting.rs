@@ -1,7 +1,6 @@
 //! Why the analytic model and a simulation part: from one to the other in steps, each of which changes one thing in a
 //! model. What the steps change adds up to the difference, whatever the models say.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes, Waiting};
@@ -11,7 +10,8 @@ use crate::traffic::{MemoryVolumes, Volumes};
 
 readable! {
     /// A part of the difference of a quantity.
-    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     pub struct DifferenceTerm {
         /// A stable name; `unexplained` for what no step explains.
         name: &'static str,

@@ -1,13 +1,13 @@
 //! Shares, which are written in percent.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::quantity::Share;
 
 /// A share, or an error as a share of what was measured: 1 is all of it. In JSON it stands in percent.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 pub struct PercentShare(Share);
 
 impl PercentShare {

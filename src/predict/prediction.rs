@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::time::Time;
@@ -51,12 +50,13 @@ impl Summary {
 }
 
 /// How distinct lines were counted.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HowCounted {
     /// The engines that counted, each once.
     #[serde(serialize_with = "words")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub engines: Vec<Engine>,
     /// Whether all counts are exact; estimates come with a warning.
     pub exact: bool,

@@ -1,6 +1,5 @@
 //! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::curve::TimeFit;
@@ -53,7 +52,8 @@ impl Limiter {
 }
 
 /// Work items per second that each resource allows by itself; `None` where it is not used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RateLimits {
     /// Floating-point units.
@@ -68,7 +68,8 @@ pub struct RateLimits {
 
 /// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
 /// latency, waits, issue, tlb and dispatch, plus tail, launch and combination.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Terms {
     /// Floating-point units.

@@ -1,6 +1,5 @@
 //! Which latencies belong together: hits of the levels, and what is none of them.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bins::{BINS, Counts, MOST, bin, cycles};
@@ -21,13 +20,14 @@ const LONG: usize = 500;
 const VALLEY: f64 = 0.4;
 
 /// Latencies that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Median, in cycles.
     pub cycles: f64,
     /// Relative standard deviation, from the median deviation; written in percent.
     #[serde(rename = "spread_percent", serialize_with = "percent")]
-    #[schemars(with = "f64")]
+    #[cfg_attr(test, schemars(with = "f64"))]
     pub spread_share: f64,
     /// Loads.
     pub loads: u64,
@@ -47,7 +47,8 @@ impl Cluster {
 }
 
 /// All clusters, the fastest first.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Clusters {
     /// Clusters of latencies, the fastest first.
     #[serde(rename = "clusters")]

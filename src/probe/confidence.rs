@@ -1,7 +1,6 @@
 //! How sure a finding is, and what it rests on.
 
 use crate::named::named;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 named! {
@@ -19,8 +18,9 @@ named! {
 }
 
 /// Something found.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "FindingDocument")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "FindingDocument"))]
 pub struct Finding<T> {
     /// What; null if it is open.
     pub value: Option<T>,

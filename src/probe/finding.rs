@@ -1,7 +1,9 @@
 //! The structure of a cache as it was found.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
@@ -20,6 +22,7 @@ macro_rules! written_as {
             }
         }
 
+        #[cfg(test)]
         impl JsonSchema for $found {
             fn schema_name() -> Cow<'static, str> {
                 <$written>::schema_name()
@@ -128,8 +131,9 @@ impl MappedLines {
 }
 
 /// From lines to sets, as it is written. Lines count from the beginning of the array.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "MappingDocument")]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "MappingDocument"))]
 struct WrittenMapping {
     /// single, bits (remainder by the number of sets), spatial, xor, table.
     kind: &'static str,
@@ -156,7 +160,7 @@ written_as!(MappedLines, WrittenMapping, |mapped| {
 
 named! {
     /// Which line gives way, as it was found.
-    #[schemars(inline)]
+    #[cfg_attr(test, schemars(inline))]
     pub enum ReplacementFound {
         /// The least recently used.
         Lru = "lru",
@@ -193,8 +197,9 @@ pub enum PrefetchFound {
 }
 
 /// A prefetch, as it is written.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PrefetchDocument")]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "PrefetchDocument"))]
 struct WrittenPrefetch {
     /// none, miss (a miss brings more lines), stream (use of a prefetched line does, too).
     kind: &'static str,
@@ -209,7 +214,8 @@ written_as!(PrefetchFound, WrittenPrefetch, |found| match *found {
 });
 
 /// Where arrays begin to miss when they are warm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FittingArrays {
     /// Bytes of the largest array that fits.
     pub fits_bytes: Option<u64>,
@@ -218,8 +224,9 @@ pub struct FittingArrays {
 }
 
 /// The structure of a cache or TLB.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "StructureDocument")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "StructureDocument"))]
 pub struct Structure {
     /// Clusters of latencies: the first are hits.
     #[serde(skip)]

@@ -1,6 +1,5 @@
 //! All that logs say.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::clusters::Clusters;
@@ -16,7 +15,8 @@ use super::sethash::{SetHash, set_hash};
 const LEAST: usize = 9;
 
 /// All that logs say.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProbeFindings {
     /// Chases that were read.
     pub runs: usize,

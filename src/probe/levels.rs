@@ -4,7 +4,6 @@
 //! How far off is sure follows from how much the plateau itself scatters, so that a noisy one gives a wider
 //! bracket. Nothing is known here of nominal sizes.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::confidence::Confidence;
@@ -26,7 +25,8 @@ const ON: f64 = 3.0;
 const RISE: f64 = 1.1;
 
 /// A level: a plateau, and where it ends.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LatencyLevel {
     /// Median latency, in cycles.
     pub cycles: f64,
@@ -34,15 +34,16 @@ pub struct LatencyLevel {
     pub plateau_kib: [f64; 2],
     /// Relative scatter on it; written in percent.
     #[serde(rename = "scatter_percent", serialize_with = "percent")]
-    #[schemars(with = "f64")]
+    #[cfg_attr(test, schemars(with = "f64"))]
     pub scatter_share: f64,
     /// Where it ends; null for the last.
     pub edge: Option<Edge>,
 }
 
 /// Where a plateau ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "EdgeDocument")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "EdgeDocument"))]
 pub struct Edge {
     /// Last size on the plateau and first size off it, in KiB: the edge lies between.
     pub bracket_kib: [f64; 2],

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::confidence::{Confidence, Finding};
@@ -13,8 +12,9 @@ use super::read::MshrPoint;
 const JUMP: f64 = 1.35;
 
 /// Miss-status holding registers of a core.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "MshrDocument")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "MshrDocument"))]
 pub struct MshrsFound {
     /// Of a core.
     pub total: Finding<u32>,

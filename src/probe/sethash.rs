@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::clusters::Clusters;
@@ -59,14 +58,15 @@ fn lost(marks: &Marks, noise: f64) -> Vec<(u32, u64)> {
 }
 
 /// A set hash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "SetHashDocument")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "SetHashDocument"))]
 pub struct SetHash {
     /// Bits of a byte address whose parity is a bit of the set, for each of them.
     pub address_bits: Vec<Vec<u32>>,
     /// The same as masks of line bits, those of low bits first; written in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub masks: Vec<u64>,
     /// Bytes of a line.
     pub line_bytes: u64,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::assume::told;
-use super::document::{Frame, Reading, Status, Understood, document, understand, verb};
+use super::assume::{told, unused};
+use super::document::{Frame, Reading, Status, Understood, document, threads_working, understand, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, largest, no_grid};
@@ -43,12 +43,14 @@ pub struct Read {
 }
 
 /// A number of instructions of a thread, on average.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count(pub(crate) f64);
 
 /// An access.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "AccessSummary")]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "AccessSummary"))]
 #[non_exhaustive]
 pub struct Access {
     /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
@@ -76,8 +78,9 @@ pub struct Access {
 }
 
 /// A loop.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "LoopSummary")]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "LoopSummary"))]
 #[non_exhaustive]
 pub struct Around {
     /// Its counter, which starts at 0.
@@ -248,8 +251,20 @@ impl Compiled {
         told: &Told,
         then: impl FnOnce(&Understood<'_, '_>) -> T,
     ) -> Result<T, Diagnostic> {
+        self.reading(function, launch, values, told, |reader| understand(reader).map(|found| then(&found)))
+    }
+
+    /// What reading the kernel for a launch comes to.
+    fn reading<T>(
+        &self,
+        function: &Function,
+        launch: Launch,
+        values: &Arguments,
+        told: &Told,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Diagnostic> {
         let mut reader = Reader::new(&self.module, function, launch, values, told);
-        understand(&mut reader).map(|found| then(&found)).map_err(|stop| match stop {
+        read(&mut reader).map_err(|stop| match stop {
             Stop::Tangled(i) => {
                 let span = function.instructions.get(i).map_or(function.span, |i| i.span);
                 let message = "a loop is entered at two places here: such control flow is not read";
@@ -277,7 +292,7 @@ impl Compiled {
         told: &Told,
     ) -> Result<[i64; 3], Diagnostic> {
         let used = blocks_asked_for(function);
-        let domain = self.understood(function, largest(block, used), values, told, |found| found.domain)?;
+        let domain = self.reading(function, largest(block, used), values, told, threads_working)?;
         let mut grid = [1; 3];
         for d in 0..3 {
             match domain[d] {
@@ -303,38 +318,9 @@ impl Compiled {
         let used = blocks_asked_for(function);
         let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
         let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
-        let domain = self.understood(function, together.whole, values, told, |found| found.domain).ok()?;
+        let domain = self.reading(function, together.whole, values, told, threads_working).ok()?;
         together.grids(domain, used)
     }
-}
-
-/// What was told of lines in which it says nothing is a mistake.
-fn unused(function: &Function, told: &Told, readings: &[Reading]) -> Result<(), Diagnostic> {
-    let idle = |line: &&u32| !readings.iter().any(|r| r.heeded.0.contains(line));
-    let list = |lines: &[u32]| match lines {
-        [] => "there is none".to_owned(),
-        all => format!(
-            "there are such in lines {}",
-            all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
-        ),
-    };
-    if let Some(line) = told.shares.keys().find(idle) {
-        let lines: Vec<u32> = readings[0].heeded.1.iter().copied().collect();
-        let message = format!("data decide no branch and no predicate in line {line}");
-        return Err(
-            Diagnostic::global("ptx-argument", message).help(format!("for --branch {}", list(&lines)))
-        );
-    }
-    if let Some(line) = told.assumed.keys().find(idle) {
-        let refused = readings[0].accesses.iter().filter(|a| a.status == Status::Refused);
-        let mut lines: Vec<u32> = refused.map(|a| function.instructions[a.instruction].line).collect();
-        lines.dedup();
-        let message = format!("there is no access in line {line} whose address is not known");
-        return Err(
-            Diagnostic::global("ptx-argument", message).help(format!("for --assume {}", list(&lines)))
-        );
-    }
-    Ok(())
 }
 
 /// So many launches are read one by one.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::document::{Reading, Status};
 use super::given::{Given, trips, wrong};
 use super::read::{Assumed, Share, Told};
+use super::syntax::Function;
 use crate::expr::{Kind, parse_expression};
 use crate::text::{Diagnostic, Origin, Sources, Span};
 
@@ -50,4 +52,33 @@ fn assumed(text: &str, sources: &mut Sources) -> Result<(u32, Assumed), Diagnost
         },
         _ => Err(none()),
     }
+}
+
+/// What was told of lines in which it says nothing is a mistake.
+pub(super) fn unused(function: &Function, told: &Told, readings: &[Reading]) -> Result<(), Diagnostic> {
+    let idle = |line: &&u32| !readings.iter().any(|r| r.heeded.0.contains(line));
+    let list = |lines: &[u32]| match lines {
+        [] => "there is none".to_owned(),
+        all => format!(
+            "there are such in lines {}",
+            all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    if let Some(line) = told.shares.keys().find(idle) {
+        let lines: Vec<u32> = readings[0].heeded.1.iter().copied().collect();
+        let message = format!("data decide no branch and no predicate in line {line}");
+        return Err(
+            Diagnostic::global("ptx-argument", message).help(format!("for --branch {}", list(&lines)))
+        );
+    }
+    if let Some(line) = told.assumed.keys().find(idle) {
+        let refused = readings[0].accesses.iter().filter(|a| a.status == Status::Refused);
+        let mut lines: Vec<u32> = refused.map(|a| function.instructions[a.instruction].line).collect();
+        lines.dedup();
+        let message = format!("there is no access in line {line} whose address is not known");
+        return Err(
+            Diagnostic::global("ptx-argument", message).help(format!("for --assume {}", list(&lines)))
+        );
+    }
+    Ok(())
 }

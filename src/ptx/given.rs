@@ -36,6 +36,15 @@ pub struct Given {
     pub fields: Vec<KnownField>,
 }
 
+/// What somebody knows of the registers of an entry, as in [`Given`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RegistersTold {
+    /// How many a thread has.
+    pub registers: Option<u32>,
+    /// What an assembler made of the entry.
+    pub assembled: Option<Assembled>,
+}
+
 /// What is known of a field before a kernel is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownField {

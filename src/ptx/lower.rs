@@ -7,7 +7,7 @@ use super::argument;
 use super::assume::told;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
-use super::given::{Given, Grid, KnownField, arguments};
+use super::given::{Given, Grid, KnownField, RegistersTold, arguments};
 use super::launches::blocks;
 use super::syntax::{Function, Instruction};
 use crate::expr::Excess;
@@ -36,11 +36,12 @@ impl Compiled {
     pub(crate) fn wanted(
         &self,
         wanted: &CodeRequest,
+        told: RegistersTold,
         sources: &mut Sources,
     ) -> Result<Vec<CodeRead>, Vec<Diagnostic>> {
         let one = |wrong: Diagnostic| vec![placed(wrong, wanted.span)];
         let function = self.chosen(wanted.entry.as_deref()).map_err(one)?;
-        let given = given(function, wanted)?;
+        let given = given(function, wanted, told)?;
         let told = |block: [i64; 3]| match (&wanted.grid, wanted.domain) {
             (Some(grid), _) => {
                 let found = grid.at(Block::known(block)).map_err(|e| no_grid(e, grid.span))?;
@@ -129,7 +130,7 @@ impl Compiled {
         }
         let mut document =
             documents.pop().unwrap_or(Node { span: function.span, value: Value::Map(Vec::new()) });
-        Placing { file, text: &text, places: places(self) }.place(&mut document);
+        Placing { file, lines: placed_lines(&text, &places(self)) }.place(&mut document);
         let code = Code {
             text: function.span.file,
             name: self.name().to_owned(),
@@ -151,7 +152,7 @@ fn no_grid(why: Excess, at: Span) -> Diagnostic {
 }
 
 /// What a document says, as whoever reads asks for it. Each argument that is wrong is reported at its place.
-fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnostic>> {
+fn given(function: &Function, wanted: &CodeRequest, told: RegistersTold) -> Result<Given, Vec<Diagnostic>> {
     let wrong = wanted.args.iter().filter_map(|text| {
         let wrong = argument::argument(function, &text.value).err()?;
         Some(Diagnostic::error("ptx-argument", text.span, wrong.message).help(wrong.help))
@@ -173,8 +174,8 @@ fn given(function: &Function, wanted: &CodeRequest) -> Result<Given, Vec<Diagnos
         trips: wanted.trips.clone(),
         branch: wanted.branch.clone(),
         assume: wanted.assume.clone(),
-        registers: None,
-        assembled: None,
+        registers: told.registers,
+        assembled: told.assembled,
         fields: wanted.fields.iter().map(field).collect(),
     })
 }
@@ -291,14 +292,27 @@ fn compiled_from(compiled: &Compiled, function: &Function, readings: &[Reading])
     named.collect()
 }
 
-/// Gives the nodes of statements the places of what they were read of.
-struct Placing<'a> {
-    file: FileId,
-    text: &'a str,
-    places: BTreeMap<u32, Span>,
+/// Of each line of a document that was read, where it ends, and the place in the PTX of the line that it names.
+fn placed_lines(text: &str, places: &BTreeMap<u32, Span>) -> Vec<(usize, Option<Span>)> {
+    let mut end = 0;
+    let line = |line: &str| {
+        end += line.len();
+        let place = line.trim_end().rsplit_once(LINE).and_then(|(_, place)| {
+            // Behind a comma it says where that is in the source.
+            places.get(&place.split(',').next()?.parse().ok()?).copied()
+        });
+        (end, place)
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
-impl Placing<'_> {
+/// Gives the nodes of statements the places of what they were read of.
+struct Placing {
+    file: FileId,
+    lines: Vec<(usize, Option<Span>)>,
+}
+
+impl Placing {
     fn place(&self, node: &mut Node) {
         if let Some(span) = self.found(node.span) {
             node.span = span;
@@ -320,11 +334,8 @@ impl Placing<'_> {
     /// The place in the PTX of what stands in a line that says which it is.
     fn found(&self, span: Span) -> Option<Span> {
         debug_assert_eq!(span.file, self.file);
-        let rest = self.text.get(span.start as usize..)?;
-        let line = rest.lines().next()?.rsplit_once(LINE)?.1;
-        // Behind a comma it says where that is in the source.
-        let number = line.split(',').next()?;
-        self.places.get(&number.parse().ok()?).copied()
+        let line = self.lines.partition_point(|(end, _)| *end <= span.start as usize);
+        self.lines.get(line)?.1
     }
 }
 

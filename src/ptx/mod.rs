@@ -18,4 +18,4 @@ mod value;
 
 pub use answer::{Access, Around, Compiled, Count, Read};
 pub use assembled::{Assembled, assembled};
-pub use given::{Given, KnownField};
+pub use given::{Given, KnownField, RegistersTold};

@@ -61,7 +61,7 @@ impl<'l> Together<'l> {
     ) -> Option<Vec<Reading>> {
         // Instructions are counted for threads at random, out of as many as there are.
         let threads = |l: &Launch, d: usize| l.block[d] * l.grid[d] == self.whole.grid[d];
-        let even = |d: usize| understood.domain[d].is_some() || self.launches.iter().all(|l| threads(l, d));
+        let even = |d: usize| understood.domain()[d].is_some() || self.launches.iter().all(|l| threads(l, d));
         if !(0..3).all(even) {
             return None;
         }

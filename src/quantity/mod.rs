@@ -13,6 +13,7 @@
 //! let sum = Bytes::<PerWave>::new(4096.0) + Bytes::<PerItem>::new(8.0);
 //! ```
 
+#[cfg(test)]
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -20,6 +21,7 @@ use std::iter::Sum;
 use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
@@ -308,6 +310,7 @@ impl<U, P> Serialize for Amount<U, P> {
     }
 }
 
+#[cfg(test)]
 impl<U, P> JsonSchema for Amount<U, P> {
     fn schema_name() -> Cow<'static, str> {
         f64::schema_name()

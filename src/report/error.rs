@@ -6,7 +6,6 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::Kernel;
@@ -96,7 +95,8 @@ fn window(line: &str, column: usize, carets: usize) -> (String, usize, usize) {
 }
 
 /// Errors as a program reads them: `wavecast/error/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ErrorDocument {
     /// `wavecast/error/1`.
     pub schema: &'static str,
@@ -111,7 +111,8 @@ impl From<Fault> for ErrorDocument {
 }
 
 /// One error or warning.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ErrorEntry {
     /// A stable name of the kind of finding.
     pub code: &'static str,

@@ -43,6 +43,9 @@ pub use prediction::{
     ranking_document,
 };
 pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
+#[cfg(test)]
+pub(crate) use schema::assert_current;
+pub(crate) use schema::schemas;
 pub use schema::{SCHEMAS, schema};
 #[cfg(feature = "fit")]
 pub use sets::{

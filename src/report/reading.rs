@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::{Answer, View};
@@ -13,7 +12,8 @@ use crate::ptx::{Access, Compiled, Count, Read};
 use crate::text::{Bounds, Node, Value, parse_stream};
 
 /// A kernel that was read from PTX: `wavecast/reading/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadingDocument {
     /// `wavecast/reading/1`.
     pub schema: &'static str,
@@ -42,7 +42,8 @@ pub struct ReadingDocument {
 }
 
 /// Blocks of an entry.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlocksSummary {
     /// The only block, if the entry demands one (`.reqntid`).
     pub required: Option<[u32; 3]>,
@@ -53,7 +54,8 @@ pub struct BlocksSummary {
 }
 
 /// A parameter.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ParameterSummary {
     /// Its number, from 0.
     pub number: usize,
@@ -67,7 +69,8 @@ pub struct ParameterSummary {
 }
 
 /// Registers, and where the number comes from.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RegisterSummary {
     /// The number.
     pub value: u32,
@@ -178,7 +181,8 @@ impl Answer for ReadingDocument {
 }
 
 /// The entries of a text of PTX: `wavecast/entries/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EntriesDocument {
     /// `wavecast/entries/1`.
     pub schema: &'static str,
@@ -189,7 +193,8 @@ pub struct EntriesDocument {
 }
 
 /// An entry.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EntrySummary {
     /// Its name.
     pub name: String,

@@ -1,107 +1,108 @@
-//! JSON Schemas of everything that is read or written, generated from the types.
+//! JSON Schemas of everything that is read or written.
+//!
+//! They are made from the types, by the tests of this file, and kept in `grammar/`: so the program prints them, and who
+//! builds it does not compile what makes them.
 
-use schemars::{Schema, schema_for};
+/// The kinds of documents of a room: their names, what they describe, the files of their schemas in `grammar/`, and
+/// the types that the schemas are made from.
+macro_rules! schemas {
+    ($($(#[$when:meta])* ($kind:literal, $what:literal, $file:literal, $type:ty),)+) => {
+        /// The kinds that have a schema, with what they describe.
+        pub const SCHEMAS: &[(&str, &str)] = &[$($(#[$when])* ($kind, $what)),+];
 
-/// The kinds that have a schema, with what they describe.
-pub const SCHEMAS: &[(&str, &str)] = &[
-    ("kernel", "a kernel document (input)"),
-    ("device", "what `devices show` prints; an input file may leave out what it inherits"),
-    ("check", "what `check --format json` prints"),
-    ("reading", "what `read --entry NAME --format json` prints"),
-    ("entries", "what `read --format json` prints"),
-    ("ranking", "what `rank --format json` prints"),
-    ("prediction", "what `predict --format json` prints"),
-    #[cfg(feature = "explain")]
-    ("sweep", "what `sweep --format json` prints"),
-    #[cfg(feature = "explain")]
-    ("explanation", "what `explain --format json` prints"),
-    #[cfg(feature = "fit")]
-    ("comparison", "what `compare --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("trace-info", "what `trace info --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("reuse", "what `trace reuse --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("cache", "what `trace cache --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("trace-sweep", "what `trace sweep --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("experiment", "what `trace experiment --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("hot", "what `trace hot --format json` prints"),
-    #[cfg(feature = "trace")]
-    ("probe", "what `cache-probe --format json` prints"),
-    #[cfg(feature = "fit")]
-    ("validation", "what `validate --format json` prints"),
-    #[cfg(feature = "fit")]
-    ("set", "a set file (input)"),
-    #[cfg(feature = "fit")]
-    ("set-validation", "what `validate --format json` prints of set files"),
-    #[cfg(feature = "fit")]
-    ("fit", "what `fit --format json` prints"),
-    #[cfg(feature = "fit")]
-    ("set-fit", "what `fit --format json` prints of set files"),
-    ("error", "errors in JSON mode"),
-];
+        /// The JSON Schema of a kind, as text.
+        pub fn schema(kind: &str) -> Option<&'static str> {
+            Some(match kind {
+                $($(#[$when])* $kind => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/", $file)),)+
+                _ => return None,
+            })
+        }
 
-/// The schema of a kind.
-pub fn schema(kind: &str) -> Option<Schema> {
-    Some(match kind {
-        "kernel" => schema_for!(crate::kernel::KernelDoc),
-        "device" => device_schema(),
-        "check" => schema_for!(super::Check),
-        "reading" => schema_for!(super::ReadingDocument),
-        "entries" => schema_for!(super::EntriesDocument),
-        "ranking" => schema_for!(super::RankingDocument),
-        "prediction" => schema_for!(super::PredictionDocument),
-        #[cfg(feature = "explain")]
-        "sweep" => schema_for!(super::SweepDocument),
-        #[cfg(feature = "explain")]
-        "explanation" => schema_for!(super::ExplanationDocument),
-        #[cfg(feature = "fit")]
-        "comparison" => schema_for!(super::trace::ComparisonDocument),
-        #[cfg(feature = "trace")]
-        "trace-info" => schema_for!(super::trace::TraceInfoDocument),
-        #[cfg(feature = "trace")]
-        "reuse" => schema_for!(super::trace::ReuseDocument),
-        #[cfg(feature = "trace")]
-        "cache" => schema_for!(super::trace::SimulatedCacheDocument),
-        #[cfg(feature = "trace")]
-        "trace-sweep" => schema_for!(super::trace::TraceSweepDocument),
-        #[cfg(feature = "trace")]
-        "experiment" => schema_for!(super::trace::ExperimentDocument),
-        #[cfg(feature = "trace")]
-        "hot" => schema_for!(super::trace::HotDocument),
-        #[cfg(feature = "trace")]
-        "probe" => schema_for!(super::probe::ProbeDocument),
-        #[cfg(feature = "fit")]
-        "validation" => schema_for!(super::ValidationDocument),
-        #[cfg(feature = "fit")]
-        "set" => set_schema(),
-        #[cfg(feature = "fit")]
-        "set-validation" => schema_for!(super::SetValidationDocument),
-        #[cfg(feature = "fit")]
-        "fit" => schema_for!(super::FitDocument),
-        #[cfg(feature = "fit")]
-        "set-fit" => schema_for!(super::SetFitDocument),
-        "error" => schema_for!(super::ErrorDocument),
-        _ => return None,
-    })
+        #[cfg(test)]
+        #[test]
+        fn schemas_are_current() {
+            $crate::report::assert_current(&[$($(#[$when])* ($file, schemars::schema_for!($type))),+]);
+        }
+    };
 }
 
-/// The schema of a device with the version key that a file carries beside it.
-fn device_schema() -> Schema {
-    versioned(schema_for!(crate::device::Device), "wavecast-device")
+pub(crate) use schemas;
+
+schemas! {
+    ("kernel", "a kernel document (input)", "kernel.schema.json", crate::kernel::KernelDoc),
+    ("device", "what `devices show` prints; an input file may leave out what it inherits", "device.schema.json", crate::device::Device),
+    ("check", "what `check --format json` prints", "outputs/check.json", super::Check),
+    ("reading", "what `read --entry NAME --format json` prints", "outputs/reading.json", super::ReadingDocument),
+    ("entries", "what `read --format json` prints", "outputs/entries.json", super::EntriesDocument),
+    ("ranking", "what `rank --format json` prints", "outputs/ranking.json", super::RankingDocument),
+    ("prediction", "what `predict --format json` prints", "outputs/prediction.json", super::PredictionDocument),
+    #[cfg(feature = "explain")]
+    ("sweep", "what `sweep --format json` prints", "outputs/sweep.json", super::SweepDocument),
+    #[cfg(feature = "explain")]
+    ("explanation", "what `explain --format json` prints", "outputs/explanation.json", super::ExplanationDocument),
+    #[cfg(feature = "fit")]
+    ("comparison", "what `compare --format json` prints", "outputs/comparison.json", super::trace::ComparisonDocument),
+    #[cfg(feature = "trace")]
+    ("trace-info", "what `trace info --format json` prints", "outputs/trace-info.json", super::trace::TraceInfoDocument),
+    #[cfg(feature = "trace")]
+    ("reuse", "what `trace reuse --format json` prints", "outputs/reuse.json", super::trace::ReuseDocument),
+    #[cfg(feature = "trace")]
+    ("cache", "what `trace cache --format json` prints", "outputs/cache.json", super::trace::SimulatedCacheDocument),
+    #[cfg(feature = "trace")]
+    ("trace-sweep", "what `trace sweep --format json` prints", "outputs/trace-sweep.json", super::trace::TraceSweepDocument),
+    #[cfg(feature = "trace")]
+    ("experiment", "what `trace experiment --format json` prints", "outputs/experiment.json", super::trace::ExperimentDocument),
+    #[cfg(feature = "trace")]
+    ("hot", "what `trace hot --format json` prints", "outputs/hot.json", super::trace::HotDocument),
+    #[cfg(feature = "trace")]
+    ("probe", "what `cache-probe --format json` prints", "outputs/probe.json", super::probe::ProbeDocument),
+    #[cfg(feature = "fit")]
+    ("validation", "what `validate --format json` prints", "outputs/validation.json", super::ValidationDocument),
+    #[cfg(feature = "fit")]
+    ("set", "a set file (input)", "set.schema.json", crate::measure::sets::SetDocument),
+    #[cfg(feature = "fit")]
+    ("set-validation", "what `validate --format json` prints of set files", "outputs/set-validation.json", super::SetValidationDocument),
+    #[cfg(feature = "fit")]
+    ("fit", "what `fit --format json` prints", "outputs/fit.json", super::FitDocument),
+    #[cfg(feature = "fit")]
+    ("set-fit", "what `fit --format json` prints of set files", "outputs/set-fit.json", super::SetFitDocument),
+    ("error", "errors in JSON mode", "outputs/error.json", super::ErrorDocument),
 }
 
-/// The schema of a set file with its version key.
-#[cfg(feature = "fit")]
-fn set_schema() -> Schema {
-    versioned(schema_for!(crate::measure::sets::SetDocument), "wavecast-set")
+/// Holds the files of schemas against the types; writes them anew where `WAVECAST_UPDATE=1` asks for it.
+#[cfg(test)]
+pub(crate) fn assert_current(made: &[(&str, schemars::Schema)]) {
+    let update = std::env::var_os("WAVECAST_UPDATE").is_some_and(|v| v == "1");
+    let mut stale = Vec::new();
+    for (file, schema) in made {
+        // Editors and people read the schemas of inputs; those of outputs are for programs, `outputs.txt` lists them.
+        let text = match file.strip_suffix(".schema.json") {
+            Some("device") => serde_json::to_string_pretty(&versioned(schema, "wavecast-device")),
+            Some("set") => serde_json::to_string_pretty(&versioned(schema, "wavecast-set")),
+            Some(_) => serde_json::to_string_pretty(schema),
+            None => serde_json::to_string(schema),
+        };
+        let text = text.unwrap() + "\n";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar").join(file);
+        if update {
+            std::fs::write(&path, &text).unwrap();
+        }
+        if std::fs::read_to_string(path).ok() != Some(text) {
+            stale.push(*file);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "grammar/ is not current: {}. Run `WAVECAST_UPDATE=1 cargo test --lib --test schemas schema`, look at the \
+         difference (fields may only be added), and commit it.",
+        stale.join(", ")
+    );
 }
 
 /// A schema of files that begin with the version of their format.
-fn versioned(mut schema: Schema, key: &str) -> Schema {
+#[cfg(test)]
+fn versioned(schema: &schemars::Schema, key: &str) -> schemars::Schema {
+    let mut schema = schema.clone();
     if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut()) {
         let version = serde_json::json!({"description": "Version of the format.", "const": 1});
         properties.insert(key.to_owned(), version);

@@ -1,12 +1,12 @@
 //! What single threads touch, a line for each access.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::space::{BlockIndex, Thread};
 
 /// An access of a thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TouchLine {
     /// The block's place in the grid.

@@ -64,6 +64,7 @@ macro_rules! triple {
             }
         }
 
+        #[cfg(test)]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

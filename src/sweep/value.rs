@@ -1,8 +1,10 @@
 //! A value of something that varies.
 
+#[cfg(test)]
 use std::borrow::Cow;
 use std::fmt;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
@@ -60,6 +62,7 @@ impl Serialize for VaryValue {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for VaryValue {
     fn schema_name() -> Cow<'static, str> {
         "VaryValue".into()

@@ -199,6 +199,7 @@ impl<T> Default for Named<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Named<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("Named_{}", T::schema_name()).into()
@@ -214,6 +215,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Named<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         T::schema_name()
@@ -261,16 +263,17 @@ macro_rules! record {
             $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident: $example:literal])? ),* $(,)?
         }
     ) => {
-        #[derive(Debug, Clone, Default, schemars::JsonSchema)]
-        #[schemars(deny_unknown_fields)]
+        #[derive(Debug, Clone, Default)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[cfg_attr(test, schemars(deny_unknown_fields))]
         $(#[$attribute])*
         $visibility struct $name {
-            $( $(#[$field_attribute])* $(#[schemars($required)])? pub $field: Option<$type>, )*
+            $( $(#[$field_attribute])* $(#[cfg_attr(test, schemars($required))])? pub $field: Option<$type>, )*
             /// Keys that were given but could not be read.
-            #[schemars(skip)]
+            #[cfg_attr(test, schemars(skip))]
             pub damaged: Vec<&'static str>,
             /// Where the mapping stands.
-            #[schemars(skip)]
+            #[cfg_attr(test, schemars(skip))]
             pub span: $crate::text::Span,
         }
 

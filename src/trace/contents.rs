@@ -1,13 +1,13 @@
 //! What the launches of a trace hold, counted as they are read.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::format::{ReadError, Sink};
 use super::model::{Header, Tables, TraceAccess, TraceKind, TracedLaunch};
 
 /// What a launch of a trace holds.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchContents {
     /// The launch.
     #[serde(flatten)]

@@ -73,6 +73,7 @@ impl<'m> EntrySynth<'m> {
         let header = Header { kernel: Some(self.name.clone()), block, grid: None };
         let mut making = Making {
             machine: self.machine,
+            threads: self.machine.threads() as usize,
             bases: &self.bases,
             builder: TraceBuilder::new(header, false),
             tables: Tables::default(),
@@ -111,6 +112,8 @@ fn narrow(extents: [i64; 3]) -> Dim3 {
 
 struct Making<'s> {
     machine: &'s Machine,
+    /// Of a block.
+    threads: usize,
     bases: &'s [u64],
     builder: TraceBuilder,
     tables: Tables,
@@ -195,7 +198,7 @@ impl Making<'_> {
         };
         let (instruction, row) = self.instruction(access.step);
         // The n-th time of one thread goes with the n-th time of its neighbour.
-        let times = &mut self.times[row * self.machine.threads() as usize + local as usize];
+        let times = &mut self.times[row * self.threads + local as usize];
         let time = *times as usize;
         *times += 1;
         while self.iterations.len() <= time {
@@ -224,7 +227,7 @@ impl Making<'_> {
         let row = self.instructions.iter().flatten().count();
         self.instructions.resize(self.instructions.len().max(at + 1), None);
         self.instructions[at] = Some((made, row));
-        self.times.resize((row + 1) * self.machine.threads() as usize, 0);
+        self.times.resize((row + 1) * self.threads, 0);
         (made, row)
     }
 }

@@ -1,6 +1,5 @@
 //! How many lines a cache has, how long they are, and in which sets they lie.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sets::SetIndex;
@@ -11,7 +10,8 @@ const LINES: std::ops::RangeInclusive<u64> = 8..=65_536;
 const MOST_LINES: u64 = 1 << 28;
 
 /// The sizes of a cache, which fit together: as many lines in each set, and a power of two of bytes in each line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheGeometry {
     /// Bytes of the cache.
     bytes: u64,
@@ -22,7 +22,7 @@ pub struct CacheGeometry {
     /// Number of sets.
     sets: u32,
     /// Which set a line lies in.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     index: SetIndex,
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbering::number;
 
 /// Three extents or a place, x fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline))]
 pub struct Dim3(pub [u32; 3]);
 
 impl Dim3 {
@@ -91,7 +91,8 @@ impl TraceAccess {
 }
 
 /// What is known of an instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceInstruction {
     /// Its name in the trace; empty if the trace does not know.
     #[serde(rename = "instruction")]
@@ -172,7 +173,8 @@ pub struct Header {
 }
 
 /// A kernel launch that was traced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracedLaunch {
     /// Name of the kernel, where it is known.
     pub kernel: Option<String>,

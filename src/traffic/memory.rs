@@ -1,7 +1,6 @@
 //! From footprints to what a cache asks of the memory below it: hits on earlier blocks while their
 //! data is still there (layer conditions, sections 4.4.2 and 4.5 of the paper).
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::caches::Caches;
@@ -12,7 +11,8 @@ use crate::curve::{Curve, VolumeFit};
 use crate::quantity::{Bytes, PerCache, PerItem, PerLaunch, PerWave, Ratio, Share};
 
 /// A cache and the memory below it, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryVolumes {
     /// Loads.
@@ -23,7 +23,8 @@ pub struct MemoryVolumes {
 
 /// Loads from memory: total = compulsory - `reuse_x` - `reuse_y` - `reuse_z` - `reuse_launch` + capacity +
 /// `partial_store_fill`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryLoad {
     /// That a wave alone cannot avoid.
@@ -45,7 +46,8 @@ pub struct MemoryLoad {
 }
 
 /// Stores to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryStore {
     /// That cannot be avoided.

@@ -4,10 +4,9 @@
 use super::counts::FieldCounter;
 use super::fields::{Sizes, TouchedField};
 use super::waves::Wave;
-use crate::expr::{Coord, Dim, Term};
+use crate::expr::{Coord, Dim, Form, Term};
 use crate::footprint::{Threads, Uncounted};
 use crate::kernel::FieldId;
-use crate::launch::Instruction;
 use crate::quantity::{Bytes, PerWave, Ratio, Share};
 
 /// What a wave leaves unused of one field.
@@ -27,14 +26,19 @@ impl Gaps {
 
 /// Whether consecutive threads access consecutive elements of a field, in all its instructions.
 fn is_dense(threads: &Threads<'_>, field: FieldId, size: i64) -> bool {
-    let along_x = |instruction: &&Instruction<i64>| {
-        let steps = instruction.element.terms().iter().map(|(term, factor)| match term {
-            Term::Coord(Coord::ThreadIdx(Dim::X)) => factor.saturating_mul(size),
-            _ => 0,
-        });
-        steps.sum::<i64>() == instruction.width
+    let mut of_field = threads.program.instructions.iter().filter(|i| i.field == field);
+    of_field.all(|i| along_x(&i.element, threads).saturating_mul(size) == i.width)
+}
+
+/// How far a form moves from one thread to the next one along x, as far as it moves evenly. Loops that begin at another
+/// number in each thread move with it.
+fn along_x(form: &Form<i64>, threads: &Threads<'_>) -> i64 {
+    let step = |term: &Term<i64>| match term {
+        Term::Coord(Coord::ThreadIdx(Dim::X)) => 1,
+        Term::Coord(Coord::Loop(id)) => along_x(&threads.program.loops[usize::from(id.0)].from, threads),
+        _ => 0,
     };
-    threads.program.instructions.iter().filter(|i| i.field == field).all(|i| along_x(&i))
+    form.terms().iter().map(|(term, factor)| factor.saturating_mul(step(term))).sum()
 }
 
 impl FieldCounter<'_> {

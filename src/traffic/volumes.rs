@@ -1,6 +1,5 @@
 //! Bytes at each boundary of the memory hierarchy, per work item: footprints with hit rates applied.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::caches::Caches;
@@ -18,7 +17,8 @@ use crate::quantity::{
 };
 
 /// Bytes per work item at each boundary, and what else the time depends on.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Volumes {
     /// Registers and L1.
@@ -68,7 +68,8 @@ pub struct Volumes {
 }
 
 /// Registers and L1, per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct L1Volumes {
     /// Cycles of the pipe.
@@ -84,7 +85,8 @@ pub struct L1Volumes {
 }
 
 /// L1 and L2, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct L2Volumes {
     /// Loads.
@@ -94,7 +96,8 @@ pub struct L2Volumes {
 }
 
 /// Loads from L2.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct L2Load {
     /// That a block cannot avoid.
@@ -106,7 +109,8 @@ pub struct L2Load {
 }
 
 /// Stores to L2.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct L2Store {
     /// All of them.
@@ -132,7 +136,8 @@ impl L2Volumes {
 }
 
 /// Address translation.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TlbVolumes {
     /// Distinct pages of a wave.

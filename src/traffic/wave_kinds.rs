@@ -36,12 +36,14 @@ pub(super) fn unlike(
         return few.into_iter().zip(items).map(|(wave, items)| (wave, Share::new(items / all))).collect();
     }
     let capacity = device.llc.as_ref().map_or(device.l2.effective.value.0, |c| c.capacity.value.0) as f64;
-    let matters = |(_, share): &(Wave, Share), d: usize| {
+    let matters = |share: &Share, d: usize| {
         again[d] * *share > once * LITTLE && found.past[d] <= Bytes::new(FAR * capacity)
     };
+    let of_plane = waves.share_in_first_plane().filter(|share| matters(share, 2));
+    let of_row = waves.share_in_first_row().filter(|share| matters(share, 1));
     let mut kinds: Vec<(Wave, Share)> = Vec::new();
-    kinds.extend(waves.in_first_plane().filter(|kind| matters(kind, 2)));
-    kinds.extend(waves.in_first_row().filter(|kind| matters(kind, 1)));
+    kinds.extend(of_plane.map(|share| (waves.in_first_plane(), share)));
+    kinds.extend(of_row.map(|share| (waves.in_first_row(), share)));
     if !kinds.is_empty() {
         let left = kinds.iter().fold(Share::ALL, |left, kind| left * kind.1.rest());
         let others = kinds.iter().map(|kind| kind.1).sum::<Share>();

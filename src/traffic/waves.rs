@@ -74,20 +74,29 @@ impl Waves {
         (2..=FEW).contains(&count).then(|| (0..count).map(wave).collect())
     }
 
-    /// A wave in the first plane of blocks, with the share of such waves; `None` if there is one plane.
-    pub(super) fn in_first_plane(&self) -> Option<(Wave, Share)> {
+    /// The share of waves in the first plane of blocks; `None` if there is one plane.
+    pub(super) fn share_in_first_plane(&self) -> Option<Share> {
         let share = Share::new(self.plane().max(self.size) as f64 / self.all() as f64);
-        // Only the first wave is there if it holds a plane.
-        let y = if self.size < self.plane() { self.grid[1] / 2 } else { 0 };
-        (self.grid[2] > 1).then(|| (self.at(y, 0), share))
+        (self.grid[2] > 1).then_some(share)
     }
 
-    /// A wave that starts with a plane in the middle, with the share of waves that have one start of a plane
-    /// more than the wave in the middle has; `None` if planes have one row, or if all waves start with a
-    /// plane.
-    pub(super) fn in_first_row(&self) -> Option<(Wave, Share)> {
+    /// One of them.
+    pub(super) fn in_first_plane(&self) -> Wave {
+        // Only the first wave is there if it holds a plane.
+        let y = if self.size < self.plane() { self.grid[1] / 2 } else { 0 };
+        self.at(y, 0)
+    }
+
+    /// The share of waves that have one start of a plane more than the wave in the middle has; `None` if planes have one
+    /// row, or if all waves start with a plane.
+    pub(super) fn share_in_first_row(&self) -> Option<Share> {
         let share = Share::new(self.beyond_planes().max(self.grid[0]) as f64 / self.plane() as f64);
-        (self.grid[1] > 1 && self.beyond_planes() > 0).then(|| (self.at(0, self.grid[2] / 2), share))
+        (self.grid[1] > 1 && self.beyond_planes() > 0).then_some(share)
+    }
+
+    /// One that starts with a plane in the middle.
+    pub(super) fn in_first_row(&self) -> Wave {
+        self.at(0, self.grid[2] / 2)
     }
 
     /// Blocks of a wave beyond whole planes: a wave has as many starts of planes as it has whole planes, and

@@ -1,7 +1,7 @@
 //! What a program is answered.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+#[cfg(test)]
 use serde_json::Value;
 
 use super::super::question::Reply;
@@ -11,11 +11,12 @@ use crate::report::{
 };
 
 /// The answer to a request.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "Answer")]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Answer"))]
 pub struct AnswerLine {
     /// That of the request; null where a line was not readable.
-    #[schemars(with = "Value")]
+    #[cfg_attr(test, schemars(with = "Value"))]
     pub id: Id,
     /// Whether there is a result.
     pub ok: bool,
@@ -28,8 +29,9 @@ pub struct AnswerLine {
 }
 
 /// One document alone, several as a list.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(untagged))]
 pub enum Documents {
     /// Of one kernel.
     One(Box<Document>),
@@ -47,7 +49,8 @@ impl Serialize for Documents {
 }
 
 /// What was found out about a kernel.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Document {
     /// Of `rank`.
@@ -69,7 +72,8 @@ pub enum Document {
 }
 
 /// What was defined: `wavecast/definition/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Definition {
     /// `wavecast/definition/1`.
     pub schema: &'static str,
@@ -80,12 +84,13 @@ pub struct Definition {
 }
 
 /// What was cancelled: `wavecast/cancellation/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cancellation {
     /// `wavecast/cancellation/1`.
     pub schema: &'static str,
     /// The id that was given.
-    #[schemars(with = "Value")]
+    #[cfg_attr(test, schemars(with = "Value"))]
     pub target: Id,
     /// How many requests with this id end: each of them is answered with the error `cancelled`. 0 if none was
     /// waiting or being worked on, as it was answered already.

@@ -1,7 +1,9 @@
 //! Values of options that may be written in more than one way.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
@@ -159,6 +161,7 @@ pub(super) fn clock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 
 macro_rules! schema_of {
     ($type:ident $(<$of:ident>)?, $name:literal, $schema:tt) => {
+        #[cfg(test)]
         impl $(<$of>)? JsonSchema for $type $(<$of>)? {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+#[cfg(test)]
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -34,13 +34,14 @@ use crate::text::{Fault, shorten};
 use crate::traffic::{Caches, Counting};
 
 /// One request. The kernel is one of `kernel`, `kernel_text` and `kernel_ref`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Request")]
+#[cfg_attr(test, schemars(rename = "Request"))]
 pub struct RequestLine {
     /// Any JSON value that tells this request from others; the answer carries it.
     #[serde(default)]
-    #[schemars(with = "Value")]
+    #[cfg_attr(test, schemars(with = "Value"))]
     pub id: Id,
     /// What to do.
     pub op: Operation,
@@ -49,7 +50,7 @@ pub struct RequestLine {
     pub name: Option<String>,
     /// The kernel as a document; a list of documents asks for each of them.
     #[serde(default)]
-    #[schemars(with = "Option<KernelDocuments>")]
+    #[cfg_attr(test, schemars(with = "Option<KernelDocuments>"))]
     pub kernel: Option<Box<RawValue>>,
     /// The kernel as the text of a YAML or JSON document.
     #[serde(default)]
@@ -62,7 +63,7 @@ pub struct RequestLine {
     pub device: Option<String>,
     /// `cancel`: the id of the request that is to end, written as it was there.
     #[serde(default)]
-    #[schemars(with = "Value")]
+    #[cfg_attr(test, schemars(with = "Value"))]
     pub target: Id,
     /// The rest.
     #[serde(default, deserialize_with = "object")]
@@ -70,8 +71,8 @@ pub struct RequestLine {
 }
 
 /// What `kernel` may be; for the schema only, as the text is read with positions.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(untagged))]
 #[allow(dead_code)]
 enum KernelDocuments {
     /// One document.
@@ -81,9 +82,10 @@ enum KernelDocuments {
 }
 
 /// What to do with a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "Op")]
+#[cfg_attr(test, schemars(rename = "Op"))]
 pub enum Operation {
     /// Remember it under a name.
     Define,
@@ -102,9 +104,10 @@ pub enum Operation {
 }
 
 /// How to do it; each key as the option of the command line that has its name.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-#[schemars(rename = "Options")]
+#[cfg_attr(test, schemars(rename = "Options"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RequestOptions {
     /// Parameters to override: a mapping, or a list of `NAME=VALUE`.
@@ -138,7 +141,7 @@ pub struct RequestOptions {
     pub verify: bool,
     /// The clock that the run had, with its unit, such as `1.41GHz`; that of the device by default.
     #[serde(deserialize_with = "clock")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub clock: Option<RunClock>,
     /// `check`: list every launch.
     pub candidates: bool,

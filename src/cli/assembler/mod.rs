@@ -61,6 +61,11 @@ impl Assembler {
         Self { path: path.into(), cache: cache::folder() }
     }
 
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What it makes of an entry of a text of PTX, for a target such as `sm_80`.
     pub fn assemble(&self, text: &str, entry: &str, target: &str) -> Result<Assembled, NotAssembled> {
         let key = cache::key(&self.path, [text, entry, target]);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::parts::Parts;
@@ -54,7 +53,8 @@ pub enum CurveOutcome {
 }
 
 /// A measured rate.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatePoint {
     /// Name of the kernel.
     pub kernel: String,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::curves::{CurveFit, CurveForm, CurveOutcome, PartedLaunch, Rows, constant, curve};
@@ -51,10 +50,11 @@ pub struct Fitting {
 }
 
 /// Mean absolute errors of a quantity in percent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Scores {
     /// Its name in the measurement format.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub quantity: MeasuredQuantity,
     /// With the curves before.
     #[serde(rename = "before_percent")]

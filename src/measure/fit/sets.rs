@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::curves::{CurveFit, CurveOutcome};
@@ -45,7 +44,8 @@ pub struct SetFitting {
 }
 
 /// How good predictions of a set are.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FittedSet {
     /// Its short name.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::launches::Launches;
@@ -14,11 +13,12 @@ use crate::parallel;
 use crate::predict::{Estimator, Prediction};
 
 /// What came of one coefficient of the time.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeFitOutcome {
     /// Its key in a curve file.
     #[serde(rename = "name", serialize_with = "name")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub known: &'static Known,
     /// The device that it holds for, where several were fitted; none of what holds for all.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,9 @@
 //! What the cell of a column has to be.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::text::{Decode, Decoder, Diagnostic, Node, Value};
@@ -93,6 +95,7 @@ impl Decode for Test {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Test {
     fn schema_name() -> Cow<'static, str> {
         "CellTest".into()

@@ -1,7 +1,9 @@
 //! Set files as they are written: which rows of a table are launches of which kernel, and what was measured.
 
+#[cfg(test)]
 use std::borrow::Cow;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::condition::Test;
@@ -134,6 +136,7 @@ impl Decode for CellFormula {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for CellFormula {
     fn schema_name() -> Cow<'static, str> {
         "ColumnFormula".into()
@@ -160,6 +163,7 @@ impl<T: Decode> Decode for Many<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: JsonSchema> JsonSchema for Many<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("OneOrSeveral_{}", T::schema_name()).into()
@@ -214,6 +218,7 @@ impl Decode for FurtherColumn {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for FurtherColumn {
     fn schema_name() -> Cow<'static, str> {
         "FurtherColumn".into()
@@ -235,6 +240,7 @@ impl Decode for Choice {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Choice {
     fn schema_name() -> Cow<'static, str> {
         "Choice".into()
@@ -272,6 +278,7 @@ impl Decode for ClockDocument {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for ClockDocument {
     fn schema_name() -> Cow<'static, str> {
         "Clock".into()

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::predict::{PredictedCase, PredictedSet};
@@ -19,7 +18,8 @@ const TIE: f64 = 1.04;
 const TRIED: usize = 5;
 
 /// How good the predictions of some configurations are.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetScore {
     /// `all`, `group` or `part`.
@@ -47,11 +47,12 @@ pub struct SetScore {
 }
 
 /// Errors of a quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ErrorScore {
     /// Its name in the measurement format.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub quantity: MeasuredQuantity,
     /// Configurations with a measured value other than zero.
     pub configurations: usize,
@@ -62,7 +63,8 @@ pub struct ErrorScore {
 
 /// How good choices among the configurations of a problem are. Each is the time of the best configuration over that
 /// of the choice.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ChoiceScore {
     /// Problems.
@@ -100,7 +102,8 @@ pub struct ChoiceScore {
 }
 
 /// What repeated measurements say of their noise.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NoiseScore {
     /// Configurations that were measured more than once.

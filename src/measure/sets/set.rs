@@ -1,6 +1,5 @@
 //! Sets of measured launches.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::InstructionClass;
@@ -8,7 +7,8 @@ use crate::launch::Candidate;
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject};
 
 /// What is known of a set whatever is predicted of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetFacts {
     /// Its short name.

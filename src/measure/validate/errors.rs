@@ -1,12 +1,12 @@
 //! Errors of predictions.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::measure::share::PercentShare;
 
 /// Errors of some predictions of a quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Errors {
     /// Mean of |predicted / measured - 1|, in percent.

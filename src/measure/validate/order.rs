@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::measure::share::PercentShare;
 use crate::quantity::Correlation;
 
 /// How well the order of launches is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "OrderDocument")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "OrderDocument"))]
 pub struct OrderScore {
     /// Launches with a measured time.
     pub launches: usize,

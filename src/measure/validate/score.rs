@@ -1,6 +1,5 @@
 //! Errors of each quantity.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::errors::Errors;
@@ -25,10 +24,11 @@ pub struct Validation {
 }
 
 /// How good the predictions of one quantity are.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Score {
     /// Its name in the measurement format.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub quantity: MeasuredQuantity,
     /// Launches with a measured value other than zero.
     pub launches: usize,
@@ -42,7 +42,8 @@ pub struct Score {
 }
 
 /// A launch with a large error.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstLaunch {
     /// Position of its group, from 0.
     pub group: usize,

@@ -1,6 +1,5 @@
 //! What each instruction costs, and what only it needs: the prediction is made again without it.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::effort::within;
@@ -34,7 +33,8 @@ pub struct AccessShare {
 }
 
 /// What an instruction costs per work item, all copies of its field (`multiplicity`) together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AccessCost {
     /// Times that a warp issues it.
@@ -54,7 +54,8 @@ pub struct AccessCost {
 }
 
 /// What a launch would be spared without an access, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Alone {
     /// Sectors that only it loads in a block: without it, `V_comp` of section 4.3 of the paper would be so much

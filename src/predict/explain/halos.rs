@@ -1,14 +1,14 @@
 //! How far the loads of a field reach beyond the work item along each axis: what a block or a wave has
 //! to load beyond its own place.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::expr::{Coefficient, Coord, Dim, Form, Scale, Term};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Space, Statement};
 
 /// How far loads of a field lie apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Halo {
     /// The field.

@@ -1,6 +1,5 @@
 //! What moves at each level, what it is made of, and which reuse the caches lose.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::device::Device;
@@ -9,7 +8,8 @@ use crate::quantity::{Bytes, ItemsPerSecond, PerCache, PerItem, PerWave, Ratio, 
 use crate::traffic::{Again, FieldFootprint, MemoryVolumes};
 
 /// A boundary of the memory hierarchy, bytes per work item.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemoryLevel {
     /// `l1` (registers to L1), `l2` (L1 to L2), `llc` (L2 to last-level cache) or `dram`.
@@ -29,7 +29,8 @@ pub struct MemoryLevel {
 }
 
 /// What loads are made of, bytes per work item; their sum is all loads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LoadParts {
     /// First touches of a block (`l2`) or by any block that ran so far: no cache above avoids them.
@@ -47,7 +48,8 @@ pub struct LoadParts {
 }
 
 /// A cache and what competes for it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CachePressure {
     /// Bytes that count.
@@ -60,7 +62,8 @@ pub struct CachePressure {
 }
 
 /// Reuse in L2 at one distance: a layer condition (section 4.4.2 of the paper).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Layer {
     /// `wave`, `x`, `y` or `z`.

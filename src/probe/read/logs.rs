@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::probe::log::Run;
@@ -33,7 +32,8 @@ pub struct MshrPoint {
 
 readable! {
     /// A row of a table of throughput or latency: its name or parameters, and the number.
-    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     pub struct Figure {
         /// Column that it stood in, which names its unit.
         what: String,

@@ -19,7 +19,8 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_SECTORS: u64 = 32;
 
 /// One number, or one for each set.
-#[derive(Debug, Clone, schemars::JsonSchema)]
+#[derive(Debug, Clone)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PerSet(Vec<i64>);
 
 impl Decode for PerSet {

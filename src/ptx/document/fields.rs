@@ -1,5 +1,7 @@
 //! Arrays of a kernel as fields of its document.
 
+use rustc_hash::FxHashMap;
+
 use super::statement::{Listed, Status};
 use crate::ptx::read::{BaseKind, Reader};
 use crate::ptx::syntax::{Space, Type, Variable};
@@ -47,12 +49,25 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
         listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
     let types: Vec<Type> =
         of_it.iter().filter_map(|l| reader.function.instructions[l.instruction].ty()).collect();
-    let (mut places, mut end) = (0, 0);
+    let mut places = 0;
+    // Of accesses that differ by a number only, the one that goes farthest, by what they have in common.
+    let mut farthest: Vec<(&Listed, i128)> = Vec::new();
+    let mut alike: FxHashMap<_, usize> = FxHashMap::default();
     for access in &of_it {
         let Some(offset) = &access.offset else { continue };
         places = gcd(gcd(places, offset.content()), offset.constant);
+        let reach = offset.constant + i128::from(access.width);
+        let at = *alike.entry((&offset.terms, &access.cond, &access.loops)).or_insert(farthest.len());
+        match farthest.get_mut(at) {
+            Some((_, most)) => *most = reach.max(*most),
+            None => farthest.push((*access, reach)),
+        }
+    }
+    let mut end = 0;
+    for (access, reach) in farthest {
+        let Some(offset) = &access.offset else { continue };
         reader.know_within(&access.cond, &access.loops);
-        end = end.max(reader.algebra.upper(offset) + i128::from(access.width));
+        end = end.max(reader.algebra.upper(offset) - offset.constant + reach);
     }
     let local = matches!(kind, BaseKind::Variable(Space::Local, _));
     // Words of local memory lie apart.

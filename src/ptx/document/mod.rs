@@ -11,6 +11,6 @@ mod words;
 mod yaml;
 
 pub(super) use print::Size;
-pub(super) use reading::{LINE, Reading, Understood, understand, verb};
+pub(super) use reading::{LINE, Reading, Understood, threads_working, understand, verb};
 pub(super) use statement::Status;
 pub(super) use yaml::{Frame, document};

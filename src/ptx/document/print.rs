@@ -117,6 +117,7 @@ impl Printer<'_> {
                     || inner.starts_with("tid") && !inner.contains(' ');
                 if single { format!("({inner}/{n})") } else { format!("(({inner})/{n})") }
             }
+            Atom::Odd(p) => format!("(({})%2)", self.poly(p)?),
             Atom::Min(a, b) => format!("min({}, {})", self.poly(a)?, self.poly(b)?),
             Atom::Max(a, b) => format!("max({}, {})", self.poly(a)?, self.poly(b)?),
             Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) | Atom::Bits(..) => {

@@ -60,13 +60,26 @@ pub(in crate::ptx) struct Understood<'r, 'a> {
     statements: Vec<Statement>,
     listed: Vec<Listed>,
     fields: Vec<Field>,
-    common: Vec<Cond>,
-    inner: Vec<Cond>,
-    /// Threads that work along each dimension, where the guard says it.
-    pub domain: [Option<i64>; 3],
+    bounds: Bounds,
     events: Vec<Event>,
     registers: u32,
     counters: FxHashMap<AtomId, (String, i128)>,
+}
+
+/// What conditions say that all accesses have.
+struct Bounds {
+    common: Vec<Cond>,
+    /// Those that say no size.
+    inner: Vec<Cond>,
+    /// Threads that work along each dimension.
+    domain: [Option<i64>; 3],
+}
+
+/// Reads a kernel for one launch, only to see how many threads work along each dimension.
+pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<[Option<i64>; 3], Stop> {
+    let events = reader.read()?;
+    let (_, listed) = statements(reader, &events);
+    Ok(bounds(reader, &listed).domain)
 }
 
 /// Reads a kernel for one launch.
@@ -74,16 +87,15 @@ pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<U
     let events = reader.read()?;
     let (statements, mut listed) = statements(reader, &events);
     let fields = fields(reader, &listed);
-    let common = common(reader, &listed);
-    let (domain, inner) = domain(reader, &common);
+    let bounds = bounds(reader, &listed);
     for access in &mut listed {
-        let own = access.cond.parts().iter().filter(|part| !common.contains(part)).cloned();
+        let own = access.cond.parts().iter().filter(|part| !bounds.common.contains(part)).cloned();
         access.cond = own.fold(Cond::True, Cond::and);
     }
     let mut counters = FxHashMap::default();
     name_counters(reader, &statements, &listed, &fields, 0, &mut counters);
     let registers = reader.most_alive();
-    Ok(Understood { reader, statements, listed, fields, common, inner, domain, events, registers, counters })
+    Ok(Understood { reader, statements, listed, fields, bounds, events, registers, counters })
 }
 
 impl Understood<'_, '_> {
@@ -92,9 +104,14 @@ impl Understood<'_, '_> {
         self.said_for(self.reader.algebra.launch, [Size::Number(1); 3], &self.mix())
     }
 
+    /// Threads that work along each dimension, where the guard says it.
+    pub fn domain(&self) -> [Option<i64>; 3] {
+        self.bounds.domain
+    }
+
     /// Instructions of a thread.
     pub fn mix(&self) -> Mix {
-        mix(self.reader, &self.events, self.domain)
+        mix(self.reader, &self.events, self.bounds.domain)
     }
 
     /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all
@@ -116,9 +133,9 @@ impl Understood<'_, '_> {
         Reading {
             launch,
             fields: fields.clone(),
-            guard: joined(&self.common),
-            inner_guard: joined(&self.inner),
-            domain: self.domain,
+            guard: joined(&self.bounds.common),
+            inner_guard: joined(&self.bounds.inner),
+            domain: self.bounds.domain,
             body: Arc::new(body),
             accesses: Arc::new(accesses),
             general: sizes.contains(&Size::Word),
@@ -153,20 +170,21 @@ fn common(reader: &Reader<'_>, listed: &[Listed]) -> Vec<Cond> {
     shared.filter(|part| !reader.algebra.cond_mentions(part, &counts)).cloned().collect()
 }
 
-/// Sizes of the domain that bounds of threads say, and the conditions that are left.
-fn domain(reader: &mut Reader<'_>, common: &[Cond]) -> ([Option<i64>; 3], Vec<Cond>) {
-    let mut sizes = [None; 3];
-    let mut left = Vec::new();
-    for cond in common {
+/// The conditions of all accesses, sizes of the domain that those of them say which bound threads, and the others.
+fn bounds(reader: &mut Reader<'_>, listed: &[Listed]) -> Bounds {
+    let common = common(reader, listed);
+    let mut domain = [None; 3];
+    let mut inner = Vec::new();
+    for cond in &common {
         match cond {
             Cond::Ge(p) => match bound(reader, p) {
-                Some((dim, size)) if sizes[dim].is_none() => sizes[dim] = Some(size),
-                _ => left.push(cond.clone()),
+                Some((dim, size)) if domain[dim].is_none() => domain[dim] = Some(size),
+                _ => inner.push(cond.clone()),
             },
-            _ => left.push(cond.clone()),
+            _ => inner.push(cond.clone()),
         }
     }
-    (sizes, left)
+    Bounds { common, inner, domain }
 }
 
 /// `size - 1 - (thread in the grid)`, which is not negative in the domain: its dimension and size.
@@ -192,16 +210,18 @@ fn name_counters(
 ) {
     for statement in statements {
         if let Statement::Loop(counter, last, body) = statement {
-            let mut formulas = Vec::new();
-            formulas_in(body, listed, fields, &mut formulas);
-            let step = quotient(reader, last).map_or(1, |(_, n)| n);
             let is = reader.algebra.atom(*counter).clone();
-            let fits = formulas.iter().all(|p| {
-                let times = p.coefficient(*counter);
-                let rest = p.plus(&Poly::atom(*counter), -times);
-                times % step == 0 && rest.is_some_and(|p| !reader.algebra.mentions(&p, &|a| *a == is))
-            });
-            names.insert(*counter, (format!("i{depth}"), if fits { step } else { 1 }));
+            let fits = |step: &i128| {
+                let mut formulas = Vec::new();
+                formulas_in(body, listed, fields, &mut formulas);
+                formulas.iter().all(|p| {
+                    let times = p.coefficient(*counter);
+                    let rest = p.plus(&Poly::atom(*counter), -times);
+                    times % step == 0 && rest.is_some_and(|p| !reader.algebra.mentions(&p, &|a| *a == is))
+                })
+            };
+            let step = quotient(reader, last).map(|(_, n)| n).filter(fits).unwrap_or(1);
+            names.insert(*counter, (format!("i{depth}"), step));
             name_counters(reader, body, listed, fields, depth + 1, names);
         }
     }

@@ -84,14 +84,13 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
     let domain = domain(readings, frame.domain);
     let general = readings.iter().all(|r| r.general);
-    let parts: Vec<Part> = readings.iter().map(|r| part(r, &domain)).collect();
+    let parts = || readings.iter().map(|r| part(r, &domain)).collect::<Vec<_>>();
     out += &fields(readings);
     let sizes: Vec<String> =
         (0..used(readings)).map(|d| format!("{}: {}", axis(readings, d), domain.sizes[d])).collect();
     let _ = writeln!(out, "domain: {{{}}}", sizes.join(", "));
-    let bodies: Vec<String> = parts.iter().map(|p| p.text.clone()).collect();
     // Those that hold for all blocks are the same.
-    let together = if general { bodies.first().cloned() } else { combine(&launches, &bodies) };
+    let together = if general { Some(part(&readings[0], &domain)) } else { combine(&launches, &parts()) };
     let grid = match (domain.follows, frame.grid) {
         (true, _) => None,
         (false, Some(given)) => {
@@ -114,12 +113,11 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
             writeln!(out, "launch:\n  block: [{}]{grid}\n  registers: {registers}{from}", blocks.join(", "));
     } else {
         out += "variants:\n";
-        for (part, reading) in parts.iter().zip(readings) {
+        for (part, reading) in parts().iter().zip(readings) {
             let l = &reading.launch;
             let _ = writeln!(out, "  - name: \"{} x {} x {}\"", l.block[0], l.block[1], l.block[2]);
-            for line in tidy(&part.text)
-                .lines()
-                .chain(work(std::slice::from_ref(reading), &domain, frame.spills()).lines())
+            for line in
+                tidy(part).lines().chain(work(std::slice::from_ref(reading), &domain, frame.spills()).lines())
             {
                 let _ = writeln!(out, "    {line}");
             }
@@ -175,16 +173,12 @@ fn domain(readings: &[Reading], told: Option<[i64; 3]>) -> Domain {
 }
 
 /// Guard and body of one reading.
-struct Part {
-    text: String,
-}
-
-fn part(reading: &Reading, domain: &Domain) -> Part {
+fn part(reading: &Reading, domain: &Domain) -> String {
     let guard = if domain.follows { &reading.inner_guard } else { &reading.guard };
     let guard = guard.as_ref().map_or(String::new(), |g| format!("guard: \"{g}\"\n"));
     let body: Vec<String> = reading.body.iter().map(|line| format!("  {line}\n")).collect();
     let body = if body.is_empty() { "body: []\n".to_owned() } else { format!("body:\n{}", body.concat()) };
-    Part { text: guard + &body }
+    guard + &body
 }
 
 fn fields(readings: &[Reading]) -> String {

@@ -1,6 +1,6 @@
 //! Which registers hold something that is still needed.
 
-use super::blocks::Graph;
+use super::blocks::{Block, Graph};
 use crate::ptx::syntax::{Base, Function, Instruction, Operand, RegisterId};
 
 /// A set of registers.
@@ -26,7 +26,10 @@ impl RegisterSet {
 
     pub fn iter(&self) -> impl Iterator<Item = RegisterId> {
         (0_u32..).zip(&self.0).flat_map(|(word, bits)| {
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| RegisterId(word * 64 + bit))
+            // The lowest bit goes with each step.
+            std::iter::successors(Some(*bits), |bits| Some(bits & bits.wrapping_sub(1)))
+                .take_while(|bits| *bits != 0)
+                .map(move |bits| RegisterId(word * 64 + bits.trailing_zeros()))
         })
     }
 
@@ -70,69 +73,97 @@ fn has_result(instruction: &Instruction) -> bool {
     )
 }
 
-fn registers(operand: &Operand, into: &mut Vec<RegisterId>) {
+fn registers(operand: &Operand, visit: &mut dyn FnMut(RegisterId)) {
     match operand {
         Operand::Register(id) | Operand::Component(id, _) | Operand::Address(Base::Register(id), _) => {
-            into.push(*id);
+            visit(*id);
         }
         Operand::Vector(all) | Operand::List(all) | Operand::Brackets(all) => {
             for operand in all {
-                registers(operand, into);
+                registers(operand, visit);
             }
         }
         Operand::Pair(a, b) => {
-            registers(a, into);
-            registers(b, into);
+            registers(a, visit);
+            registers(b, visit);
         }
-        Operand::Not(inner) => registers(inner, into),
+        Operand::Not(inner) => registers(inner, visit),
         _ => {}
+    }
+}
+
+/// The first operand, where the instruction writes to it.
+fn result(instruction: &Instruction) -> Option<&Operand> {
+    let first = instruction.operands.first()?;
+    let written = !matches!(first, Operand::Address(..) | Operand::Brackets(_)) && has_result(instruction);
+    written.then_some(first)
+}
+
+/// The register that an instruction writes, if it writes this one alone and as a whole.
+pub(in crate::ptx) fn writes_one(instruction: &Instruction) -> Option<RegisterId> {
+    match result(instruction) {
+        Some(Operand::Register(id)) => Some(*id),
+        _ => None,
     }
 }
 
 /// The registers that an instruction writes.
 pub(in crate::ptx) fn writes(instruction: &Instruction) -> Vec<RegisterId> {
     let mut written = Vec::new();
-    if has_result(instruction)
-        && let Some(first) = instruction.operands.first()
-        && !matches!(first, Operand::Address(..) | Operand::Brackets(_))
-    {
-        registers(first, &mut written);
-    }
+    each_written(instruction, &mut |id| written.push(id));
     written
+}
+
+/// The same one after the other, which is quicker.
+pub(in crate::ptx) fn each_written(instruction: &Instruction, visit: &mut dyn FnMut(RegisterId)) {
+    if let Some(result) = result(instruction) {
+        registers(result, visit);
+    }
 }
 
 /// The registers that an instruction needs.
 pub(super) fn reads(instruction: &Instruction) -> Vec<RegisterId> {
-    let mut read: Vec<RegisterId> = instruction.guard.iter().map(|g| g.register).collect();
-    let result = !writes(instruction).is_empty();
-    for operand in instruction.operands.iter().skip(usize::from(result)) {
-        registers(operand, &mut read);
-    }
+    let mut read = Vec::new();
+    let mut wrote = false;
+    each_written(instruction, &mut |_| wrote = true);
+    each_read(instruction, wrote, &mut |id| read.push(id));
     read
+}
+
+/// The registers that an instruction needs, of which it is known whether it writes any.
+fn each_read(instruction: &Instruction, wrote: bool, visit: &mut dyn FnMut(RegisterId)) {
+    instruction.guard.iter().for_each(|guard| visit(guard.register));
+    for operand in instruction.operands.iter().skip(usize::from(wrote)) {
+        registers(operand, visit);
+    }
 }
 
 /// Goes back over one instruction.
 fn step(instruction: &Instruction, live: &mut RegisterSet) {
-    // A guarded instruction may leave what was there.
-    if instruction.guard.is_none() {
-        for id in writes(instruction) {
-            live.remove(id);
-        }
-    }
-    for id in reads(instruction) {
-        live.insert(id);
-    }
-    if instruction.guard.is_some() {
-        for id in writes(instruction) {
-            live.insert(id);
-        }
-    }
+    let mut wrote = false;
+    each_written(instruction, &mut |id| {
+        wrote = true;
+        // A guarded instruction may leave what was there.
+        if instruction.guard.is_none() { live.remove(id) } else { live.insert(id) }
+    });
+    each_read(instruction, wrote, &mut |id| live.insert(id));
 }
 
 /// The registers that each block needs from those before it.
 pub(in crate::ptx) fn live_at_start(function: &Function, graph: &Graph) -> Vec<RegisterSet> {
     let empty = RegisterSet::new(function.registers.len());
-    let mut at_start = vec![empty.clone(); graph.blocks.len()];
+    // A block hands on what it needs itself, and of what is needed behind it what it does not set: what is left of
+    // nothing and of everything.
+    let through = |block: &Block, mut live: RegisterSet| {
+        for i in block.instructions.clone().rev() {
+            step(&function.instructions[i], &mut live);
+        }
+        live
+    };
+    let full = RegisterSet(vec![u64::MAX; empty.0.len()]);
+    let own: Vec<RegisterSet> = graph.blocks.iter().map(|block| through(block, empty.clone())).collect();
+    let left: Vec<RegisterSet> = graph.blocks.iter().map(|block| through(block, full.clone())).collect();
+    let mut at_start = own;
     loop {
         let mut changed = false;
         for (number, block) in graph.blocks.iter().enumerate().rev() {
@@ -140,9 +171,7 @@ pub(in crate::ptx) fn live_at_start(function: &Function, graph: &Graph) -> Vec<R
             for next in &block.next {
                 live.join(&at_start[*next]);
             }
-            for i in block.instructions.clone().rev() {
-                step(&function.instructions[i], &mut live);
-            }
+            live.0.iter_mut().zip(&left[number].0).for_each(|(live, left)| *live &= left);
             changed |= at_start[number].join(&live);
         }
         if !changed {
@@ -153,13 +182,11 @@ pub(in crate::ptx) fn live_at_start(function: &Function, graph: &Graph) -> Vec<R
 
 /// The most 32-bit registers that hold something at once. Predicates have registers of their own.
 pub(in crate::ptx) fn most_alive(function: &Function, graph: &Graph, at_start: &[RegisterSet]) -> u32 {
-    let size = |live: &RegisterSet| -> u32 {
-        let words = |id: RegisterId| {
-            let ty = function.register(id).ty;
-            if ty.kind == 'p' { 0 } else { ty.bits.div_ceil(32) }
-        };
-        live.iter().map(words).sum()
+    let words = |id: RegisterId| {
+        let ty = function.register(id).ty;
+        if ty.kind == 'p' { 0 } else { ty.bits.div_ceil(32) }
     };
+    let size = |live: &RegisterSet| -> u32 { live.iter().map(words).sum() };
     let mut most = 0;
     for block in &graph.blocks {
         let mut live = RegisterSet::new(function.registers.len());

@@ -1,6 +1,6 @@
 //! Whether a kernel asks for threads and blocks only to number the threads of the grid.
 
-use super::live::{reads, writes};
+use super::live::{each_written, reads, writes};
 use crate::ptx::syntax::{Function, Instruction, Operand, RegisterId, Special, Type};
 
 /// What a kernel makes of a dimension of its launch.
@@ -79,8 +79,8 @@ pub(in crate::ptx) fn places(function: &Function) -> Option<[Place; 3]> {
 /// What registers stand for that are set once.
 fn parts(function: &Function) -> Vec<Option<Part>> {
     let mut definitions = vec![0_u32; function.registers.len()];
-    for id in function.instructions.iter().flat_map(writes) {
-        definitions[id.0 as usize] += 1;
+    for instruction in &function.instructions {
+        each_written(instruction, &mut |id| definitions[id.0 as usize] += 1);
     }
     let mut parts = vec![None; definitions.len()];
     loop {

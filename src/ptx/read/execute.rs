@@ -5,9 +5,9 @@ use super::event::Event;
 use super::reader::Reader;
 use super::state::{State, Value};
 use super::why::Cause;
-use crate::ptx::flow::writes;
+use crate::ptx::flow::{writes, writes_one};
 use crate::ptx::syntax::{Instruction, Operand, RegisterId, Special, Type};
-use crate::ptx::value::{Atom, Cond, Poly, Raw, Rel, WhyId};
+use crate::ptx::value::{Atom, Cond, Poly, WhyId};
 
 impl Reader<'_> {
     /// Does an instruction where `cond` holds.
@@ -28,33 +28,36 @@ impl Reader<'_> {
         self.touch(i, state, &when, events);
         // What the guard says holds for this instruction alone.
         self.know(cond);
-        let results = self.results(i, instruction, state);
-        for (id, value) in results {
-            let value = match &guard {
-                None | Some(Cond::True) => value,
-                Some(guard) => {
-                    let old = state.get(id).clone();
-                    let block = self.graph.blocks.partition_point(|b| b.instructions.start <= i);
-                    self.either(guard, value, old, block.min(self.graph.blocks.len() - 1))
-                }
-            };
-            state.set(id, value);
-        }
-    }
-
-    /// What the registers that an instruction writes hold afterwards.
-    fn results(&mut self, i: usize, instruction: &Instruction, state: &State) -> Vec<(RegisterId, Value)> {
-        let written = writes(instruction);
-        if let [result] = written[..]
-            && let Some(Operand::Register(_)) = instruction.operands.first()
-        {
+        if let Some(result) = writes_one(instruction) {
             let mut value = self.result(i, instruction, result, state);
             let predicate = self.function.register(result).ty.kind == 'p';
             if matches!((predicate, &value), (true, Value::Int(_)) | (false, Value::Truth(_))) {
                 value = self.unknown(i, Cause::Instruction, None);
             }
-            return vec![(result, value)];
+            self.put(i, result, value, guard.as_ref(), state);
+            return;
         }
+        for (id, value) in self.results(i, instruction, state) {
+            self.put(i, id, value, guard.as_ref(), state);
+        }
+    }
+
+    /// Puts the result of an instruction into a register, where the guard holds.
+    fn put(&mut self, i: usize, id: RegisterId, value: Value, guard: Option<&Cond>, state: &mut State) {
+        let value = match guard {
+            None | Some(Cond::True) => value,
+            Some(guard) => {
+                let old = state.get(id).clone();
+                let block = self.graph.blocks.partition_point(|b| b.instructions.start <= i);
+                self.either(guard, value, old, block.min(self.graph.blocks.len() - 1))
+            }
+        };
+        state.set(id, value);
+    }
+
+    /// What the registers that an instruction writes hold afterwards, where these are several or parts of registers.
+    fn results(&mut self, i: usize, instruction: &Instruction, state: &State) -> Vec<(RegisterId, Value)> {
+        let written = writes(instruction);
         if instruction.name == "setp"
             && let Some(Operand::Pair(first, second)) = instruction.operands.first()
             && let (Operand::Register(p), Operand::Register(q)) = (&**first, &**second)
@@ -256,97 +259,6 @@ impl Reader<'_> {
         })
     }
 
-    /// `setp`; `second` is its other result.
-    fn comparison(&mut self, i: usize, instruction: &Instruction, state: &State, second: bool) -> Value {
-        let cond = self.compared(i, instruction, state);
-        let cond = if second { cond.not() } else { cond };
-        let other = match instruction.operands.get(3) {
-            Some(other) => self.truth(i, other, state),
-            None => return Value::Truth(cond),
-        };
-        let joined = match instruction.modifiers.iter().find(|m| matches!(m.as_str(), "and" | "or" | "xor")) {
-            Some(word) => combined(word, cond, other),
-            None => return self.unknown(i, Cause::Instruction, None),
-        };
-        Value::Truth(self.algebra.decided(joined))
-    }
-
-    fn compared(&mut self, i: usize, instruction: &Instruction, state: &State) -> Cond {
-        let ty = instruction.ty().unwrap_or(Type { kind: 'f', bits: 32 });
-        let word = instruction.modifiers.first().map_or("", String::as_str);
-        let rel = match word {
-            "eq" => Rel::Eq,
-            "ne" => Rel::Ne,
-            "lt" | "lo" => Rel::Lt,
-            "le" | "ls" => Rel::Le,
-            "gt" | "hi" => Rel::Gt,
-            "ge" | "hs" => Rel::Ge,
-            _ => return Cond::Data(self.why(i, Cause::Float, None), true),
-        };
-        let signed = ty.kind == 's' && !matches!(word, "lo" | "ls" | "hi" | "hs");
-        if ty.kind == 'f' {
-            let [_, a, b, ..] = &instruction.operands[..] else {
-                return Cond::Data(self.why(i, Cause::Instruction, None), true);
-            };
-            let from = [a, b].into_iter().find_map(|o| self.number(i, o, state).err());
-            return Cond::Data(self.why(i, Cause::Float, from), true);
-        }
-        let [_, a, b, ..] = &instruction.operands[..] else {
-            return Cond::Data(self.why(i, Cause::Instruction, None), true);
-        };
-        let (a, b) = match (self.number(i, a, state), self.number(i, b, state)) {
-            (Ok(a), Ok(b)) => (a, b),
-            (Err(why), _) | (_, Err(why)) => return Cond::Data(self.why(i, Cause::Through, Some(why)), true),
-        };
-        // No array lies at address 0.
-        if let ([(atom, 1)], Some(0), Rel::Eq | Rel::Ne) = (&a.terms[..], b.number(), rel)
-            && matches!(self.algebra.atom(*atom), Atom::Base(..))
-        {
-            return if rel == Rel::Eq { Cond::False } else { Cond::True };
-        }
-        let raw = Raw { rel, signed, width: ty.bits, a, b };
-        match self.algebra.compare(raw, true) {
-            Some(cond) => cond,
-            None => Cond::Data(self.why(i, Cause::Formula, None), true),
-        }
-    }
-
-    fn truth(&mut self, i: usize, operand: &Operand, state: &State) -> Cond {
-        match operand {
-            Operand::Register(id) => match state.get(*id) {
-                Value::Truth(cond) => cond.clone(),
-                Value::Unknown(why) => Cond::Data(*why, true),
-                Value::Int(_) => Cond::Data(self.why(i, Cause::Instruction, None), true),
-            },
-            Operand::Not(inner) => self.truth(i, inner, state).not(),
-            Operand::Integer(value) => {
-                if *value == 0 {
-                    Cond::False
-                } else {
-                    Cond::True
-                }
-            }
-            _ => Cond::Data(self.why(i, Cause::Instruction, None), true),
-        }
-    }
-
-    fn logic(&mut self, i: usize, instruction: &Instruction, operands: &[Operand], state: &State) -> Cond {
-        let Some(first) = operands.first() else {
-            return Cond::Data(self.why(i, Cause::Instruction, None), true);
-        };
-        let a = self.truth(i, first, state);
-        let cond = match (instruction.name.as_str(), operands.get(1)) {
-            ("mov", _) => a,
-            ("not", _) => a.not(),
-            (word, Some(second)) => {
-                let b = self.truth(i, second, state);
-                combined(word, a, b)
-            }
-            _ => return Cond::Data(self.why(i, Cause::Instruction, None), true),
-        };
-        self.algebra.decided(cond)
-    }
-
     /// Whether a formula has something in it that changes in a loop in a way that is not known yet, or a choice: a search
     /// chooses again in each iteration.
     fn unsolved(&self, p: &Poly) -> bool {
@@ -365,17 +277,6 @@ impl Reader<'_> {
             found.get().is_some()
         });
         found.get()
-    }
-}
-
-fn combined(word: &str, a: Cond, b: Cond) -> Cond {
-    match word {
-        "and" => Cond::and(a, b),
-        "or" => Cond::or(a, b),
-        _ => {
-            let (one, other) = (Cond::and(a.clone(), b.clone().not()), Cond::and(a.not(), b));
-            Cond::or(one, other)
-        }
     }
 }
 

@@ -204,7 +204,7 @@ impl Reader<'_> {
     pub fn choice(&self, p: &Poly) -> Option<(AtomId, Cond, Poly, Poly)> {
         p.terms.iter().find_map(|(id, _)| match self.algebra.atom(*id) {
             Atom::Select(cond, a, b) => Some((*id, cond.clone(), a.clone(), b.clone())),
-            Atom::Div(q, _) => self.choice(q),
+            Atom::Div(q, _) | Atom::Odd(q) => self.choice(q),
             Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
                 self.choice(a).or_else(|| self.choice(b))
             }
@@ -213,11 +213,21 @@ impl Reader<'_> {
         })
     }
 
+    /// The same of a condition.
+    pub(super) fn choice_in(&self, cond: &Cond) -> Option<(AtomId, Cond, Poly, Poly)> {
+        match cond {
+            Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.choice(p),
+            Cond::Raw(raw) => self.choice(&raw.a).or_else(|| self.choice(&raw.b)),
+            Cond::And(all) | Cond::Or(all) => all.iter().find_map(|one| self.choice_in(one)),
+            Cond::True | Cond::False | Cond::Data(..) => None,
+        }
+    }
+
     /// The array that an address is in, and how far from its beginning.
     fn place(&mut self, i: usize, address: &Poly) -> Result<(u32, Poly), WhyId> {
         let simple = if self
             .algebra
-            .mentions(address, &|a| matches!(a, Atom::Div(..) | Atom::Min(..) | Atom::Max(..)))
+            .mentions(address, &|a| matches!(a, Atom::Div(..) | Atom::Odd(_) | Atom::Min(..) | Atom::Max(..)))
         {
             self.algebra.replace(address, &mut FxHashMap::default())
         } else {

@@ -6,6 +6,7 @@
 mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
+mod conditions;
 mod count;
 mod event;
 mod execute;
@@ -15,6 +16,7 @@ mod join;
 mod local;
 mod loops;
 mod memory;
+mod periodic;
 mod reader;
 mod solve;
 mod state;

@@ -7,8 +7,8 @@ use super::state::{Edge, State, Value};
 use super::told::{Heeded, Told};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
-use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, dominators, live_at_start, needed};
-use crate::ptx::syntax::{Function, Module, Space};
+use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, changed, dominators, live_at_start, needed};
+use crate::ptx::syntax::{Function, Module, RegisterId, Space};
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
 /// Instructions that a reading may go through, those of loops several times.
@@ -61,6 +61,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub(super) loops: Loops,
     pub(super) dominators: Vec<usize>,
     pub(super) live: Vec<RegisterSet>,
+    /// Of each loop, the registers that it writes and that its next iteration needs.
+    pub(super) changed: Vec<Vec<RegisterId>>,
     /// The instructions that are gone through where no events are wanted.
     pub(super) needed: Vec<bool>,
     pub(super) top: Region,
@@ -77,6 +79,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub(super) counters: Vec<Poly>,
     /// What is known of the loop counters around.
     pub(super) around: Vec<Poly>,
+    /// What the facts of the algebra were made of.
+    known: Option<(Vec<Poly>, Cond)>,
     /// Whether events are wanted.
     pub(super) recording: bool,
     pub(super) steps: u64,
@@ -98,6 +102,7 @@ impl<'a> Reader<'a> {
         let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
         let top = Region::new(&graph, &loops, None);
         let needed = needed(function, &graph, &loops, &live);
+        let changed = (0..loops.all.len()).map(|l| changed(function, &graph, &loops, &live, l)).collect();
         Self {
             module,
             function,
@@ -116,10 +121,12 @@ impl<'a> Reader<'a> {
             loops,
             dominators,
             live,
+            changed,
             needed,
             top,
             regions,
             around: Vec::new(),
+            known: None,
             recording: true,
             steps: 0,
             depth: 0,
@@ -180,6 +187,10 @@ impl<'a> Reader<'a> {
 
     /// What is known where this condition holds.
     pub(super) fn know(&mut self, cond: &Cond) {
+        if self.known.as_ref().is_some_and(|(around, known)| known == cond && *around == self.around) {
+            return;
+        }
+        self.known = Some((self.around.clone(), cond.clone()));
         let mut facts = self.around.clone();
         for part in cond.parts() {
             match part {

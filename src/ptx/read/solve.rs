@@ -6,12 +6,14 @@ use super::count::{Bound, Exit};
 use super::reader::{Reader, Stop};
 use super::state::{Edge, State, Value};
 use super::why::Cause;
-use crate::ptx::flow::writes;
 use crate::ptx::syntax::RegisterId;
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
 /// Times that registers are put in which depend on others.
 const ROUNDS: usize = 4;
+
+/// Choices that a guess may depend on.
+const CHOICES: u32 = 4;
 
 /// What is known of a loop's header.
 pub(super) struct Header {
@@ -86,10 +88,7 @@ impl Reader<'_> {
             self.around.extend(bound.sub(&Poly::atom(header.counter)));
         }
         self.know(cond);
-        let hold = guesses.iter().all(|guess| {
-            let same = self.algebra.replace_in_cond(guess, &mut FxHashMap::default());
-            same.is_some_and(|c| self.algebra.decided(c) == Cond::True)
-        });
+        let hold = guesses.iter().all(|guess| self.always(guess, cond, CHOICES));
         self.around = around;
         self.know(cond);
         if !hold {
@@ -100,6 +99,23 @@ impl Reader<'_> {
         let walked = self.walk(Some(l), Edge { from, state, cond: cond.clone(), jump: Cond::True })?;
         self.know(cond);
         Ok(walked.latches.is_empty())
+    }
+
+    /// Whether a condition holds wherever another one does, whatever choices were made before.
+    fn always(&mut self, holds: &Cond, given: &Cond, choices: u32) -> bool {
+        self.know(given);
+        let same = self.algebra.replace_in_cond(holds, &mut FxHashMap::default());
+        let Some(same) = same.map(|cond| self.algebra.decided(cond)) else { return false };
+        if same == Cond::True {
+            return true;
+        }
+        let Some((id, which, a, b)) = self.choice_in(&same).filter(|_| choices > 0) else { return false };
+        [(a, which.clone()), (b, which.not())].into_iter().all(|(value, when)| {
+            let given = Cond::and(given.clone(), when);
+            self.know(&given);
+            let with = self.algebra.replace_in_cond(&same, &mut FxHashMap::from_iter([(id, value)]));
+            given == Cond::False || with.is_some_and(|cond| self.always(&cond, &given, choices - 1))
+        })
     }
 
     /// The same with guesses, which are given back, or without.
@@ -113,7 +129,7 @@ impl Reader<'_> {
         let header = self.loops.all[l].header;
         let instruction = self.first_instruction(header);
         let why = self.why(instruction, Cause::Iterations, None);
-        let changed = self.changed(l);
+        let changed = self.changed[l].clone();
         let counter = self.algebra.counter((0, 1 << 62));
         let k = Poly::atom(counter);
         let mut known: FxHashMap<RegisterId, Poly> = FxHashMap::default();
@@ -156,7 +172,10 @@ impl Reader<'_> {
             let all = walked.latches.iter().map(|e| e.cond.clone()).fold(Cond::False, Cond::or);
             let back = self.join(header, &walked.latches, &all);
             self.know(cond);
-            let found = self.solved(&unknown, &back, counter, &k);
+            let mut found = self.solved(&unknown, &back, counter, &k);
+            if found.is_empty() {
+                found = self.periodic(&unknown, &back, counter, &k);
+            }
             if found.is_empty() {
                 break (walked, unknown);
             }
@@ -175,19 +194,6 @@ impl Reader<'_> {
         let guesses = self.guessing.take().map_or_else(Vec::new, |(_, all)| all);
         let header = Header { counter, changes, irregular, why, bound, early, exits, expected, once };
         Ok((header, guesses))
-    }
-
-    /// Registers that a loop writes and that its next iteration needs.
-    fn changed(&self, l: usize) -> Vec<RegisterId> {
-        let header = self.loops.all[l].header;
-        let blocks = self.loops.all[l].blocks.iter();
-        let instructions = blocks.flat_map(|b| self.graph.blocks[*b].instructions.clone());
-        let mut changed: Vec<RegisterId> =
-            instructions.flat_map(|i| writes(&self.function.instructions[i])).collect();
-        changed.sort_unstable();
-        changed.dedup();
-        changed.retain(|id| self.live[header].contains(*id));
-        changed
     }
 
     /// Registers that grow by the same amount in each iteration, and those that follow from them.
@@ -217,6 +223,7 @@ impl Reader<'_> {
                 with.insert(*atom, sum.clone());
             }
         }
+        let mut later = Vec::new();
         for (id, _, first) in unknown {
             let Value::Int(next) = back.get(*id) else { continue };
             if found.iter().any(|f| f.0 == *id) {
@@ -234,6 +241,15 @@ impl Reader<'_> {
             let (Some(before), Some(start)) = (before, at(self, Poly::constant(-1))) else { continue };
             if start == *first {
                 found.push((*id, before));
+            } else {
+                later.push((*id, first.clone(), before));
+            }
+        }
+        if found.is_empty() {
+            // It begins with something else.
+            for (id, first, before) in later {
+                let begins = self.algebra.decided(Cond::Eq(k.clone()));
+                found.extend(self.algebra.select(begins, first, before).map(|value| (id, value)));
             }
         }
         found

@@ -1,5 +1,7 @@
 //! Memory, byte by byte, with what is known of it.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::field::Field;
@@ -34,33 +36,37 @@ impl<'f> Global<'f> {
         Self { fields, pages: FxHashMap::default() }
     }
 
-    /// A byte as it was at the start.
-    fn initial(&self, address: u64) -> (u8, bool) {
-        let found = field_at(address).and_then(|(field, offset)| {
-            let data = self.fields.get(field)?.data.as_ref()?;
-            data.get(usize::try_from(offset).ok()?)
-        });
-        found.map_or((0, false), |&byte| (byte, true))
+    /// What the field of an address held at the start, and how far behind its first byte the address lies. All addresses
+    /// of a page belong to the same field.
+    fn initial(&self, address: u64) -> Option<(&[u8], i64)> {
+        let (field, offset) = field_at(address)?;
+        Some((self.fields.get(field)?.data.as_ref()?, offset))
     }
 
     pub fn read(&self, address: u64, bytes: u8) -> Value {
-        let (number, within) = (address >> PAGE_BITS, inside(address));
-        if let Some(page) = self.pages.get(&number)
-            && within + usize::from(bytes) <= PAGE
-        {
-            return joined(&page.bytes[within..], &page.known[within..], bytes);
+        let within = inside(address);
+        if within + usize::from(bytes) <= PAGE {
+            return self.read_in_page(address, within, bytes);
         }
         let mut value = Value { bits: 0, known: true };
         for i in 0..u64::from(bytes) {
             let at = address.wrapping_add(i);
-            let (byte, known) = match self.pages.get(&(at >> PAGE_BITS)) {
-                Some(page) => (page.bytes[inside(at)], page.known[inside(at)]),
-                None => self.initial(at),
-            };
-            value.bits |= u64::from(byte) << (8 * i);
-            value.known &= known;
+            let byte = self.read_in_page(at, inside(at), 1);
+            value.bits |= byte.bits << (8 * i);
+            value.known &= byte.known;
         }
         value
+    }
+
+    fn read_in_page(&self, address: u64, within: usize, bytes: u8) -> Value {
+        if let Some(page) = self.pages.get(&(address >> PAGE_BITS)) {
+            return joined(&page.bytes[within..], &page.known[within..], bytes);
+        }
+        // Of what nobody gave nothing is known.
+        let Some((data, offset)) = self.initial(address) else { return Value::default() };
+        let mut word = [0; 8];
+        let known = copied(data, offset, &mut word[..usize::from(bytes)]).len() == usize::from(bytes);
+        Value { bits: u64::from_le_bytes(word), known }
     }
 
     /// Writes; false if there is no memory left for it.
@@ -91,11 +97,24 @@ impl<'f> Global<'f> {
 
     fn fresh(&self, start: u64) -> Box<Page> {
         let mut page = Page::empty();
-        for i in 0..PAGE {
-            (page.bytes[i], page.known[i]) = self.initial(start.wrapping_add(i as u64));
+        if let Some((data, offset)) = self.initial(start) {
+            let known = copied(data, offset, &mut page.bytes);
+            page.known[known].fill(true);
         }
         page
     }
+}
+
+/// Puts what there is of data from an offset on into its place; where that is.
+fn copied(data: &[u8], offset: i64, to: &mut [u8]) -> Range<usize> {
+    let before = offset.min(0).unsigned_abs();
+    let (Ok(skipped), Ok(from)) = (usize::try_from(before), usize::try_from(offset.max(0))) else {
+        return 0..0;
+    };
+    let (Some(data), Some(to)) = (data.get(from..), to.get_mut(skipped..)) else { return 0..0 };
+    let count = data.len().min(to.len());
+    to[..count].copy_from_slice(&data[..count]);
+    skipped..skipped + count
 }
 
 impl Page {
@@ -144,7 +163,7 @@ impl Small {
         self.known.fill(false);
     }
 
-    fn range(&self, address: u64, bytes: u8) -> Option<std::ops::Range<usize>> {
+    fn range(&self, address: u64, bytes: u8) -> Option<Range<usize>> {
         let start = usize::try_from(address).ok()?;
         let end = start.checked_add(usize::from(bytes))?;
         (end <= self.bytes.len()).then_some(start..end)

@@ -1,5 +1,7 @@
 //! What formulas are made of, each thing once.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::cond::Cond;
@@ -30,6 +32,8 @@ pub(in crate::ptx) enum Atom {
     /// The bits of two numbers put together in registers of so many bits, where no sum says what that gives: the
     /// number without a sign. Compilers test its sign, or whether it is zero.
     Bits(Bits, Poly, Poly, u32),
+    /// Whether a sum of atoms is odd: what the exclusive or of bits is. 0 or 1.
+    Odd(Poly),
 }
 
 /// How bits are put together.
@@ -63,6 +67,8 @@ pub(in crate::ptx) struct Algebra {
     pub work: std::cell::Cell<u64>,
     /// Last value of each loop counter, for its range.
     last: Vec<Interval>,
+    /// The bits of formulas that were put together of bits; see `parity.rs`.
+    pub(super) bits: FxHashMap<Poly, Rc<[Poly]>>,
 }
 
 impl Algebra {
@@ -76,6 +82,7 @@ impl Algebra {
             tries: std::cell::Cell::default(),
             work: std::cell::Cell::default(),
             last: Vec::new(),
+            bits: FxHashMap::default(),
         }
     }
 
@@ -184,7 +191,10 @@ impl Algebra {
                 return Some(self.max(a, b));
             }
         }
-        Some(self.make(Atom::Select(cond, a, b)))
+        // What both have stands outside, so that equal sums look equal.
+        let common = Poly { constant: a.constant, terms: a.common(&b) };
+        let (a, b) = (a.sub(&common)?, b.sub(&common)?);
+        self.make(Atom::Select(cond, a, b)).add(&common)
     }
 
     pub fn min(&mut self, a: Poly, b: Poly) -> Poly {
@@ -196,7 +206,21 @@ impl Algebra {
             Some(difference) if self.proves(&difference) => return b,
             _ => {}
         }
-        self.make(Atom::Min(a, b))
+        self.chosen(a, b, Atom::Min)
+    }
+
+    /// A minimum or maximum; where both sides have wrapped as often, that stands outside.
+    fn chosen(&mut self, a: Poly, b: Poly, atom: fn(Poly, Poly) -> Atom) -> Poly {
+        let wraps = |p: &Poly| (p.constant + (1 << 31)) >> 32 << 32;
+        let common = wraps(&a);
+        if common != 0
+            && common == wraps(&b)
+            && let (Some(a), Some(b)) = (a.add_number(-common), b.add_number(-common))
+            && let Some(sum) = self.make(atom(a, b)).add_number(common)
+        {
+            return sum;
+        }
+        self.make(atom(a, b))
     }
 
     pub fn max(&mut self, a: Poly, b: Poly) -> Poly {
@@ -208,7 +232,7 @@ impl Algebra {
             Some(difference) if self.proves(&difference) => return a,
             _ => {}
         }
-        self.make(Atom::Max(a, b))
+        self.chosen(a, b, Atom::Max)
     }
 }
 

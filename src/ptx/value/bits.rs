@@ -4,12 +4,14 @@ use super::algebra::{Algebra, Atom, Bits};
 use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
 
-/// Widest operands of which single bits are looked at.
-const BITWISE: u32 = 13;
+/// Bits that are looked at one by one at most, where neither number is known.
+const BITWISE: u32 = 32;
 
-/// Terms of formulas of which bits are looked at, at most: each bit is a formula with all of them in it, and bits of
-/// those would be looked at next (interleaved bits of coordinates took minutes).
-const MOST_TERMS: usize = 12;
+/// Terms of formulas of which bits are masked at most, where the bits are not known already.
+const MOST_MASKED: usize = 12;
+
+/// Of those, the ones that are a product of bits: each of them has a formula of its own.
+const MOST_PRODUCTS: u32 = 13;
 
 /// Terms of formulas that are put together for tests at most.
 const MOST_TESTED: usize = 8;
@@ -17,7 +19,16 @@ const MOST_TESTED: usize = 8;
 impl Algebra {
     /// `p & mask`, modulo 2^width. The low bits of a register are those of the formula, however it wraps.
     pub fn and_mask(&mut self, p: &Poly, mask: u128, width: u32) -> Option<Poly> {
-        if p.terms.len() > MOST_TERMS {
+        if let Some(mut bits) = self.known_bits(p) {
+            bits.truncate(width as usize);
+            for (bit, at) in bits.iter_mut().zip(0_u32..) {
+                if mask >> at & 1 == 0 {
+                    *bit = Poly::default();
+                }
+            }
+            return self.of_bits(&bits);
+        }
+        if p.terms.len() > MOST_MASKED {
             return None;
         }
         let mut mask = if width == 128 { mask } else { mask & ((1 << width) - 1) };
@@ -50,14 +61,62 @@ impl Algebra {
             (_, Some(mask)) => self.and_mask(a, mask.cast_unsigned(), width),
             (Some(mask), _) => self.and_mask(b, mask.cast_unsigned(), width),
             _ if a == b => Some(a.clone()),
-            _ => self.bitwise(a, b, width, &|algebra, sum| algebra.div(sum, 2)),
+            _ if self.interval(a) == (-1, 0) => self.masked(a, b),
+            _ if self.interval(b) == (-1, 0) => self.masked(b, a),
+            _ => {
+                let both = self.bits_of_both(a, b, width, BITWISE)?;
+                let mut products = 0;
+                let bits = both.pairs.iter().map(|(x, y)| self.both_bits(x, y, &mut products));
+                let bits = bits.collect::<Option<Vec<_>>>()?;
+                self.of_bits(&bits)
+            }
         }
+    }
+
+    /// The second where the first is -1, and 0 where that is 0: what compilers make of the sign of a number.
+    fn masked(&mut self, mask: &Poly, p: &Poly) -> Option<Poly> {
+        let none = self.decided(Cond::Eq(mask.clone()));
+        self.select(none, Poly::default(), p.clone())
+    }
+
+    /// Whether both bits are set.
+    fn both_bits(&mut self, x: &Poly, y: &Poly, products: &mut u32) -> Option<Poly> {
+        let (none, one) = (Poly::default(), Poly::constant(1));
+        if *x == none || *y == one || x == y {
+            return Some(x.clone());
+        }
+        if *x == one || *y == none {
+            return Some(y.clone());
+        }
+        if x.terms == y.terms {
+            return Some(none);
+        }
+        *products += 1;
+        if *products > MOST_PRODUCTS {
+            return None;
+        }
+        let twice = self.odd(x)?.add(&self.odd(y)?)?;
+        self.div(&twice, 2)
     }
 
     /// `a | b` is `a + b` less what both have.
     pub fn bit_or(&mut self, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
-        if self.disjoint(a, b, width) || self.disjoint(b, a, width) {
-            return a.add(b);
+        if let Some(sum) = self.apart(a, b, width) {
+            return Some(sum);
+        }
+        if self.made_of_bits(a) && self.made_of_bits(b) {
+            let either = self.bits_of_both(a, b, width, BITWISE).and_then(|both| {
+                let mut products = 0;
+                let bits = both.pairs.iter().map(|(x, y)| {
+                    let common = self.both_bits(x, y, &mut products)?;
+                    self.parity_of_sum(&[x, y, &common])
+                });
+                let bits = bits.collect::<Option<Vec<_>>>()?;
+                self.of_bits(&bits)?.add(&both.above)
+            });
+            if either.is_some() {
+                return either;
+            }
         }
         let Some(both) = self.common_bits(a, b, width) else { return self.together(Bits::Or, a, b, width) };
         a.add(b)?.sub(&both)
@@ -73,16 +132,40 @@ impl Algebra {
         (width <= 64 && bound(a) && bound(b)).then(|| self.make(Atom::Bits(how, a.clone(), b.clone(), width)))
     }
 
-    /// `a ^ b` is `a + b` less twice what both have.
+    /// `a ^ b`: bit by bit, or `a + b` less twice what both have.
     pub fn bit_xor(&mut self, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
-        if self.disjoint(a, b, width) || self.disjoint(b, a, width) {
-            return a.add(b);
+        if let Some(sum) = self.apart(a, b, width) {
+            return Some(sum);
         }
-        if a.number().is_none() && b.number().is_none() && a != b {
-            return self.bitwise(a, b, width, &|algebra, sum| algebra.rem(sum, 2));
+        if !(self.made_of_bits(a) && self.made_of_bits(b)) {
+            if a.number().is_some() || b.number().is_some() || a == b {
+                let both = self.common_bits(a, b, width)?;
+                return a.add(b)?.plus(&both, -2);
+            }
         }
-        let both = self.common_bits(a, b, width)?;
-        a.add(b)?.plus(&both, -2)
+        let both = self.bits_of_both(a, b, width, BITWISE)?;
+        let bits = both.pairs.iter().map(|(x, y)| self.parity_of_sum(&[x, y]));
+        let bits = bits.collect::<Option<Vec<_>>>()?;
+        self.of_bits(&bits)?.add(&both.above)
+    }
+
+    /// The sum of two numbers that have no bit in common.
+    fn apart(&mut self, a: &Poly, b: &Poly, width: u32) -> Option<Poly> {
+        if let (Some(x), Some(y)) = (self.all_bits(a), self.all_bits(b)) {
+            let none = Poly::default();
+            let count = x.len().max(y.len());
+            let at = |bits: &[Poly], at: usize| bits.get(at).cloned().unwrap_or_default();
+            let bits = (0..count).map(|i| match (at(&x, i), at(&y, i)) {
+                (x, y) if y == none => Some(x),
+                (x, y) if x == none => Some(y),
+                _ => None,
+            });
+            let bits = bits.collect::<Option<Vec<_>>>()?;
+            let sum = a.add(b)?;
+            self.note_bits(&sum, &bits);
+            return Some(sum);
+        }
+        (self.disjoint(a, b, width) || self.disjoint(b, a, width)).then(|| a.add(b)).flatten()
     }
 
     /// Whether `low` lies below the lowest bit that `high` can have.
@@ -95,47 +178,6 @@ impl Algebra {
             let above = low.scale(-1).and_then(|p| p.add_number((1 << zeros) - 1));
             self.proves(low) && above.is_some_and(|p| self.proves(&p))
         }
-    }
-
-    /// Bit by bit: `of` says what a bit of the result is, by the sum of the two bits.
-    fn bitwise(
-        &mut self,
-        a: &Poly,
-        b: &Poly,
-        width: u32,
-        of: &dyn Fn(&mut Self, &Poly) -> Option<Poly>,
-    ) -> Option<Poly> {
-        if a.terms.len() + b.terms.len() > MOST_TERMS {
-            return None;
-        }
-        let a = self.unwrapped(a, width, false)?;
-        let b = self.unwrapped(b, width, false)?;
-        let largest = self.interval(&a).1.max(self.interval(&b).1);
-        let least = self.interval(&a).1.min(self.interval(&b).1);
-        let mut sum = Poly::default();
-        if largest >= 1 << BITWISE {
-            if least >= 1 << BITWISE {
-                return None;
-            }
-            // Above the highest bit of the smaller one, there is the larger one alone.
-            let bits = 128 - least.leading_zeros();
-            let (large, small) = if self.interval(&a).1 == largest { (&a, &b) } else { (&b, &a) };
-            let low = self.rem(large, 1 << bits)?;
-            let high = large.sub(&low)?;
-            let below = self.bitwise(&low, small, width, of)?;
-            let one = of(self, &Poly::constant(1))?;
-            return if one == Poly::default() { Some(below) } else { below.add(&high) };
-        }
-        for bit in 0..BITWISE {
-            if largest >> bit == 0 {
-                break;
-            }
-            let (x, y) = (self.div(&a, 1 << bit)?, self.div(&b, 1 << bit)?);
-            let (x, y) = (self.rem(&x, 2)?, self.rem(&y, 2)?);
-            let one = of(self, &x.add(&y)?)?;
-            sum = sum.plus(&one, 1 << bit)?;
-        }
-        Some(sum)
     }
 }
 

@@ -45,6 +45,7 @@ impl Algebra {
             }
             Atom::Select(_, a, b) => union(self.interval(a), self.interval(b)),
             Atom::Bits(.., width) => (0, (1 << width) - 1),
+            Atom::Odd(_) => (0, 1),
             Atom::Product(factors) => factors.iter().fold((1, 1), |r, f| product(r, self.range(*f))),
         }
     }
@@ -55,6 +56,11 @@ impl Algebra {
     }
 
     fn interval_to(&self, p: &Poly, depth: u32) -> Interval {
+        if !self.bits.is_empty()
+            && let Some(known) = self.interval_of_bits(p)
+        {
+            return known;
+        }
         let (mut low, mut high) = (p.constant, p.constant);
         for (atom, coefficient) in &p.terms {
             let part = product(self.range(*atom), (*coefficient, *coefficient));
@@ -92,10 +98,11 @@ impl Algebra {
     /// Whether the formula is known not to be negative here.
     pub fn proves(&self, p: &Poly) -> bool {
         self.tries.set(TRIES);
-        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts, DEEP)
+        // Facts that are used are taken out of the list.
+        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
     }
 
-    fn facts_prove(&self, p: &Poly, facts: &[Poly], depth: u32) -> bool {
+    fn facts_prove(&self, p: &Poly, facts: &[&Poly], depth: u32) -> bool {
         let left = self.tries.get();
         if depth < DEEP && self.interval_to(p, 1).0 >= 0 {
             return true;
@@ -105,6 +112,21 @@ impl Algebra {
         }
         self.tries.set(left - 1);
         self.work.set(self.work.get() + 1 + p.terms.len() as u64);
+        // A maximum is no less than each of its sides, and no more than both.
+        for (atom, times) in &p.terms {
+            let (a, b, either) = match self.atom(*atom) {
+                Atom::Max(a, b) => (a, b, *times > 0),
+                Atom::Min(a, b) => (a, b, *times < 0),
+                _ => continue,
+            };
+            let holds = |side: &Poly| {
+                let rest = p.plus(&Poly::atom(*atom), -times).and_then(|rest| rest.plus(side, *times));
+                rest.is_some_and(|rest| self.facts_prove(&rest, facts, depth - 1))
+            };
+            if if either { holds(a) || holds(b) } else { holds(a) && holds(b) } {
+                return true;
+            }
+        }
         // `n*(q/n)` lies between `q - n + 1` and `q`.
         for (atom, times) in &p.terms {
             let Atom::Div(q, n) = self.atom(*atom) else { continue };
@@ -144,10 +166,10 @@ impl Algebra {
 impl Algebra {
     /// A number that the formula does not exceed here.
     pub fn upper(&self, p: &Poly) -> i128 {
-        self.upper_with(p, &self.facts, DEEP)
+        self.upper_with(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
     }
 
-    fn upper_with(&self, p: &Poly, facts: &[Poly], depth: u32) -> i128 {
+    fn upper_with(&self, p: &Poly, facts: &[&Poly], depth: u32) -> i128 {
         let mut best = self.interval(p).1;
         if depth == 0 {
             return best;

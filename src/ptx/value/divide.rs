@@ -3,6 +3,12 @@
 use super::algebra::{Algebra, Atom};
 use super::poly::{Poly, gcd};
 
+/// Bits by which numbers are divided of which only the sign is asked.
+const SIGN: u32 = 31;
+
+/// Terms of sums that are short enough to be divided as they are.
+const SHORT: usize = 3;
+
 impl Algebra {
     /// `p / n`, rounded down, as simple as it can be said; `n` is positive.
     pub fn div(&mut self, p: &Poly, n: i128) -> Option<Poly> {
@@ -13,6 +19,13 @@ impl Algebra {
         // Quotients of bits that were put together are nothing that anybody tests.
         if p.terms.iter().any(|t| matches!(self.atom(t.0), Atom::Bits(..))) {
             return None;
+        }
+        if n & (n - 1) == 0
+            && p.terms.len() > SHORT
+            && let Some(bits) = self.known_bits(p)
+        {
+            let gone = (n.trailing_zeros() as usize).min(bits.len());
+            return self.of_bits(&bits[gone..]);
         }
         let (p, n) = self.flattened(p.clone(), n)?;
         // Only what may be a division by multiplication is taken as a product with a large number.
@@ -25,14 +38,29 @@ impl Algebra {
             }
         }
         let (whole, rest) = parted(&p, n);
+        // Whether a small number is negative, whatever large number it is divided by.
+        for more in [0, 1] {
+            let Some(small) = rest.add_number(-n * more).filter(|_| n >= 1 << SIGN) else { break };
+            let (low, high) = self.interval(&small);
+            if (-(1 << SIGN)..0).contains(&low) && (0..1 << SIGN).contains(&high) {
+                let negative = self.make(Atom::Div(small, 1 << SIGN));
+                return whole.add(&negative)?.add_number(more);
+            }
+        }
         // What is left may lie between two multiples of the divisor everywhere.
         let (low, high) = self.interval(&rest);
         if low.div_euclid(n) == high.div_euclid(n) {
             return whole.add_number(low.div_euclid(n));
         }
+        // What is 0 or -1 is its own quotient: single bits with a sign.
+        if (low, high) == (-1, 0) {
+            return whole.add(&rest);
+        }
         if low.div_euclid(n) < 0 || high.div_euclid(n) > 0 {
             for quotient in [low.div_euclid(n), 0, high.div_euclid(n)] {
-                let above = rest.add_number(-quotient.checked_mul(n)?)?;
+                // What can be anything lies between no such multiples.
+                let multiple = quotient.checked_mul(n).and_then(|multiple| rest.add_number(-multiple));
+                let Some(above) = multiple else { continue };
                 let below = above.scale(-1)?.add_number(n - 1)?;
                 if self.proves(&above) && self.proves(&below) {
                     return whole.add_number(quotient);

@@ -28,6 +28,7 @@ impl Algebra {
             Atom::Counter(n) => at.counters.get(*n as usize).copied().unwrap_or(0),
             Atom::Phi(..) | Atom::Base(..) => 0,
             Atom::Div(p, n) => self.value(p, at).div_euclid(*n),
+            Atom::Odd(p) => self.value(p, at).rem_euclid(2),
             Atom::Min(a, b) => self.value(a, at).min(self.value(b, at)),
             Atom::Max(a, b) => self.value(a, at).max(self.value(b, at)),
             Atom::Select(c, a, b) => self.value(if self.holds(c, at) { a } else { b }, at),

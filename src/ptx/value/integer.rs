@@ -11,6 +11,13 @@ impl Algebra {
         if let Some(same) = self.unwrapped(p, width, signed) {
             return Some(same);
         }
+        // A sum of bits has its sign in one of them.
+        if let Some(mut bits) = self.all_bits(p) {
+            let sign = bits.get(width as usize - 1).filter(|_| signed).cloned().unwrap_or_default();
+            bits.truncate(width as usize);
+            let sign = self.odd(&sign)?;
+            return self.of_bits(&bits)?.plus(&sign, -(1 << width));
+        }
         let half = if signed { 1 << (width - 1) } else { 0 };
         let wraps = self.div(&p.add_number(half)?, 1 << width)?;
         p.plus(&wraps, -(1 << width))
@@ -27,7 +34,13 @@ impl Algebra {
         }
         let above = p.add_number(half)?;
         let below = p.scale(-1)?.add_number(size - 1 - half)?;
-        (self.proves(&above) && self.proves(&below)).then(|| p.clone())
+        if self.proves(&above) && self.proves(&below) {
+            return Some(p.clone());
+        }
+        // A number below zero, as one without a sign.
+        let negative = !signed && self.proves(&p.scale(-1)?.add_number(-1)?);
+        let next = p.add_number(size).filter(|_| negative)?;
+        self.proves(&next).then_some(next)
     }
 
     /// A comparison of registers as a condition on numbers. What may wrap stays as it is if `keep` says so.
@@ -133,13 +146,35 @@ impl Algebra {
         (known(&a) || known(&b)).then(|| Cond::or(a, b))
     }
 
+    /// A condition on a choice between a number and something else, where the number decides: booleans that were kept in
+    /// registers.
+    fn unselected(&mut self, cond: &Cond) -> Option<Cond> {
+        let (Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p)) = cond else { return None };
+        let [(id, times)] = p.terms[..] else { return None };
+        let Atom::Select(which, a, b) = self.atom(id).clone() else { return None };
+        if a.number().is_none() && b.number().is_none() {
+            return None;
+        }
+        let with = |value: &Poly| {
+            let p = Poly::constant(p.constant).plus(value, times)?;
+            Some(match cond {
+                Cond::Ge(_) => Cond::Ge(p),
+                Cond::Eq(_) => Cond::Eq(p),
+                _ => Cond::Ne(p),
+            })
+        };
+        let (a, b) = (with(&a)?, with(&b)?);
+        let (a, b) = (self.decided(a), self.decided(b));
+        Some(Cond::or(Cond::and(which.clone(), a), Cond::and(which.not(), b)))
+    }
+
     /// The condition, or true or false where that is known.
     pub fn decided(&mut self, cond: Cond) -> Cond {
         let cond = smallest(cond);
         if let Some(simpler) = self.undivided(&cond) {
             return self.decided(simpler);
         }
-        if let Some(simpler) = self.unchosen(&cond) {
+        if let Some(simpler) = self.unchosen(&cond).or_else(|| self.unselected(&cond)) {
             return simpler;
         }
         let negated = |p: &Poly| p.scale(-1).and_then(|p| p.add_number(-1));

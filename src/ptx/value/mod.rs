@@ -11,6 +11,7 @@ mod cond;
 mod divide;
 mod evaluate;
 mod integer;
+mod parity;
 mod poly;
 mod replace;
 

@@ -84,6 +84,11 @@ impl Poly {
         })
     }
 
+    /// The multiples of atoms that stand in both sums.
+    pub fn common(&self, other: &Poly) -> Vec<(AtomId, i128)> {
+        self.terms.iter().filter(|t| other.coefficient(t.0) == t.1).copied().collect()
+    }
+
     /// The largest number that divides all multiples of atoms; 0 without atoms.
     pub fn content(&self) -> i128 {
         self.terms.iter().fold(0, |g, t| gcd(g, t.1))

@@ -26,6 +26,10 @@ impl Algebra {
                 let p = self.replace(&p, with)?;
                 self.div(&p, n)?
             }
+            Atom::Odd(p) => {
+                let p = self.replace(&p, with)?;
+                self.odd(&p)?
+            }
             Atom::Min(a, b) => {
                 let (a, b) = (self.replace(&a, with)?, self.replace(&b, with)?);
                 self.min(a, b)
@@ -99,7 +103,7 @@ impl Algebra {
         let atom = self.atom(id);
         test(atom)
             || match atom {
-                Atom::Div(p, _) => self.mentions(p, test),
+                Atom::Div(p, _) | Atom::Odd(p) => self.mentions(p, test),
                 Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
                     self.mentions(a, test) || self.mentions(b, test)
                 }

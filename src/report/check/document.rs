@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::device::Device;
@@ -12,7 +11,8 @@ use crate::quantity::{PerItem, Times};
 use crate::space::{Block, Fold};
 
 /// What was understood of a kernel: `wavecast/check/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Check {
     /// `wavecast/check/1`.
     pub schema: &'static str,
@@ -43,7 +43,8 @@ pub struct Check {
 }
 
 /// The sets and maps of one candidate in isl's notation.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SetsSummary {
     /// The candidate.
     pub config: Candidate,
@@ -54,7 +55,8 @@ pub struct SetsSummary {
 }
 
 /// A map from threads to addresses.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SetsAccess {
     /// What is done there.
     pub kind: String,
@@ -63,7 +65,8 @@ pub struct SetsAccess {
 }
 
 /// The program.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `wavecast`.
     pub name: &'static str,
@@ -79,7 +82,8 @@ impl Tool {
 }
 
 /// Name, domain and parameters.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelSummary {
     /// The name.
     pub name: String,
@@ -106,7 +110,8 @@ pub struct KernelSummary {
 }
 
 /// Compiled code.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodeSummary {
     /// The text of PTX.
     pub file: String,
@@ -117,7 +122,8 @@ pub struct CodeSummary {
 }
 
 /// An array.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FieldSummary {
     /// The name.
     pub name: String,
@@ -146,7 +152,8 @@ pub struct FieldSummary {
 }
 
 /// A step of a thread.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum StatementSummary {
     /// A memory instruction.
@@ -158,7 +165,8 @@ pub enum StatementSummary {
 }
 
 /// A memory instruction.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AccessSummary {
     /// `load`, `store` or `atomic`.
     pub kind: &'static str,
@@ -181,7 +189,8 @@ pub struct AccessSummary {
 }
 
 /// A loop.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoopSummary {
     /// Its variable.
     pub variable: String,
@@ -198,7 +207,8 @@ pub struct LoopSummary {
 }
 
 /// The memory instructions of a thread for one fold, each counted once whatever the loop around it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoldSummary {
     /// Work items of a thread along x, y, z.
     pub fold: Fold,
@@ -213,7 +223,8 @@ pub struct FoldSummary {
 }
 
 /// The launch candidates.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchSummary {
     /// Block shapes times folds.
     pub candidates: usize,
@@ -231,7 +242,8 @@ pub struct LaunchSummary {
 }
 
 /// A candidate.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConfigSummary {
     /// The rest.
     #[serde(flatten)]
@@ -241,7 +253,8 @@ pub struct ConfigSummary {
 }
 
 /// A candidate that cannot run.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InfeasibleSummary {
     /// Block and fold.
     pub config: Candidate,
@@ -252,7 +265,8 @@ pub struct InfeasibleSummary {
 }
 
 /// A device.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DeviceSummary {
     /// Its id.
     pub id: String,
@@ -268,7 +282,8 @@ impl DeviceSummary {
 }
 
 /// Something that deserves a look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
     /// A stable name of the kind of finding.
     pub code: &'static str,

@@ -1,6 +1,5 @@
 //! Explanations as documents for programs: `wavecast/explanation/1`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::launch::Candidate;
@@ -11,7 +10,8 @@ use crate::report::prediction::{ChoiceDocument, Head, OfVariant, ResultDocument}
 use crate::space::Domain;
 
 /// Why a launch is as fast as it is: `wavecast/explanation/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplanationDocument {
     /// `wavecast/explanation/1`.
     pub schema: &'static str,
@@ -41,7 +41,8 @@ pub struct ExplanationDocument {
 }
 
 /// A sentence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sentence {
     /// A stable name of what it is about.
     pub code: &'static str,
@@ -50,7 +51,8 @@ pub struct Sentence {
 }
 
 /// An instruction of a thread, per work item.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AccessDocument {
     /// Position in the program of a thread, from 0.
     pub position: usize,
@@ -67,7 +69,8 @@ pub struct AccessDocument {
 }
 
 /// Other launches.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NeighboursDocument {
     /// Launches that were compared.
     pub compared: usize,
@@ -80,7 +83,8 @@ pub struct NeighboursDocument {
 }
 
 /// Another launch.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NeighbourDocument {
     /// What it is.
     #[serde(flatten)]
@@ -100,7 +104,8 @@ pub struct NeighbourDocument {
 }
 
 /// Differences of volumes per work item.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VolumeChange {
     /// Cycles of the L1 pipe.
     pub l1_cycles: Cycles<PerItem>,

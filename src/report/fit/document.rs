@@ -1,6 +1,5 @@
 //! `wavecast/fit/1`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
@@ -11,7 +10,8 @@ use crate::measure::fit::{CurveFit, CurveOutcome, Fitting, RatePoint, Scores, Ti
 use crate::quantity::Plain;
 
 /// What came of a fit: `wavecast/fit/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FitDocument {
     /// `wavecast/fit/1`.
     pub schema: &'static str,
@@ -36,7 +36,8 @@ pub struct FitDocument {
 }
 
 /// A curve, or a number that is the same everywhere.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CurveDocument {
     /// Its key in a curve file.
     pub name: &'static str,
@@ -59,7 +60,8 @@ pub struct CurveDocument {
 }
 
 /// A parameter with 95 % intervals.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ParameterDocument {
     /// Its name.
     pub name: &'static str,

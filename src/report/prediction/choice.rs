@@ -1,6 +1,5 @@
 //! Which launch was meant, where a block or a fold was left out.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kernel::Kernel;
@@ -8,7 +7,8 @@ use crate::launch::{Chosen, Reason, candidates};
 use crate::report::units::{grouped, shape};
 
 /// Why the launch has this block and fold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChoiceDocument {
     /// `given`, `only` (the document has no other launch) or `first` (the first launch of the document).
     pub block: &'static str,

@@ -1,6 +1,5 @@
 //! How sure a prediction is.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::predict::{Confidence, Reason, ReasonKind};
@@ -8,7 +7,8 @@ use crate::quantity::{Seconds, Share};
 use crate::report::units::wrapped;
 
 /// How sure a prediction is.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConfidenceDocument {
     /// Seconds between which a measured time of the launch would lie; null where no measurements tell.
@@ -18,7 +18,7 @@ pub struct ConfidenceDocument {
     pub level: Option<Share>,
     /// Why it is not surer, in words; what adds most to the interval comes first, what was seen not to matter last.
     #[serde(serialize_with = "texts")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub because: Vec<Reason>,
     /// The same as stable names, in the same order.
     pub codes: Vec<ReasonKind>,

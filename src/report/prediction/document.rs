@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::choice::ChoiceDocument;
@@ -15,7 +14,8 @@ use crate::report::units::{extents, grouped};
 use crate::traffic::{FieldVolumes, Volumes};
 
 /// Candidates, best first: `wavecast/ranking/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankingDocument {
     /// `wavecast/ranking/1`.
     pub schema: &'static str,
@@ -68,7 +68,8 @@ impl RankingDocument {
 }
 
 /// One launch: `wavecast/prediction/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PredictionDocument {
     /// `wavecast/prediction/1`.
     pub schema: &'static str,
@@ -84,7 +85,8 @@ pub struct PredictionDocument {
 }
 
 /// What a result is about.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Head {
     /// The program.
     pub tool: Tool,
@@ -97,7 +99,8 @@ pub struct Head {
 }
 
 /// A kernel.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelHead {
     /// Its name.
     pub name: String,
@@ -110,7 +113,8 @@ pub struct KernelHead {
 }
 
 /// How a result was made.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelSummary {
     /// `default` or `roofline`.
     pub id: &'static str,
@@ -157,7 +161,8 @@ impl ModelSummary {
 }
 
 /// How many candidates there were.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankingSummary {
     /// All.
     pub candidates: usize,
@@ -168,7 +173,8 @@ pub struct RankingSummary {
 }
 
 /// A candidate in its place.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RankedResult {
     /// From 1.
     pub rank: usize,
@@ -180,12 +186,13 @@ pub struct RankedResult {
 }
 
 /// A candidate without a result.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectedLaunch {
     /// Variant, block and fold.
     pub config: OfVariant<Candidate>,
     /// Why.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub reason: Why,
     /// A stable name of the reason.
     pub code: &'static str,
@@ -209,8 +216,9 @@ impl Serialize for Why {
 }
 
 /// A launch, or its block and fold, with the variant that it is of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "{T}OfVariant")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}OfVariant"))]
 pub struct OfVariant<T> {
     /// The variant, if the document has variants.
     pub variant: Option<String>,
@@ -228,7 +236,8 @@ impl<T> std::ops::Deref for OfVariant<T> {
 }
 
 /// Everything that is predicted of one launch.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultDocument {
     /// The launch.
     pub config: OfVariant<Launch>,
@@ -260,7 +269,8 @@ pub struct ResultDocument {
 }
 
 /// One field, bytes per work item.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FieldDocument {
     /// Loads from L2.
     pub l2_load: Bytes<PerItem>,

@@ -1,6 +1,5 @@
 //! The document of `cache-probe`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::device::ProbedLevel;
@@ -10,7 +9,8 @@ use crate::probe::{Logs, ProbeFindings};
 use crate::report::check::Tool;
 
 /// Cache structure from latencies: `wavecast/probe/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProbeDocument {
     /// `wavecast/probe/1`.
     pub schema: &'static str,

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{Tool, Warning};
@@ -12,7 +11,8 @@ use crate::measure::ValuePair;
 use crate::measure::sets::{ClockFactors, PredictedCase, PredictedSet, SetFacts, SetScore};
 
 /// Sets of measurements beside their predictions: `wavecast/set-validation/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetValidationDocument {
     /// `wavecast/set-validation/1`.
@@ -28,7 +28,8 @@ pub struct SetValidationDocument {
 }
 
 /// A set of measurements beside its predictions.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetReport {
     /// Its name, and where it comes from.
@@ -53,7 +54,8 @@ pub struct SetReport {
 }
 
 /// A configuration beside its prediction.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConfigurationDocument {
     /// Its name: the columns that make it.
@@ -86,7 +88,8 @@ pub struct ConfigurationDocument {
 }
 
 /// A configuration without a prediction.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RejectedDocument {
     /// Its name.

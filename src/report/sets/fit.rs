@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{Tool, Warning};
@@ -16,7 +15,8 @@ use crate::measure::sets::SetScore;
 use crate::report::answer::{Answer, View};
 
 /// What came of a fit to sets: `wavecast/set-fit/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SetFitDocument {
     /// `wavecast/set-fit/1`.

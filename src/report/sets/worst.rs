@@ -1,6 +1,5 @@
 //! The configurations with the largest errors, and what of the prediction may be the reason.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -8,7 +7,8 @@ use crate::measure::sets::{PredictedCase, PredictedSet};
 use crate::measure::{PercentShare, ValuePair};
 
 /// A configuration with a large error of the time.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WorstConfiguration {
     /// Its name.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::Warning;
@@ -13,7 +12,8 @@ use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio};
 use crate::sweep::{Point, Refused, Vary, VaryValue};
 
 /// A series: `wavecast/sweep/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepDocument {
     /// `wavecast/sweep/1`.
     pub schema: &'static str,
@@ -34,7 +34,8 @@ pub struct SweepDocument {
 }
 
 /// One thing that varies.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VaryDocument {
     /// A parameter, a key of the device, or `block`, `block.x`, `fold` and so on.
     pub name: String,
@@ -49,7 +50,8 @@ pub struct VaryDocument {
 }
 
 /// How many points there are.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepSummary {
     /// All.
     pub points: usize,
@@ -58,7 +60,8 @@ pub struct SweepSummary {
 }
 
 /// One point.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepPoint {
     /// What varies, by name.
     pub values: BTreeMap<String, VaryValue>,
@@ -80,7 +83,8 @@ pub struct SweepPoint {
 }
 
 /// Bytes between two uses over the capacity of a cache: the further above 1, the fewer hits.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Oversubscription {
     /// L1: lines of all resident blocks of an SM.
     pub l1: Ratio,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
@@ -22,7 +21,8 @@ impl Answer for SimulatedCacheDocument {
 }
 
 /// What a simulated cache did: `wavecast/cache/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SimulatedCacheDocument {
     /// `wavecast/cache/1`.
     pub schema: &'static str,
@@ -39,7 +39,8 @@ pub struct SimulatedCacheDocument {
 }
 
 /// What was simulated.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheSettings {
     /// The cache.
     #[serde(flatten)]

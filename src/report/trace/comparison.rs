@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::percent;
@@ -25,7 +24,8 @@ impl Answer for ComparisonDocument {
 }
 
 /// The analytic model beside a simulation: `wavecast/comparison/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparisonDocument {
     /// `wavecast/comparison/1`.
     pub schema: &'static str,

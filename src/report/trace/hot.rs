@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
@@ -22,7 +21,8 @@ impl Answer for HotDocument {
 }
 
 /// Misses by instruction, line and set: `wavecast/hot/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HotDocument {
     /// `wavecast/hot/1`.
     pub schema: &'static str,
@@ -30,7 +30,7 @@ pub struct HotDocument {
     #[serde(flatten)]
     pub head: TraceHead,
     /// Which set a line lies in.
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub index: SetIndex,
     /// Read misses.
     pub misses: u64,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::answer::{Answer, View};
@@ -22,7 +21,8 @@ impl Answer for TraceInfoDocument {
 }
 
 /// What a trace holds: `wavecast/trace-info/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceInfoDocument {
     /// `wavecast/trace-info/1`.
     pub schema: &'static str,
@@ -34,7 +34,8 @@ pub struct TraceInfoDocument {
 }
 
 /// A launch in a trace.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchInfo {
     /// The program.
     pub tool: Tool,

@@ -23,7 +23,8 @@ use crate::report::check::Tool;
 use crate::trace::TracedLaunch;
 
 /// A kernel launch that was traced, and from where.
-#[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceHead {
     /// The program.
     pub tool: Tool,

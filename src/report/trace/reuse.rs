@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
@@ -11,7 +10,8 @@ use crate::trace::CacheGeometry;
 use crate::trace::reuse::{Latency, MissTypes, MshrLimits, RuleEffect, RunKind, RunResult};
 
 /// Reuse distances and types of misses: `wavecast/reuse/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReuseDocument {
     /// `wavecast/reuse/1`.
     pub schema: &'static str,
@@ -35,7 +35,8 @@ pub struct ReuseDocument {
 }
 
 /// What was assumed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReuseSettings {
     /// `code` or `paper`.
     pub rules: &'static str,
@@ -59,7 +60,8 @@ pub struct ReuseSettings {
 }
 
 /// A run of the model.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunDocument {
     /// `full`, or what it leaves out.
     pub run: RunKind,
@@ -73,7 +75,8 @@ pub struct RunDocument {
 }
 
 /// A profiler's counts.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeasuredMisses {
     /// Hits.
     hits: f64,

@@ -1,6 +1,5 @@
 //! Miss rates over one parameter of the cache (N figure 12).
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{TraceHead, percent};
@@ -9,7 +8,8 @@ use crate::report::{Align, Table};
 use crate::trace::reuse::MissTypes;
 
 /// Miss rates over parameters of the cache: `wavecast/trace-sweep/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceSweepDocument {
     /// `wavecast/trace-sweep/1`.
     pub schema: &'static str,
@@ -21,7 +21,8 @@ pub struct TraceSweepDocument {
 }
 
 /// One value of one parameter, all others as they are.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceSweepPoint {
     /// `associativity`, `size`, `line` or `mshrs`.
     pub parameter: &'static str,

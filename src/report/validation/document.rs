@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::check::{DeviceSummary, Tool, Warning};
@@ -12,7 +11,8 @@ use crate::measure::{Case, MeasuredGroup, OrderScore, RejectedCase, Score, Valid
 use crate::traffic::Caches;
 
 /// Predictions beside measurements: `wavecast/validation/1`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValidationDocument {
     /// `wavecast/validation/1`.
     pub schema: &'static str,
@@ -36,7 +36,8 @@ pub struct ValidationDocument {
 }
 
 /// How predictions were made.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelDocument {
     /// `default` or `roofline`.
     pub id: &'static str,
@@ -65,7 +66,8 @@ impl ValidationDocument {
 }
 
 /// How many launches there were.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValidationSummary {
     /// Rows that were measured.
     pub rows: usize,
@@ -76,7 +78,8 @@ pub struct ValidationSummary {
 }
 
 /// The launches of one kernel with its parameters on one device.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupDocument {
     /// Name of the kernel.
     pub kernel: String,
@@ -100,7 +103,8 @@ pub struct GroupDocument {
 }
 
 /// A measured launch beside its prediction.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchDocument {
     /// Block and fold.
     #[serde(flatten)]

@@ -4,7 +4,7 @@ use crate::named::named;
 
 named! {
     /// The formats of traces.
-    #[schemars(inline)]
+    #[cfg_attr(test, schemars(inline))]
     pub enum TraceFormat {
         /// N's: `blocksize: X Y Z`, then `thread rw address bytes`.
         Trc = "trc",

@@ -84,9 +84,41 @@ pub(super) fn triple(text: &[u8]) -> Option<([u32; 3], &[u8])> {
     Some((out, rest))
 }
 
+/// A decimal number behind what is there. Traces are mostly numbers: formatting takes several times as long.
+#[expect(clippy::cast_possible_truncation, reason = "digits are small")]
+pub(super) fn put_digits(text: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [b'0'; 20];
+    let mut from = digits.len();
+    // Two at a time: dividing is what takes the time.
+    while value > 99 {
+        let two = (value % 100) as u8;
+        value /= 100;
+        from -= 2;
+        digits[from..from + 2].copy_from_slice(&[b'0' + two / 10, b'0' + two % 10]);
+    }
+    let left = value as u8;
+    from -= 1;
+    digits[from] = b'0' + left % 10;
+    if left > 9 {
+        from -= 1;
+        digits[from] = b'0' + left / 10;
+    }
+    text.extend_from_slice(&digits[from..]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_as_they_are_formatted() {
+        let tens = std::iter::successors(Some(1_u64), |n| n.checked_mul(10));
+        for value in tens.flat_map(|n| [n - 1, n, n + 1]).chain([0, u64::MAX]) {
+            let mut text = Vec::new();
+            put_digits(&mut text, value);
+            assert_eq!(String::from_utf8(text).unwrap(), value.to_string());
+        }
+    }
 
     #[test]
     fn numbers_stop_where_they_end_and_do_not_overflow() {

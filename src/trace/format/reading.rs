@@ -1,6 +1,5 @@
 //! How a trace is to be read, and what was met while reading it.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::kind::TraceFormat;
@@ -18,11 +17,12 @@ pub struct ReadOptions {
 }
 
 /// What was met on the way.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reading {
     /// Name of the format; `kernel` for a kernel document, of which nothing was read.
     #[serde(serialize_with = "format_name")]
-    #[schemars(with = "String")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub format: Option<TraceFormat>,
     /// Lines read.
     pub lines: u64,

@@ -4,22 +4,24 @@ use std::io::{self, Write};
 
 use super::error::ReadError;
 use super::json::{Entry, Launch, Line};
+use super::number::put_digits;
 use super::own::{COLUMNS, MAGIC, letter};
 use super::sink::Sink;
-use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceKind};
+use crate::trace::model::{Header, NO_INSTRUCTION, Tables, Trace, TraceAccess, TraceInstruction, TraceKind};
 
 /// Writes N's format, which has one launch and neither atomics nor barriers: barriers are left out, an atomic
 /// becomes a load and a store.
 #[derive(Debug)]
 pub struct TrcWriter<W> {
     out: W,
+    row: Vec<u8>,
     begun: bool,
 }
 
 impl<W: Write> TrcWriter<W> {
     /// A writer.
     pub fn new(out: W) -> Self {
-        Self { out, begun: false }
+        Self { out, row: Vec::new(), begun: false }
     }
 }
 
@@ -36,16 +38,18 @@ impl<W: Write> Sink for TrcWriter<W> {
 
     fn access(&mut self, access: TraceAccess, _: &Tables) -> Result<(), ReadError> {
         let TraceAccess { thread, address, bytes, .. } = access;
-        let ways: &[u8] = match access.kind {
+        let ways: &[u64] = match access.kind {
             TraceKind::Load => &[0],
             TraceKind::Store => &[1],
             TraceKind::Atomic => &[0, 1],
             TraceKind::Barrier => &[],
         };
+        self.row.clear();
         for way in ways {
-            writeln!(self.out, "{thread} {way} {address} {bytes}").map_err(ReadError::Unwritten)?;
+            let numbers = [(thread.into(), b' '), (*way, b' '), (address, b' '), (bytes.into(), b'\n')];
+            numbers.into_iter().for_each(|(n, behind)| put(&mut self.row, n, behind));
         }
-        Ok(())
+        self.out.write_all(&self.row).map_err(ReadError::Unwritten)
     }
 
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
@@ -57,13 +61,36 @@ impl<W: Write> Sink for TrcWriter<W> {
 #[derive(Debug)]
 pub struct CsvWriter<W> {
     out: W,
+    row: Vec<u8>,
+    /// Cells of instructions that were written, by their numbers: each comes many times.
+    known: Vec<Option<Known>>,
     begun: bool,
+}
+
+/// The cells of an instruction.
+#[derive(Debug, Clone)]
+struct Known {
+    of: TraceInstruction,
+    cells: Vec<u8>,
+}
+
+impl Known {
+    fn new(of: &TraceInstruction) -> Self {
+        // What separates cells and rows becomes a blank.
+        let blank = |byte: u8| matches!(byte, b',' | b'\n' | b'\r');
+        let name = of.name.trim_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        let mut cells: Vec<u8> = name.bytes().map(|byte| if blank(byte) { b' ' } else { byte }).collect();
+        cells.push(b',');
+        put(&mut cells, of.line.into(), b',');
+        put(&mut cells, of.column.into(), b',');
+        Self { of: of.clone(), cells }
+    }
 }
 
 impl<W: Write> CsvWriter<W> {
     /// A writer.
     pub fn new(out: W) -> Self {
-        Self { out, begun: false }
+        Self { out, row: Vec::new(), known: Vec::new(), begun: false }
     }
 }
 
@@ -92,19 +119,36 @@ impl<W: Write> CsvWriter<W> {
 
     fn row(&mut self, access: TraceAccess, tables: &Tables) -> io::Result<()> {
         let TraceAccess { thread, address, bytes, .. } = access;
-        let (name, line, column) = instruction(access, tables);
-        let name = name.replace([',', '\n', '\r'], " ");
-        write!(
-            self.out,
-            "{thread},{},{address},{bytes},{},{line},{column},",
-            letter(access.kind),
-            name.trim_ascii()
-        )?;
-        for (i, (label, iteration)) in tables.pairs(access.iteration).iter().enumerate() {
-            let separator = if i > 0 { ";" } else { "" };
-            write!(self.out, "{separator}{label}={iteration}")?;
+        let row = &mut self.row;
+        row.clear();
+        put(row, thread.into(), b',');
+        row.extend_from_slice(letter(access.kind).as_bytes());
+        row.push(b',');
+        put(row, address, b',');
+        put(row, bytes.into(), b',');
+        let at = access.instruction as usize;
+        if let Some(instruction) = tables.instructions().get(at) {
+            if self.known.len() <= at {
+                self.known.resize(at + 1, None);
+            }
+            // Each block may number its instructions anew.
+            let known = match &mut self.known[at] {
+                Some(known) if known.of == *instruction => known,
+                other => other.insert(Known::new(instruction)),
+            };
+            row.extend_from_slice(&known.cells);
+        } else {
+            row.extend_from_slice(b",0,0,");
         }
-        writeln!(self.out)
+        for (i, (label, iteration)) in tables.pairs(access.iteration).iter().enumerate() {
+            if i > 0 {
+                row.push(b';');
+            }
+            put(row, (*label).into(), b'=');
+            put_digits(row, (*iteration).into());
+        }
+        row.push(b'\n');
+        self.out.write_all(row)
     }
 }
 
@@ -163,6 +207,12 @@ impl<W: Write> Sink for JsonWriter<W> {
     fn end(&mut self, _: Tables) -> Result<(), ReadError> {
         self.out.flush().map_err(ReadError::Unwritten)
     }
+}
+
+/// A number and what stands behind it.
+fn put(row: &mut Vec<u8>, value: u64, behind: u8) {
+    put_digits(row, value);
+    row.push(behind);
 }
 
 fn instruction(access: TraceAccess, tables: &Tables) -> (&str, u32, u32) {

@@ -1,6 +1,5 @@
 //! What the model assumes of the machine, and by which rules it goes.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::trace::CacheGeometry;
@@ -130,7 +129,8 @@ impl Extensions {
 }
 
 /// Latencies in time stamps, which are no cycles (N 4.2).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Latency of a hit, in time stamps.
     #[serde(rename = "hit_latency")]
@@ -146,7 +146,8 @@ pub struct Latency {
 }
 
 /// Miss-status holding registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MshrLimits {
     /// MSHRs of a core; null is unlimited.
     #[serde(rename = "mshrs")]

@@ -1,6 +1,5 @@
 //! The model: coalesced requests in, profiles and types of misses out.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::config::{Extensions, ReuseConfig};
@@ -10,7 +9,7 @@ use crate::trace::coalesce::Requests;
 
 named! {
     /// One run of the model.
-    #[schemars(inline)]
+    #[cfg_attr(test, schemars(inline))]
     pub enum RunKind {
         /// As configured.
         Full = "full",
@@ -57,7 +56,8 @@ impl RunKind {
 }
 
 /// What a run found.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunResult {
     /// Memory misses of all requests, in percent; 0 of none.

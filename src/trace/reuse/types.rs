@@ -1,6 +1,5 @@
 //! Types of misses, told apart by runs that leave something out (N section 6).
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::config::{ReuseConfig, Rules};
@@ -8,7 +7,8 @@ use super::model::{RunKind, RunResult, simulate};
 use crate::trace::coalesce::Requests;
 
 /// Misses by type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MissTypes {
     /// Requests that hit.
     pub hits: u64,
@@ -53,7 +53,8 @@ impl MissTypes {
 }
 
 /// What one rule of the published program changes.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RuleEffect {
     /// Its name.
     pub rule: &'static str,

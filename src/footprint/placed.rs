@@ -1,0 +1,293 @@
+//! Arms of accesses under boxes of threads, as rectangles of rows: the short way of the closed form, where
+//! boxes lie in rows and planes as they should. Anything else goes the long way (`linear`).
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::arms::{Arm, Arms, Box3, DIMS};
+use super::cells::{Cells, MOST, count_few};
+use super::division::{quotient, remainder};
+use super::query::Refusal;
+use super::rows::Rectangle;
+use crate::effort::spend_on;
+
+/// Steps for an arm under a box.
+const STEPS_OF_RECTANGLE: u64 = 48;
+/// Addresses beyond this need care.
+const FAR: i64 = 1 << 60;
+
+/// Accesses under some boxes of threads.
+#[derive(Debug)]
+pub(super) struct Spread<'a> {
+    arms: &'a Arms,
+    /// Which of the boxes.
+    boxes: Range<usize>,
+    width: i64,
+    /// Fewest and most threads of a box along each level.
+    least: [i64; DIMS],
+    most: [i64; DIMS],
+    /// First and last byte of all boxes, from the first byte of an access.
+    ends: [i64; 2],
+}
+
+impl<'a> Spread<'a> {
+    /// Under boxes of `all`.
+    pub(super) fn new(
+        arms: &'a Arms,
+        all: &[Box3],
+        boxes: Range<usize>,
+        width: i64,
+    ) -> Result<Self, Refusal> {
+        let (mut least, mut most) = ([i64::MAX; DIMS], [0; DIMS]);
+        let mut ends = [i64::MAX, i64::MIN];
+        for one in &all[boxes.clone()] {
+            for l in 0..DIMS {
+                least[l] = least[l].min(one.count[l]);
+                most[l] = most[l].max(one.count[l]);
+            }
+            let span = one.span(&arms.levels)?;
+            ends = [ends[0].min(span[0]), ends[1].max(span[1].saturating_add(width - 1))];
+        }
+        Ok(Self { arms, boxes, width, least, most, ends })
+    }
+
+    fn list(&self) -> &'a [Arm] {
+        let along = self.least[..self.arms.levels.len()].iter();
+        self.arms.of(along.copied().min().unwrap_or(1))
+    }
+}
+
+/// An arm under the boxes of its spread, and its first and last byte.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    spread: usize,
+    arm: Arm,
+    ends: [i64; 2],
+}
+
+/// What is needed while counting, kept for the next count.
+#[derive(Debug, Default)]
+struct Scratch {
+    items: Vec<Item>,
+    rectangles: Vec<Rectangle>,
+    cells: Cells,
+    /// Items that were counted together, and their lines.
+    known: Vec<(Range<usize>, u64)>,
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
+/// Distinct lines of all spreads; `None` where that takes the long way.
+pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
+    let mut scratch = SCRATCH.take();
+    let found = count_with(&mut scratch, spreads, boxes, line);
+    SCRATCH.set(scratch);
+    found
+}
+
+fn count_with(
+    scratch: &mut Scratch,
+    spreads: &[Spread<'_>],
+    boxes: &[Box3],
+    line: i64,
+) -> Result<Option<u64>, Refusal> {
+    let Scratch { items, rectangles, cells, known } = scratch;
+    items.clear();
+    known.clear();
+    for (spread, of) in spreads.iter().enumerate() {
+        let list = of.list();
+        spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
+        for &arm in list {
+            let Some(ends) = ends(of, &arm) else { return Ok(None) };
+            items.push(Item { spread, arm, ends });
+        }
+    }
+    if !items.is_sorted_by_key(|item| item.ends[0]) {
+        items.sort_unstable_by_key(|item| (item.ends[0], item.spread));
+    }
+    let mut total = 0;
+    let mut from = 0;
+    while from < items.len() {
+        // What lies apart, as the directions of a lattice Boltzmann kernel do, is counted apart.
+        let (mut to, mut end) = (from, i64::MIN);
+        while to < items.len() && (to == from || quotient(items[to].ends[0], line) <= end) {
+            end = end.max(quotient(items[to].ends[1], line));
+            to += 1;
+        }
+        let these = &items[from..to];
+        spend_on(1 + (known.len() + these.len()) / 4, 1)?;
+        let alike = known.iter().find(|(other, _)| alike(these, &items[other.clone()], line));
+        total += if let Some((_, lines)) = alike {
+            *lines
+        } else {
+            let lay = lay(spreads, boxes, these, line, rectangles);
+            let Some([row, height]) = lay else { return Ok(None) };
+            let Some(lines) = count_few(cells, rectangles, row, height, line)? else { return Ok(None) };
+            known.push((from..to, lines));
+            lines
+        };
+        from = to;
+    }
+    Ok(Some(total))
+}
+
+/// First and last byte of an arm under its boxes, if these are not too far.
+fn ends(spread: &Spread<'_>, arm: &Arm) -> Option<[i64; 2]> {
+    let mut last = arm.base.checked_add(spread.ends[1])?;
+    for (level, more) in spread.arms.levels.iter().zip(arm.more) {
+        last = last.checked_add(level.stride.checked_mul(more)?)?;
+    }
+    let first = arm.base.checked_add(spread.ends[0])?;
+    (-FAR < first && last < FAR).then_some([first, last])
+}
+
+/// Whether some items are others, moved by whole lines.
+fn alike(a: &[Item], b: &[Item], line: i64) -> bool {
+    let distance = b[0].arm.base - a[0].arm.base;
+    let same = |(p, q): (&Item, &Item)| {
+        p.spread == q.spread && p.arm.more == q.arm.more && q.arm.base - p.arm.base == distance
+    };
+    a.len() == b.len() && remainder(distance, line) == 0 && a.iter().zip(b).all(same)
+}
+
+/// Lays items into rows and planes. Returns bytes from row to row and rows from plane to plane, as far as there are
+/// such; `None` if they do not lie in rows and planes.
+fn lay(
+    spreads: &[Spread<'_>],
+    boxes: &[Box3],
+    items: &[Item],
+    line: i64,
+    out: &mut Vec<Rectangle>,
+) -> Option<[Option<i64>; 2]> {
+    let levels = &spreads[items[0].spread].arms.levels;
+    if items.iter().any(|item| spreads[item.spread].arms.levels != *levels) {
+        return None;
+    }
+    let inside = swallowed(spreads, items, line);
+    let outside = &levels[inside..];
+    let height = match outside {
+        [] | [_] => None,
+        [row, plane] if plane.stride % row.stride == 0 => Some(plane.stride / row.stride),
+        _ => return None,
+    };
+    out.clear();
+    let (mut least, mut most) = ([i64::MAX; 3], [i64::MIN; 3]);
+    for Item { spread, arm, .. } in items {
+        let of = &spreads[*spread];
+        for one in &boxes[of.boxes.clone()] {
+            let mut bytes = [arm.rest, arm.rest + of.width - 1];
+            for (l, level) in levels[..inside].iter().enumerate() {
+                let first = level.stride * (one.first[l] + arm.at[l]);
+                bytes[0] += first;
+                bytes[1] += first + level.stride * (one.count[l] - 1 + arm.more[l]);
+            }
+            let along = |l: usize| {
+                let first = one.first[l] + arm.at[l];
+                [first, first + one.count[l] + arm.more[l]]
+            };
+            let y = if outside.is_empty() { [0, 1] } else { along(inside) };
+            let z = if outside.len() < 2 { [0, 1] } else { along(inside + 1) };
+            for (d, range) in [bytes, y, z].into_iter().enumerate() {
+                least[d] = least[d].min(range[0]);
+                most[d] = most[d].max(range[1]);
+            }
+            out.push(Rectangle { y, z, bytes });
+        }
+    }
+    let row = outside.first().map(|row| row.stride);
+    let fits =
+        row.is_none_or(|row| most[0] - least[0] < row) && height.is_none_or(|h| most[1] - least[1] <= h);
+    if out.len() > MOST || !fits {
+        return None;
+    }
+    // Rows and planes are numbered from the first ones that are touched; bytes keep their places in lines.
+    let mut begin = 0;
+    for (level, first) in outside.iter().zip([least[1], least[2]]) {
+        begin += remainder(remainder(level.stride, line) * remainder(first, line), line);
+    }
+    let shift = begin - (least[0] - remainder(least[0], line));
+    let down = |range: [i64; 2], by: i64| if row.is_some() { range.map(|end| end - by) } else { range };
+    for rectangle in out {
+        rectangle.bytes = rectangle.bytes.map(|byte| byte + shift);
+        rectangle.y = down(rectangle.y, least[1]);
+        rectangle.z = down(rectangle.z, least[2]);
+    }
+    Some([row, height])
+}
+
+/// How many of the smallest strides leave no line out in any of these.
+fn swallowed(spreads: &[Spread<'_>], items: &[Item], line: i64) -> usize {
+    let levels = spreads[items[0].spread].arms.levels.len();
+    let of_all = |l: usize| {
+        let dense = |of: &Spread<'_>, more: i64| {
+            let shorter = of.arms.levels[..l].iter().zip(of.least);
+            let run = of.width + shorter.map(|(level, count)| level.stride * (count - 1)).sum::<i64>();
+            // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
+            (of.most[l] == 1 && more == 0) || of.arms.levels[l].stride - run < line
+        };
+        items.iter().all(|item| dense(&spreads[item.spread], item.arm.more[l]))
+    };
+    (0..levels).take_while(|&l| of_all(l)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::random::Random;
+
+    /// Random accesses under random boxes, in random strides, and all of their lines one by one.
+    #[test]
+    fn arms_count_as_enumeration_does() {
+        let mut draw = Random::new(11);
+        let mut below = |n: i64| i64::try_from(draw.remainder(n.unsigned_abs().into())).unwrap();
+        let mut counted = 0;
+        for round in 0..2000 {
+            let size = 1 << below(5);
+            let line = 32 << (below(8) % 5 * 2);
+            let x = below(2) * size * (1 + below(2) * below(9));
+            let row = size * (1 + below(40));
+            let plane = row * (1 + below(12));
+            let orders = [[x, 0, 0], [x, row, 0], [row, x, plane], [x, plane, row], [x, row, plane]];
+            let strides = orders[usize::try_from(below(5)).unwrap()];
+            let apart = below(2) * below(4) * plane * 40;
+            let (mut all, mut boxes, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+            let mut lines = BTreeSet::new();
+            for _ in 0..1 + below(2) {
+                let mut bases: Vec<i64> = (0..1 + below(7))
+                    .map(|_| [size, row, plane, apart, 3].map(|unit| unit * (below(5) - 2)).iter().sum())
+                    .collect();
+                bases.sort_unstable();
+                bases.dedup();
+                let arms = Arms::new(strides, &bases).unwrap();
+                let first = boxes.len();
+                for _ in 0..1 + below(3) {
+                    let threads = [(); 3].map(|()| (below(7), 1 + below(6)));
+                    boxes.push(Box3::new(threads, &arms.levels));
+                    let [xs, ys, zs] = threads.map(|(from, count)| from..from + count);
+                    for (base, z) in bases.iter().flat_map(|b| zs.clone().map(move |z| (b, z))) {
+                        for (y, x) in ys.clone().flat_map(|y| xs.clone().map(move |x| (y, x))) {
+                            let byte = base + x * strides[0] + y * strides[1] + z * strides[2];
+                            lines.extend(byte.div_euclid(line)..=(byte + size - 1).div_euclid(line));
+                        }
+                    }
+                }
+                all.push(arms);
+                ranges.push(first..boxes.len());
+            }
+            let spreads: Vec<Spread<'_>> = all
+                .iter()
+                .zip(&ranges)
+                .map(|(arms, range)| Spread::new(arms, &boxes, range.clone(), size).unwrap())
+                .collect();
+            if let Some(found) = count(&spreads, &boxes, line).unwrap() {
+                counted += 1;
+                assert_eq!(found, lines.len() as u64, "{round}: {strides:?} {line} {all:?} {boxes:?}");
+            }
+        }
+        assert!(counted > 1000, "{counted}");
+    }
+}
