@@ -44,7 +44,7 @@ pub struct PlannedAccess<'a> {
     pub cut: bool,
 }
 
-impl<'a> PlannedAccess<'a> {
+impl PlannedAccess<'_> {
     /// Its iterations.
     pub fn iterations(&self) -> &[Iteration] {
         if self.loops.is_empty() { &self.one } else { &self.many }

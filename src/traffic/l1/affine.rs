@@ -14,6 +14,9 @@ use crate::launch::NotRun;
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
 const MOST_LINES: usize = 1 << 13;
 
+/// Alignments of accesses to a step of groups that there mostly are at most.
+const MOST_ALIKE: usize = 16;
+
 /// Steps for a group of warps, or for the lines of one.
 const STEPS_OF_GROUP: u64 = 4;
 
@@ -38,7 +41,8 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
         let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
-        let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known: Vec::new() };
+        let mut sums =
+            Sums { groups: &groups, shapes: &mut of_stream, known: Vec::with_capacity(MOST_ALIKE) };
         for access in &stream.accesses {
             let sum = sums.counts(access)?;
             counts.instructions[access.position].add(&sum, 1.0 / number as f64);

@@ -115,12 +115,12 @@ impl Union<'_, '_, '_> {
 
     /// The accesses of a part, where those that lie close together are one.
     fn chains(&self, part: &Part, shapes: &[StreamShapes]) -> Chains {
-        let mut addresses: Vec<i64> =
-            part.loads.iter().flat_map(|l| l.iterations().iter().map(|i| i.address)).collect();
+        let mut addresses = Vec::with_capacity(part.loads.iter().map(|l| l.iterations().len()).sum());
+        addresses.extend(part.loads.iter().flat_map(|l| l.iterations().iter().map(|i| i.address)));
         addresses.sort_unstable();
         // What lies further apart may leave out a sector between what a lane touches.
         let width = shapes[part.stream].shapes.pattern.width;
-        let mut chains: Vec<Chain> = Vec::new();
+        let mut chains: Vec<Chain> = Vec::with_capacity(addresses.len());
         for address in addresses {
             match chains.last_mut() {
                 Some(chain) if address.saturating_sub(chain.last) < width + self.pipe.sector => {
@@ -164,7 +164,7 @@ impl Union<'_, '_, '_> {
 
     /// The same of a single part, whose warps are known by class and alignment.
     fn groups_of_one(&self, known: &WarpGroups) -> Result<Vec<(Key, usize, usize)>, Spent> {
-        let mut groups: Vec<(Key, usize, usize)> = Vec::new();
+        let mut groups: Vec<(Key, usize, usize)> = Vec::with_capacity(known.all.len());
         for group in &known.all {
             spend_on(1 + groups.len(), 1)?;
             let alignment = remainder(group.alignment, self.pipe.sector);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, MOST_LANES};
 use super::pipe::{Pipe, low_half};
 use super::plan::AddressPattern;
 use super::spans::{self, UnitRun};
@@ -96,6 +96,15 @@ struct Memory {
     bytes: usize,
 }
 
+impl Memory {
+    /// Forgets everything where it is too much. What is in use stays with whoever uses it.
+    fn forget_if_full(&mut self) {
+        if self.bytes > MOST_BYTES {
+            *self = Self { numbered: self.numbered, ..Self::default() };
+        }
+    }
+}
+
 thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
@@ -108,6 +117,7 @@ fn remember(bytes: usize) {
 /// A number for a list of chains: the same for the same list, as long as it is remembered.
 pub fn number_of(chains: ChainList) -> u32 {
     MEMORY.with_borrow_mut(|memory| {
+        memory.forget_if_full();
         if let Some(number) = memory.chains.get(&chains) {
             return *number;
         }
@@ -119,15 +129,15 @@ pub fn number_of(chains: ChainList) -> u32 {
 }
 
 /// What is known of lines.
-fn touched(lines: Vec<u32>) -> Rc<RefCell<TouchedLines>> {
+fn touched(lines: &[u32]) -> Rc<RefCell<TouchedLines>> {
     MEMORY.with_borrow_mut(|memory| {
-        if let Some(known) = memory.lines.get(&lines) {
+        if let Some(known) = memory.lines.get(lines) {
             return Rc::clone(known);
         }
-        let new = TouchedLines::new(&lines);
-        memory.bytes += new.weight() + size_of_val(lines.as_slice());
+        let new = TouchedLines::new(lines);
+        memory.bytes += new.weight() + size_of_val(lines);
         let new = Rc::new(RefCell::new(new));
-        memory.lines.insert(lines, Rc::clone(&new));
+        memory.lines.insert(lines.to_vec(), Rc::clone(&new));
         new
     })
 }
@@ -148,11 +158,9 @@ impl Layout {
             sector: pipe.sector,
         };
         MEMORY.with_borrow_mut(|memory| {
+            memory.forget_if_full();
             if let Some(known) = memory.layouts.get(&key) {
                 return Rc::clone(known);
-            }
-            if memory.bytes > MOST_BYTES {
-                *memory = Memory { numbered: memory.numbered, ..Memory::default() };
             }
             let new = Rc::new(Self::new(class, active, pattern, pipe));
             memory.bytes += 512 + new.lanes.len() * 16;
@@ -216,13 +224,13 @@ impl Layout {
         let bytes = || self.bytes.iter().map(|span| span.moved(first));
         let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
         let base = quotient(first, pipe.line);
-        let mut numbers = Vec::new();
+        let mut numbers = Vec::with_capacity(if by_set { 2 * MOST_LANES } else { 0 });
         let (lines, _) = spans::units(bytes(), pipe.line, |line| {
             if by_set {
                 numbers.push(low_half(line - base));
             }
         });
-        let touched = touched(numbers);
+        let touched = touched(&numbers);
         AccessShape { issues, active, data, tag, sectors, runs, lines, touched }
     }
 
@@ -242,6 +250,9 @@ impl Layout {
         let lanes = Lanes { addresses: &addresses, active: self.active };
         let data = if pattern.shared {
             Pipe::shared(lanes, pattern.width).data
+        } else if by_bank {
+            // A single instruction.
+            pipe.data(lanes, pattern.width)
         } else {
             pipe.global(lanes, pattern.width).data
         };
@@ -269,4 +280,27 @@ pub fn index(address: i64, period: i64) -> usize {
 /// The scalar product; addresses fit, so that its parts may wrap.
 pub fn dot(a: &[i64; 3], b: Strides) -> i64 {
     (0..3).fold(0_i64, |sum, d| sum.wrapping_add(a[d].wrapping_mul(b[d])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let list = |i: i64| vec![(0, i), (1 << 20, (1 << 20) + i)];
+        let first = number_of(list(0));
+        assert_eq!(number_of(list(0)), first);
+        let mut forgotten = 0;
+        for i in 1..100_000 {
+            let before = MEMORY.with_borrow(|memory| memory.bytes);
+            assert!(number_of(list(i)) > first);
+            let after = MEMORY.with_borrow(|memory| memory.bytes);
+            assert!(after <= MOST_BYTES + 1024, "{after}");
+            forgotten += usize::from(after < before);
+        }
+        assert!(forgotten > 0);
+        // No number stands for two lists.
+        assert!(number_of(list(0)) > first);
+    }
 }

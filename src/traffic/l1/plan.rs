@@ -86,13 +86,12 @@ impl<'a> Plan<'a> {
                 limits.push(limit);
             }
             spend_on(1 + streams.len(), 1).ok()?;
-            match streams.iter_mut().find(|s| s.pattern == pattern) {
-                Some(stream) => stream.accesses.push(access),
-                None => {
-                    let mut accesses = Vec::with_capacity(program.instructions.len());
-                    accesses.push(access);
-                    streams.push(Stream { pattern, accesses });
-                }
+            if let Some(stream) = streams.iter_mut().find(|s| s.pattern == pattern) {
+                stream.accesses.push(access);
+            } else {
+                let mut accesses = Vec::with_capacity(program.instructions.len());
+                accesses.push(access);
+                streams.push(Stream { pattern, accesses });
             }
         }
         // Work items for which the guard does not hold are work items of the launch, too.

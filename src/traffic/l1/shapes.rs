@@ -69,6 +69,8 @@ struct Made {
 }
 
 const NONE: u32 = u32::MAX;
+/// Shapes that there mostly are at most.
+const MOST_MADE: usize = 16;
 /// Steps for making a shape: for each lane some.
 const STEPS_OF_SHAPE: u64 = 300;
 
@@ -83,7 +85,15 @@ impl<'a> AccessShapes<'a> {
         let numbers = vec![NONE; classes.len() * index(-1, plan.period).saturating_add(1)];
         let width = pattern.width;
         let floor = if pattern.shared { pipe.shared_floor(width) } else { pipe.floor(width) };
-        Ok(Self { pipe, pattern, period: plan.period, classes, numbers, made: Vec::new(), floor })
+        Ok(Self {
+            pipe,
+            pattern,
+            period: plan.period,
+            classes,
+            numbers,
+            made: Vec::with_capacity(MOST_MADE),
+            floor,
+        })
     }
 
     /// Most bytes between the first and the last that one warp touches.

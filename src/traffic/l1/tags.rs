@@ -142,7 +142,9 @@ impl TouchedLines {
                 }
             }
             Kind::Far => {
-                lines.iter().for_each(|line| sum.add(self.conflicts(line.wrapping_add(from)), least))
+                for line in lines {
+                    sum.add(self.conflicts(line.wrapping_add(from)), least);
+                }
             }
         }
         sum

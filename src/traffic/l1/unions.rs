@@ -47,7 +47,12 @@ pub fn count(plan: &Plan, pipe: &Pipe, shapes: &[StreamShapes], counts: &mut L1C
 fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Part<'p, 'a>> {
     let loads = |s: &'p Stream<'a>| -> Vec<&'p PlannedAccess<'a>> {
         let wanted = |a: &&PlannedAccess| a.instruction.field == field && a.instruction.kind == kind;
-        if s.pattern.shared { Vec::new() } else { s.accesses.iter().filter(wanted).collect() }
+        if s.pattern.shared || !s.accesses.iter().any(|a| wanted(&a)) {
+            return Vec::new();
+        }
+        let mut loads = Vec::with_capacity(s.accesses.len());
+        loads.extend(s.accesses.iter().filter(wanted));
+        loads
     };
     let parts = plan.streams.iter().enumerate().map(|(stream, s)| Part { stream, loads: loads(s) });
     parts.filter(|p| !p.loads.is_empty()).collect()

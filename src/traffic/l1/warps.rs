@@ -74,13 +74,18 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let mut classes: Vec<WarpClass> = Vec::new();
     let (mut from, mut first) = (0, Thread::ZERO);
     let mut active = vec![u64::MAX; limits.len()];
+    // The lanes of the last arrangement: most warps have the same.
+    let mut last: Option<(Arrangement, Vec<Thread>)> = None;
     while from < threads {
         let count = warp.min(threads - from);
         let arrangement = Arrangement::new(first, count, block);
         if !all_whole {
-            let lanes = arrangement.lanes();
+            let lanes = match &last {
+                Some((known, lanes)) if *known == arrangement => lanes,
+                _ => &last.insert((arrangement, arrangement.lanes())).1,
+            };
             for (active, limit) in active.iter_mut().zip(limits) {
-                *active = below(first, &lanes, *limit);
+                *active = below(first, lanes, *limit);
             }
         }
         let like = |known: &&mut WarpClass| known.arrangement == arrangement && known.active == active;
