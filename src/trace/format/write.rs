@@ -46,8 +46,11 @@ impl<W: Write> Sink for TrcWriter<W> {
         };
         self.row.clear();
         for way in ways {
-            let numbers = [(thread.into(), b' '), (*way, b' '), (address, b' '), (bytes.into(), b'\n')];
-            numbers.into_iter().for_each(|(n, behind)| put(&mut self.row, n, behind));
+            let row = &mut self.row;
+            put(row, thread.into(), b' ');
+            put(row, *way, b' ');
+            put(row, address, b' ');
+            put(row, bytes.into(), b'\n');
         }
         self.out.write_all(&self.row).map_err(ReadError::Unwritten)
     }
