@@ -321,6 +321,21 @@ fn tiles_of_fixed_size_are_read_for_their_blocks() {
     assert!(bare.contains("shared arrays of fixed size") && bare.contains("--block"), "{bare}");
 }
 
+/// Blocks whose threads leave a shared array of fixed size, or load what none of them has stored there, are left out.
+#[test]
+fn tiles_fit_some_blocks() {
+    let read = |file: &str, args: &[&str]| stdout(&[&["read", file, "--entry"], args].concat());
+    let transposed = read(
+        "tests/ptx/nvrtc/transpose_padded.ptx",
+        &["transpose_padded", "--arg", "2=1024", "--arg", "3=1024", "--grid", "32,32"],
+    );
+    assert!(transposed.contains("block: [[32, 8]]"), "{transposed}");
+    assert!(transposed.contains("of the usual ones are left out"), "{transposed}");
+    let matmul =
+        read("tests/ptx/nvrtc/matmul_tile.ptx", &["matmul_tile", "--arg", "3=1024", "--grid", "64,64"]);
+    assert!(matmul.contains("block: [[16, 16]]"), "{matmul}");
+}
+
 #[test]
 fn tiles_are_read_for_the_block_that_is_asked_for() {
     let file = "tests/ptx/nvrtc/transpose_padded.ptx";

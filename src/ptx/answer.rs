@@ -6,7 +6,7 @@ use super::assume::{told, unused};
 use super::document::{Frame, Reading, Status, Understood, document, threads_working, understand, verb};
 use super::flow::inlined;
 use super::given::{Given, Grid, arguments, launches};
-use super::launches::{blocks, blocks_asked_for, computed, largest, no_grid};
+use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
 use super::syntax::{Function, Module, Space, parse};
 use super::together::Together;
@@ -178,14 +178,23 @@ impl Compiled {
         sources: &mut Sources,
     ) -> Result<Read, Diagnostic> {
         let function = &*inlined(&self.module, function);
-        let blocks = blocks(function, &self.module, given)?;
+        let alone = given.blocks.is_empty()
+            && given.grids.is_empty()
+            && function.required_block.is_none()
+            && has_fixed_arrays(function, &self.module);
+        let asked = if alone { usual(function) } else { blocks(function, &self.module, given)? };
         let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
         let values = arguments(function, given)?;
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
         let at = at.as_ref().map(|at| at as GridOf<'_>);
         let told = told(given, sources)?;
-        let readings = self.readings(function, given, &told, &blocks, at)?;
+        let readings = if alone {
+            self.fitting(function, given, &told, &asked, at)?
+        } else {
+            self.readings(function, given, &told, &asked, at)?
+        };
+        let blocks = if alone { readings.iter().map(|r| r.launch.block).collect() } else { asked };
         let frame = Frame {
             entry: &function.name,
             file: &self.name,
@@ -243,7 +252,7 @@ impl Compiled {
     }
 
     /// What `then` makes of the kernel as it was understood for a launch.
-    fn understood<T>(
+    pub(super) fn understood<T>(
         &self,
         function: &Function,
         launch: Launch,
@@ -284,7 +293,7 @@ impl Compiled {
     }
 
     /// The grid that follows from the bounds of the kernel.
-    fn followed(
+    pub(super) fn followed(
         &self,
         function: &Function,
         block: [i64; 3],

@@ -76,7 +76,7 @@ pub(super) fn blocks(
         }
         return Ok(vec![required]);
     }
-    let most: i64 = function.largest_block.map_or(1024, |b| b.iter().map(|n| i64::from(*n)).product());
+    let most = most_threads(function);
     if !given.blocks.is_empty() {
         if let Some(large) = given.blocks.iter().find(|b| b.iter().product::<i64>() > most) {
             let message = format!("blocks of {large:?} have more than {most} threads");
@@ -85,13 +85,32 @@ pub(super) fn blocks(
         }
         return Ok(given.blocks.clone());
     }
-    let fixed = |v: &Variable| v.space == Space::Shared && v.count.is_some();
-    if function.variables.iter().chain(&module.variables).any(fixed) {
-        let message =
-            format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
-        return Err(Diagnostic::error("ptx-block", function.span, message)
-            .help("say which: --block X,Y,Z (repeatable), --read-block of commands that have no such option, or `launch.block` of a document"));
+    if has_fixed_arrays(function, module) {
+        return Err(fixed_arrays(function, None));
     }
+    Ok(usual(function))
+}
+
+/// Whether there are shared arrays of fixed size.
+pub(super) fn has_fixed_arrays(function: &Function, module: &Module) -> bool {
+    let fixed = |v: &Variable| v.space == Space::Shared && v.count.is_some();
+    function.variables.iter().chain(&module.variables).any(fixed)
+}
+
+/// That somebody has to say which blocks fit the shared arrays, and why that is not seen.
+pub(super) fn fixed_arrays(function: &Function, why: Option<String>) -> Diagnostic {
+    let mut message =
+        format!("entry `{}` has shared arrays of fixed size, which fit some blocks only", function.name);
+    if let Some(why) = why {
+        let _ = write!(message, ": {why}");
+    }
+    Diagnostic::error("ptx-block", function.span, message)
+        .help("say which: --block X,Y,Z (repeatable), --read-block of commands that have no such option, or `launch.block` of a document")
+}
+
+/// The blocks that kernels are usually launched with: powers of two.
+pub(super) fn usual(function: &Function) -> Vec<[i64; 3]> {
+    let most = most_threads(function);
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);
     let mut all = Vec::new();
@@ -108,11 +127,16 @@ pub(super) fn blocks(
     if all.is_empty() {
         all.push([most, 1, 1]);
     }
-    Ok(all)
+    all
+}
+
+/// The most threads that a block may have.
+fn most_threads(function: &Function) -> i64 {
+    function.largest_block.map_or(1024, |b| b.iter().map(|n| i64::from(*n)).product())
 }
 
 /// The dimensions along which the kernel asks for threads.
-fn dimensions(function: &Function) -> [bool; 3] {
+pub(super) fn dimensions(function: &Function) -> [bool; 3] {
     let mut used = [true, false, false];
     for operand in function.instructions.iter().flat_map(|i| &i.operands) {
         if let Operand::Special(Special::Tid(dim)) = operand {

@@ -6,6 +6,7 @@ mod argument;
 mod assembled;
 mod assume;
 mod document;
+mod fitting;
 mod flow;
 mod given;
 mod launches;

@@ -92,10 +92,11 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
                 Space::Local => reader.local_bytes(v),
                 _ => v.bytes(),
             };
-            (reader.module.source_name(name).to_owned(), variable.map_or(0, bytes))
+            (reader.module.source_name(name).to_owned(), variable.map(bytes))
         }
     };
-    let end = u64::try_from(end).unwrap_or(0).max(declared);
+    let touched = u64::try_from(end).unwrap_or(0);
+    let end = declared.map_or(touched, |declared| touched.max(declared));
     let space = match kind {
         BaseKind::Variable(Space::Shared, _) => Some("shared"),
         BaseKind::Variable(Space::Local, _) => Some("private"),

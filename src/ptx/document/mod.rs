@@ -3,6 +3,7 @@
 mod choose;
 mod combine;
 mod fields;
+mod fits;
 mod mix;
 mod print;
 mod reading;
@@ -10,6 +11,7 @@ mod statement;
 mod words;
 mod yaml;
 
+pub(super) use fits::Unfit;
 pub(super) use print::Size;
 pub(super) use reading::{LINE, Reading, Understood, threads_working, understand, verb};
 pub(super) use statement::Status;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::fields::{Field, fields};
+use super::fits::Unfit;
 use super::mix::{Mix, mix};
 use super::print::{Printer, Size, tidy};
 use super::statement::{Listed, Statement, Status, statements};
-use crate::ptx::flow::callee;
 use crate::ptx::read::{Event, Operation, Reader, Stop};
 use crate::ptx::syntax::Space;
 use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
@@ -99,6 +99,11 @@ pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<U
 }
 
 impl Understood<'_, '_> {
+    /// Why its block does not fit the kernel's shared arrays, if that is certain.
+    pub fn unfit(&self) -> Option<Unfit> {
+        super::fits::unfit(self.reader, &self.listed, &self.bounds.common)
+    }
+
     /// In words, for the launch that it was read for.
     pub fn said(&self) -> Reading {
         self.said_for(self.reader.algebra.launch, [Size::Number(1); 3], &self.mix())
@@ -149,9 +154,8 @@ impl Understood<'_, '_> {
 
 /// What is left out, in words.
 fn notes(reader: &Reader<'_>) -> Vec<String> {
-    let calls = reader.outside.iter().map(|i| {
-        let call = &reader.function.instructions[*i];
-        let (line, name) = (call.line, callee(call).unwrap_or_default());
+    let calls = reader.outside.iter().map(|(i, name)| {
+        let line = reader.function.instructions[*i].line;
         format!("line {line} calls `{name}`, which has no body in this file: what it does is left out")
     });
     let mut notes: Vec<String> = calls.collect();

@@ -44,47 +44,19 @@ impl Reader<'_> {
         if matches!(space, Some(Space::Param)) {
             return;
         }
+        // What is done, the operand with the address, and the one whose parts say how wide it is.
+        let plain = match instruction.name.as_str() {
+            "ld" | "ldu" => Some((Operation::Load, 1, 0)),
+            "st" => Some((Operation::Store, 0, 1)),
+            "atom" => Some((Operation::Atomic, 1, 0)),
+            "red" => Some((Operation::Atomic, 0, 1)),
+            _ => None,
+        };
+        if let Some((operation, address, data)) = plain {
+            let (address, width) = (operands.get(address), width(instruction, data));
+            return self.access(i, operation, space, address, width, state, cond, events);
+        }
         match instruction.name.as_str() {
-            "ld" | "ldu" => self.access(
-                i,
-                Operation::Load,
-                space,
-                operands.get(1),
-                width(instruction, 0),
-                state,
-                cond,
-                events,
-            ),
-            "st" => self.access(
-                i,
-                Operation::Store,
-                space,
-                operands.first(),
-                width(instruction, 1),
-                state,
-                cond,
-                events,
-            ),
-            "atom" => self.access(
-                i,
-                Operation::Atomic,
-                space,
-                operands.get(1),
-                width(instruction, 0),
-                state,
-                cond,
-                events,
-            ),
-            "red" => self.access(
-                i,
-                Operation::Atomic,
-                space,
-                operands.first(),
-                width(instruction, 1),
-                state,
-                cond,
-                events,
-            ),
             "cp" if instruction.has("async") && !instruction.has("bulk") => {
                 self.copy(i, instruction, state, cond, events);
             }
@@ -378,7 +350,7 @@ impl Reader<'_> {
         let cause = match callee(instruction) {
             None => Cause::CallByAddress,
             Some(name) if self.module.function(name).is_none() => {
-                self.outside.insert(i);
+                self.outside.insert(i, name.to_owned());
                 return;
             }
             Some(name) if recursive(self.module, name) => Cause::Recursion(name.to_owned()),

@@ -1,6 +1,6 @@
 //! Everything that reading a kernel needs to know.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::event::Event;
 use super::state::{Edge, State, Value};
@@ -53,8 +53,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub algebra: Algebra,
     pub whys: Vec<Why>,
     pub bases: Vec<BaseKind>,
-    /// Calls of functions outside of the module, whose accesses are left out.
-    pub outside: BTreeSet<usize>,
+    /// Calls of functions outside of the module, by instruction and name: their accesses are left out.
+    pub outside: BTreeMap<usize, String>,
     pub(super) arguments: &'a Arguments,
     pub(super) told: &'a Told,
     pub(super) graph: Graph,
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
             algebra: Algebra::new(launch),
             whys: Vec::new(),
             bases: Vec::new(),
-            outside: BTreeSet::new(),
+            outside: BTreeMap::new(),
             arguments,
             told,
             heeded: Heeded::default(),
@@ -237,10 +237,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes of a field, if somebody said how many; 0 otherwise.
-    pub fn field_bytes(&self, name: &str) -> u64 {
+    /// Bytes of a field, if somebody said how many.
+    pub fn field_bytes(&self, name: &str) -> Option<u64> {
         let said = self.arguments.pointers.values().filter(|p| p.name == name).filter_map(|p| p.bytes);
-        said.chain(self.arguments.fields.get(name).map(|f| f.1)).max().unwrap_or(0)
+        said.chain(self.arguments.fields.get(name).map(|f| f.1)).max()
     }
 
     /// Bytes of an element of a field that was known before.

@@ -248,6 +248,11 @@ impl Algebra {
 }
 
 impl Algebra {
+    /// How many loop counters there are.
+    pub fn counters(&self) -> usize {
+        self.last.len()
+    }
+
     /// The number of a loop counter.
     pub fn counter_number(&self, counter: AtomId) -> usize {
         match self.atom(counter) {

@@ -9,7 +9,7 @@ use super::poly::Poly;
 pub(in crate::ptx) struct Point {
     pub tid: [i64; 3],
     pub ctaid: [i64; 3],
-    /// By the number of the counter; what is missing is 0.
+    /// By the number of the counter: of all that stand in what is evaluated.
     pub counters: Vec<i128>,
 }
 
@@ -25,7 +25,7 @@ impl Algebra {
         match atom {
             Atom::Tid(d) => at.tid[*d].into(),
             Atom::Ctaid(d) => at.ctaid[*d].into(),
-            Atom::Counter(n) => at.counters.get(*n as usize).copied().unwrap_or(0),
+            Atom::Counter(n) => at.counters[*n as usize],
             Atom::Phi(..) | Atom::Base(..) => 0,
             Atom::Div(p, n) => self.value(p, at).div_euclid(*n),
             Atom::Odd(p) => self.value(p, at).rem_euclid(2),
