@@ -33,13 +33,24 @@ class Wavecast:
         call = [self.program, *map(str, arguments)]
         run = subprocess.run(call, capture_output=True, text=True, check=False)
         if run.returncode:
-            raise Refused(" ".join((run.stderr or run.stdout).split()))
+            raise Refused(reasons(run.stdout) or " ".join((run.stderr or run.stdout).split()))
         return run.stdout
 
     def answers(self, *arguments):
         """All answers of a command, one for each kernel."""
         found = json.loads(self.text(*arguments, "--format", "json"))
         return found if isinstance(found, list) else [found]
+
+
+def reasons(text):
+    """Why an answer in JSON has no results; nothing if it does not say."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    found = found if isinstance(found, dict) else {}
+    said = [e["message"] for e in found.get("errors", [])] + [e["reason"] for e in found.get("infeasible", [])]
+    return "; ".join(dict.fromkeys(said))
 
 
 class Refused(Exception):
