@@ -262,21 +262,23 @@ impl Residues {
         }
     }
 
-    fn count(&self, holds: impl Fn(i64) -> bool) -> u64 {
-        let all = self.rows.iter().zip(&self.residues).take(self.number());
-        all.map(|(&rows, &residue)| if holds(residue) { rows } else { 0 }).sum()
-    }
-
-    /// Rows that begin so far behind the beginning of a line that a byte of them lies in a further one.
-    fn beyond(&self, byte: i64) -> u64 {
-        let within = remainder(byte, self.line);
-        self.count(|residue| residue + within >= self.line)
-    }
-
     /// Lines of an interval of the rows that were filled in.
     fn lines(&self, [from, to]: [i64; 2]) -> u64 {
-        let least = (quotient(to, self.line) - quotient(from, self.line) + 1).unsigned_abs() * self.all;
-        least + self.beyond(to) - self.beyond(from)
+        let line = self.line;
+        let (first, last) = (remainder(from, line), remainder(to, line));
+        let least = (quotient(to, line) - quotient(from, line) + 1).unsigned_abs();
+        let mut total = least * self.all;
+        // A row that begins far behind the beginning of a line moves its ends into further ones.
+        for k in 0..self.number() {
+            let (residue, rows) = (self.residues[k], self.rows[k]);
+            if residue + last >= line {
+                total += rows;
+            }
+            if residue + first >= line {
+                total -= rows;
+            }
+        }
+        total
     }
 
     /// Of the rows `y` of the planes `z`, how many share the line of their byte `last` with the line of the
@@ -287,8 +289,14 @@ impl Residues {
             return 0;
         }
         self.fill(y, z);
-        let line = self.line;
-        self.count(|residue| quotient(residue + last, line) == quotient(residue + next, line))
+        let mut total = 0;
+        for k in 0..self.number() {
+            let residue = self.residues[k];
+            if quotient(residue + last, self.line) == quotient(residue + next, self.line) {
+                total += self.rows[k];
+            }
+        }
+        total
     }
 }
 

@@ -1,8 +1,9 @@
 //! What other pieces touch anyway: the threads of a block that load its halo once more touch, but for
 //! those of the last block, what the next block loads. Without them the strides of arrays nest again.
 
+use super::cuts::factor;
 use super::query::{CoordRange, Piece};
-use super::split::{factor, joined};
+use super::split::joined;
 use crate::effort::spend_on;
 use crate::expr::Form;
 

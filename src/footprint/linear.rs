@@ -8,10 +8,11 @@
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
 use super::cover::uncovered;
+use super::cuts::Taking;
 use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
-use super::split::{Taking, affine_pieces};
+use super::split::affine_pieces;
 use crate::effort::spend_on;
 use crate::expr::Term;
 

@@ -10,6 +10,7 @@ mod boxes;
 mod cells;
 mod counter;
 mod cover;
+mod cuts;
 mod division;
 mod engine;
 mod enumerate;

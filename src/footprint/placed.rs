@@ -165,6 +165,9 @@ fn lay(
     if items.iter().any(|item| spreads[item.spread].arms.levels != *levels) {
         return None;
     }
+    if items.iter().map(|item| spreads[item.spread].boxes.len()).sum::<usize>() > MOST {
+        return None;
+    }
     let inside = swallowed(spreads, items, line);
     let outside = &levels[inside..];
     let height = match outside {
@@ -199,13 +202,13 @@ fn lay(
     let row = outside.first().map(|row| row.stride);
     let fits =
         row.is_none_or(|row| most[0] - least[0] < row) && height.is_none_or(|h| most[1] - least[1] <= h);
-    if out.len() > MOST || !fits {
+    if !fits {
         return None;
     }
     // Rows and planes are numbered from the first ones that are touched; bytes keep their places in lines.
     let mut begin = 0;
     for (level, first) in outside.iter().zip([least[1], least[2]]) {
-        begin += remainder(remainder(level.stride, line) * remainder(first, line), line);
+        begin += remainder(level.stride * first, line);
     }
     let shift = begin - (least[0] - remainder(least[0], line));
     let down = |range: [i64; 2], by: i64| if row.is_some() { range.map(|end| end - by) } else { range };

@@ -78,6 +78,9 @@ fn step_of(address: &Form<i64>, coord: Coord) -> Option<i64> {
 
 /// Whether a condition says the same in all these blocks.
 fn is_decided(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
+    if is_affine(when) {
+        return is_decided_affine(frame, when, blocks);
+    }
     let Ok(when) = when.changed(&|form| frame.by_block(form)) else { return false };
     let range = |d: Dim| (blocks.from[d.index()], blocks.to[d.index()] - 1);
     // Along a dimension of one block nothing changes from block to block.
@@ -85,6 +88,30 @@ fn is_decided(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
     let within = |c| match c {
         Coord::BlockIdx(d) => Some(range(d)),
         Coord::ThreadIdx(d) => Some((0, frame.shape[d.index()] - 1)),
+        other => frame.loops.iter().find(|r| r.0 == other).map(|r| (r.1, r.2)),
+    };
+    !when.mentions(&of_block) || when.decided(&within).is_some()
+}
+
+fn is_affine(when: &Cond<i64>) -> bool {
+    match when {
+        Cond::Const(_) => true,
+        Cond::NonNegative(form) | Cond::Zero(form) => form.is_affine(),
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().all(is_affine),
+    }
+}
+
+/// The same where threads and blocks can stay one coordinate: the interval of a sum follows from those of its terms.
+fn is_decided_affine(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
+    let several = |d: Dim| blocks.to[d.index()] - blocks.from[d.index()] > 1;
+    let of_block = |c| matches!(c, Coord::BlockIdx(d) | Coord::Thread(d) if several(d));
+    let within = |c| match c {
+        Coord::BlockIdx(d) => Some((blocks.from[d.index()], blocks.to[d.index()] - 1)),
+        Coord::ThreadIdx(d) => Some((0, frame.shape[d.index()] - 1)),
+        Coord::Thread(d) => {
+            let (i, shape) = (d.index(), frame.shape[d.index()]);
+            Some((blocks.from[i].checked_mul(shape)?, blocks.to[i].checked_mul(shape)? - 1))
+        }
         other => frame.loops.iter().find(|r| r.0 == other).map(|r| (r.1, r.2)),
     };
     !when.mentions(&of_block) || when.decided(&within).is_some()

@@ -1,0 +1,108 @@
+//! Conditions that join several variables: along which of these to cut a piece so that they are decided in its parts.
+
+use super::query::{CoordRange, Piece};
+use crate::expr::{Cond, Coord, Form, Term};
+
+/// How conditions that join several variables are taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taking {
+    /// Into the fewest pieces.
+    Fewest,
+    /// Into one piece for each value of the variable that has fewest.
+    Values,
+}
+
+/// Values of a variable by what a condition says of them.
+pub(super) struct Cut {
+    pub(super) coord: Coord,
+    /// It holds there, or a part of it does, whatever the other variables are.
+    pub(super) held: Option<(i64, i64)>,
+    /// That depends on the others.
+    pub(super) open: [(i64, i64); 2],
+}
+
+impl Cut {
+    /// All values are open.
+    fn none(&(coord, from, to): &CoordRange) -> Self {
+        Self { coord, held: None, open: [(from, to), NOTHING] }
+    }
+
+    /// How many pieces it makes.
+    pub(super) fn pieces(&self) -> i64 {
+        let values = |(from, to): (i64, i64)| to.saturating_sub(from).saturating_add(1).max(0);
+        self.open.into_iter().fold(i64::from(self.held.is_some()), |n, o| n.saturating_add(values(o)))
+    }
+}
+
+/// A range without values.
+const NOTHING: (i64, i64) = (0, -1);
+
+/// The cut of a piece that leaves the fewest pieces. A condition without alternatives, of which no part follows from
+/// single variables.
+pub(super) fn parted(piece: &Piece, when: &Cond<i64>, taking: Taking) -> Option<Cut> {
+    let values = |r: &CoordRange| r.2.saturating_sub(r.1).saturating_add(1);
+    let undecided = piece.ranges.iter().filter(|r| values(r) > 1 && when.mentions(&|c| c == r.0));
+    let parts = if let Cond::All(parts) = when { parts.as_slice() } else { std::slice::from_ref(when) };
+    undecided
+        .flat_map(|range| {
+            let fewest = parts.iter().filter(|_| taking == Taking::Fewest);
+            let along = fewest.filter_map(|part| cut(piece, part, range));
+            along.chain([Cut::none(range)])
+        })
+        .min_by_key(Cut::pieces)
+}
+
+/// For which values of a variable a part of a condition holds, whatever the others are, and for which it may.
+fn cut(piece: &Piece, part: &Cond<i64>, &(coord, from, to): &CoordRange) -> Option<Cut> {
+    let (form, is_zero) = match part {
+        Cond::NonNegative(form) => (form, false),
+        Cond::Zero(form) => (form, true),
+        _ => return None,
+    };
+    let step = factor(form, coord);
+    let rest = form.minus(&Form::coord(coord).times(&step).ok()?).ok()?;
+    if step == 0 || rest.mentions(&|c| c == coord) {
+        return None;
+    }
+    let (low, high) = rest.interval(&|c| piece.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))?;
+    // The values v at which step * v + bound is at least 0.
+    let at_least = |step: i64, bound: i64| {
+        if step > 0 {
+            Some((from.max(bound.div_euclid(step).checked_neg()?), to))
+        } else {
+            Some((from, to.min(bound.div_euclid(step.checked_neg()?))))
+        }
+    };
+    let possible = at_least(step, high)?;
+    if is_zero {
+        let below = at_least(step.checked_neg()?, low.checked_neg()?)?;
+        let both = (possible.0.max(below.0), possible.1.min(below.1));
+        return Some(Cut { coord, held: None, open: [both, NOTHING] });
+    }
+    let sure = at_least(step, low)?;
+    if sure.0 > sure.1 {
+        return Some(Cut { coord, held: None, open: [possible, NOTHING] });
+    }
+    let before = (possible.0, sure.0.checked_sub(1)?);
+    let after = (sure.1.checked_add(1)?, possible.1);
+    Some(Cut { coord, held: Some(sure), open: [before, after] })
+}
+
+/// A condition as several, of which at least one holds where it does; `None` if it has no alternatives.
+pub(super) fn choices(when: &Cond<i64>) -> Option<Vec<Cond<i64>>> {
+    match when {
+        Cond::Any(parts) => Some(parts.clone()),
+        Cond::All(parts) => {
+            let at = parts.iter().position(|part| matches!(part, Cond::Any(_)))?;
+            let Cond::Any(one_of) = &parts[at] else { return None };
+            let others = || parts[..at].iter().chain(&parts[at + 1..]).cloned();
+            Some(one_of.iter().map(|one| Cond::all(others().chain([one.clone()]).collect())).collect())
+        }
+        _ => None,
+    }
+}
+
+/// How far a form moves with a variable, apart from quotients.
+pub(super) fn factor(form: &Form<i64>, coord: Coord) -> i64 {
+    form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1)
+}
