@@ -430,7 +430,7 @@ fn fits_find_what_holds_for_all_devices_and_for_each() {
         let files = files.map(|f| f.to_str().unwrap());
         let more = ["--leave-one-out", "--fit-rows", "20", "--bootstrap", "0", "--format", "json"];
         let output = wavecast(&[&["fit"], &files[..], &more].concat(), "");
-        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(output.status.success(), "{}: {}", output.status, stderr(&output));
         json(&output)
     };
     let words = |list: &Value| -> Vec<String> { serde_json::from_value(list.clone()).unwrap() };

@@ -294,8 +294,8 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         let waves = of.waves(imbalance) / of.waves(1.0);
         let busy = [terms.fp, terms.l1, terms.issue].map(|time| time * imbalance);
         let of_sm = norm(&[busy[0], busy[1], busy[2], terms.waits * waves], fit.core_norm.value);
-        // A block that has its SM to itself: no other block's work hides its way to memory, and both times add up.
-        let alone = if blocks_per_sm > 1.0 {
+        // Where no second block fits on an SM, no other block's work hides the way to memory, and both times add up.
+        let alone = if of.occupancy.blocks_per_sm > 1 {
             Seconds::ZERO
         } else {
             norm(&busy, fit.core_norm.value) + way(of, fit) * waves

@@ -85,11 +85,6 @@ impl TouchedLines {
         Self { chunks, number, kind }
     }
 
-    /// How many there are.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
     /// Bytes of memory that this takes.
     pub fn weight(&self) -> usize {
         let known = if let Kind::Near(near) = &self.kind { near.entries() } else { 0 };
