@@ -1,6 +1,7 @@
 //! What the warps of a block do in the first-level cache, against running every thread by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use wavecast::device::{self, Device};
 use wavecast::kernel::{AccessKind, Kernel, Space, load};
@@ -313,9 +314,10 @@ fn random_program(random: &mut Random) -> String {
         3 + random.below(8)
     );
     if random.below(3) == 0 {
-        text += &format!("guard: {}\n", random.one(&["x > 1 && y < 6", "x + y < 40", "x % 2 == 0"]));
+        let _ = writeln!(text, "guard: {}", random.one(&["x > 1 && y < 6", "x + y < 40", "x % 2 == 0"]));
     }
-    text += &format!(
+    let _ = write!(
+        text,
         "body:\n  - loop: {{i: {{from: {from}, to: {last}, step: {step}}}}}\n    body:\n      - when: {}\n        at: \
          ['load a + {}', store t + threadIdx.x + 3*i]\n      - load b + {}\n",
         random.one(&conditions),

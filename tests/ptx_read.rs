@@ -115,10 +115,10 @@ fn readings_are_what_programs_do() {
                 Err(why) => why.split([':', ' ']).next().unwrap(),
             };
             *outcomes.entry(format!("{} {word}", case.expect)).or_default() += 1;
-            let known = match (word, case.expect.as_str()) {
-                ("exact", "affine" | "uneven") | ("data", "guard") | ("refused", "uneven" | "data") => true,
-                _ => false,
-            };
+            let known = matches!(
+                (word, case.expect.as_str()),
+                ("exact", "affine" | "uneven") | ("data", "guard") | ("refused", "uneven" | "data")
+            );
             if !known {
                 unexpected.push(format!("{} {:?} ({}): {found:?}", case.ptx, launch.block, case.expect));
             }
@@ -235,7 +235,10 @@ fn read_damaged(texts: usize, seed: u64, most: Duration) {
             match next(6) {
                 0 => drop(lines.remove(at)),
                 1 => lines.swap(at, other),
-                2 => lines[at] = lines[other].clone(),
+                2 => {
+                    let line = lines[other].clone();
+                    lines[at] = line;
+                }
                 3 => lines[at] = lines[at].replace("add", "sub").replace("lt", "ne").replace(", 4", ", 0"),
                 4 => {
                     let words: Vec<&str> = lines[other].split_whitespace().collect();

@@ -209,7 +209,7 @@ struct Residues {
     height: i64,
     period: i64,
     /// By number of row, modulo the period.
-    residues: [i64; MOST_RESIDUES],
+    places: [i64; MOST_RESIDUES],
     rows: [u64; MOST_RESIDUES],
     all: u64,
 }
@@ -224,14 +224,14 @@ impl Residues {
         if usize::try_from(period).ok()? > MOST_RESIDUES {
             return None;
         }
-        let mut residues = [0; MOST_RESIDUES];
+        let mut places = [0; MOST_RESIDUES];
         let mut residue = 0;
-        for place in residues.iter_mut().take(usize::try_from(period).ok()?) {
+        for place in places.iter_mut().take(usize::try_from(period).ok()?) {
             *place = residue;
             residue = remainder(residue + step, line);
         }
         let height = remainder(height.unwrap_or(0), period);
-        Some(Self { row, line, height, period, residues, rows: [0; MOST_RESIDUES], all: 0 })
+        Some(Self { row, line, height, period, places, rows: [0; MOST_RESIDUES], all: 0 })
     }
 
     fn number(&self) -> usize {
@@ -270,7 +270,7 @@ impl Residues {
         let mut total = least * self.all;
         // A row that begins far behind the beginning of a line moves its ends into further ones.
         for k in 0..self.number() {
-            let (residue, rows) = (self.residues[k], self.rows[k]);
+            let (residue, rows) = (self.places[k], self.rows[k]);
             if residue + last >= line {
                 total += rows;
             }
@@ -291,7 +291,7 @@ impl Residues {
         self.fill(y, z);
         let mut total = 0;
         for k in 0..self.number() {
-            let residue = self.residues[k];
+            let residue = self.places[k];
             if quotient(residue + last, self.line) == quotient(residue + next, self.line) {
                 total += self.rows[k];
             }
@@ -316,7 +316,7 @@ mod tests {
             let line = [32, 64, 128, 48][usize::try_from(round % 4).unwrap()];
             let row = if below(2) == 0 { line * (2 + below(9)) } else { line + 4 * (1 + below(60)) };
             let height = (below(3) > 0).then(|| 2 + below(9));
-            let rectangles: Vec<Rectangle> = (0..1 + below(9))
+            let rectangles: Vec<Rectangle> = (0..=below(9))
                 .map(|_| {
                     let start = below(row);
                     let y = below(height.unwrap_or(12));

@@ -31,7 +31,7 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
     // Few pieces are counted sooner, but the strides of many may nest where those of few do not.
     let ways = [Taking::Fewest, Taking::Values];
     let conditional = query.pieces.iter().any(|p| p.when.is_some());
-    for &taking in &ways[..1 + usize::from(conditional)] {
+    for &taking in &ways[..=usize::from(conditional)] {
         let pieces: Option<Vec<_>> = query.pieces.iter().map(|p| affine_pieces(p, taking)).collect();
         let Some(pieces) = pieces else { continue };
         match count_affine(&uncovered(pieces.concat()), query.line) {

@@ -259,15 +259,15 @@ mod tests {
             let apart = below(2) * below(4) * plane * 40;
             let (mut all, mut boxes, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
             let mut lines = BTreeSet::new();
-            for _ in 0..1 + below(2) {
-                let mut bases: Vec<i64> = (0..1 + below(7))
+            for _ in 0..=below(2) {
+                let mut bases: Vec<i64> = (0..=below(7))
                     .map(|_| [size, row, plane, apart, 3].map(|unit| unit * (below(5) - 2)).iter().sum())
                     .collect();
                 bases.sort_unstable();
                 bases.dedup();
                 let arms = Arms::new(strides, &bases).unwrap();
                 let first = boxes.len();
-                for _ in 0..1 + below(3) {
+                for _ in 0..=below(3) {
                     let threads = [(); 3].map(|()| (below(7), 1 + below(6)));
                     boxes.push(Box3::new(threads, &arms.levels));
                     let [xs, ys, zs] = threads.map(|(from, count)| from..from + count);

@@ -52,7 +52,7 @@ fn simpler(piece: &Piece) -> Result<Option<Piece>, Excess> {
         Some(Cond::Const(true)) => None,
         when => when,
     };
-    Ok(Some(Piece { address, when, ..piece.clone() }))
+    Ok(Some(Piece { when, address, ..piece.clone() }))
 }
 
 /// Affine pieces with few long variables, if a piece has such: for going through them one by one.

@@ -109,7 +109,6 @@ fn each(
     Some(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "what is inside of loops, and what to do there")]
 fn iterate(
     reader: &Reader<'_>,
     access: &Listed,

@@ -137,11 +137,10 @@ impl Algebra {
         if let Some(sum) = self.apart(a, b, width) {
             return Some(sum);
         }
-        if !(self.made_of_bits(a) && self.made_of_bits(b)) {
-            if a.number().is_some() || b.number().is_some() || a == b {
-                let both = self.common_bits(a, b, width)?;
-                return a.add(b)?.plus(&both, -2);
-            }
+        let of_bits = self.made_of_bits(a) && self.made_of_bits(b);
+        if !of_bits && (a.number().is_some() || b.number().is_some() || a == b) {
+            let both = self.common_bits(a, b, width)?;
+            return a.add(b)?.plus(&both, -2);
         }
         let both = self.bits_of_both(a, b, width, BITWISE)?;
         let bits = both.pairs.iter().map(|(x, y)| self.parity_of_sum(&[x, y]));
