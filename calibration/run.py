@@ -13,9 +13,11 @@ simulator, which proves the way but measures nothing.
 """
 
 import argparse
+import concurrent.futures
 import csv
 import io
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -32,11 +34,23 @@ METRICS = {
     "l1tex__data_pipe_lsu_wavefronts.sum": ("l1_wavefronts [1]", 1),
     "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum": ("l1_tag_wavefronts [1]", 1),
 }
+# What tells why, beside that; kept as notes.
+NOTES = {
+    "gpu__time_duration.sum": ("note.counted_ns", 1),
+    "sm__cycles_elapsed.max": ("note.cycles", 1),
+    "smsp__inst_executed.sum": ("note.warp_instructions", 1),
+    "sm__warps_active.avg.per_cycle_active": ("note.warps_active", 1),
+    "lts__t_sectors_srcunit_ltcfabric.sum": ("note.l2_fabric_bytes", 32),
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum": ("note.l2_hit_bytes", 32),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": ("note.l1_load_bytes", 32),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": ("note.l1_hit_bytes", 32),
+}
+ALL = METRICS | NOTES
 SCALES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 BUILD = {
-    "cuda": "nvcc -O3 -arch=native {source} -o {program}",
-    "hip": "hipcc -O3 {source} -o {program}",
-    "opencl": "cc -std=c99 -O2 {source} -o {program} -lOpenCL",
+    "cuda": "nvcc -O3 -arch=native -Xcompiler -fopenmp {source} -o {program}",
+    "hip": "hipcc -O3 -fopenmp {source} -o {program}",
+    "opencl": "cc -std=c99 -O2 -fopenmp {source} -o {program} -lOpenCL",
 }
 ENDING = {"cuda": "cu", "hip": "hip", "opencl": "c"}
 
@@ -102,7 +116,7 @@ def number(text, unit):
 
 def counters(program, given, first, count, limit):
     """What ncu counts, for each launch in order; None where it may not."""
-    command = [*shlex.split(given.ncu), "--csv", "--clock-control", "none", "--metrics", ",".join(METRICS), str(program)]
+    command = [*shlex.split(given.ncu), "--csv", "--clock-control", "none", "--metrics", ",".join(ALL), str(program)]
     command += ["--repeat", "1", "--warmup", "0", "--check", "none", "--from", str(first), "--count", str(count)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, stdin=subprocess.DEVNULL)
     if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
@@ -114,8 +128,8 @@ def counters(program, given, first, count, limit):
         return None
     launches = {}
     for row in csv.DictReader(io.StringIO("\n".join(lines[head:]))):
-        if row.get("Metric Name") in METRICS:
-            column, worth = METRICS[row["Metric Name"]]
+        if row.get("Metric Name") in ALL:
+            column, worth = ALL[row["Metric Name"]]
             value = number(row["Metric Value"], row.get("Metric Unit", ""))
             launches.setdefault(row["ID"], {})[column] = value * worth
     return list(launches.values())
@@ -157,7 +171,7 @@ def entry_results(entry, given, folder, ends):
     """Measures an entry; False where time ran out."""
     progress, results = folder / f"{entry['name']}.state", folder / f"{entry['name']}.jsonl"
     done = state(progress)
-    program = emit(entry, given, folder)
+    program = given.built.pop(entry["name"]).result()
     everything = candidates(program, given)
     if done >= len(everything):
         return True
@@ -211,6 +225,7 @@ def main():
     parser.add_argument("--lang", choices=sorted(BUILD), default="cuda")
     parser.add_argument("--counters", action="store_true", help="also count volumes with Nsight Compute")
     parser.add_argument("--limit", type=float, default=1e9, help="seconds after which no new batch begins")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs built at a time, before the first is run")
     parser.add_argument("--batch", type=int, default=16, help="candidates at a time")
     parser.add_argument("--batch-limit", type=float, default=300, help="seconds of a batch")
     parser.add_argument("--grace", type=float, default=30, help="seconds that a batch may run beyond --limit")
@@ -228,6 +243,10 @@ def main():
         sys.exit(f"{given.suite} has no such entry")
     given.out.mkdir(parents=True, exist_ok=True)
     ends = time.monotonic() + given.limit
+    pool = concurrent.futures.ThreadPoolExecutor(given.jobs)
+    given.built = {entry["name"]: pool.submit(emit, entry, given, given.out.resolve()) for entry in entries}
+    # Times are taken on a machine that does nothing else.
+    concurrent.futures.wait(given.built.values())
     complete = True
     for entry in entries:
         try:

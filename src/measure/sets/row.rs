@@ -39,11 +39,22 @@ pub(super) fn chosen_name(chosen: &Chosen, row: &Row<'_>) -> Result<String, BadC
     }
 }
 
+/// The variant that a row names; none where its cell is empty and the set file does not say what that stands for.
+fn variant(plan: &Plan, row: &Row<'_>) -> Result<Option<String>, BadCell> {
+    match &plan.variant {
+        None => Ok(None),
+        Some(Chosen::Column(by)) if row.text(by.column).is_empty() && by.name("").is_none_or(str::is_empty) => {
+            Ok(None)
+        }
+        Some(chosen) => chosen_name(chosen, row).map(Some),
+    }
+}
+
 /// Understands a row.
 pub(super) fn understood(plan: &Plan, row: &Row<'_>) -> Result<Understood, BadCell> {
     let mut subject = MeasuredSubject {
         kernel: chosen_name(&plan.kernel, row)?,
-        variant: plan.variant.as_ref().map(|v| chosen_name(v, row)).transpose()?,
+        variant: variant(plan, row)?,
         device: Some(chosen_name(&plan.device, row)?),
         caches: plan.caches,
         ..MeasuredSubject::default()
