@@ -204,7 +204,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 29] = [
+pub static COEFFICIENTS: [Known; 32] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -222,6 +222,13 @@ pub static COEFFICIENTS: [Known; 29] = [
         "what every launch takes by itself"
     ),
     required!(time.fill_bytes, "B/cycle", Times, "bytes from and to the L2 that take a cycle of the L1 pipe"),
+    required!(time.load_request, "cycles", Times, "what a request of an L1 for sectors of a line takes"),
+    required!(
+        time.store_request,
+        "cycles",
+        Times,
+        "what a request of an L1 that stores sectors of a line takes"
+    ),
     optional!(
         time.dispatch_cycles,
         "cycles/block",
@@ -244,6 +251,12 @@ pub static COEFFICIENTS: [Known; 29] = [
     required!(time.scatter_half, "", Times, "scatter at which half of that is lost"),
     required!(time.refetch_loss, "", Times, "loss of memory bandwidth by data that is fetched again"),
     required!(time.run_bytes, "B", Times, "what each further run of sectors of a warp-wide store costs"),
+    required!(
+        time.incomplete_bytes,
+        "",
+        Times,
+        "what a byte costs memory whose sector was written out incomplete"
+    ),
     required!(time.translation_cycles, "cycles/page", Times, "address translation, per page of a block"),
     required!(time.few_blocks, "", Times, "cost of few resident blocks, per block"),
     required!(volumes.partial_store, "", Stores, "sectors written in part that leave before the rest comes"),
@@ -298,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_follows_from_the_device_can_be_left_to_it() {
-        let device = find("h200", &[]).unwrap();
+        let device = find("gh200", &[]).unwrap();
         let mut other = for_device(&device).fit.clone();
         let before = other.clone();
         other.complete(&device);

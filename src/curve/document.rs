@@ -150,6 +150,12 @@ pub struct TimeFit {
     /// Bytes from and to the L2 that take a cycle of the L1 pipe.
     #[serde(default = "defaults::fill_bytes")]
     pub fill_bytes: CoefficientValue,
+    /// Cycles that a request of an L1 takes which asks the L2 for sectors of a line, however many.
+    #[serde(default = "defaults::load_request")]
+    pub load_request: CoefficientValue,
+    /// The same of a request that stores sectors of a line.
+    #[serde(default = "defaults::store_request")]
+    pub store_request: CoefficientValue,
     /// Instructions in all over those that compute and access memory.
     #[serde(default = "defaults::issue_overhead")]
     pub issue_overhead: CoefficientValue,
@@ -189,6 +195,10 @@ pub struct TimeFit {
     pub refetch_loss: CoefficientValue,
     /// Bytes that each further run of sectors of a warp-wide store costs.
     pub run_bytes: CoefficientValue,
+    /// Bytes that each byte costs beyond itself whose sector was written to memory before it was complete: the rest has
+    /// to be read first, and the bus turns around.
+    #[serde(default = "defaults::incomplete_bytes")]
+    pub incomplete_bytes: CoefficientValue,
     /// Exponent that joins memory bandwidth and latency.
     pub latency_norm: CoefficientValue,
     /// Exponent that joins the limiters.
@@ -225,6 +235,9 @@ mod defaults {
 
     defaults! {
         fill_bytes = 64.0,
+        load_request = 0.0,
+        store_request = 0.0,
+        incomplete_bytes = 0.0,
         issue_overhead = 1.1,
         memory_wait = 0.85,
         shared_wait = 0.2,

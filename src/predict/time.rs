@@ -216,11 +216,14 @@ impl Inputs<'_> {
         self.on_sms(Cycles::new(self.instructions(fit) / per_cycle))
     }
 
-    /// The pipe of the L1: its wavefronts, and what comes from and goes to the L2 through it.
+    /// The pipe of the L1: its wavefronts, and what comes from and goes to the L2 through it. Beside it its requests to
+    /// the L2, which take their time however few sectors of their line they are for.
     fn l1(&self, fit: &TimeFit) -> Seconds {
         let wavefronts = self.volumes.l1.wavefront_cycles * fit.l1_pipe.value;
         let fills = self.volumes.l2.total().get() / fit.fill_bytes.value;
-        self.on_sms(wavefronts + Cycles::new(fills))
+        let of = &self.volumes.requests;
+        let requests = of.load.get() * fit.load_request.value + of.store.get() * fit.store_request.value;
+        self.on_sms((wavefronts + Cycles::new(fills)).max(Cycles::new(requests)))
     }
 
     /// Waves of blocks that an SM goes through: with so many times the average of blocks.
@@ -330,8 +333,9 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let again = (of.volumes.dram.load.total - of.volumes.first_loads).or_none().get() / bytes;
     let refetch = 1.0 + fit.refetch_loss.value * again;
     let runs = fit.run_bytes.value * of.volumes.further_runs.get();
+    let incomplete = fit.incomplete_bytes.value * of.volumes.dram.store.incomplete.get();
     let moved = bytes + of.volumes.beside.get();
-    let bytes = Bytes::<PerItem>::new(moved * turns * jumps * refetch + runs);
+    let bytes = Bytes::<PerItem>::new(moved * turns * jumps * refetch + runs + incomplete);
     Seconds::new(bytes.in_all(of.items).get() / one_way)
 }
 
@@ -348,10 +352,13 @@ fn way(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
 }
 
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
-/// stores what it loads, and a part of the latency of its loads from shared memory.
+/// stores what it loads, if the warp has not loaded it before, and a part of the latency of its loads from shared memory.
 fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let device = of.device;
-    let cycles = of.path.waits.get() * fit.memory_wait.value * device.dram.latency.value.0
+    // What a warp loaded a step before, along a line, is near: only the rest is waited for all the way.
+    let far = of.volumes.new_to_warps;
+    let trip = device.dram.latency.value.0 * far.get() + device.l1.latency.value.0 * far.rest().get();
+    let cycles = of.path.waits.get() * fit.memory_wait.value * trip
         + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0;
     Seconds::new(of.waves(1.0) * cycles / of.clock())
 }

@@ -56,6 +56,9 @@ pub struct MemoryStore {
     pub redundant: Bytes<PerItem>,
     /// Their sum.
     pub total: Bytes<PerItem>,
+    /// Of the redundant ones those of sectors that were written out incomplete.
+    #[serde(skip)]
+    pub incomplete: Bytes<PerItem>,
     /// Stores that wait in the cache until the next launch stores there again, where arrays fit.
     #[serde(skip)]
     pub kept: Bytes<PerItem>,
@@ -107,6 +110,7 @@ impl MemoryVolumes {
         load.partial_store_fill += other.load.partial_store_fill * share;
         store.compulsory += other.store.compulsory * share;
         store.redundant += other.store.redundant * share;
+        store.incomplete += other.store.incomplete * share;
         store.kept += other.store.kept * share;
         (*load, *store) = (load.with_total(), store.with_total());
     }
@@ -237,6 +241,7 @@ impl<'f> CacheRates<'f> {
         let store = MemoryStore {
             compulsory: first_stores * self.launch_miss,
             redundant: fill + changed_again + stored_again,
+            incomplete: fill,
             kept: first_stores * self.launch_miss.rest(),
             ..MemoryStore::default()
         };

@@ -44,6 +44,12 @@ pub struct Volumes {
     /// Further runs of sectors of warp-wide stores that reach memory.
     #[serde(skip)]
     pub further_runs: Times<PerItem>,
+    /// Requests of the L1 to the L2.
+    #[serde(skip)]
+    pub requests: L2Requests,
+    /// Part of the sectors that loads of warps ask for which the same warp has not loaded before.
+    #[serde(skip)]
+    pub new_to_warps: Share,
     /// Loads and atomics of warps in global memory.
     #[serde(skip)]
     pub loads: Times<PerItem>,
@@ -135,6 +141,16 @@ impl L2Volumes {
     }
 }
 
+/// Requests of the L1 to the L2, each for sectors of one line.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct L2Requests {
+    /// That bring sectors.
+    pub load: Times<PerItem>,
+    /// That take sectors along.
+    pub store: Times<PerItem>,
+}
+
 /// Address translation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -211,6 +227,7 @@ pub fn volumes(
             pages_at_a_time: footprints.iteration_pages,
         },
         scatter: scatter(device, occupancy, footprints),
+        new_to_warps: new_to_warps(l1),
         loads: l1.global_loads.per_item(items),
         issues: l1.total.issues.per_item(items),
         warps_per_thread: warps_per_thread(device, launch),
@@ -244,6 +261,8 @@ pub fn volumes(
         let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
         let interleaved = per_load.or_none() * apart;
         let of_l2 = L2Volumes::new((f.block_load - kept) * cut, (lost + interleaved) * cut, stored);
+        out.requests.load += Times::new(of_l2.load.total.get() / (sector * of_warps.sectors_per_request()));
+        out.requests.store += of_warps.store_lines.per_item(items);
         let changed = f.atomics[0];
         if changed > Bytes::ZERO {
             let times = Times::new(of_warps.atomic_bytes.per_item(items) / changed);
@@ -288,6 +307,14 @@ fn scatter(device: &Device, occupancy: &Occupancy, footprints: &Footprints) -> P
     let most = device.sm.max_warps.value.0 as f64;
     let full = most / (occupancy.warps_per_sm as f64).clamp(1.0, most);
     Pages::new(footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0))
+}
+
+/// Of a walk along a line each warp finds what it loaded a step before: only the first of the steps waits.
+fn new_to_warps(l1: &L1Counts) -> Share {
+    let (all, new) = l1.fields.iter().fold((Sectors::ZERO, Sectors::ZERO), |(all, new), f| {
+        (all + f.load_sectors, new + f.warp_load_sectors)
+    });
+    if all > Sectors::ZERO { Share::new((new / all).min(1.0)) } else { Share::ALL }
 }
 
 fn warps_per_thread(device: &Device, launch: &Launch) -> Times<PerThread> {

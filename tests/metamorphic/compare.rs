@@ -240,6 +240,8 @@ fn numbers(p: &Found, fields: &[usize]) -> Vec<(String, f64)> {
         ("scatter".to_owned(), v.scatter.get()),
         ("first loads".to_owned(), v.first_loads.get()),
         ("further runs".to_owned(), v.further_runs.get()),
+        ("requests to load".to_owned(), v.requests.load.get()),
+        ("requests to store".to_owned(), v.requests.store.get()),
         ("thread stores".to_owned(), v.thread_stores.get()),
         ("atomics per address".to_owned(), v.atomics_per_address.get()),
         ("l1 pressure".to_owned(), v.pressure.l1.get()),

@@ -63,6 +63,8 @@ pub struct FieldCounts {
     pub warp_store_sectors: Sectors<PerBlock>,
     /// Runs of adjacent sectors of warp-wide stores, beyond the one that each store has.
     pub further_store_runs: Times<PerBlock>,
+    /// Distinct lines per warp-wide store, added up: each is a request to the L2.
+    pub store_lines: Times<PerBlock>,
     /// Sectors per warp-wide atomic, added up.
     pub atomic_sectors: Sectors<PerBlock>,
     /// Bytes that lanes change by atomics, each by itself.
@@ -70,6 +72,11 @@ pub struct FieldCounts {
 }
 
 impl FieldCounts {
+    /// Sectors of a line that a load asks for at once, on average: what one request to the L2 can bring.
+    pub fn sectors_per_request(&self) -> f64 {
+        (self.load_sectors.get() / self.load_lines.get().max(1e-9)).max(1.0)
+    }
+
     /// Further runs of stores, without those that repeat what the same warp stores anyway.
     pub fn distinct_store_runs(&self) -> Times<PerBlock> {
         let distinct = self.warp_store_sectors / self.store_sectors.max(Sectors::new(1e-9));
@@ -132,6 +139,7 @@ impl L1Counts {
                 }
                 AccessKind::Store => {
                     field.store_sectors += of.sectors * copies;
+                    field.store_lines += of.lines * copies;
                     field.further_store_runs += (of.runs - of.issues).or_none() * copies;
                 }
                 AccessKind::Atomic => {
