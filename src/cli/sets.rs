@@ -82,8 +82,7 @@ impl SetArguments {
             Ok(file) => file,
             Err(fault) => return Ok(Err(fault)),
         };
-        let beside = || Path::new(path).parent().map(Path::to_owned).unwrap_or_default();
-        let table = self.data.clone().unwrap_or_else(beside).join(file.data());
+        let table = file.table(Path::new(path), self.data.as_deref());
         let mut bytes = Vec::new();
         let read = std::fs::File::open(&table).and_then(unpack).and_then(|from| {
             let count = from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;

@@ -227,7 +227,7 @@ pub fn volumes(
             pages_at_a_time: footprints.iteration_pages,
         },
         scatter: scatter(device, occupancy, footprints),
-        new_to_warps: new_to_warps(l1),
+        new_to_warps: new_to_warps(device, l1),
         loads: l1.global_loads.per_item(items),
         issues: l1.total.issues.per_item(items),
         warps_per_thread: warps_per_thread(device, launch),
@@ -309,13 +309,22 @@ fn scatter(device: &Device, occupancy: &Occupancy, footprints: &Footprints) -> P
     Pages::new(footprints.wave_pages.get() / (footprints.wave.get() * full).max(1.0))
 }
 
-/// Of a walk along a line each warp finds what it loaded a step before: only the first of the steps waits.
-fn new_to_warps(l1: &L1Counts) -> Share {
-    let (all, new) = l1.fields.iter().fold((Sectors::ZERO, Sectors::ZERO), |(all, new), f| {
-        (all + f.load_sectors, new + f.warp_load_sectors)
-    });
-    if all > Sectors::ZERO { Share::new((new / all).min(1.0)) } else { Share::ALL }
+/// Where each lane walks along a line of its own, a warp finds what it loaded a step before, and waits only for the
+/// first of these steps. Of lanes that share sectors some sector of each step is new.
+fn new_to_warps(device: &Device, l1: &L1Counts) -> Share {
+    let (mut all, mut new, mut issues) = (Sectors::ZERO, Sectors::ZERO, Times::ZERO);
+    for field in &l1.fields {
+        all += field.load_sectors;
+        new += field.warp_load_sectors;
+        issues += field.load_issues;
+    }
+    let lanes = device.sm.warp_size.value.0 as f64;
+    let apart = all > Sectors::ZERO && all.get() >= APART * lanes * issues.get();
+    if apart { Share::new((new / all).min(1.0)) } else { Share::ALL }
 }
+
+/// Sectors for each lane of a load from which on its lanes lie apart.
+const APART: f64 = 0.5;
 
 fn warps_per_thread(device: &Device, launch: &Launch) -> Times<PerThread> {
     let (threads, warp) = (launch.threads_per_block() as f64, device.sm.warp_size.value.0 as f64);

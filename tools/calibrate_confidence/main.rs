@@ -117,7 +117,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 fn read(path: &Path, data: &Path, sample: usize) -> Result<MeasuredSet, Box<dyn Error>> {
     let name = path.display().to_string();
     let file = SetFile::read(&name, &std::fs::read_to_string(path)?).map_err(|fault| fault.to_string())?;
-    let table = data.join(file.data());
+    let table = file.table(path, Some(data));
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(&table).and_then(unpack);
     let mut from = opened.map_err(|why| format!("{}: {why}", table.display()))?;

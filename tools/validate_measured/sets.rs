@@ -95,7 +95,7 @@ pub fn predicted(
     for path in files {
         let file = SetFile::read(&path.display().to_string(), &read_to_string(&path)?)?;
         let mut bytes = Vec::new();
-        let table = data.join(file.data());
+        let table = file.table(&path, Some(data));
         File::open(&table)
             .and_then(unpack)
             .and_then(|mut table| table.read_to_end(&mut bytes))

@@ -1,6 +1,7 @@
 //! From a set file and its table to measured launches.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{Config, Configs};
@@ -74,6 +75,14 @@ impl SetFile {
     /// The path of its table.
     pub fn data(&self) -> &str {
         self.document.data.as_ref().map_or("", |data| &data.value)
+    }
+
+    /// Where its table lies: in the folder of all tables, if there is one, otherwise beside the set file, at `set`. One
+    /// whose path begins with a dot comes with the set file.
+    pub fn table(&self, set: &Path, folder: Option<&Path>) -> PathBuf {
+        let beside = set.parent().unwrap_or(Path::new(""));
+        let folder = folder.filter(|_| !self.data().starts_with('.')).unwrap_or(beside);
+        folder.join(self.data())
     }
 
     /// An error at the path of its table.
