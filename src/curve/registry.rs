@@ -6,12 +6,12 @@ use super::document::Fit;
 use crate::device::{Device, Vendor};
 use crate::text::{Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten};
 
-/// The files in the binary; one may inherit from an earlier one.
-const FILES: [&str; 4] = [
-    include_str!("../../fits/v100-pcie-32gb.yaml"),
-    include_str!("../../fits/a100-40gb.yaml"),
-    include_str!("../../fits/a100-80gb.yaml"),
-    include_str!("../../fits/h100-pcie.yaml"),
+/// The ids and texts of the files in the binary; one may inherit from an earlier one.
+const FILES: [(&str, &str); 4] = [
+    ("v100-pcie-32gb", include_str!("../../fits/v100-pcie-32gb.yaml")),
+    ("a100-40gb", include_str!("../../fits/a100-40gb.yaml")),
+    ("a100-80gb", include_str!("../../fits/a100-80gb.yaml")),
+    ("h100-pcie", include_str!("../../fits/h100-pcie.yaml")),
 ];
 
 /// Bytes of a curve file beyond which it is hardly one.
@@ -25,28 +25,28 @@ const HELP: &str = "`wavecast fit` writes such files: change one of those, and k
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
     let mut sources = Sources::new();
-    whole(name, text, fits(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
+    whole(name, text, FILES.len(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
 }
 
-/// Those of the binary.
-fn fits() -> &'static [Fit] {
-    static FITS: OnceLock<Vec<Fit>> = OnceLock::new();
-    let all: &Vec<Fit> = once(&FITS, || {
-        let mut fits = Vec::new();
-        for text in FILES {
-            // That every file reads is a test below.
-            fits.extend(whole("", text, &fits, &mut Sources::new()));
-        }
-        fits
-    });
-    all
+/// One of those in the binary, read when it is first asked for: most programs need one or two of them.
+fn fit(number: usize) -> &'static Fit {
+    static FITS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+    once(&FITS[number], || {
+        let read = whole("", FILES[number].1, number, &mut Sources::new());
+        read.expect("a test below reads every file")
+    })
+}
+
+/// The one with this id among the first so many.
+fn fit_of(id: &str, among: usize) -> Option<&'static Fit> {
+    FILES[..among].iter().position(|f| f.0 == id).map(fit)
 }
 
 /// The curves of devices that have none: those of the device that was measured best, without what
 /// holds for that device alone.
-fn relative() -> Option<&'static Fit> {
-    static RELATIVE: OnceLock<Option<Fit>> = OnceLock::new();
-    once(&RELATIVE, || fits().first().map(|fit| fit.inherited_by(""))).as_ref()
+fn relative() -> &'static Fit {
+    static RELATIVE: OnceLock<Fit> = OnceLock::new();
+    once(&RELATIVE, || fit(0).inherited_by(""))
 }
 
 /// A value that is made where it is missing, before anybody is kept out: a process that is forked off while
@@ -59,17 +59,16 @@ pub(super) fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
     place.get_or_init(|| value)
 }
 
-/// The curve file of a text, with what it inherits from one of `fits`, or what is wrong with it.
-fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<Fit, Vec<Diagnostic>> {
+/// The curve file of a text, with what it inherits from one of the first `among` in the binary, or what is wrong with
+/// it.
+fn whole(name: &str, text: &str, among: usize, sources: &mut Sources) -> Result<Fit, Vec<Diagnostic>> {
     let mut own = tree(name, text, sources)?;
     if let Some(base) = own.get("inherit").filter(|n| !n.is_null()) {
         let id = &*word(&own, "inherit").to_owned();
-        let found = fits.iter().find(|f| f.id == id).ok_or_else(|| {
+        let found = fit_of(id, among).ok_or_else(|| {
             let message = format!("there are no curves `{}` to inherit", shorten(id));
-            let known: Vec<&str> = fits.iter().map(|f| f.id.as_str()).collect();
-            vec![
-                Diagnostic::error(CODE, base.span, message).help(format!("these ship: {}", known.join(", "))),
-            ]
+            let known = FILES[..among].iter().map(|f| f.0).collect::<Vec<_>>().join(", ");
+            vec![Diagnostic::error(CODE, base.span, message).help(format!("these ship: {known}"))]
         })?;
         // What ships was read before: its text is what it says now, as JSON, which is YAML.
         let below = serde_json::to_string(&found.inherited_by(word(&own, "id")));
@@ -124,7 +123,7 @@ fn lay_under(own: &mut Node, below: Node) {
 
 /// Curves that ship, by their id.
 pub fn shipped(id: &str) -> Option<&'static Fit> {
-    fits().iter().find(|f| f.id == id)
+    fit_of(id, FILES.len())
 }
 
 /// The curves that a device uses.
@@ -159,14 +158,16 @@ impl<'a> Curves<'a> {
 /// for that device alone.
 pub fn for_device(device: &Device) -> Curves<'static> {
     let own = shipped(&device.id);
-    // A test below shows that the first file reads, and without its own keys too.
-    let relative = || relative().unwrap_or(&fits()[0]);
     Curves { fit: own.unwrap_or_else(relative), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fits() -> Vec<&'static Fit> {
+        (0..FILES.len()).map(fit).collect()
+    }
 
     #[test]
     fn files_inherit_from_those_that_ship() {
@@ -220,8 +221,8 @@ mod tests {
 
     #[test]
     fn every_file_reads_and_names_its_sources() {
-        assert_eq!(fits().len(), FILES.len());
-        for fit in fits() {
+        for (fit, (id, _)) in fits().into_iter().zip(FILES) {
+            assert_eq!(fit.id, id);
             let value = serde_json::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
                 for (name, coefficient) in value[part].as_object().unwrap() {
