@@ -17,8 +17,8 @@ use crate::launch::Candidate;
 use crate::parallel::{self, Parts};
 use crate::quantity::{Ratio, Seconds};
 
-/// Candidates that are predicted before those that are not kept are forgotten, and results that are found out again
-/// at a time.
+/// Candidates that are looked at, and results that are found out again, at a time; and candidates that are predicted
+/// before those that are not kept are forgotten.
 const AT_A_TIME: usize = 1 << 12;
 
 /// The launches that are to be ranked, by number: a list of all of them may be long.
@@ -103,15 +103,25 @@ impl Placing {
             error: plan.error,
         };
         let mut admitted = Vec::new();
-        for number in 0..placing.all {
-            if stopped() || ended() {
-                break;
-            }
-            let Choice { kernel, candidate } = choices.choice(number);
-            match shared[kernel].admit(candidate) {
-                Ok(key) => admitted.push(Admitted { key, choice: number }),
-                Err(why) => {
-                    placing.refused.push((number, (placing.all <= plan.held).then(|| Box::new(why))));
+        let mut from = 0;
+        while from < placing.all && !stopped() && !ended() {
+            let numbers: Vec<usize> = (from..placing.all.min(from + AT_A_TIME)).collect();
+            let keys = parallel::map(&numbers, |&number| {
+                let Choice { kernel, candidate } = choices.choice(number);
+                shared[kernel].key(candidate)
+            });
+            from += numbers.len();
+            for (number, key) in numbers.into_iter().zip(keys) {
+                if stopped() || ended() {
+                    break;
+                }
+                let Choice { kernel, candidate } = choices.choice(number);
+                let key = key.map_err(Unpredicted::from);
+                match key.and_then(|key| shared[kernel].admit_with(candidate, key)) {
+                    Ok(key) => admitted.push(Admitted { key, choice: number }),
+                    Err(why) => {
+                        placing.refused.push((number, (placing.all <= plan.held).then(|| Box::new(why))));
+                    }
                 }
             }
         }
