@@ -180,7 +180,9 @@ impl RankingAnswer<'_> {
 
     /// Does something with what writes it.
     pub fn with<T>(&self, work: impl FnOnce(&LongRanking<'_>) -> T) -> T {
-        let kernels = self.kernels.documents().nth(self.document).unwrap_or_default();
+        // The kernels are those whose launches were placed.
+        let kernels =
+            self.kernels.documents().nth(self.document).expect("there are as many documents as then");
         work(&LongRanking {
             estimators: estimators(kernels, self.on),
             choices: &self.launches,
