@@ -179,7 +179,7 @@ impl RankingAnswer<'_> {
     }
 
     /// Does something with what writes it.
-    pub fn with<T>(&self, work: impl FnOnce(&LongRanking<'_>) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&LongRanking<'_>) -> T) -> T {
         // The kernels are those whose launches were placed.
         let kernels =
             self.kernels.documents().nth(self.document).expect("there are as many documents as then");
@@ -206,6 +206,10 @@ impl Answer for RankingAnswer<'_> {
         self.with(|ranking| ranking.text(view))
     }
 
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method alone is one of a single lifetime"
+    )]
     fn table(answers: &[&Self]) -> Table {
         let tables = answers.iter().map(|a| a.with(|ranking| ranking.table()));
         Table::join(std::iter::once(LongRanking::heads()).chain(tables))
@@ -222,6 +226,10 @@ impl Answer for RankingAnswer<'_> {
     }
 
     #[cfg(feature = "cli")]
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method alone is one of a single lifetime"
+    )]
     fn picture(&self) -> Option<String> {
         self.with(|ranking| ranking.picture())
     }
