@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Whether two builds of Wavecast give the same numbers: all kernels of kernels/ on four devices.
+"""Whether two builds of Wavecast give the same numbers: all kernels of kernels/ on four devices, with their own
+launches and with odd and even blocks and folds.
 
-    tools/same_numbers.py OLD NEW [--show N]
+    tools/same_numbers.py OLD NEW [--show N] [--only TEXT] [--device ID]...
 
 OLD and NEW are programs. Fields that only one of them has are counted, not compared: fields may be added. Texts
 are compared too, but for the version of the program. Exit status 1: a number or a text differs.
@@ -14,7 +15,10 @@ import subprocess
 import sys
 
 DEVICES = ["v100", "a100", "mi300x", "rx-6900-xt"]
-COMMANDS = [["rank", "--top", "1000"], ["predict"], ["explain"]]
+BLOCKS = ["100", "31,3", "24,5,2", "64,4,1", "32,2,8"]
+FOLDS = ["1", "1,2", "3,1,2"]
+SHAPES = [f"--block={b}" for b in BLOCKS] + [f"--fold={f}" for f in FOLDS]
+COMMANDS = [["rank", "--top", "1000"], ["rank", *SHAPES], ["predict"], ["explain"]]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -44,12 +48,14 @@ def main():
     parser.add_argument("old")
     parser.add_argument("new")
     parser.add_argument("--show", type=int, default=20, help="differences that are printed")
+    parser.add_argument("--only", default="", help="kernels whose name has this text in it")
+    parser.add_argument("--device", action="append", help="instead of the four devices")
     arguments = parser.parse_args()
     found, compared = [], 0
-    for kernel in sorted((ROOT / "kernels").glob("*.yaml")):
-        for device in DEVICES:
+    for kernel in sorted((ROOT / "kernels").glob(f"*{arguments.only}*.yaml")):
+        for device in arguments.device or DEVICES:
             for command in COMMANDS:
-                place = f"{command[0]} {kernel.name} -d {device}: "
+                place = f"{' '.join(command)} {kernel.name} -d {device}: "
                 pair = [answer(program, command, kernel, device) for program in (arguments.old, arguments.new)]
                 compared += differences(*pair, place, found)
     print(f"{compared} values compared, {len(found)} differ")

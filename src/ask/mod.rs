@@ -50,7 +50,7 @@ pub use limits::limits;
 pub use predict::Predict;
 pub use predictor::{ModelOptions, Predictor, counter};
 pub use question::{Pieces, Question, Replies, Reply};
-pub use rank::Rank;
+pub use rank::{Rank, RankAll, RankingAnswer};
 pub use registers::{AskAssembler, Assembling, CodeRegisters};
 #[cfg(feature = "serve")]
 pub use serve::{

@@ -1,6 +1,7 @@
 //! What all questions have in common.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 
@@ -75,6 +76,8 @@ pub struct Pieces {
     pub done: AtomicUsize,
     /// All of them.
     pub all: AtomicUsize,
+    /// Once this is true, a ranking begins no more launches, and is one of those that are finished.
+    pub end: Arc<AtomicBool>,
 }
 
 impl Pieces {

@@ -22,9 +22,9 @@ pub(super) fn show_replies<A: Answer>(
     let answers: Vec<&A> = replies.iter().filter_map(Reply::answer).collect();
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers)?)?,
-        Format::Json => output.write_json(|out| write_documents(replies, out))?,
+        Format::Json => output.write_pieces(|out| write_documents(replies, out))?,
         Format::Jsonl => {
-            output.write_json(|out| replies.iter().try_for_each(|reply| write_reply(reply, out)))?;
+            output.write_pieces(|out| replies.iter().try_for_each(|reply| write_reply(reply, out)))?;
         }
         _ => show_text(output, &answers, all)?,
     }
@@ -38,8 +38,8 @@ pub(super) fn show_replies<A: Answer>(
 pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool) -> Result<(), Failure> {
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers.iter().collect::<Vec<_>>())?),
-        Format::Json => output.write_json(|out| write_documents(answers, out)),
-        Format::Jsonl => output.write_json(|out| answers.iter().try_for_each(|a| a.write_lines(out))),
+        Format::Json => output.write_pieces(|out| write_documents(answers, out)),
+        Format::Jsonl => output.write_pieces(|out| answers.iter().try_for_each(|a| a.write_lines(out))),
         _ => show_text(output, &answers.iter().collect::<Vec<_>>(), all),
     }
 }
@@ -63,11 +63,11 @@ pub(super) fn answer<A: Answer>(
 
 fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> Result<(), Failure> {
     let view = View { width: output.width(), all };
-    output.write(&match output.format() {
-        Format::Csv => A::table(answers).csv(),
-        Format::Md => A::markdown(answers),
-        _ => answers.iter().map(|a| a.text(view)).collect::<Vec<_>>().join("\n"),
-    })
+    match output.format() {
+        Format::Csv => output.write_pieces(|out| A::write_csv(answers, out)),
+        Format::Md => output.write_pieces(|out| A::write_markdown(answers, out)),
+        _ => output.write(&answers.iter().map(|a| a.text(view)).collect::<Vec<_>>().join("\n")),
+    }
 }
 
 fn picture<A: Answer>(answers: &[&A]) -> Result<String, Failure> {

@@ -1,6 +1,8 @@
 //! Questions about kernels, from arguments to what is shown.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use clap::Args;
@@ -94,12 +96,23 @@ impl<'a> Asking<'a> {
         &self,
         question: &Q,
         pieces: &'static str,
+        prepare: impl FnMut(&mut KernelsRead) -> Result<(), Failure>,
+    ) -> Result<Vec<Reply<Q::Answer>>, Failure> {
+        self.replies_until(&Arc::default(), question, pieces, prepare)
+    }
+
+    /// The same, which is ended once `end` is true: what is known by then is answered.
+    pub(super) fn replies_until<Q: Question<Answer: Send> + Sync>(
+        &self,
+        end: &Arc<AtomicBool>,
+        question: &Q,
+        pieces: &'static str,
         mut prepare: impl FnMut(&mut KernelsRead) -> Result<(), Failure>,
     ) -> Result<Vec<Reply<Q::Answer>>, Failure> {
         let target = self.predictor.device().target.as_deref();
         let replies = self.kernels.each(target, &question.blocks(), |mut kernels| {
             prepare(&mut kernels)?;
-            let done = Pieces::default();
+            let done = Pieces { end: Arc::clone(end), ..Pieces::default() };
             let progress = Progress::start(&done.done, &done.all, self.model.quiet).counting(pieces);
             let answer = || question.answer(&kernels, &self.predictor, &done);
             Ok(progress.during(|| self.model.in_pool(answer))??)
@@ -109,6 +122,18 @@ impl<'a> Asking<'a> {
 
     pub(super) fn show<A: Answer>(&self, replies: &[Reply<A>], all: bool) -> Result<ExitCode, Failure> {
         show_replies(self.output, replies, all)
+    }
+
+    /// The same for answers that take work to write, of which `written` counts the results.
+    pub(super) fn show_long<A: Answer + Sync>(
+        &self,
+        replies: &[Reply<A>],
+        written: &Pieces,
+    ) -> Result<ExitCode, Failure> {
+        // Progress would stand between the lines of a result on the same terminal.
+        let quiet = self.model.quiet || self.output.is_on_terminal();
+        let progress = Progress::start(&written.done, &written.all, quiet).counting("results written");
+        progress.during(|| self.model.in_pool(|| self.show(replies, false)))?
     }
 
     /// Says how long so many things took, if that was asked for.

@@ -1,9 +1,35 @@
-//! Input that ends when the program is asked to: reading blocks, so that it is done in a thread of its own.
+//! Work that ends when the program is asked to, and input likewise: reading blocks, so that it is done in a thread of
+//! its own.
 
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use super::failure::Failure;
 use crate::ask::Ending;
+
+/// The exit status of a program that ended because of an interrupt.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// Has an interrupt (Ctrl-C) only set `end`, so that what is known by then is told; once it is set, an interrupt ends
+/// the program at once.
+#[cfg(unix)]
+pub(super) fn end_at_interrupt(end: &Arc<AtomicBool>) -> Result<(), Failure> {
+    use signal_hook::consts::SIGINT;
+    use signal_hook::flag;
+    // In this order: what sets it comes after what looks at it.
+    flag::register_conditional_shutdown(SIGINT, i32::from(INTERRUPTED), Arc::clone(end))
+        .and_then(|_| flag::register(SIGINT, Arc::clone(end)))
+        .map(|_| ())
+        .map_err(|e| Failure::message("signals", format!("cannot wait for signals: {e}"), None))
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)] // As where there are signals.
+pub(super) fn end_at_interrupt(_: &Arc<AtomicBool>) -> Result<(), Failure> {
+    Ok(())
+}
 
 /// Bytes that are read at a time, and how many such pieces wait.
 const PIECE: usize = 1 << 16;

@@ -86,9 +86,14 @@ impl OutputArguments {
         self.format.is_none() && extension.is_some_and(|e| e == "html")
     }
 
+    /// Whether the result goes to a terminal.
+    pub(super) fn is_on_terminal(&self) -> bool {
+        self.output.is_none() && io::stdout().is_terminal()
+    }
+
     /// Columns of the terminal, if the result goes to one.
     pub(super) fn width(&self) -> Option<usize> {
-        if self.output.is_some() || !io::stdout().is_terminal() {
+        if !self.is_on_terminal() {
             return None;
         }
         let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
@@ -101,8 +106,8 @@ impl OutputArguments {
         written.map_err(|f| f.for_json(self.is_json()))
     }
 
-    /// Writes documents one after the other to where they belong, without a text of all in between.
-    pub(super) fn write_json(
+    /// Writes piece by piece to where it belongs, without a text of all in between.
+    pub(super) fn write_pieces(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {

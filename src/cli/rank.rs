@@ -1,16 +1,19 @@
 //! `wavecast rank`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
 use super::Outcome;
 use super::asking::RankedArguments;
+use super::ending::{INTERRUPTED, end_at_interrupt};
 use super::output::{Format, OutputArguments};
 use super::progress;
 use super::registers::RegisterArguments;
-use crate::ask::{Rank, Reply, Tie};
-use crate::report::RankingDocument;
+use crate::ask::{Pieces, Rank, RankAll, Reply, Tie};
+use crate::predict::Placing;
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -39,20 +42,27 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
     let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
     let top = arguments.top.or(is_table.then_some(SHOWN));
-    let question = Rank { shapes: shapes.shapes(), tie: arguments.tie, top };
     let asking = arguments.ranked.begin(&arguments.output)?;
     let device = asking.predictor.device();
-    let mut replies =
-        asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+    let written = Arc::new(Pieces::default());
+    let rank = Rank { shapes: shapes.shapes(), tie: arguments.tie, top };
+    let question =
+        RankAll { rank, on: &asking.predictor, held: RankAll::HELD, written: Arc::clone(&written) };
+    let end = Arc::new(AtomicBool::new(false));
+    end_at_interrupt(&end)?;
+    let mut replies = asking
+        .replies_until(&end, &question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+    // From now on an interrupt ends the program at once.
+    end.store(true, Ordering::Relaxed);
     if arguments.timing {
         let seconds = asking.started.elapsed().as_secs_f64();
-        for document in replies.iter_mut().filter_map(Reply::answer_mut) {
-            document.elapsed_s = Some(seconds);
+        for answer in replies.iter_mut().filter_map(Reply::answer_mut) {
+            answer.elapsed_s = Some(seconds);
         }
     }
     let mut summary = Summary::default();
-    replies.iter().filter_map(Reply::answer).for_each(|document| summary.add(document));
-    asking.show(&replies, false)?;
+    replies.iter().filter_map(Reply::answer).for_each(|answer| summary.add(answer.placing()));
+    asking.show_long(&replies, &written)?;
     asking.tell(summary.candidates, "candidates");
     Ok(summary.code())
 }
@@ -63,54 +73,48 @@ struct Summary {
     candidates: usize,
     empty: bool,
     disagree: bool,
+    ended_early: bool,
 }
 
 impl Summary {
-    fn add(&mut self, ranking: &RankingDocument) {
-        self.candidates += ranking.summary.candidates;
-        self.empty |= ranking.summary.feasible == 0;
-        for rejected in ranking.infeasible.iter().filter(|r| r.code == "engines-disagree") {
+    fn add(&mut self, ranking: &Placing) {
+        self.candidates += ranking.candidates();
+        self.empty |= ranking.feasible() == 0;
+        self.ended_early |= ranking.ended_before().is_some();
+        for reason in ranking.disagreements() {
             self.disagree = true;
-            progress::say(&format!("error: {}", rejected.reason));
+            progress::say(&format!("error: {reason}"));
         }
     }
 
     fn code(&self) -> ExitCode {
-        if self.empty || self.disagree { ExitCode::from(1) } else { ExitCode::SUCCESS }
+        match self {
+            Self { disagree: true, .. } => ExitCode::from(1),
+            Self { ended_early: true, .. } => ExitCode::from(INTERRUPTED),
+            Self { empty: true, .. } => ExitCode::from(1),
+            _ => ExitCode::SUCCESS,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{DeviceSource, KernelSource, Predictor};
     use crate::footprint::{Engine, Uncounted};
-    use crate::launch::{Candidate, Infeasible};
-    use crate::predict::{Choice, Estimator, Ranking, Unpredicted};
-    use crate::report::ranking_document;
-
-    fn rejected(why: Unpredicted) -> RankingDocument {
-        let text =
-            "{wavecast: 1, kernel: k, fields: {a: {dtype: f64, size: 64}}, domain: {x: 64}, loads: ['a[x]']}";
-        let kernels = KernelSource::new("k", text).read().unwrap();
-        let predictor = Predictor::new(DeviceSource::default()).unwrap();
-        let estimator: Estimator<'_> = predictor.estimator(&kernels.kernels()[0]);
-        let choice = Choice { kernel: 0, candidate: Candidate::new([1; 3], [1; 3]).unwrap() };
-        ranking_document(&[estimator], Ranking::only_rejected(vec![(choice, why)]), 0.04, Vec::new()).unwrap()
-    }
+    use crate::launch::Infeasible;
 
     #[test]
     fn engines_that_disagree_fail_the_run() {
         let (engines, counts) = ([Engine::Linear, Engine::Enumeration], [99, 100]);
-        let ranking = rejected(Uncounted::Disagreement { engines, counts }.into());
         let mut summary = Summary::default();
-        summary.add(&ranking);
+        summary.add(&Placing::only_refused(vec![Uncounted::Disagreement { engines, counts }.into()]));
         // Also where other candidates have results.
         summary.empty = false;
         assert!(summary.disagree);
         assert_eq!(format!("{:?}", summary.code()), format!("{:?}", ExitCode::from(1)));
         let mut summary = Summary::default();
-        summary.add(&rejected(Infeasible::ThreadsPerBlock { threads: 2048, most: 1024 }.into()));
+        let why = Infeasible::ThreadsPerBlock { threads: 2048, most: 1024 };
+        summary.add(&Placing::only_refused(vec![why.into()]));
         assert!(summary.empty && !summary.disagree);
     }
 }

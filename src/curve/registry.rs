@@ -6,14 +6,14 @@ use super::document::Fit;
 use crate::device::{Architecture, Device, Vendor};
 use crate::text::{Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten};
 
-/// The files in the binary; one may inherit from an earlier one.
-const FILES: [&str; 6] = [
-    include_str!("../../fits/v100-pcie-32gb.yaml"),
-    include_str!("../../fits/h100-sxm.yaml"),
-    include_str!("../../fits/h200.yaml"),
-    include_str!("../../fits/a100-40gb.yaml"),
-    include_str!("../../fits/a100-80gb.yaml"),
-    include_str!("../../fits/h100-pcie.yaml"),
+/// The ids and texts of the files in the binary; one may inherit from an earlier one.
+const FILES: [(&str, &str); 6] = [
+    (V100, include_str!("../../fits/v100-pcie-32gb.yaml")),
+    (H100, include_str!("../../fits/h100-sxm.yaml")),
+    ("h200", include_str!("../../fits/h200.yaml")),
+    ("a100-40gb", include_str!("../../fits/a100-40gb.yaml")),
+    ("a100-80gb", include_str!("../../fits/a100-80gb.yaml")),
+    ("h100-pcie", include_str!("../../fits/h100-pcie.yaml")),
 ];
 
 /// Bytes of a curve file beyond which it is hardly one.
@@ -27,36 +27,34 @@ const HELP: &str = "`wavecast fit` writes such files: change one of those, and k
 /// The curve file of a text, with what it inherits from those that ship.
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
     let mut sources = Sources::new();
-    whole(name, text, fits(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
+    whole(name, text, FILES.len(), &mut sources).map_err(|errors| Fault::new(errors, Arc::new(sources)))
 }
 
-/// Those of the binary.
-fn fits() -> &'static [Fit] {
-    static FITS: OnceLock<Vec<Fit>> = OnceLock::new();
-    let all: &Vec<Fit> = once(&FITS, || {
-        let mut fits = Vec::new();
-        for text in FILES {
-            // That every file reads is a test below.
-            fits.extend(whole("", text, &fits, &mut Sources::new()));
-        }
-        fits
-    });
-    all
+/// One of those in the binary, read when it is first asked for: most programs need one or two of them.
+fn fit(number: usize) -> &'static Fit {
+    static FITS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+    once(&FITS[number], || {
+        let read = whole("", FILES[number].1, number, &mut Sources::new());
+        read.expect("a test below reads every file")
+    })
+}
+
+/// The one with this id among the first so many.
+fn fit_of(id: &str, among: usize) -> Option<&'static Fit> {
+    FILES[..among].iter().position(|f| f.0 == id).map(fit)
 }
 
 /// The curves of devices that have none: those of the nearest device that was measured well, without what holds for that
 /// device alone. NVIDIA's caches since Turing are nearer to the H100's: they count each partial store once, and published
 /// runs on an RTX 2060, 2080 Ti, 3060 and an A100 agree better with its curves (docs/fits.md).
-fn relative(device: &Device) -> Option<&'static Fit> {
-    static RELATIVES: OnceLock<Vec<Fit>> = OnceLock::new();
-    let heirs = once(&RELATIVES, || {
-        [V100, H100].iter().filter_map(|id| Some(shipped(id)?.inherited_by(""))).collect()
-    });
+fn relative(device: &Device) -> &'static Fit {
+    static HEIRS: [OnceLock<Fit>; 2] = [const { OnceLock::new() }; 2];
     let nearest = match device.architecture {
-        Architecture::Turing | Architecture::Ampere | Architecture::Ada | Architecture::Hopper => H100,
-        _ => V100,
+        Architecture::Turing | Architecture::Ampere | Architecture::Ada | Architecture::Hopper => 1,
+        _ => 0,
     };
-    heirs.iter().find(|fit: &&Fit| fit.id == nearest)
+    // The V100's file stands first, the H100's after it.
+    once(&HEIRS[nearest], || fit(nearest).inherited_by(""))
 }
 
 /// The devices that were measured best.
@@ -73,17 +71,16 @@ pub(super) fn once<T>(place: &OnceLock<T>, make: impl Fn() -> T) -> &T {
     place.get_or_init(|| value)
 }
 
-/// The curve file of a text, with what it inherits from one of `fits`, or what is wrong with it.
-fn whole(name: &str, text: &str, fits: &[Fit], sources: &mut Sources) -> Result<Fit, Vec<Diagnostic>> {
+/// The curve file of a text, with what it inherits from one of the first `among` in the binary, or what is wrong with
+/// it.
+fn whole(name: &str, text: &str, among: usize, sources: &mut Sources) -> Result<Fit, Vec<Diagnostic>> {
     let mut own = tree(name, text, sources)?;
     if let Some(base) = own.get("inherit").filter(|n| !n.is_null()) {
         let id = &*word(&own, "inherit").to_owned();
-        let found = fits.iter().find(|f| f.id == id).ok_or_else(|| {
+        let found = fit_of(id, among).ok_or_else(|| {
             let message = format!("there are no curves `{}` to inherit", shorten(id));
-            let known: Vec<&str> = fits.iter().map(|f| f.id.as_str()).collect();
-            vec![
-                Diagnostic::error(CODE, base.span, message).help(format!("these ship: {}", known.join(", "))),
-            ]
+            let known = FILES[..among].iter().map(|f| f.0).collect::<Vec<_>>().join(", ");
+            vec![Diagnostic::error(CODE, base.span, message).help(format!("these ship: {known}"))]
         })?;
         // What ships was read before: its text is what it says now, as JSON, which is YAML.
         let below = serde_json::to_string(&found.inherited_by(word(&own, "id")));
@@ -138,7 +135,7 @@ fn lay_under(own: &mut Node, below: Node) {
 
 /// Curves that ship, by their id.
 pub fn shipped(id: &str) -> Option<&'static Fit> {
-    fits().iter().find(|f| f.id == id)
+    fit_of(id, FILES.len())
 }
 
 /// The curves that a device uses.
@@ -172,14 +169,17 @@ impl<'a> Curves<'a> {
 /// The curves of a device: its own, or those of its nearest relative that was measured well.
 pub fn for_device(device: &Device) -> Curves<'static> {
     let own = shipped(&device.id);
-    // A test below shows that the first file reads, and without its own keys too.
-    let relative = || relative(device).unwrap_or(&fits()[0]);
+    let relative = || relative(device);
     Curves { fit: own.unwrap_or_else(relative), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fits() -> Vec<&'static Fit> {
+        (0..FILES.len()).map(fit).collect()
+    }
 
     #[test]
     fn files_inherit_from_those_that_ship() {
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn every_file_reads_and_names_its_sources() {
-        assert_eq!(fits().len(), FILES.len());
-        for fit in fits() {
+        for (fit, (id, _)) in fits().into_iter().zip(FILES) {
+            assert_eq!(fit.id, id);
             let value = serde_json::to_value(fit).unwrap();
             for part in ["volumes", "time"] {
                 for (name, coefficient) in value[part].as_object().unwrap() {

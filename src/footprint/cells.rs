@@ -45,8 +45,10 @@ impl Cuts {
         self.masks.resize(self.ends.len(), 0);
         for (number, rectangle) in rectangles.iter().enumerate() {
             let [from, to] = along(rectangle);
-            for (mask, end) in self.masks.iter_mut().zip(&self.ends) {
-                *mask |= u64::from(from <= *end && *end < to) << number;
+            // Both are among the ends.
+            let between = self.ends.iter().zip(&mut self.masks).skip_while(|(end, _)| **end < from);
+            for (_, mask) in between.take_while(|(end, _)| **end < to) {
+                *mask |= 1 << number;
             }
         }
     }
@@ -80,7 +82,7 @@ pub(super) fn count_few(
     let Cells { ys, zs, merged, known } = cells;
     sort(rectangles);
     let Some(row) = row else {
-        merge(rectangles, u64::MAX, line, merged);
+        merge(rectangles, all(rectangles), line, merged);
         return Ok(Some(lines_at(merged, 0, line)));
     };
     ys.fill(rectangles, |r| r.y);
@@ -153,6 +155,11 @@ pub(super) fn count_few(
     Ok(Some(total))
 }
 
+/// The bits of all of them; at most [`MOST`].
+fn all(rectangles: &[Rectangle]) -> u64 {
+    (0..rectangles.len()).fold(0, |mask, number| mask | 1 << number)
+}
+
 /// Sorts by first byte; few, and mostly in order.
 fn sort(rectangles: &mut [Rectangle]) {
     for i in 1..rectangles.len() {
@@ -180,13 +187,11 @@ fn union(rectangles: &[Rectangle], mut mask: u64) -> u64 {
 
 /// The intervals of some rectangles, disjoint and ascending. No line lies in a gap that is shorter than one:
 /// what it separates is one interval.
-fn merge(rectangles: &[Rectangle], mask: u64, line: i64, out: &mut Vec<[i64; 2]>) {
+fn merge(rectangles: &[Rectangle], mut mask: u64, line: i64, out: &mut Vec<[i64; 2]>) {
     out.clear();
-    for (number, rectangle) in rectangles.iter().enumerate() {
-        if mask >> number & 1 == 0 {
-            continue;
-        }
-        let [from, to] = rectangle.bytes;
+    while mask != 0 {
+        let [from, to] = rectangles[mask.trailing_zeros() as usize].bytes;
+        mask &= mask - 1;
         match out.last_mut() {
             Some(last) if from - last[1] <= line => last[1] = last[1].max(to),
             _ => out.push([from, to]),

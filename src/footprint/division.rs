@@ -2,16 +2,19 @@
 
 /// Whether a positive number is a power of two. Counting bits takes longer where the processor may have no
 /// instruction for it.
+#[inline]
 fn is_power(positive: i64) -> bool {
     positive & (positive - 1) == 0
 }
 
 /// Quotient by a positive unit, rounded down.
+#[inline]
 pub fn quotient(address: i64, unit: i64) -> i64 {
     if is_power(unit) { address >> unit.trailing_zeros() } else { address.div_euclid(unit) }
 }
 
 /// Remainder by a positive unit; not negative.
+#[inline]
 pub fn remainder(address: i64, unit: i64) -> i64 {
     if is_power(unit) { address & (unit - 1) } else { address.rem_euclid(unit) }
 }

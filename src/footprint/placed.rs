@@ -224,13 +224,23 @@ fn lay(
 fn swallowed(spreads: &[Spread<'_>], items: &[Item], line: i64) -> usize {
     let levels = spreads[items[0].spread].arms.levels.len();
     let of_all = |l: usize| {
-        let dense = |of: &Spread<'_>, more: i64| {
-            let shorter = of.arms.levels[..l].iter().zip(of.least);
-            let run = of.width + shorter.map(|(level, count)| level.stride * (count - 1)).sum::<i64>();
-            // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
-            (of.most[l] == 1 && more == 0) || of.arms.levels[l].stride - run < line
-        };
-        items.iter().all(|item| dense(&spreads[item.spread], item.arm.more[l]))
+        // Most items are of the same spread as the one before.
+        let mut last = None;
+        items.iter().all(|item| {
+            let [dense, single] = match last {
+                Some((spread, known)) if spread == item.spread => known,
+                _ => {
+                    let of = &spreads[item.spread];
+                    let shorter = of.arms.levels[..l].iter().zip(of.least);
+                    let run =
+                        of.width + shorter.map(|(level, count)| level.stride * (count - 1)).sum::<i64>();
+                    // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
+                    [of.arms.levels[l].stride - run < line, of.most[l] == 1]
+                }
+            };
+            last = Some((item.spread, [dense, single]));
+            dense || (single && item.arm.more[l] == 0)
+        })
     };
     (0..levels).take_while(|&l| of_all(l)).count()
 }

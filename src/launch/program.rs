@@ -119,10 +119,17 @@ impl Program<Scale> {
             }
             Ok(ProgramLoop { from, to, step })
         });
+        let items = items.collect::<Result<_, Excess>>()?;
+        let mut instructions: Vec<Instruction<i64>> = Vec::with_capacity(self.instructions.len());
+        for (number, instruction) in self.instructions.iter().enumerate() {
+            let before =
+                number.checked_sub(1).map(|i| (&self.instructions[i].element, &instructions[i].element));
+            instructions.push(instruction.at(sizes, before)?);
+        }
         Ok(Program {
             fold: self.fold,
-            items: items.collect::<Result<_, Excess>>()?,
-            instructions: self.instructions.iter().map(|i| i.at(sizes)).collect::<Result<_, _>>()?,
+            items,
+            instructions,
             steps: self.steps.clone(),
             loops: loops.collect::<Result<_, _>>()?,
             within: self.within,
@@ -135,12 +142,17 @@ fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option
 }
 
 impl Instruction<Scale> {
-    fn at(&self, sizes: &LaunchSizes) -> Result<Instruction<i64>, Excess> {
+    /// The instruction for some sizes; `before` is the element of the one before it, and what came of that.
+    fn at(
+        &self,
+        sizes: &LaunchSizes,
+        before: Option<(&Form<Scale>, &Form<i64>)>,
+    ) -> Result<Instruction<i64>, Excess> {
         spend_on(self.element.size(), STEPS_OF_PART)?;
         Ok(Instruction {
             kind: self.kind,
             field: self.field,
-            element: self.element.at(sizes)?,
+            element: self.element.at_as(sizes, before)?,
             written: self.written.clone(),
             offset: self.offset,
             width: self.width,

@@ -22,15 +22,18 @@ pub struct Shapes {
 impl Shapes {
     /// The launches of a kernel to consider: for each fold all blocks.
     pub fn candidates(&self, kernel: &Kernel) -> Vec<Candidate> {
-        if self.blocks.is_empty() && self.threads.is_empty() && self.folds.is_empty() {
-            return candidates(kernel).collect();
-        }
-        let blocks = self.read_blocks(kernel);
-        let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
-        let of = |&fold: &Fold| {
-            blocks.iter().map(move |&block| Candidate::shaped(block, fold)).collect::<Vec<_>>()
-        };
+        let (blocks, folds) = self.lists(kernel);
+        let of = |&fold: &Fold| blocks.iter().map(move |&block| Candidate::shaped(block, fold));
         folds.iter().flat_map(of).collect()
+    }
+
+    /// The blocks and folds of these launches: each fold goes with all blocks.
+    pub fn lists(&self, kernel: &Kernel) -> (Vec<Block>, Vec<Fold>) {
+        if self.blocks.is_empty() && self.threads.is_empty() && self.folds.is_empty() {
+            return (kernel.launch.blocks.blocks().collect(), kernel.launch.folds.clone());
+        }
+        let folds = if self.folds.is_empty() { &kernel.launch.folds } else { &self.folds };
+        (self.read_blocks(kernel), folds.clone())
     }
 
     /// Why these folds are too many for a kernel: each of them unrolls its accesses once more.

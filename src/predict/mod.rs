@@ -5,9 +5,11 @@ mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
 mod gaps;
+mod placing;
 mod prediction;
 mod rank;
 mod shared;
+mod slots;
 mod time;
 
 pub use confidence::{Confidence, Judge, Reason, ReasonKind};
@@ -18,6 +20,7 @@ pub use explain::{
     Neighbour, Neighbours, explain,
 };
 pub use gaps::{Gap, gaps};
+pub use placing::{Choices, Placing, Plan, Watch};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::{Choice, Ranked, Ranking, rank};
 pub use time::{Limiter, RateLimits, Terms, Time};

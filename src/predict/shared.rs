@@ -45,21 +45,31 @@ impl<'k> Shared<'k> {
     /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
     /// equal footprints; 0 where footprints are not shared.
     pub(super) fn admit(&mut self, candidate: Candidate) -> Result<u64, Unpredicted> {
-        let Estimator { kernel, counting, .. } = self.estimator;
+        let key = self.key(candidate)?;
+        self.admit_with(candidate, key)
+    }
+
+    /// A key for what a candidate runs over; which of them can run at all is found out by all threads.
+    pub(super) fn key(&self, candidate: Candidate) -> Result<u64, Infeasible> {
         let runnable = self.runnable(candidate)?;
+        Ok(FxBuildHasher.hash_one(Region::new(&runnable.launch, runnable.occupancy.wave_blocks)))
+    }
+
+    /// As [`Self::admit`], for a candidate that can run and has this key.
+    pub(super) fn admit_with(&mut self, candidate: Candidate, key: u64) -> Result<u64, Unpredicted> {
+        let Estimator { kernel, counting, .. } = self.estimator;
         let steps = WorkPart::Program.steps(kernel.steps);
         let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold()));
         if let Err(excess) = self.programs.entry(candidate.fold()).or_insert_with(folded) {
             return self.estimator.within(WorkPart::Program, || Err(Infeasible::Address(*excess)));
         }
-        let region = Region::new(&runnable.launch, runnable.occupancy.wave_blocks);
         if self.items.is_none() {
             let along = candidate.one_item();
             let steps = WorkPart::Footprints.steps(kernel.steps);
             let of = || effort::within(steps, || WorkItems::unfolded(kernel, along, &counting));
             self.unfolded.entry(along).or_insert_with(of);
         }
-        Ok(if self.items(candidate).is_some() { FxBuildHasher.hash_one(region) } else { 0 })
+        Ok(if self.items(candidate).is_some() { key } else { 0 })
     }
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.

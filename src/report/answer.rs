@@ -29,6 +29,16 @@ pub trait Answer: Serialize {
         Self::table(answers).markdown()
     }
 
+    /// The table as comma-separated values, row by row where it is long.
+    fn write_csv(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(Self::table(answers).csv().as_bytes())
+    }
+
+    /// The page of Markdown, row by row where it is long.
+    fn write_markdown(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(Self::markdown(answers).as_bytes())
+    }
+
     /// A picture, of those that have one.
     fn picture(&self) -> Option<String> {
         None

@@ -39,8 +39,8 @@ pub use explanation::{ExplanationDocument, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
 pub use prediction::{
-    ConfidenceDocument, PredictionDocument, RankingDocument, ResultDocument, prediction_document,
-    ranking_document,
+    ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
+    prediction_document, ranking_document,
 };
 pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 #[cfg(test)]

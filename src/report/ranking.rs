@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::check::Warning;
-use super::prediction::{DOMAINS_DIFFER, RankedResult, RankingDocument, ResultDocument};
+use super::prediction::{DOMAINS_DIFFER, Head, RankedResult, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
 use super::units::{any_number, counted, giga, grouped, number, seconds, shape, significant};
 use crate::report::answer::{Answer, View, write_line};
@@ -31,6 +31,8 @@ impl Answer for RankingDocument {
 
 /// Reasons to doubt the best launch that a person is shown.
 const REASONS: usize = 3;
+/// Launches that cannot run which a person is shown.
+pub(super) const REFUSALS: usize = 3;
 
 /// What a person sees of a ranking, of which `shown` results are listed.
 fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
@@ -112,13 +114,14 @@ pub(super) fn warnings(out: &mut String, warnings: Vec<&Warning>) {
 
 /// The first reasons why candidates are missing.
 fn rejected(out: &mut String, ranking: &RankingDocument) {
-    const SHOWN: usize = 3;
     let all = &ranking.infeasible;
-    if all.is_empty() {
+    // A long list may have been cut.
+    let number = (ranking.summary.candidates - ranking.summary.feasible).max(all.len());
+    if number == 0 {
         return;
     }
-    let _ = writeln!(out, "\n{} cannot run or not be counted:", grouped(all.len()));
-    for r in all.iter().take(SHOWN) {
+    let _ = writeln!(out, "\n{} cannot run or not be counted:", grouped(number));
+    for r in all.iter().take(REFUSALS) {
         let variant = r.config.variant.as_ref().map(|v| format!("{v} ")).unwrap_or_default();
         let _ = writeln!(
             out,
@@ -128,7 +131,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
             r.reason
         );
     }
-    if all.len() > SHOWN {
+    if number > REFUSALS {
         let _ = writeln!(out, "  ... --format json lists all");
     }
 }
@@ -264,30 +267,38 @@ pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
 
 /// All numbers of rankings, one row per result.
 fn ranking_table(rankings: &[&RankingDocument]) -> Table {
+    let mut table = empty_table();
+    for ranking in rankings {
+        ranking.results.iter().for_each(|r| table.row(row(&ranking.head, r)));
+    }
+    table
+}
+
+/// The columns of [`ranking_table`].
+pub(super) fn empty_table() -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();
     columns.extend(["rank", "tie_group"].map(right));
     columns.extend(NUMBERS.map(|n| right(n.0)));
     columns.extend(["time_low_s", "time_high_s"].map(right));
-    let mut table = Table::new(columns);
-    for ranking in rankings {
-        for r in &ranking.results {
-            let text = [
-                ranking.head.kernel.name.clone(),
-                ranking.head.device.id.clone(),
-                r.result.config.variant.clone().unwrap_or_default(),
-                shape(r.result.config.candidate.block()),
-                shape(r.result.config.candidate.fold()),
-                shape(r.result.config.sizes.grid),
-                r.result.limiter.to_owned(),
-                r.rank.to_string(),
-                r.tie_group.to_string(),
-            ];
-            let interval = r.result.confidence.time_interval_s;
-            let ends = [0, 1].map(|end| any_number(interval.map(|ends| ends[end])));
-            table.row(text.into_iter().chain(numbers(&r.result)).chain(ends));
-        }
-    }
-    table
+    Table::new(columns)
+}
+
+/// A row of [`ranking_table`].
+pub(super) fn row(head: &Head, r: &RankedResult) -> impl Iterator<Item = String> {
+    let text = [
+        head.kernel.name.clone(),
+        head.device.id.clone(),
+        r.result.config.variant.clone().unwrap_or_default(),
+        shape(r.result.config.candidate.block()),
+        shape(r.result.config.candidate.fold()),
+        shape(r.result.config.sizes.grid),
+        r.result.limiter.to_owned(),
+        r.rank.to_string(),
+        r.tie_group.to_string(),
+    ];
+    let interval = r.result.confidence.time_interval_s;
+    let ends = [0, 1].map(|end| any_number(interval.map(|ends| ends[end])));
+    text.into_iter().chain(numbers(&r.result)).chain(ends)
 }

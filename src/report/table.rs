@@ -111,29 +111,42 @@ impl Table {
 
     /// As comma-separated values, quoted where needed.
     pub fn csv(&self) -> String {
-        let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(csv_cell).collect::<Vec<_>>().join(",");
-        let mut out = line(&mut self.columns.iter().map(|c| c.0.as_str()));
-        for row in &self.rows {
-            out.push('\n');
-            out.push_str(&line(&mut row.iter().map(String::as_str)));
-        }
-        out.push('\n');
-        out
+        let heads = csv_line(&mut self.columns.iter().map(|c| c.0.as_str()));
+        heads + &self.csv_rows()
+    }
+
+    /// The rows without the heads.
+    pub(super) fn csv_rows(&self) -> String {
+        self.rows.iter().map(|row| csv_line(&mut row.iter().map(String::as_str))).collect()
     }
 
     /// As a Markdown table.
     pub fn markdown(&self) -> String {
-        let escape = |cell: &str| cell.replace('|', "\\|");
         let mut out = String::new();
         let names: Vec<String> = self.columns.iter().map(|c| escape(&c.0)).collect();
         let rules = self.columns.iter().map(|c| if c.1 == Align::Left { "---" } else { "---:" });
         let _ = writeln!(out, "| {} |\n| {} |", names.join(" | "), rules.collect::<Vec<_>>().join(" | "));
-        for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
-            let _ = writeln!(out, "| {} |", cells.join(" | "));
-        }
-        out
+        out + &self.markdown_rows()
     }
+
+    /// The rows without the heads.
+    pub(super) fn markdown_rows(&self) -> String {
+        let line = |row: &Vec<String>| {
+            let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// Values with commas between them, quoted where needed.
+fn csv_line(cells: &mut dyn Iterator<Item = &str>) -> String {
+    cells.map(csv_cell).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A cell of a Markdown table.
+fn escape(cell: &str) -> String {
+    cell.replace('|', "\\|")
 }
 
 /// A line that is being written, colours beside its visible length.

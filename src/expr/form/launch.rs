@@ -60,6 +60,22 @@ impl Form<Scale> {
         Ok(form)
     }
 
+    /// As [`Self::at`], where it is known what comes of a form for the same sizes: accesses of a stencil differ in
+    /// their constants only.
+    pub fn at_as(
+        &self,
+        sizes: &LaunchSizes,
+        known: Option<(&Self, &Form<i64>)>,
+    ) -> Result<Form<i64>, Excess> {
+        match known {
+            // Other terms than coordinates add to the constant.
+            Some((of, placed)) if self.is_affine() && self.terms == of.terms => {
+                Ok(Form { constant: self.constant.at(sizes)?, terms: placed.terms.clone() })
+            }
+            _ => self.at(sizes),
+        }
+    }
+
     /// The form for given launch sizes, over threads in their block, blocks, and loop variables.
     pub fn at(&self, sizes: &LaunchSizes) -> Result<Form<i64>, Excess> {
         let mut terms = Vec::with_capacity(self.terms.len() + 3);
@@ -81,5 +97,37 @@ impl Form<Scale> {
             }
         }
         Form::collected(constant, terms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Block, Grid};
+
+    /// What is taken over from another form is what the form itself comes to.
+    #[test]
+    fn forms_that_are_alike_come_to_the_same() {
+        let sizes = LaunchSizes { block: Block::known([32, 4, 2]), grid: Grid::known([10, 20, 30]) };
+        let thread = |d| Form::<Scale>::coord(Coord::Thread(d));
+        let sum = |parts: Vec<Form<Scale>>| Form::total(parts).unwrap();
+        let row = |n: i64| thread(Dim::Y).times(&Scale::int(n)).unwrap();
+        let quotient = || thread(Dim::X).floor_div(&Scale::int(3)).unwrap();
+        let forms = [
+            sum(vec![thread(Dim::X), row(640), Form::int(7)]),
+            sum(vec![thread(Dim::X), row(640), Form::int(-3)]),
+            sum(vec![thread(Dim::X), row(641), Form::int(7)]),
+            sum(vec![thread(Dim::X), row(640), Form::scale(Scale::atom(LaunchAtom::GridDim(Dim::X)))]),
+            sum(vec![quotient(), Form::int(5)]),
+            sum(vec![quotient(), Form::int(6)]),
+            Form::int(2),
+        ];
+        for of in &forms {
+            let placed = of.at(&sizes).unwrap();
+            for form in &forms {
+                assert_eq!(form.at_as(&sizes, Some((of, &placed))), form.at(&sizes), "{form:?} after {of:?}");
+            }
+            assert_eq!(of.at_as(&sizes, None).unwrap(), placed);
+        }
     }
 }

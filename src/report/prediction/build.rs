@@ -8,7 +8,7 @@ use super::document::{
 use super::warnings::{about_registers, domains_differ, warnings};
 use crate::footprint::Addressing;
 use crate::launch::Chosen;
-use crate::predict::{Choice, Estimator, Judge, Ranking, Summary, Unpredicted};
+use crate::predict::{Choice, Estimator, Judge, Ranked, Ranking, Summary, Unpredicted};
 use crate::quantity::Share;
 use crate::report::check::{DeviceSummary, Tool, Warning};
 
@@ -44,39 +44,54 @@ pub fn ranking_document(
     tie_error: f64,
     warnings: Vec<Warning>,
 ) -> Option<RankingDocument> {
-    let summary = RankingSummary {
-        candidates: ranking.candidates(),
-        feasible: ranking.feasible(),
-        tie_error: Share::new(tie_error),
-    };
-    // The document's rules may leave out launches that are no candidates.
-    let mut warnings = about_registers(warnings, ranking.registers_assumed() || ranking.feasible() == 0);
-    warnings.extend(domains_differ(estimators));
+    let frame = frame(
+        estimators,
+        [ranking.candidates(), ranking.feasible()],
+        tie_error,
+        about_registers(warnings, ranking.registers_assumed() || ranking.feasible() == 0),
+    )?;
     // One after the other: a prediction that was written down is forgotten.
     let (results, infeasible) = ranking.into_parts();
     let judges: Vec<Judge> = estimators.iter().map(Judge::new).collect();
-    let results = results.into_iter().map(|r| RankedResult {
-        rank: r.rank,
-        tie_group: r.tie_group,
-        result: ResultDocument {
-            relative: Some(r.relative),
-            ..judged(&estimators[r.kernel], &judges[r.kernel], &r.prediction)
-        },
-    });
-    let rejected = |(choice, why): (Choice, Unpredicted)| {
-        let variant = estimators[choice.kernel].kernel.variant.clone();
-        let config = OfVariant { variant, launch: choice.candidate };
-        RejectedLaunch { config, code: why.code(), reason: Why(why) }
-    };
+    let results = results.into_iter().map(|r| ranked(&estimators[r.kernel], &judges[r.kernel], &r));
+    let refused = |(choice, why): (Choice, Unpredicted)| rejected(&estimators[choice.kernel], choice, why);
+    Some(RankingDocument {
+        results: results.collect(),
+        infeasible: infeasible.into_iter().map(refused).collect(),
+        ..frame
+    })
+}
+
+/// A ranking without its results: of so many candidates as were looked at, and as can run.
+pub(super) fn frame(
+    estimators: &[Estimator<'_>],
+    [candidates, feasible]: [usize; 2],
+    tie_error: f64,
+    mut warnings: Vec<Warning>,
+) -> Option<RankingDocument> {
+    warnings.extend(domains_differ(estimators));
     Some(RankingDocument {
         schema: "wavecast/ranking/1",
         head: head(estimators.first()?),
-        summary,
-        results: results.collect(),
-        infeasible: infeasible.into_iter().map(rejected).collect(),
+        summary: RankingSummary { candidates, feasible, tie_error: Share::new(tie_error) },
+        results: Vec::new(),
+        infeasible: Vec::new(),
         warnings,
         elapsed_s: None,
     })
+}
+
+/// A launch in its place.
+pub(super) fn ranked(estimator: &Estimator<'_>, judge: &Judge, r: &Ranked) -> RankedResult {
+    let result = judged(estimator, judge, &r.prediction);
+    let result = ResultDocument { relative: Some(r.relative), ..result };
+    RankedResult { rank: r.rank, tie_group: r.tie_group, result }
+}
+
+/// A launch that cannot run.
+pub(super) fn rejected(estimator: &Estimator<'_>, choice: Choice, why: Unpredicted) -> RejectedLaunch {
+    let config = OfVariant { variant: estimator.kernel.variant.clone(), launch: choice.candidate };
+    RejectedLaunch { config, code: why.code(), reason: Why(why) }
 }
 
 /// A single prediction as a document.

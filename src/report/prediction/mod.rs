@@ -5,6 +5,7 @@ mod choice;
 mod confidence;
 mod document;
 mod gaps;
+mod long;
 mod text;
 mod warnings;
 
@@ -14,4 +15,5 @@ pub use confidence::ConfidenceDocument;
 pub use document::{
     DocumentLine, Head, OfVariant, PredictionDocument, RankedResult, RankingDocument, ResultDocument,
 };
+pub use long::LongRanking;
 pub(super) use warnings::DOMAINS_DIFFER;
