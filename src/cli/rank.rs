@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Outcome;
+use super::answers::say_errors;
 use super::asking::RankedArguments;
 use super::output::{Format, OutputArguments};
 use super::progress;
 use super::registers::RegisterArguments;
-use crate::ask::{Rank, Reply, Tie};
-use crate::report::RankingDocument;
+use crate::ask::{Rank, RankExplained, Reply, Tie};
+use crate::report::{ExplainedRanking, RankingDocument, ranking_page};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -35,11 +36,15 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&["svg"])?;
+    arguments.output.check(&["svg", "html"])?;
     let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
-    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
+    let output = &arguments.output;
+    let is_table = output.format() == Format::Table && !output.is_picture() && !output.is_page();
     let top = arguments.top.or(is_table.then_some(SHOWN));
     let question = Rank { shapes: shapes.shapes(), tie: arguments.tie, top };
+    if arguments.output.is_page() {
+        return page(arguments, question);
+    }
     let asking = arguments.ranked.begin(&arguments.output)?;
     let device = asking.predictor.device();
     let mut replies =
@@ -55,6 +60,23 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     asking.show(&replies, false)?;
     asking.tell(summary.candidates, "candidates");
     Ok(summary.code())
+}
+
+/// Writes the rankings to a page for a browser, with explanations of the best launches.
+fn page(arguments: &Arguments, question: Rank) -> Outcome {
+    let question = RankExplained { rank: question, ..Default::default() };
+    let asking = arguments.ranked.begin(&arguments.output)?;
+    let device = asking.predictor.device();
+    let (registers, shapes) = (&arguments.registers, &arguments.ranked.shapes);
+    let replies =
+        asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+    let mut summary = Summary::default();
+    let found: Vec<&ExplainedRanking> = replies.iter().filter_map(Reply::answer).collect();
+    found.iter().for_each(|explained| summary.add(&explained.ranking));
+    arguments.output.write_json(|out| out.write_all(ranking_page(&found)?.as_bytes()))?;
+    replies.iter().for_each(say_errors);
+    asking.tell(summary.candidates, "candidates");
+    Ok(if found.len() < replies.len() { ExitCode::from(1) } else { summary.code() })
 }
 
 /// What came of all rankings.

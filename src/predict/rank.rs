@@ -1,12 +1,11 @@
 //! All candidates of a kernel, best first.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::shared::{Runnable, Shared, Slot};
-use crate::effort::{heeding, stop, stopped};
+use crate::effort::{Instant, heeding, stop, stopped};
 use crate::launch::Candidate;
 use crate::parallel::{self, Parts};
 use crate::quantity::{Ratio, Seconds};
