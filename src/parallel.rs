@@ -73,7 +73,7 @@ impl<'i, I> Parts<'i, I> {
 }
 
 /// The number of this process. In a browser there are no processes, and asking for one would end the work.
-pub fn this_process() -> u32 {
+pub(crate) fn this_process() -> u32 {
     if cfg!(all(target_family = "wasm", target_os = "unknown")) { 1 } else { process::id() }
 }
 

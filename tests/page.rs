@@ -59,8 +59,11 @@ fn a_page_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn a_page_has_the_best_only_if_they_are_asked_for() {
-    let (text, _) =
-        page("top.html", &["rank", "kernels/star3d25.yaml", "kernels/star3d7.yaml", "-d", "a100", "--top", "5"], "");
+    let (text, _) = page(
+        "top.html",
+        &["rank", "kernels/star3d25.yaml", "kernels/star3d7.yaml", "-d", "a100", "--top", "5"],
+        "",
+    );
     let found = data(&text);
     let rankings = found["rankings"].as_array().unwrap();
     assert_eq!(rankings.len(), 2);

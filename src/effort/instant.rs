@@ -2,10 +2,10 @@
 //! of the standard library would end it: there no time passes, so that nothing runs out of it.
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-pub use std::time::Instant;
+pub(crate) use std::time::Instant;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-pub use still::Instant;
+pub(crate) use still::Instant;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod still {
@@ -13,21 +13,21 @@ mod still {
 
     /// The only moment there is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-    pub struct Instant(Duration);
+    pub(crate) struct Instant(Duration);
 
     impl Instant {
         /// Now.
-        pub fn now() -> Self {
+        pub(crate) fn now() -> Self {
             Self(Duration::ZERO)
         }
 
         /// Some time from now, if that can be said.
-        pub fn checked_add(self, time: Duration) -> Option<Self> {
+        pub(crate) fn checked_add(self, time: Duration) -> Option<Self> {
             self.0.checked_add(time).map(Self)
         }
 
         /// What passed since: nothing.
-        pub fn elapsed(self) -> Duration {
+        pub(crate) fn elapsed(self) -> Duration {
             Duration::ZERO
         }
     }

@@ -18,7 +18,7 @@ mod stop;
 
 use std::cell::Cell;
 
-pub use instant::Instant;
+pub(crate) use instant::Instant;
 pub use stop::{Stop, StopReason, heeding, stop, stopped};
 
 /// Steps after which it is time to look whether somebody stopped the work.

@@ -1,5 +1,7 @@
 """The report of `wavecast rank -o x.html` in a browser."""
 
+import csv
+import io
 import json
 import re
 
@@ -52,7 +54,8 @@ def test_a_click_on_the_map_shows_the_launch(visit, report, wavecast):
     result = ranking["results"][rank - 1]
     assert heading(page).startswith("x".join(map(str, result["config"]["block"])))
     assert f"rank {rank}," in page.locator(".headline").inner_text()
-    assert f"{result['volumes']['l2']['load']['compulsory']:.2f} compulsory" in page.locator(".memory").text_content()
+    compulsory = result["volumes"]["l2"]["load"]["compulsory"]
+    assert f"{compulsory:.{1 if compulsory >= 100 else 2}f} compulsory" in page.locator(".memory").text_content()
     assert page.locator(".heat [aria-pressed=true]").get_attribute("data-rank") == str(rank)
     sentences = page.locator(".sentences li").all_inner_texts()
     assert any("limited by" in s for s in sentences) and "x".join(map(str, result["config"]["block"])) in sentences[0]
@@ -121,3 +124,23 @@ def test_dark_is_a_click_away(visit, report):
     light = ground()
     page.get_by_role("button", name="Light or dark").click()
     assert ground() != light
+
+
+def test_launches_can_be_taken_along(visit, report, wavecast):
+    page = visit(report["star3d25"].as_uri())
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    rows = list(csv.DictReader(saved.value.path().open()))
+    native = list(csv.DictReader(io.StringIO(wavecast("rank", "kernels/star3d25.yaml", "-d", "a100", "--format", "csv"))))
+    assert saved.value.suggested_filename == "star3d25-a100-40gb.csv" and len(rows) == len(native) == 168
+    for here, there in zip(rows, native):
+        for column in here:
+            try:
+                # The command line writes fewer digits.
+                assert float(here[column]) == pytest.approx(float(there[column]), rel=1e-3, abs=1e-6), column
+            except ValueError:
+                assert here[column] == there[column], column
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as JSON").click()
+    ranking = json.loads(wavecast("rank", "kernels/star3d25.yaml", "-d", "a100", "--format", "json"))
+    assert json.loads(saved.value.path().read_text()) == ranking

@@ -75,7 +75,7 @@ fn device_texts() -> String {
             Some((path.to_owned(), at.clone()))
         };
         let numbers: serde_json::Map<String, Value> = NUMBERS.iter().filter_map(|path| value(path)).collect();
-        json!({"id": device.id, "name": device.name, "aliases": device.aliases, "numbers": numbers})
+        json!({"id": device.id(), "name": device.name(), "aliases": device.aliases(), "numbers": numbers})
     });
     Value::from(texts.collect::<Vec<_>>()).to_string()
 }

@@ -7,7 +7,7 @@ import { button, h } from "../views/dom";
 import { launchName } from "../views/format";
 import { rankingView } from "../views/ranking";
 import { themeButton } from "../views/theme";
-import { commandLine } from "./command";
+import { commandLine, python } from "./command";
 import { controls } from "./controls";
 import { changes, type DeviceSummary } from "./device";
 import { editor, type Fault } from "./editor";
@@ -41,6 +41,7 @@ class Page {
   private status = h("p", { class: "status", role: "status" });
   private faults = h("div", { class: "faults", role: "alert" });
   private command = h("code", { class: "command" });
+  private python = h("code", { class: "command python" });
   private editor = editor((text) => this.typed(text));
   private controls: ReturnType<typeof controls> | null = null;
   private timer = 0;
@@ -71,7 +72,16 @@ class Page {
       this.faults,
       this.status,
       this.result,
-      h("section", { class: "panel", "aria-label": "Command line" }, h("h2", {}, "The same on the command line"), this.command, " ", copy, this.copied),
+      h(
+        "section",
+        { class: "panel", "aria-label": "The same elsewhere" },
+        h("h2", {}, "The same on the command line"),
+        this.command,
+        copy,
+        this.copied,
+        h("h2", { class: "next" }, "And in Python"),
+        this.python,
+      ),
     );
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === written(this.state)) return;
@@ -138,6 +148,7 @@ class Page {
     this.editor.set(this.text());
     this.controls?.device(this.state, this.device());
     this.command.textContent = commandLine(this.state, this.device());
+    this.python.textContent = python(this.state, this.device());
     this.copied.textContent = "";
     void this.rank();
   }

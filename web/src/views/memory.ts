@@ -21,7 +21,7 @@ interface Boundary {
 const LEVELS = ["Registers", "L1", "L2", "DRAM"];
 const [WIDTH, BOX, GAP] = [360, 34, 84];
 /** Where the arrows of loads and of stores stand, and the widest of them. */
-const [LOADS, STORES, WIDEST] = [70, 178, 96];
+const [LOADS, STORES, WIDEST] = [66, 172, 84];
 
 function boundaries({ volumes: { l1, l2, dram } }: Result): Boundary[] {
   const saved = dram.load.reuse_x + dram.load.reuse_y + dram.load.reuse_z + dram.load.reuse_launch;
@@ -113,7 +113,7 @@ export function memory(result: Result, unit: string): HTMLElement {
     if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part"]);
     lines.push([`↓ ${bytes(total(b.stores))} B stored`, "strong"]);
     const first = top + GAP / 2 - (lines.length - 1) * 7.5 + 4;
-    lines.forEach(([text, kind], n) => picture.append(s("text", { x: 232, y: first + 15 * n, class: kind }, text)));
+    lines.forEach(([text, kind], n) => picture.append(s("text", { x: 236, y: first + 15 * n, class: kind }, text)));
   });
   const words = h("ul", { class: "hidden" });
   all.forEach((b, i) => words.append(h("li", {}, `${LEVELS[i + 1]} to ${LEVELS[i]}: ${sentence(b)}`)));
@@ -127,10 +127,10 @@ export function memory(result: Result, unit: string): HTMLElement {
     h(
       "p",
       { class: "legend" },
-      key("p-compulsory", "compulsory: no cache could avoid it"),
+      key("p-compulsory", "compulsory: a block or a wave touches it, once"),
       key("p-capacity", "capacity: a cache lost it"),
       key("p-fill", "fill: lines stored in part"),
-      key("p-ghost", "saved by reuse between blocks"),
+      key("p-ghost", "saved: an earlier block left it in the cache"),
     ),
   );
 }

@@ -42,7 +42,7 @@ function rejected(ranking: Ranking): HTMLElement | null {
   for (const { reason } of ranking.infeasible) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   if (reasons.size === 0) return null;
   const most = [...reasons].sort((a, b) => b[1] - a[1]);
-  const list = h("ul", {}, ...most.slice(0, 20).map(([reason, count]) => h("li", {}, `${grouped(count)}: ${reason}`)));
+  const list = h("ul", {}, ...most.slice(0, 20).map(([reason, count]) => h("li", {}, `${grouped(count)} ${count === 1 ? "launch" : "launches"}: ${reason}`)));
   const left = ranking.summary.candidates - ranking.summary.feasible - ranking.infeasible.length;
   const more = (most.length > 20 || left > 0) && h("p", { class: "faint" }, `There are more; wavecast rank --format json lists all.`);
   return h("section", { class: "panel" }, h("h2", {}, "Launches that cannot run"), list, more);

@@ -4,6 +4,7 @@ import { limiterClass } from "./colour";
 import type { Ranking, Result } from "./documents";
 import { button, h } from "./dom";
 import { bytes, digits, grouped, launchName, percent, seconds, shape } from "./format";
+import { takeAlong } from "./take";
 
 interface Column {
   name: string;
@@ -105,7 +106,7 @@ export function launchTable(ranking: Ranking, choose: (result: Result) => void):
     { class: "panel", "aria-label": "Launches" },
     h("h2", {}, "Launches"),
     h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Table of launches" }, table),
-    more,
+    h("div", { class: "below-table" }, more, ...takeAlong(ranking)),
   );
   return {
     element,
