@@ -7,13 +7,13 @@ export interface DeviceSummary {
   numbers: Record<string, string | number>;
 }
 
-/** Numbers that a slider changes: its name, and what it changes by the same factor. */
+/** Numbers that a slider changes: its name, and what it changes by the same factor. The bandwidth of the memory is not
+ * among them: where it was fitted to measurements, the model takes that and not the number of the device. */
 export const SLIDERS: { path: string; name: string; along: string[] }[] = [
   { path: "sm.count", name: "SMs", along: [] },
   { path: "clock", name: "Clock", along: [] },
   { path: "l2.capacity", name: "L2 size", along: ["l2.effective"] },
   { path: "l2.bandwidth", name: "L2 bandwidth", along: [] },
-  { path: "dram.bandwidth", name: "DRAM bandwidth", along: [] },
 ];
 
 /** A number of a device, such as `1.41 GHz`, times a factor; counts stay whole. */

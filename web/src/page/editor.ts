@@ -35,7 +35,7 @@ export function editor(changed: (text: string) => void): Editor {
         lintGutter(),
         // The tab key leaves the editor, as it does every other field.
         keymap.of([...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": "Kernel as YAML", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": "Kernel as YAML", spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) changed(update.state.doc.toString());
         }),

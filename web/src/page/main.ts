@@ -45,6 +45,8 @@ class Page {
   private editor = editor((text) => this.typed(text));
   private controls: ReturnType<typeof controls> | null = null;
   private timer = 0;
+  /** Rankings that were asked for. */
+  private asked = 0;
   /** The command was copied, or not. */
   private copied = h("span", { role: "status" });
 
@@ -166,6 +168,7 @@ class Page {
   }
 
   private async rank(): Promise<void> {
+    const mine = ++this.asked;
     this.main.setAttribute("aria-busy", "true");
     try {
       const rankings = (await this.ask<Ranking>("rank", { top: TOP })) as Ranking[];
@@ -175,7 +178,7 @@ class Page {
     } catch (error) {
       this.failed(error);
     }
-    this.main.removeAttribute("aria-busy");
+    if (mine === this.asked) this.main.removeAttribute("aria-busy");
   }
 
   private failed(error: unknown): void {
