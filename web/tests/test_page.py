@@ -167,3 +167,18 @@ def test_a_change_redraws_soon(visit):
     print(f"a slider redraws 168 launches in {took[len(took) // 2]:.0f} ms (median)")
     # The bar is 100 ms on a machine that does nothing else.
     assert took[len(took) // 2] < 400
+
+
+def test_a_hundred_thousand_launches_are_shown(visit):
+    page = visit(PAGE)
+    page.locator("summary", has_text="The kernel as text").click()
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    text, _ = (ROOT / "kernels/star3d25.yaml").read_text().split("launch:")
+    page.keyboard.insert_text(f"{text}launch:\n  block: {{x: 1..400, y: 1..250, z: 1}}\n  registers: 32\n")
+    page.wait_for_selector(".summary:has-text('100\u202f000 launches')", timeout=9000)
+    assert "cannot run" in page.locator(".summary").inner_text()
+    assert page.locator(".heat button").count() > 50
+    # The page has the best 2000; where it has none, it does not claim that none runs.
+    assert "or not among the best 2\u202f000" in page.locator(".heat .hatched").first.get_attribute("title")
+    assert violations(page) == []

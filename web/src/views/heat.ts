@@ -4,7 +4,7 @@
 import { css, inkOn, ofShare } from "./colour";
 import type { Ranking, Result } from "./documents";
 import { button, h } from "./dom";
-import { launchName, percent, rate } from "./format";
+import { grouped, launchName, percent, rate } from "./format";
 import { ALL, type Cell, type Facet, facets, facetValue, grid } from "./grid";
 
 export interface Heat {
@@ -26,6 +26,9 @@ export function heat(ranking: Ranking, choose: (result: Result) => void): Heat {
   const all = facets(ranking);
   const best = ranking.results[0]?.rate_per_s ?? 0;
   const unit = ranking.kernel.unit;
+  // A cell without a result may have launches that are too slow to be here.
+  const isCut = ranking.results.length < ranking.summary.feasible;
+  const left = isCut ? `, or not among the best ${grouped(ranking.results.length)}` : "";
   const place = h("div", { class: "scroll heat-place" });
   let selected: Result | null = null;
   let buttons = new Map<string, HTMLButtonElement>();
@@ -37,7 +40,7 @@ export function heat(ranking: Ranking, choose: (result: Result) => void): Heat {
       const part = best > 0 ? percent(rate_per_s / best) : percent(0);
       return `${part} of the best: ${launchName(config)}, ${rate(rate_per_s, unit)}, rank ${rank}, limited by ${limiter}${shared}`;
     }
-    return cell.rejected ? `${launchName(cell.rejected.config)}: cannot run: ${cell.rejected.reason}` : "no launch";
+    return cell.rejected ? `${launchName(cell.rejected.config)}: cannot run: ${cell.rejected.reason}${left}` : "no launch";
   }
 
   function drawn(cell: Cell): HTMLElement {
@@ -150,7 +153,7 @@ export function heat(ranking: Ranking, choose: (result: Result) => void): Heat {
     { class: "legend" },
     h("span", { class: "key" }, h("span", { class: "ramp", style: `background:linear-gradient(90deg,${ramp})` }), "0 to 100 % of the best rate"),
     h("span", { class: "key" }, h("span", { class: "swatch tied-swatch" }), "ties with the best"),
-    ranking.infeasible.length > 0 && h("span", { class: "key" }, h("span", { class: "swatch hatched" }), "cannot run"),
+    ranking.infeasible.length > 0 && h("span", { class: "key" }, h("span", { class: "swatch hatched" }), `cannot run${left}`),
   );
   draw();
   const element = h(
