@@ -72,7 +72,9 @@ fn page(arguments: &Arguments, question: Rank) -> Outcome {
         asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
     let mut summary = Summary::default();
     let found: Vec<&ExplainedRanking> = replies.iter().filter_map(Reply::answer).collect();
-    found.iter().for_each(|explained| summary.add(&explained.ranking));
+    for explained in &found {
+        summary.add(&explained.ranking);
+    }
     arguments.output.write_json(|out| out.write_all(ranking_page(&found)?.as_bytes()))?;
     replies.iter().for_each(say_errors);
     asking.tell(summary.candidates, "candidates");
