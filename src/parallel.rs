@@ -1,33 +1,37 @@
 //! Work on all processors at a time, in an order that does not depend on them.
 //!
 //! A process made by `fork()` has none of the threads of its parent, so that work handed to the pool that the
-//! parent started would wait for ever. Where the pool is another process's, the caller's thread does the work.
+//! parent started would wait for ever. Where the pool is another process's, the caller's thread does the work, and so it
+//! does where there are no threads: without the feature `threads`.
 
 use std::process;
+#[cfg(feature = "threads")]
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "threads")]
 use rayon::prelude::*;
 
 /// The process that uses the pool of this program; 0 before anybody does.
+#[cfg(feature = "threads")]
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// What comes of each item, in their order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    if has_threads(&OWNER, process::id()) {
-        items.par_iter().map(one).collect()
-    } else {
-        items.iter().map(one).collect()
+    #[cfg(feature = "threads")]
+    if has_threads(&OWNER, this_process()) {
+        return items.par_iter().map(one).collect();
     }
+    items.iter().map(one).collect()
 }
 
 /// What comes of each item that is given away, in their order.
 pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-    if has_threads(&OWNER, process::id()) {
-        items.into_par_iter().map(one).collect()
-    } else {
-        items.into_iter().map(one).collect()
+    #[cfg(feature = "threads")]
+    if has_threads(&OWNER, this_process()) {
+        return items.into_par_iter().map(one).collect();
     }
+    items.into_iter().map(one).collect()
 }
 
 /// How long a part takes, about.
@@ -45,7 +49,7 @@ pub struct Parts<'i, I> {
 impl<'i, I> Parts<'i, I> {
     /// Of these items.
     pub fn new(all: &'i [I]) -> Self {
-        Self { rest: all, size: 2 * rayon::current_num_threads() }
+        Self { rest: all, size: 2 * threads() }
     }
 
     /// The next part, if anything is left.
@@ -62,13 +66,27 @@ impl<'i, I> Parts<'i, I> {
 
     /// Makes the next one as large as it should be, after what the last one took.
     pub fn adapt(&mut self, took: Duration) {
-        let least = rayon::current_num_threads();
+        let least = threads();
         let larger = if took < PART / 2 { self.size * 2 } else { self.size };
         self.size = if took > PART * 2 { self.size / 2 } else { larger }.clamp(least, AT_A_TIME.max(least));
     }
 }
 
+/// The number of this process. In a browser there are no processes, and asking for one would end the work.
+pub(crate) fn this_process() -> u32 {
+    if cfg!(all(target_family = "wasm", target_os = "unknown")) { 1 } else { process::id() }
+}
+
+/// How many threads share the work.
+fn threads() -> usize {
+    #[cfg(feature = "threads")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "threads"))]
+    1
+}
+
 /// Whether threads wait for work in this process, or will as soon as there is some.
+#[cfg(feature = "threads")]
 fn has_threads(owner: &AtomicU32, here: u32) -> bool {
     // A thread of a pool that runs is proof enough: threads do not survive a fork.
     rayon::current_thread_index().is_some()
@@ -83,6 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(feature = "threads")]
     fn the_pool_belongs_to_the_process_that_used_it_first() {
         let owner = AtomicU32::new(0);
         assert!(has_threads(&owner, 7) && has_threads(&owner, 7));

@@ -116,7 +116,8 @@ fn no_output_replaces_an_input() {
 fn a_name_that_says_nothing_is_refused() {
     let folder = inputs("names");
     for (line, known) in [
-        ("wavecast rank k.yaml -d a100 -o x.html", ".svg; for any other name add --format"),
+        ("wavecast rank k.yaml -d a100 -o x.pdf", ".svg, .html; for any other name add --format"),
+        ("wavecast explain k.yaml -d a100 -o x.html", ".txt; for any other name add --format"),
         ("wavecast predict k.yaml -d a100 -o x.xlsx", ".json, .jsonl, .csv, .md, .txt; for"),
         ("wavecast devices -o x.yaml", ".csv"),
         ("wavecast devices show a100 -o x.toml", ".yaml"),

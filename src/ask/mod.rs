@@ -21,6 +21,8 @@ mod compare;
 mod entry;
 #[cfg(feature = "explain")]
 mod explain;
+#[cfg(feature = "explain")]
+mod explained;
 mod hold;
 mod launches;
 mod limits;
@@ -44,6 +46,8 @@ pub use compare::Compare;
 pub use entry::{EntryGrid, EntrySource};
 #[cfg(feature = "explain")]
 pub use explain::Explain;
+#[cfg(feature = "explain")]
+pub use explained::RankExplained;
 pub use hold::hold;
 pub use launches::OneLaunch;
 pub use limits::limits;

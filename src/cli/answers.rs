@@ -99,7 +99,7 @@ fn write_reply<A: Answer>(reply: &Reply<A>, out: &mut dyn Write) -> io::Result<(
 }
 
 /// Tells a person what is missing.
-fn say_errors<A>(reply: &Reply<A>) {
+pub(super) fn say_errors<A>(reply: &Reply<A>) {
     let Reply::Error(document) = reply else { return };
     for error in &document.errors {
         progress::say(&format!("error: {}", error.message));

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::Outcome;
+use super::answers::say_errors;
 use super::asking::RankedArguments;
 use super::ending::{INTERRUPTED, end_at_interrupt};
 use super::output::{Format, OutputArguments};
 use super::progress;
 use super::registers::RegisterArguments;
-use crate::ask::{Pieces, Rank, RankAll, Reply, Tie};
+use crate::ask::{Pieces, Rank, RankAll, RankExplained, Reply, Tie};
 use crate::predict::Placing;
+use crate::report::{ExplainedRanking, RankingDocument, ranking_page};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -38,10 +40,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&["svg"])?;
+    arguments.output.check(&["svg", "html"])?;
     let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
-    let is_table = arguments.output.format() == Format::Table && !arguments.output.is_picture();
+    let output = &arguments.output;
+    let is_table = output.format() == Format::Table && !output.is_picture() && !output.is_page();
     let top = arguments.top.or(is_table.then_some(SHOWN));
+    if output.is_page() {
+        return page(arguments, Rank { shapes: shapes.shapes(), tie: arguments.tie, top });
+    }
     let asking = arguments.ranked.begin(&arguments.output)?;
     let device = asking.predictor.device();
     let written = Arc::new(Pieces::default());
@@ -67,6 +73,25 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(summary.code())
 }
 
+/// Writes the rankings to a page for a browser, with explanations of the best launches.
+fn page(arguments: &Arguments, question: Rank) -> Outcome {
+    let question = RankExplained { rank: question, ..Default::default() };
+    let asking = arguments.ranked.begin(&arguments.output)?;
+    let device = asking.predictor.device();
+    let (registers, shapes) = (&arguments.registers, &arguments.ranked.shapes);
+    let replies =
+        asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+    let mut summary = Summary::default();
+    let found: Vec<&ExplainedRanking> = replies.iter().filter_map(Reply::answer).collect();
+    for explained in &found {
+        summary.add_document(&explained.ranking);
+    }
+    arguments.output.write_pieces(|out| out.write_all(ranking_page(&found)?.as_bytes()))?;
+    replies.iter().for_each(say_errors);
+    asking.tell(summary.candidates, "candidates");
+    Ok(if found.len() < replies.len() { ExitCode::from(1) } else { summary.code() })
+}
+
 /// What came of all rankings.
 #[derive(Default)]
 struct Summary {
@@ -84,6 +109,15 @@ impl Summary {
         for reason in ranking.disagreements() {
             self.disagree = true;
             progress::say(&format!("error: {reason}"));
+        }
+    }
+
+    fn add_document(&mut self, ranking: &RankingDocument) {
+        self.candidates += ranking.summary.candidates;
+        self.empty |= ranking.summary.feasible == 0;
+        for rejected in ranking.infeasible.iter().filter(|r| r.code == "engines-disagree") {
+            self.disagree = true;
+            progress::say(&format!("error: {}", rejected.reason));
         }
     }
 

@@ -13,10 +13,12 @@
 //! A [`Stop`] ends work from outside, by the clock or because nobody wants the answer any more. Work that
 //! heeds it fails as if its steps were used up; its result is to be thrown away.
 
+mod instant;
 mod stop;
 
 use std::cell::Cell;
 
+pub(crate) use instant::Instant;
 pub use stop::{Stop, StopReason, heeding, stop, stopped};
 
 /// Steps after which it is time to look whether somebody stopped the work.

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::instant::Instant;
 
 /// Ends work, also that of other threads. Copies end the same work.
 #[derive(Debug, Clone, Default)]

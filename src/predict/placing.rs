@@ -1,9 +1,9 @@
 //! Launches in their places, of as many as there are: what is held of each is a time, where all that is known of it
 //! would not fit into memory. Its result is found out again when it is handed over.
 
+use crate::effort::Instant;
 use std::cmp::Ordering as Order;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 

@@ -8,6 +8,8 @@ mod error;
 mod explanation;
 #[cfg(feature = "fit")]
 mod fit;
+#[cfg(feature = "explain")]
+mod page;
 mod prediction;
 #[cfg(feature = "trace")]
 pub mod probe;
@@ -35,9 +37,11 @@ pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 #[cfg(feature = "explain")]
-pub use explanation::{ExplanationDocument, explanation_document};
+pub use explanation::{ExplanationDocument, Sentence, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
+#[cfg(feature = "explain")]
+pub use page::{ExplainedRanking, ranking_page};
 pub use prediction::{
     ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
     prediction_document, ranking_document,

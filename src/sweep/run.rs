@@ -1,14 +1,13 @@
 //! The points of a series, in parallel and in an order that does not depend on it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use serde::Serialize;
 
 use super::value::VaryValue;
 use super::vary::{Vary, VaryKind};
 use crate::device::Device;
-use crate::effort::{heeding, stop, stopped};
+use crate::effort::{Instant, heeding, stop, stopped};
 use crate::kernel::Kernel;
 use crate::launch::Candidate;
 use crate::parallel::{self, Parts};

@@ -3,11 +3,12 @@
 //! A process made by `fork()` inherits the memory of its parent, and with it locks that threads held which it
 //! has not. Nobody will ever open those.
 
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
 use std::thread::sleep;
 use std::time::Duration;
+
+use crate::parallel::this_process;
 
 /// How often a process that inherited a lock tries, a millisecond apart: its own threads hold it much shorter.
 const TRIES: u32 = 500;
@@ -24,14 +25,14 @@ pub(super) struct Lock<T> {
 
 impl<T: Default> Default for Lock<T> {
     fn default() -> Self {
-        Self { value: RwLock::default(), owner: process::id(), is_lost: AtomicBool::new(false) }
+        Self { value: RwLock::default(), owner: this_process(), is_lost: AtomicBool::new(false) }
     }
 }
 
 impl<T> Lock<T> {
     /// The value; none if it cannot be had in this process.
     pub(super) fn read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        if self.owner == process::id() {
+        if self.owner == this_process() {
             // A thread that panicked left nothing half done: values are put in whole.
             return Some(self.value.read().unwrap_or_else(PoisonError::into_inner));
         }
@@ -40,7 +41,7 @@ impl<T> Lock<T> {
 
     /// The value, to be changed; none if it cannot be had in this process.
     pub(super) fn write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        if self.owner == process::id() {
+        if self.owner == this_process() {
             return Some(self.value.write().unwrap_or_else(PoisonError::into_inner));
         }
         self.inherited(|| self.value.try_write())

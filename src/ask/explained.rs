@@ -1,0 +1,92 @@
+//! A ranking with the reasons of its best launches: what a page shows.
+
+use std::sync::atomic::AtomicUsize;
+
+use super::launches::OneLaunch;
+use super::predictor::Predictor;
+use super::question::{Pieces, Question, Replies, Reply};
+use super::rank::Rank;
+use super::source::KernelsRead;
+use crate::kernel::Kernel;
+use crate::parallel;
+use crate::predict::{Choice, Estimator, explain};
+use crate::report::{ExplainedRanking, RankingDocument, ResultDocument, Sentence, explanation_document};
+use crate::space::Block;
+
+/// Which launches of a kernel are fast, and why are the best of them as fast as they are?
+#[derive(Debug, Clone)]
+pub struct RankExplained {
+    /// The launches. Without `top` a page has the best [`Self::RESULTS`] of them.
+    pub rank: Rank,
+    /// So many of them are explained.
+    pub explained: usize,
+}
+
+impl RankExplained {
+    /// Launches that a page has by default: a browser shows them without delay, and all their numbers are in it.
+    pub const RESULTS: usize = 2000;
+    /// Launches without a result that a page has.
+    pub const REJECTED: usize = 2000;
+    /// Launches that are explained by default.
+    pub const EXPLAINED: usize = 200;
+}
+
+impl Default for RankExplained {
+    fn default() -> Self {
+        Self { rank: Rank::default(), explained: Self::EXPLAINED }
+    }
+}
+
+impl Question for RankExplained {
+    type Answer = ExplainedRanking;
+
+    fn blocks(&self) -> Vec<Block> {
+        self.rank.blocks()
+    }
+
+    fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        let rank = Rank { top: self.rank.top.or(Some(Self::RESULTS)), ..self.rank.clone() };
+        let rankings = rank.answer(kernels, on, pieces)?;
+        // The kernels that were ranked: code is read for the blocks that are asked for.
+        let kernels = &*kernels.covering(|kernel| self.rank.shapes.blocks(kernel))?;
+        let of = |(reply, of_document): (Reply<RankingDocument>, &[Kernel])| match reply {
+            Reply::Found(ranking) => Reply::found(self.explained(*ranking, of_document, on)),
+            Reply::Error(error) => Reply::Error(error),
+        };
+        Ok(rankings.into_iter().zip(kernels.documents()).map(of).collect())
+    }
+}
+
+impl RankExplained {
+    fn explained(
+        &self,
+        mut ranking: RankingDocument,
+        of_document: &[Kernel],
+        on: &Predictor<'_>,
+    ) -> ExplainedRanking {
+        let estimators: Vec<_> = of_document.iter().map(|k| on.estimator(k)).collect();
+        let best: Vec<&ResultDocument> =
+            ranking.results.iter().take(self.explained).map(|r| &r.result).collect();
+        let sentences = parallel::map(&best, |result| sentences(result, of_document, &estimators));
+        ranking.infeasible.truncate(Self::REJECTED);
+        ExplainedRanking { ranking, sentences }
+    }
+}
+
+/// Why a launch is as fast as it is, compared with those that are one step away; nothing if that cannot be said.
+fn sentences(result: &ResultDocument, kernels: &[Kernel], estimators: &[Estimator<'_>]) -> Vec<Sentence> {
+    let candidate = result.config.candidate;
+    let launch = OneLaunch { block: Some(candidate.block()), fold: Some(candidate.fold()) };
+    let Some(kernel) = launch.meant(kernels).find(|k| k.variant == result.config.variant) else {
+        return Vec::new();
+    };
+    let Some(position) = kernels.iter().position(|k| std::ptr::eq(k, kernel)) else { return Vec::new() };
+    let choice = Choice { kernel: position, candidate };
+    match explain(estimators, choice, &[], &AtomicUsize::new(0)) {
+        Ok(found) => {
+            let chosen = launch.chosen(kernel);
+            explanation_document(estimators, position, &found, &chosen, Vec::new()).sentences
+        }
+        Err(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,136 @@
+// The memory chart: bytes of one work item on the arrows between registers, L1, L2 and DRAM. An arrow is as wide as
+// it carries bytes, and split into what must move and what moves because a cache lost it.
+
+import type { Result } from "./documents";
+import { h, s } from "./dom";
+import { bytes } from "./format";
+
+interface Strip {
+  name: string;
+  value: number;
+  colour: string;
+}
+
+interface Boundary {
+  loads: Strip[];
+  /** What an earlier block left behind and need not be loaded again. */
+  saved: number;
+  stores: Strip[];
+}
+
+const LEVELS = ["Registers", "L1", "L2", "DRAM"];
+const [WIDTH, BOX, GAP] = [360, 34, 84];
+/** Where the arrows of loads and of stores stand, and the widest of them. */
+const [LOADS, STORES, WIDEST] = [66, 172, 84];
+
+function boundaries({ volumes: { l1, l2, dram } }: Result): Boundary[] {
+  const saved = dram.load.reuse_x + dram.load.reuse_y + dram.load.reuse_z + dram.load.reuse_launch;
+  return [
+    {
+      loads: [{ name: "asked for", value: l1.load_bytes, colour: "p-plain" }],
+      saved: 0,
+      stores: [{ name: "stores", value: l1.store_bytes, colour: "p-store" }],
+    },
+    {
+      loads: [
+        { name: "compulsory", value: l2.load.compulsory, colour: "p-compulsory" },
+        { name: "capacity", value: l2.load.capacity, colour: "p-capacity" },
+      ],
+      saved: 0,
+      stores: [{ name: "stores", value: l2.store.total, colour: "p-store" }],
+    },
+    {
+      loads: [
+        { name: "compulsory", value: dram.load.compulsory - saved, colour: "p-compulsory" },
+        { name: "capacity", value: dram.load.capacity, colour: "p-capacity" },
+        { name: "fill", value: dram.load.partial_store_fill, colour: "p-fill" },
+      ],
+      saved,
+      stores: [
+        { name: "stores", value: dram.store.compulsory, colour: "p-store" },
+        { name: "written again", value: dram.store.redundant, colour: "p-capacity" },
+      ],
+    },
+  ];
+}
+
+/** An arrow of strips side by side, its head up for loads and down for stores. */
+function arrow(centre: number, top: number, strips: Strip[], scale: number, up: boolean, ghost = 0): SVGGElement {
+  const total = strips.reduce((all, strip) => all + strip.value, 0);
+  const group = s("g");
+  const width = Math.max(total * scale, 1.5);
+  const head = Math.min(10 + width / 6, 18);
+  const [shaft, bottom] = [up ? top + head : top, up ? top + GAP : top + GAP - head];
+  let x = centre - width / 2;
+  if (ghost * scale >= 1) {
+    // What reuse saved stands beside the arrow, empty.
+    group.append(s("rect", { x: x + width, y: shaft, width: ghost * scale, height: bottom - shaft, class: "p-ghost" }));
+  }
+  for (const strip of strips) {
+    const wide = total > 0 ? (width * Math.max(strip.value, 0)) / total : 0;
+    if (wide <= 0) continue;
+    group.append(
+      s("rect", { x, y: shaft, width: wide, height: bottom - shaft, class: strip.colour }, s("title", {}, `${strip.name}: ${bytes(strip.value)} B`)),
+    );
+    x += wide;
+  }
+  const last = strips.reduce((a, b) => (b.value > a.value ? b : a));
+  const [tip, base] = up ? [top, shaft] : [top + GAP, bottom];
+  const half = width / 2 + 6;
+  group.append(s("path", { d: `M${centre - half} ${base}L${centre + half} ${base}L${centre} ${tip}Z`, class: last.colour }));
+  return group;
+}
+
+function sentence(b: Boundary): string {
+  const total = (strips: Strip[]) => strips.reduce((all, strip) => all + strip.value, 0);
+  const parts = b.loads.filter((strip) => bytes(strip.value) !== "0").map((strip) => `${bytes(strip.value)} ${strip.name}`);
+  const saved = bytes(b.saved) === "0" ? "" : `, ${bytes(b.saved)} saved by reuse between blocks`;
+  return `loads ${bytes(total(b.loads))} B (${parts.join(", ") || "none"}${saved}), stores ${bytes(total(b.stores))} B`;
+}
+
+/** The chart of a launch, with the same in words below. */
+export function memory(result: Result, unit: string): HTMLElement {
+  const all = boundaries(result);
+  const total = (strips: Strip[]) => strips.reduce((sum, strip) => sum + strip.value, 0);
+  const most = Math.max(...all.flatMap((b) => [total(b.loads) + b.saved, total(b.stores)]), 1e-9);
+  const scale = WIDEST / most;
+  const height = 4 * BOX + 3 * GAP;
+  const picture = s("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "memory", "aria-hidden": "true" });
+  LEVELS.forEach((level, i) => {
+    const y = i * (BOX + GAP);
+    picture.append(
+      s("rect", { x: 1, y: y + 0.5, width: WIDTH - 2, height: BOX - 1, rx: 5, class: "level" }),
+      s("text", { x: 12, y: y + BOX / 2 + 5, class: "level-name" }, level),
+    );
+    const b = all[i];
+    if (!b) return;
+    const top = y + BOX;
+    picture.append(arrow(LOADS, top, b.loads, scale, true, b.saved), arrow(STORES, top, b.stores, scale, false));
+    const lines: [string, string][] = [[`↑ ${bytes(total(b.loads))} B loaded`, "strong"]];
+    for (const strip of b.loads.length > 1 ? b.loads : []) {
+      if (bytes(strip.value) !== "0") lines.push([`${bytes(strip.value)} ${strip.name}`, "part"]);
+    }
+    if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part"]);
+    lines.push([`↓ ${bytes(total(b.stores))} B stored`, "strong"]);
+    const first = top + GAP / 2 - (lines.length - 1) * 7.5 + 4;
+    lines.forEach(([text, kind], n) => picture.append(s("text", { x: 236, y: first + 15 * n, class: kind }, text)));
+  });
+  const words = h("ul", { class: "hidden" });
+  all.forEach((b, i) => words.append(h("li", {}, `${LEVELS[i + 1]} to ${LEVELS[i]}: ${sentence(b)}`)));
+  const key = (colour: string, text: string) => h("span", { class: "key" }, h("span", { class: `swatch ${colour}` }), text);
+  return h(
+    "section",
+    { "aria-label": "Memory chart" },
+    h("h3", {}, `Bytes per ${unit}`),
+    picture,
+    words,
+    h(
+      "p",
+      { class: "legend" },
+      key("p-compulsory", "compulsory: a block or a wave touches it, once"),
+      key("p-capacity", "capacity: a cache lost it"),
+      key("p-fill", "fill: lines stored in part"),
+      key("p-ghost", "saved: an earlier block left it in the cache"),
+    ),
+  );
+}
