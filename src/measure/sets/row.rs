@@ -43,7 +43,9 @@ pub(super) fn chosen_name(chosen: &Chosen, row: &Row<'_>) -> Result<String, BadC
 fn variant(plan: &Plan, row: &Row<'_>) -> Result<Option<String>, BadCell> {
     match &plan.variant {
         None => Ok(None),
-        Some(Chosen::Column(by)) if row.text(by.column).is_empty() && by.name("").is_none_or(str::is_empty) => {
+        Some(Chosen::Column(by))
+            if row.text(by.column).is_empty() && by.name("").is_none_or(str::is_empty) =>
+        {
             Ok(None)
         }
         Some(chosen) => chosen_name(chosen, row).map(Some),

@@ -82,7 +82,8 @@ impl Reader<'_> {
             && let [Operand::Vector(parts), from] = &instruction.operands[..]
             && let Some(ty) = instruction.ty()
         {
-            let bits = ty.bits / u32::try_from(parts.len().max(1)).unwrap_or(1);
+            // No type has more bits than it can be cut into; beyond that, each part would have none.
+            let bits = u32::try_from(parts.len()).map_or(0, |parts| ty.bits / parts.max(1));
             let whole = self.number(i, from, state);
             let mut out = Vec::new();
             for (part, at) in parts.iter().zip(0_u32..) {
