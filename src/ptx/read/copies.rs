@@ -49,6 +49,8 @@ impl Reader<'_> {
         if let Err(why) = refused {
             self.lost(i, Operation::Load, Some(Space::Global), Cause::NotRead(why), cond, events);
         }
+        // What follows is done under the condition of the copy alone, and not where it had a length.
+        self.know(cond);
     }
 
     /// `cp.async`: a load from global memory and a store to shared memory.
@@ -178,8 +180,9 @@ impl Reader<'_> {
             return self.lost(i, operation, Some(Space::Shared), Cause::NotRead(SHAPE), cond, events);
         };
         let chosen = self.algebra.decided(Cond::Ge(below));
-        let cond = Cond::and(cond.clone(), chosen);
+        let when = Cond::and(cond.clone(), chosen);
         let operand = instruction.operands.get(usize::from(load));
-        self.access(i, operation, Some(Space::Shared), operand, 16, state, &cond, events);
+        self.access(i, operation, Some(Space::Shared), operand, 16, state, &when, events);
+        self.know(cond);
     }
 }

@@ -21,13 +21,18 @@ impl Reader<'_> {
         if guard == Some(Cond::False) {
             return;
         }
-        let when = guard.clone().map_or(cond.clone(), |guard| Cond::and(cond.clone(), guard));
-        if when == Cond::False {
-            return;
+        match &guard {
+            None => self.touch(i, state, cond, events),
+            Some(guard) => {
+                let when = Cond::and(cond.clone(), guard.clone());
+                if when == Cond::False {
+                    return;
+                }
+                self.touch(i, state, &when, events);
+                // What the guard says holds for this instruction alone.
+                self.know(cond);
+            }
         }
-        self.touch(i, state, &when, events);
-        // What the guard says holds for this instruction alone.
-        self.know(cond);
         if let Some(result) = writes_one(instruction) {
             let mut value = self.result(i, instruction, result, state);
             let predicate = self.function.register(result).ty.kind == 'p';
