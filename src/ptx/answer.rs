@@ -279,6 +279,14 @@ impl Compiled {
                 let message = "a loop is entered at two places here: such control flow is not read";
                 Diagnostic::error("ptx-flow", span, message).help("compile without jumps into loops (`goto`)")
             }
+            Stop::Far(i, array) => {
+                let span = function.instructions.get(i).map_or(function.span, |i| i.span);
+                let message = format!(
+                    "array `{array}` is larger than any memory when this is done: it ends beyond 2^64 bytes"
+                );
+                Diagnostic::error("ptx-array", span, message)
+                    .help("are the values of its parameters, the grid and what --assume says right?")
+            }
             Stop::Assumed(line, why) => {
                 let message = format!("the address that --assume gives for line {line} is none: {why}");
                 Diagnostic::global("ptx-argument", message)

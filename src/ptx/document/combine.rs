@@ -80,6 +80,10 @@ fn formula(launches: &[Launch], numbers: &[i64]) -> Option<String> {
 
 /// One text for all launches, if there is one: each launch's text follows from it by putting its sizes in.
 pub(in crate::ptx) fn combine(launches: &[Launch], texts: &[String]) -> Option<String> {
+    // Of a single launch, all numbers are as they stand.
+    if let [only] = texts {
+        return Some(only.clone());
+    }
     let parts: Vec<Apart<'_>> = texts.iter().map(|t| apart(t)).collect::<Option<_>>()?;
     let first = parts.first()?;
     if parts.iter().any(|p| p.texts != first.texts) {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::statement::{Listed, Status};
-use crate::ptx::read::{BaseKind, Reader};
+use crate::ptx::read::{BaseKind, Reader, Stop};
 use crate::ptx::syntax::{Space, Type, Variable};
 use crate::ptx::value::gcd;
 
@@ -24,7 +24,7 @@ pub(in crate::ptx) struct Field {
 }
 
 /// The fields that accesses touch, in the order of their first access.
-pub(super) fn fields(reader: &mut Reader<'_>, listed: &[Listed]) -> Vec<Field> {
+pub(super) fn fields(reader: &mut Reader<'_>, listed: &[Listed]) -> Result<Vec<Field>, Stop> {
     let mut bases: Vec<u32> = Vec::new();
     for base in listed.iter().filter_map(|l| l.base) {
         if !bases.contains(&base) {
@@ -33,17 +33,17 @@ pub(super) fn fields(reader: &mut Reader<'_>, listed: &[Listed]) -> Vec<Field> {
     }
     let mut fields: Vec<Field> = Vec::new();
     for base in bases {
-        let mut field = field(reader, base, listed);
+        let mut field = field(reader, base, listed)?;
         // A variable may be called like what a pointer points to.
         while fields.iter().any(|f| f.name == field.name) {
             field.name.push('_');
         }
         fields.push(field);
     }
-    fields
+    Ok(fields)
 }
 
-fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
+fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Result<Field, Stop> {
     let kind = reader.bases[base as usize].clone();
     let of_it: Vec<&Listed> =
         listed.iter().filter(|l| l.base == Some(base) && l.status != Status::Refused).collect();
@@ -63,47 +63,57 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Field {
             None => farthest.push((*access, reach)),
         }
     }
+    // Where no access is known, nothing is touched.
     let mut end = 0;
+    let mut outermost = 0;
     for (access, reach) in farthest {
         let Some(offset) = &access.offset else { continue };
         reader.know_within(&access.cond, &access.loops);
-        end = end.max(reader.algebra.upper(offset) - offset.constant + reach);
+        let reach = reader.algebra.upper(offset) - offset.constant + reach;
+        if reach > end {
+            (end, outermost) = (reach, access.instruction);
+        }
     }
     let local = matches!(kind, BaseKind::Variable(Space::Local, _));
     // Words of local memory lie apart.
     let most = if local { 4 } else { u64::MAX };
-    let smallest = types.iter().map(|t| i128::from(t.bytes().min(most))).min().unwrap_or(1);
+    let smallest = types.iter().map(|t| t.bytes().min(most)).min().unwrap_or(1);
     // Somebody's elements serve where each access begins at one.
     let known = match &kind {
-        BaseKind::Param(name, _) => reader.field_element(name).map(i128::from),
+        BaseKind::Param(name, _) => reader.field_element(name),
         BaseKind::Variable(..) => None,
     };
-    let element = known.filter(|n| places % n == 0).unwrap_or_else(|| gcd(smallest, places)).max(1);
+    let begins = |bytes: &u64| *bytes > 0 && places % i128::from(*bytes) == 0;
+    // The largest part of the smallest type, if nothing else: all begin at a byte.
+    let part = || (1..=smallest).rev().find(|n| smallest.is_multiple_of(*n) && begins(n)).unwrap_or(1);
+    let element = known.filter(begins).unwrap_or_else(part);
     let dtype = match &types[..] {
         [first, rest @ ..] if rest.iter().all(|t| t == first) => named(*first),
         _ => None,
     };
-    let dtype = dtype.filter(|_| types.first().is_some_and(|t| i128::from(t.bytes()) == element));
+    let dtype = dtype.filter(|_| types.first().is_some_and(|t| t.bytes() == element));
     let (name, declared) = match &kind {
         BaseKind::Param(name, _) => (name.clone(), reader.field_bytes(name)),
         BaseKind::Variable(_, name) => {
             let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
             let bytes = |v: &Variable| match v.space {
                 Space::Local => reader.local_bytes(v),
-                _ => v.bytes(),
+                _ => Some(v.bytes()),
             };
-            (reader.module.source_name(name).to_owned(), variable.map(bytes))
+            let name = reader.module.source_name(name).to_owned();
+            let far = || Stop::Far(outermost, name.clone());
+            let declared = variable.map(|v| bytes(v).ok_or_else(far)).transpose()?;
+            (name, declared)
         }
     };
-    let touched = u64::try_from(end).unwrap_or(0);
+    let touched = u64::try_from(end).map_err(|_| Stop::Far(outermost, name.clone()))?;
     let end = declared.map_or(touched, |declared| touched.max(declared));
     let space = match kind {
         BaseKind::Variable(Space::Shared, _) => Some("shared"),
         BaseKind::Variable(Space::Local, _) => Some("private"),
         _ => None,
     };
-    let element = u64::try_from(element).unwrap_or(1);
-    Field { base, name: plain(&name), space, element, dtype, size: end.div_ceil(element).max(1) }
+    Ok(Field { base, name: plain(&name), space, element, dtype, size: end.div_ceil(element).max(1) })
 }
 
 /// A name that documents allow.

@@ -93,8 +93,10 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
     let threads = if reader.heeded.lines.is_empty() { THREADS } else { MORE_THREADS };
     let share = 1.0 / threads as f64;
     for _ in 0..threads {
-        let mut pick =
-            |most: i64| i64::try_from(random.remainder(most.max(1).cast_unsigned().into())).unwrap_or(0);
+        let mut pick = |most: i64| {
+            let one = random.remainder(most.max(1).cast_unsigned().into());
+            i64::try_from(one).expect("a remainder is below what it is one of")
+        };
         let mut at = Point::default();
         for (d, size) in domain.into_iter().enumerate() {
             // Threads outside of the domain do nothing.

@@ -8,6 +8,9 @@ const DIMENSIONS: [char; 3] = ['x', 'y', 'z'];
 
 /// Without factors of 1.
 pub(super) fn tidy(text: &str) -> String {
+    if !text.contains("1*") {
+        return text.to_owned();
+    }
     let mut out = String::new();
     for part in text.split_inclusive("1*") {
         let inside = part.strip_suffix("1*");
@@ -84,24 +87,31 @@ impl Printer<'_> {
 
     /// Whether a thread's place in its block and that of its block make up its place in the grid: `tidx`.
     fn numbers_threads(&self, p: &Poly, d: usize) -> bool {
-        let times = |wanted: Atom| {
-            p.terms.iter().find(|t| *self.algebra.atom(t.0) == wanted).map_or(0, |(_, times)| *times)
-        };
-        let (tid, ctaid) = (times(Atom::Tid(d)), times(Atom::Ctaid(d)));
+        let (mut tid, mut ctaid) = (0, 0);
+        for (atom, times) in &p.terms {
+            match self.algebra.atom(*atom) {
+                Atom::Tid(of) if *of == d => tid = *times,
+                Atom::Ctaid(of) if *of == d => ctaid = *times,
+                _ => {}
+            }
+        }
         tid != 0 && tid.checked_mul(self.algebra.launch.block[d].into()) == Some(ctaid)
     }
 
     fn term(text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
         let times = i64::try_from(times).ok()?;
         let size = times.unsigned_abs();
-        let product = if size == 1 && !always { atom.to_owned() } else { format!("{size}*{atom}") };
         *text += match (text.is_empty(), times < 0) {
             (true, false) => "",
             (true, true) => "-",
             (false, false) => " + ",
             (false, true) => " - ",
         };
-        *text += &product;
+        if size != 1 || always {
+            *text += &size.to_string();
+            text.push('*');
+        }
+        *text += atom;
         Some(())
     }
 

@@ -86,7 +86,7 @@ pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<[Option
 pub(in crate::ptx) fn understand<'r, 'a>(reader: &'r mut Reader<'a>) -> Result<Understood<'r, 'a>, Stop> {
     let events = reader.read()?;
     let (statements, mut listed) = statements(reader, &events);
-    let fields = fields(reader, &listed);
+    let fields = fields(reader, &listed)?;
     let bounds = bounds(reader, &listed);
     for access in &mut listed {
         let own = access.cond.parts().iter().filter(|part| !bounds.common.contains(part)).cloned();

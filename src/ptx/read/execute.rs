@@ -21,13 +21,18 @@ impl Reader<'_> {
         if guard == Some(Cond::False) {
             return;
         }
-        let when = guard.clone().map_or(cond.clone(), |guard| Cond::and(cond.clone(), guard));
-        if when == Cond::False {
-            return;
+        match &guard {
+            None => self.touch(i, state, cond, events),
+            Some(guard) => {
+                let when = Cond::and(cond.clone(), guard.clone());
+                if when == Cond::False {
+                    return;
+                }
+                self.touch(i, state, &when, events);
+                // What the guard says holds for this instruction alone.
+                self.know(cond);
+            }
         }
-        self.touch(i, state, &when, events);
-        // What the guard says holds for this instruction alone.
-        self.know(cond);
         if let Some(result) = writes_one(instruction) {
             let mut value = self.result(i, instruction, result, state);
             let predicate = self.function.register(result).ty.kind == 'p';
@@ -82,7 +87,8 @@ impl Reader<'_> {
             && let [Operand::Vector(parts), from] = &instruction.operands[..]
             && let Some(ty) = instruction.ty()
         {
-            let bits = ty.bits / u32::try_from(parts.len().max(1)).unwrap_or(1);
+            // No type has more bits than it can be cut into; beyond that, each part would have none.
+            let bits = u32::try_from(parts.len()).map_or(0, |parts| ty.bits / parts.max(1));
             let whole = self.number(i, from, state);
             let mut out = Vec::new();
             for (part, at) in parts.iter().zip(0_u32..) {

@@ -75,11 +75,11 @@ impl Reader<'_> {
         i128::from(variable.bytes().div_ceil(4)) * self.row()
     }
 
-    /// Bytes of a local variable of all threads.
-    pub fn local_bytes(&self, variable: &Variable) -> u64 {
-        let blocks: i64 = self.algebra.launch.grid.iter().product();
-        let bytes = self.block_bytes(variable) * i128::from(blocks);
-        u64::try_from(bytes).expect("a variable of a thread is far smaller than memory")
+    /// Bytes of a local variable of all threads; none if that is more than 64 bits can say.
+    pub fn local_bytes(&self, variable: &Variable) -> Option<u64> {
+        let mut blocks = self.algebra.launch.grid.iter().map(|blocks| i128::from(*blocks));
+        let bytes = blocks.try_fold(self.block_bytes(variable), i128::checked_mul)?;
+        u64::try_from(bytes).ok()
     }
 
     /// The thread's number in its block.

@@ -57,9 +57,7 @@ impl Reader<'_> {
             return self.access(i, operation, space, address, width, state, cond, events);
         }
         match instruction.name.as_str() {
-            "cp" if instruction.has("async") && !instruction.has("bulk") => {
-                self.copy(i, instruction, state, cond, events);
-            }
+            "cp" => self.copy(i, instruction, state, cond, events),
             "ldmatrix" | "stmatrix" => self.matrix(i, instruction, state, cond, events),
             "bar" | "barrier" if !instruction.has("warp") && !instruction.has("arrive") => {
                 events.push(Event::Sync);
@@ -76,8 +74,10 @@ impl Reader<'_> {
                 );
             }
             "wmma" if instruction.has("load") || instruction.has("store") => {
-                let cause =
-                    Cause::NotRead("which thread loads which part of a matrix fragment is not documented");
+                let cause = Cause::NotRead(
+                    "which thread touches which part of a matrix fragment is not documented; `ldmatrix` with `mma.sync` \
+                     says it",
+                );
                 self.lost(i, Operation::Load, space, cause, cond, events);
             }
             name if HARMLESS.contains(&name) => {}
@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    fn lost(
+    pub(super) fn lost(
         &mut self,
         i: usize,
         operation: Operation,
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 
     #[expect(clippy::too_many_arguments, reason = "an access has that many sides")]
-    fn access(
+    pub(super) fn access(
         &mut self,
         i: usize,
         operation: Operation,
@@ -262,87 +262,6 @@ impl Reader<'_> {
             },
             _ => None,
         }
-    }
-
-    /// `cp.async`: a load from global memory and a store to shared memory.
-    fn copy(
-        &mut self,
-        i: usize,
-        instruction: &Instruction,
-        state: &State,
-        cond: &Cond,
-        events: &mut Vec<Event>,
-    ) {
-        let [to, from, Operand::Integer(size), rest @ ..] = &instruction.operands[..] else { return };
-        let Ok(size) = u64::try_from(*size) else { return };
-        // A number of bytes that are really read; the others are zero.
-        let read = match rest.first() {
-            Some(operand @ (Operand::Register(_) | Operand::Integer(_)))
-                if !instruction.has("cache_hint") =>
-            {
-                self.number(i, operand, state)
-            }
-            _ => Ok(Poly::constant(size.into())),
-        };
-        let parts = match &read {
-            Ok(p) if p.number().is_some() => vec![(p.clone(), cond.clone())],
-            Ok(p) => match self.choice(p) {
-                Some((_, which, a, b)) if p.terms.len() == 1 => vec![
-                    (a, Cond::and(cond.clone(), which.clone())),
-                    (b, Cond::and(cond.clone(), which.not())),
-                ],
-                _ => Vec::new(),
-            },
-            Err(why) => vec![(Poly::constant(size.into()), Cond::and(cond.clone(), Cond::Data(*why, true)))],
-        };
-        let known = !parts.is_empty() && parts.iter().all(|(p, _)| p.number().is_some_and(|n| n >= 0));
-        if known {
-            for (bytes, cond) in parts {
-                let bytes = bytes.number().and_then(|n| u64::try_from(n).ok()).unwrap_or(size).min(size);
-                if bytes > 0 {
-                    self.access(
-                        i,
-                        Operation::Load,
-                        Some(Space::Global),
-                        Some(from),
-                        bytes,
-                        state,
-                        &cond,
-                        events,
-                    );
-                }
-            }
-        } else {
-            self.lost(i, Operation::Load, Some(Space::Global), Cause::Choice, cond, events);
-        }
-        self.access(i, Operation::Store, Some(Space::Shared), Some(to), size, state, cond, events);
-    }
-
-    /// `ldmatrix`: each of the first lanes says where a row of 16 bytes lies.
-    fn matrix(
-        &mut self,
-        i: usize,
-        instruction: &Instruction,
-        state: &State,
-        cond: &Cond,
-        events: &mut Vec<Event>,
-    ) {
-        let lanes = if instruction.has("x4") {
-            32
-        } else if instruction.has("x2") {
-            16
-        } else {
-            8
-        };
-        let load = instruction.name == "ldmatrix";
-        let operand = instruction.operands.get(usize::from(load));
-        let operation = if load { Operation::Load } else { Operation::Store };
-        let lane = self.linear_thread().and_then(|linear| self.algebra.rem(&linear, 32));
-        let below = lane.and_then(|lane| lane.scale(-1)?.add_number(lanes - 1));
-        let Some(below) = below else { return };
-        let chosen = self.algebra.decided(Cond::Ge(below));
-        let cond = Cond::and(cond.clone(), chosen);
-        self.access(i, operation, Some(Space::Shared), operand, 16, state, &cond, events);
     }
 
     /// A call that is left: of a function without a body, by an address, or of one that calls itself.

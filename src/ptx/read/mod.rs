@@ -7,6 +7,7 @@ mod arithmetic;
 #[cfg(test)]
 mod arithmetic_tests;
 mod conditions;
+mod copies;
 mod count;
 mod event;
 mod execute;

@@ -42,6 +42,8 @@ pub(in crate::ptx) enum Stop {
     Tangled(usize),
     /// It takes too long.
     TooLong,
+    /// An array would have to be larger than any memory: the instruction that reaches farthest in it, and its name.
+    Far(usize, String),
     /// An address that was told for an access makes none: the line, and why.
     Assumed(u32, String),
 }

@@ -215,6 +215,12 @@ pub(super) enum Kind {
         from: Reach,
         size: Option<Slot>,
     },
+    /// Between global and shared memory, as many bytes as `size` says, by themselves.
+    Bulk {
+        to: Reach,
+        from: Reach,
+        size: Slot,
+    },
     /// Rows of 16 bytes of shared memory, one from each of the first lanes.
     Rows {
         reach: Reach,
@@ -258,6 +264,7 @@ impl Kind {
             Kind::Load { recorded, .. } | Kind::Store { recorded, .. } => *recorded,
             Kind::Atomic { .. }
             | Kind::Copy { .. }
+            | Kind::Bulk { .. }
             | Kind::Rows { .. }
             | Kind::Branch { .. }
             | Kind::Table { .. }

@@ -256,6 +256,35 @@ impl Lane {
         Ok(())
     }
 
+    /// Bytes in a row that are copied by themselves while threads go on. When they are there is seen by those that wait,
+    /// in an order that is not kept here: none of what was copied is known.
+    pub fn bulk(
+        &mut self,
+        world: &mut World<'_, '_>,
+        to: &Reach,
+        from: &Reach,
+        size: Slot,
+        known: bool,
+    ) -> Result<(), NotRun> {
+        let ((source, source_clear), (target, target_clear)) = (self.at(from), self.at(to));
+        let size = self.get(size);
+        // Sizes are numbers of 32 bits, whatever stands above them.
+        let bytes = u32::low(size.bits);
+        let sure = known && size.known;
+        if bytes > 0 {
+            self.record(world, Operation::Load, source, bytes, sure && source_clear)?;
+            self.record(world, Operation::Store, target, bytes, sure && target_clear)?;
+        }
+        for at in (0..u64::from(bytes)).step_by(usize::from(to.bytes)) {
+            // A long copy is as much work as the steps of a thread that does it.
+            world.steps.take()?;
+            let place = |end: (Where, u64)| (end.0, end.1.wrapping_add(at));
+            let value = self.read(world, place(source), from.bytes)?;
+            self.write(world, place(target), to.bytes, Value { known: false, ..value })?;
+        }
+        Ok(())
+    }
+
     /// The row of a matrix that this lane names; what of it each lane gets is not known here.
     pub fn row(
         &mut self,

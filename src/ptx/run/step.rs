@@ -121,6 +121,7 @@ impl Lane {
                 self.atomic(world, reach, change, [to, a, b], known)?;
             }
             Kind::Copy { ref to, ref from, size } => self.copy(world, to, from, size, known)?,
+            Kind::Bulk { ref to, ref from, size } => self.bulk(world, to, from, size, known)?,
             Kind::Rows { ref reach, lanes, to } => {
                 self.row(world, reach, lanes, known)?;
                 self.unknown(code.list(to));

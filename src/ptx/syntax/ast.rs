@@ -62,7 +62,7 @@ pub enum Space {
 impl Space {
     /// The space of this word (`global`), also with what follows in newer versions (`shared::cta`).
     pub fn named(word: &str) -> Option<Space> {
-        Some(match word.split("::").next()? {
+        Some(match word.split(':').next()? {
             "global" => Space::Global,
             "shared" => Space::Shared,
             "const" => Space::Const,

@@ -1,6 +1,6 @@
 //! Putting formulas in the place of atoms, and looking for atoms.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::algebra::{Algebra, Atom, Bits};
 use super::cond::{Cond, Raw};
@@ -96,30 +96,61 @@ impl Algebra {
 
     /// Whether an atom for which `test` holds stands anywhere in the formula.
     pub fn mentions(&self, p: &Poly, test: &dyn Fn(&Atom) -> bool) -> bool {
-        p.terms.iter().any(|t| self.atom_mentions(t.0, test))
+        self.mentions_new(p, test, &mut FxHashSet::default())
     }
 
-    fn atom_mentions(&self, id: AtomId, test: &dyn Fn(&Atom) -> bool) -> bool {
-        let atom = self.atom(id);
-        test(atom)
-            || match atom {
-                Atom::Div(p, _) | Atom::Odd(p) => self.mentions(p, test),
-                Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
-                    self.mentions(a, test) || self.mentions(b, test)
-                }
-                Atom::Select(c, a, b) => {
-                    self.mentions(a, test) || self.mentions(b, test) || self.cond_mentions(c, test)
-                }
-                Atom::Product(factors) => factors.iter().any(|f| self.atom_mentions(*f, test)),
-                _ => false,
-            }
-    }
-
+    /// The same in a condition.
     pub fn cond_mentions(&self, cond: &Cond, test: &dyn Fn(&Atom) -> bool) -> bool {
+        self.cond_mentions_new(cond, test, &mut FxHashSet::default())
+    }
+
+    /// The same in what was not seen before: choices inside choices have the same atoms over and over.
+    fn mentions_new(&self, p: &Poly, test: &dyn Fn(&Atom) -> bool, seen: &mut FxHashSet<AtomId>) -> bool {
+        p.terms.iter().any(|t| self.atom_mentions_new(t.0, test, seen))
+    }
+
+    fn atom_mentions_new(
+        &self,
+        id: AtomId,
+        test: &dyn Fn(&Atom) -> bool,
+        seen: &mut FxHashSet<AtomId>,
+    ) -> bool {
+        let atom = self.atom(id);
+        if test(atom) {
+            return true;
+        }
+        match atom {
+            Atom::Tid(_) | Atom::Ctaid(_) | Atom::Counter(_) | Atom::Phi(..) | Atom::Base(..) => {
+                return false;
+            }
+            _ if !seen.insert(id) => return false,
+            _ => {}
+        }
+        match atom {
+            Atom::Div(p, _) | Atom::Odd(p) => self.mentions_new(p, test, seen),
+            Atom::Min(a, b) | Atom::Max(a, b) | Atom::Bits(_, a, b, _) => {
+                self.mentions_new(a, test, seen) || self.mentions_new(b, test, seen)
+            }
+            Atom::Select(c, a, b) => {
+                self.mentions_new(a, test, seen)
+                    || self.mentions_new(b, test, seen)
+                    || self.cond_mentions_new(c, test, seen)
+            }
+            Atom::Product(factors) => factors.iter().any(|f| self.atom_mentions_new(*f, test, seen)),
+            _ => false,
+        }
+    }
+
+    fn cond_mentions_new(
+        &self,
+        cond: &Cond,
+        test: &dyn Fn(&Atom) -> bool,
+        seen: &mut FxHashSet<AtomId>,
+    ) -> bool {
         match cond {
-            Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.mentions(p, test),
-            Cond::Raw(raw) => self.mentions(&raw.a, test) || self.mentions(&raw.b, test),
-            Cond::And(all) | Cond::Or(all) => all.iter().any(|c| self.cond_mentions(c, test)),
+            Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.mentions_new(p, test, seen),
+            Cond::Raw(raw) => self.mentions_new(&raw.a, test, seen) || self.mentions_new(&raw.b, test, seen),
+            Cond::And(all) | Cond::Or(all) => all.iter().any(|c| self.cond_mentions_new(c, test, seen)),
             Cond::True | Cond::False | Cond::Data(..) => false,
         }
     }

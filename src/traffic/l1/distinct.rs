@@ -1,6 +1,6 @@
 //! Distinct sectors of several accesses of a warp, over all warps.
 
-use super::layouts::{self, UnionSize};
+use super::layouts::{self, Layout, UnionSize};
 use super::pipe::Pipe;
 use super::plan::{Plan, PlannedAccess};
 use super::sectors::{SectorBits, SectorSet};
@@ -69,6 +69,26 @@ struct Buffers {
     set: SectorSet,
 }
 
+/// A warp whose sectors are counted.
+#[derive(Clone, Copy)]
+struct Counted<'c, 'a> {
+    /// Its place among the starts of each part.
+    warp: usize,
+    /// What each part touches, relative to where the warp begins there.
+    chains: &'c [Chains],
+    /// What is known of all streams.
+    shapes: &'c [StreamShapes<'a>],
+}
+
+impl<'c> Counted<'c, '_> {
+    /// How its lanes lie in a part, and where it begins there.
+    fn begins(&self, part: &Part) -> (&'c Layout, i64) {
+        let StreamShapes { shapes, starts, .. } = &self.shapes[part.stream];
+        let (class, start) = starts.all[self.warp];
+        (shapes.layout(class), start)
+    }
+}
+
 /// The accesses whose sectors are counted.
 pub struct Union<'u, 'p, 'a> {
     /// What they are part of.
@@ -88,8 +108,9 @@ impl Union<'_, '_, '_> {
         let warps: usize = groups.iter().map(|g| g.1).sum();
         let long = self.parts.iter().any(|p| p.loads.iter().any(|a| a.cut));
         let mut count = |warp: usize| {
+            let counted = Counted { warp, chains: &chains, shapes };
             let known: Result<_, NotRun> =
-                if long { Ok(None) } else { Ok(self.by_known_spans(warp, &chains, shapes, &mut buffers)?) };
+                if long { Ok(None) } else { Ok(self.by_known_spans(counted, &mut buffers)?) };
             match known? {
                 Some((sectors, spans)) => Ok((sectors, spans, false)),
                 None => self.by_engine(warp, shapes).map(|(n, estimated)| (n, MOST_SPANS, estimated)),
@@ -180,17 +201,13 @@ impl Union<'_, '_, '_> {
     /// The sectors of a warp by spans, if they are not too many: those of a single part may be known.
     fn by_known_spans(
         &self,
-        warp: usize,
-        chains: &[Chains],
-        shapes: &[StreamShapes],
+        counted: Counted<'_, '_>,
         buffers: &mut Buffers,
     ) -> Result<Option<(f64, usize)>, Spent> {
-        let ([part], [of_part]) = (self.parts, chains) else {
-            return self.by_spans(warp, chains, shapes, buffers);
+        let ([part], [of_part]) = (self.parts, counted.chains) else {
+            return self.by_spans(counted, buffers);
         };
-        let StreamShapes { shapes: of_stream, starts, .. } = &shapes[part.stream];
-        let (class, start) = starts.all[warp];
-        let layout = of_stream.layout(class);
+        let (layout, start) = counted.begins(part);
         let base = of_part.all.first().map_or(0, |chain| chain.first);
         let begin = remainder(start.wrapping_add(base), self.pipe.sector);
         if let Some(known) = layout.union(of_part.number, begin) {
@@ -199,7 +216,7 @@ impl Union<'_, '_, '_> {
             return Ok(Some((known.sectors, known.spans)));
         }
         let before = left();
-        let Some((sectors, spans)) = self.by_spans(warp, chains, shapes, buffers)? else { return Ok(None) };
+        let Some((sectors, spans)) = self.by_spans(counted, buffers)? else { return Ok(None) };
         if is_limited() {
             layout.remember_union(
                 of_part.number,
@@ -213,20 +230,13 @@ impl Union<'_, '_, '_> {
     /// Counts the distinct sectors in the spans of a warp; `None` if they are too many. Also says how many they were.
     fn by_spans(
         &self,
-        warp: usize,
-        chains: &[Chains],
-        shapes: &[StreamShapes],
+        counted: Counted<'_, '_>,
         buffers: &mut Buffers,
     ) -> Result<Option<(f64, usize)>, Spent> {
         let sector = self.pipe.sector;
-        let of_part = |part: &Part| {
-            let StreamShapes { shapes, starts, .. } = &shapes[part.stream];
-            let (class, start) = starts.all[warp];
-            (shapes.layout(class).bytes(), start)
-        };
         let (mut put, mut all_short) = (0_usize, true);
-        for (part, chains) in self.parts.iter().zip(chains) {
-            let (bytes, _) = of_part(part);
+        for (part, chains) in self.parts.iter().zip(counted.chains) {
+            let bytes = counted.begins(part).0.bytes();
             put = bytes.len().saturating_mul(chains.all.len()).saturating_add(put);
             let longest = bytes.iter().map(|span| span.last - span.first).max().unwrap_or(0);
             all_short &= longest.saturating_add(chains.longest) < LONGEST_OF_SHORT * sector;
@@ -238,8 +248,9 @@ impl Union<'_, '_, '_> {
         let Buffers { bits, set } = buffers;
         bits.begin(if all_short { put } else { 0 });
         set.clear();
-        for (part, chains) in self.parts.iter().zip(chains) {
-            let (bytes, start) = of_part(part);
+        for (part, chains) in self.parts.iter().zip(counted.chains) {
+            let (layout, start) = counted.begins(part);
+            let bytes = layout.bytes();
             for chain in &chains.all {
                 let (first, last) = (start.wrapping_add(chain.first), start.wrapping_add(chain.last));
                 let sectors = bytes.iter().map(|span| UnitRun {

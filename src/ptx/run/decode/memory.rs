@@ -16,6 +16,7 @@ pub(super) fn memory(builder: &mut Builder<'_>, instruction: &Instruction) -> Re
         "atom" | "red" => atomic(builder, instruction)?,
         "cp" => copy(builder, instruction)?,
         "ldmatrix" => rows(builder, instruction)?,
+        "mbarrier" => arrivals(builder, instruction)?,
         "prefetch" | "prefetchu" | "discard" | "applypriority" => builder.push(Kind::Nothing),
         _ => return Ok(false),
     }
@@ -122,12 +123,15 @@ fn atomic(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), St
 /// `cp.async`.
 fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
     let has = |word| instruction.has(word);
-    if has("bulk") || !has("async") {
+    if !has("async") {
         return Err(format!("`{}` is not known", instruction.full_name()));
     }
-    if has("commit_group") || has("wait_group") || has("wait_all") || has("mbarrier") {
+    if ["commit_group", "wait_group", "wait_all", "mbarrier", "prefetch"].into_iter().any(has) {
         builder.push(Kind::Nothing);
         return Ok(());
+    }
+    if has("bulk") {
+        return bulk(builder, instruction);
     }
     let Some(Operand::Integer(bytes @ (4 | 8 | 16))) = instruction.operands.get(2) else {
         return Err(format!("`{}` of an odd length", instruction.full_name()));
@@ -143,6 +147,46 @@ fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
         _ => None,
     };
     builder.push(Kind::Copy { to, from, size });
+    Ok(())
+}
+
+/// `cp.async.bulk` of bytes in a row between global memory and the block's shared memory.
+fn bulk(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+    let unknown = || format!("`{}` is not known", instruction.full_name());
+    let other = ["tensor", "reduce", "multicast::cluster"].into_iter().any(|word| instruction.has(word));
+    let spaces: Vec<Space> = instruction.modifiers.iter().filter_map(|m| Space::named(m)).collect();
+    let (to, from) = match spaces[..] {
+        [Space::Shared, Space::Global] if !other => (Where::Shared, Where::Global),
+        [Space::Global, Space::Shared] if !other => (Where::Global, Where::Shared),
+        _ => return Err(unknown()),
+    };
+    let mut end = |at: usize, space: Where| -> Result<Reach, String> {
+        let (base, offset) = builder.address(operand(instruction, at)?, space)?;
+        Ok(Reach { space, base, offset, bytes: 8, count: 1 })
+    };
+    let (to, from) = (end(0, to)?, end(1, from)?);
+    let size = builder.value(operand(instruction, 2)?, None)?;
+    builder.push(Kind::Bulk { to, from, size });
+    Ok(())
+}
+
+/// `mbarrier`: copies are done at once here, so nobody waits for them; the token of an arrival is not known.
+fn arrivals(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+    let waits = instruction.has("try_wait") || instruction.has("test_wait");
+    match instruction.operands.first() {
+        Some(to @ Operand::Register(_)) => {
+            let to = builder.result(to)?;
+            let done = builder.constant(1);
+            if waits {
+                let parts = builder.list(&[done]);
+                builder.push(Kind::Pack { bits: 1, parts, to });
+            } else {
+                let to = builder.list(&[to]);
+                builder.push(Kind::Unknown { to });
+            }
+        }
+        _ => builder.push(Kind::Nothing),
+    }
     Ok(())
 }
 

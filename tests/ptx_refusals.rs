@@ -1,0 +1,143 @@
+//! What cannot be read of PTX says where, why, and what to do about it; nothing is guessed, and nothing breaks down.
+
+use wavecast::ptx::{Access, Compiled, Given};
+
+/// An entry `k` of a thread with these instructions and variables: `%rd1` is `in`, `%rd2` is `out`, `%r1` the thread,
+/// `%r2` the parameter `n`, and `%r3` comes from memory.
+fn entry(variables: &str, instructions: &str) -> String {
+    format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{{\n\
+         .reg .pred %p<4>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<8>;\n{variables}\n\
+         ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; ld.param.u32 %r2, [n];\n\
+         mov.u32 %r1, %tid.x; ld.global.u32 %r3, [%rd1];\n\
+         {instructions}\nret;\n}}\n"
+    )
+}
+
+fn given(more: &[&str]) -> Given {
+    let args = ["0=in:f32[4096]", "1=out:f32[4096]", "2=2048"].map(str::to_owned).to_vec();
+    let assume = more.iter().map(|a| (*a).to_owned()).collect();
+    Given { args, blocks: vec![[32, 1, 1]], grid: Some("4".to_owned()), assume, ..Given::default() }
+}
+
+/// The accesses of an entry with a tile of shared memory.
+fn accesses(instructions: &str) -> Vec<Access> {
+    let text = entry(".shared .align 128 .b8 tile[4096]; .shared .align 8 .b8 bar[8];", instructions);
+    Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses
+}
+
+/// What the instruction in the last line is refused for.
+fn refused(instruction: &str) -> String {
+    let all = accesses(&format!("mov.u32 %r4, tile; mov.u32 %r5, bar;\n{instruction}"));
+    let lost: Vec<&Access> = all.iter().filter(|a| a.status == "refused").collect();
+    assert_eq!(lost.len(), 1, "{instruction}: {all:?}");
+    // Seven lines of a head and its variables and three of instructions come first.
+    assert_eq!(lost[0].line, 11, "{instruction}");
+    lost[0].why.clone().unwrap()
+}
+
+const BULK: &str = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+
+#[test]
+fn bulk_copies_are_one_load_and_one_store() {
+    let text = format!("mov.u32 %r4, tile; mov.u32 %r5, bar;\n{BULK} [%r4+256], [%rd1+512], %r2, [%r5];");
+    let found: Vec<_> = accesses(&text)[1..]
+        .iter()
+        .map(|a| (a.op, a.space, a.width, a.address.clone().unwrap(), a.status))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("load", "global", 2048, "in + 128".to_owned(), "exact"),
+            ("store", "shared", 2048, "tile + 256".to_owned(), "exact"),
+        ]
+    );
+}
+
+/// The length may be one of a few numbers: each has its own condition.
+#[test]
+fn bulk_copies_may_have_several_lengths() {
+    let text = format!(
+        "mov.u32 %r4, tile; mov.u32 %r5, bar; mov.u32 %r6, %ctaid.x; mul.lo.s32 %r7, %r6, 600;\n\
+         sub.s32 %r7, %r2, %r7; min.s32 %r7, %r7, 600; shl.b32 %r7, %r7, 2;\n\
+         {BULK} [%r4], [%rd1], %r7, [%r5];"
+    );
+    let widths: Vec<(u64, bool)> =
+        accesses(&text)[1..].iter().filter(|a| a.op == "load").map(|a| (a.width, a.when.is_some())).collect();
+    // The last block copies 248 numbers of 4 bytes, the others 600.
+    assert_eq!(widths, [(992, true), (2400, true)]);
+}
+
+#[test]
+fn copies_that_are_not_read_say_why() {
+    let multicast = BULK.to_owned() + ".multicast::cluster [%r4], [%rd1], 1024, [%r5], %rs1;";
+    let multicast = multicast.replace("%rs1", "%r6");
+    for (instruction, why) in [
+        (format!("{BULK} [%r4], [%rd1], %r3, [%r5];"), "how many bytes it copies is no number"),
+        (format!("{BULK} [%r4], [%rd1], 2097152, [%r5];"), "beyond 2^20"),
+        (multicast, "several blocks"),
+        (
+            "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, {%r1}], [%r5];"
+                .to_owned(),
+            "a map that the host makes",
+        ),
+        (
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r4], 1024;".to_owned(),
+            "copies that also add",
+        ),
+        (
+            "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%r4], 1024, [%r5];"
+                .to_owned(),
+            "between the shared memories of blocks",
+        ),
+        (
+            "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r6, %r7}, [%r4];".to_owned(),
+            "8 x 8 elements of 16 bits",
+        ),
+        (
+            "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 \
+             {%r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13}, [%rd1], 16;"
+                .to_owned(),
+            "`ldmatrix` with `mma.sync` says it",
+        ),
+    ] {
+        let found = refused(&instruction);
+        assert!(found.contains(why), "{instruction}\n{found}");
+        let name = instruction.split(' ').next().unwrap();
+        assert!(found.contains(name), "{instruction}\n{found}");
+    }
+}
+
+/// Hints and waiting for copies touch nothing.
+#[test]
+fn waiting_for_copies_touches_nothing() {
+    let all = accesses(
+        "mov.u32 %r4, tile; mov.u32 %r5, bar;\n\
+         mbarrier.init.shared::cta.b64 [%r5], 1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\n\
+         cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r5]; cp.async.bulk.prefetch.L2.global [%rd1], 1024;\n\
+         AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0; @!%p1 bra AGAIN;",
+    );
+    assert_eq!(all.len(), 1, "{all:?}");
+}
+
+/// An array that ends beyond what 64 bits can say is named, with the line that reaches there.
+#[test]
+fn arrays_beyond_all_memory_are_named() {
+    let text = entry("", "mul.wide.s32 %rd3, %r3, 4; add.s64 %rd3, %rd1, %rd3;\nst.global.f32 [%rd3], %f1;");
+    let compiled = Compiled::new("k.ptx", &text).unwrap();
+    let far = "11: out[1152921504606846975*(threadIdx.x + blockIdx.x)]";
+    let wrong = compiled.read(None, &given(&[far])).unwrap_err().to_string();
+    for part in ["k.ptx:11:", "array `out` is larger than any memory", "--assume"] {
+        assert!(wrong.contains(part), "{wrong}");
+    }
+    // Each thread has so much for itself.
+    let text = entry(
+        ".local .align 4 .b8 own[1099511627776];",
+        "mov.u64 %rd3, own; cvta.local.u64 %rd3, %rd3;\nst.local.f32 [%rd3], %f1;",
+    );
+    let compiled = Compiled::new("k.ptx", &text).unwrap();
+    let grid = Some("2147483647, 65535, 65535".to_owned());
+    let wrong = compiled.read(None, &Given { grid, ..given(&[]) }).unwrap_err().to_string();
+    assert!(wrong.contains("array `own` is larger than any memory"), "{wrong}");
+}
