@@ -111,7 +111,8 @@ impl Algebra {
             return false;
         }
         self.tries.set(left - 1);
-        self.work.set(self.work.get() + 1 + p.terms.len() as u64);
+        // Each fact is tried, which is what takes long where a text branches often.
+        self.work.set(self.work.get() + 1 + (p.terms.len() + facts.len()) as u64);
         // A maximum is no less than each of its sides, and no more than both.
         for (atom, times) in &p.terms {
             let (a, b, either) = match self.atom(*atom) {
@@ -174,6 +175,7 @@ impl Algebra {
         if depth == 0 {
             return best;
         }
+        self.work.set(self.work.get() + facts.len() as u64);
         for (at, fact) in facts.iter().enumerate() {
             for (atom, of_fact) in &fact.terms {
                 let of_p = p.coefficient(*atom);
