@@ -53,14 +53,14 @@ fn a_stream_on_a_measured_device_has_few_reasons() {
     assert!(codes(&v100).is_empty(), "{:?}", codes(&v100));
     let a100 = predicted(&stream(LAUNCH), &["-d", "a100"]);
     assert_eq!(codes(&a100), ["hit-rates-inherited"]);
-    assert_eq!(a100["confidence"]["because"][0].as_str().unwrap(), "hit rates inherited from v100-pcie-32gb");
+    assert_eq!(a100["confidence"]["because"][0].as_str().unwrap(), "hit rates inherited from h100-sxm");
 }
 
 #[test]
 fn what_is_not_known_widens() {
     let [low, high] = ends(&predicted(&stream(LAUNCH), &["-d", "v100"]));
     for (text, more, expected) in [
-        (stream(LAUNCH), ["-d", "h200"], vec!["bandwidth-not-measured", "curves-inherited"]),
+        (stream(LAUNCH), ["-d", "gh200"], vec!["bandwidth-not-measured", "curves-inherited"]),
         (stream(LAUNCH), ["-d", "mi300x"], vec!["architecture-not-measured", "curves-of-other-maker"]),
         (stream(LAUNCH), ["-d", "l40"], vec!["architecture-not-measured", "curves-inherited"]),
         (stream("launch: {block: [[256]]}\n"), ["-d", "v100"], vec!["registers-assumed"]),
@@ -137,7 +137,10 @@ fn texts_and_tables_have_it() {
     let one = ["-", "-d", "h200", "--block", "256"];
     for command in ["predict", "explain"] {
         let shown = stdout(&wavecast(&[&[command], &one[..]].concat(), &text));
-        assert!(shown.contains("80 % interval ") && shown.contains("curves inherited from v100"), "{shown}");
+        assert!(
+            shown.contains("80 % interval ") && shown.contains("hit rates inherited from h100-sxm"),
+            "{shown}"
+        );
     }
     let explained = answer(&[&["explain"], &one[..]].concat(), &text);
     sound(&explained["result"]);

@@ -66,7 +66,7 @@ impl Rank {
         }
         let launches = Launches::new(&self.shapes, kernels);
         pieces.begin(launches.count());
-        let plan = Plan { error: self.tie.share(), most: self.top.unwrap_or(usize::MAX), held };
+        let plan = Plan { error_share: self.tie.share(), most: self.top.unwrap_or(usize::MAX), held };
         let watch = Watch { done: &pieces.done, end: &pieces.end };
         let placing = Placing::new(&estimators(kernels, on), &launches, plan, watch);
         Ok((launches, placing))

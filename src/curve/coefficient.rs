@@ -141,15 +141,17 @@ impl Fit {
 
 impl TimeFit {
     /// Bytes per second of one-way traffic. A device file gives what a kernel with as many loads as stores
-    /// reaches, which turns between them have cost already.
+    /// reaches, which turns between them have cost already. Who changes the device's changes the fitted one as much.
     pub fn one_way(&self, device: &Device) -> f64 {
         let from_device = || device.dram.bandwidth.value.0 * (1.0 + 0.25 * self.turnaround.value);
-        self.dram_one_way.as_ref().map_or_else(from_device, |c| c.value)
+        let times = || device.dram.bandwidth.times_as_large(|b| b.0);
+        self.dram_one_way.as_ref().map_or_else(from_device, |c| c.value * times())
     }
 
     /// Cycles from a thread's first load to its end when nothing is in its way: to memory and back, twice.
     pub fn cycles_of_thread(&self, device: &Device) -> f64 {
-        self.thread_cycles.as_ref().map_or_else(|| 2.0 * device.dram.latency.value.0, |c| c.value)
+        let times = || device.dram.latency.times_as_large(|cycles| cycles.0);
+        self.thread_cycles.as_ref().map_or_else(|| 2.0 * device.dram.latency.value.0, |c| c.value * times())
     }
 
     /// Cycles that the device takes to start a block, with all its dispatchers at work.
@@ -158,7 +160,8 @@ impl TimeFit {
             let dispatchers = (device.dispatch.dispatchers.value.0 as f64).max(1.0);
             device.dispatch.block_cycles.value.0 / dispatchers
         };
-        self.dispatch_cycles.as_ref().map_or_else(of_device, |c| c.value)
+        let times = || device.dispatch.block_cycles.times_as_large(|cycles| cycles.0);
+        self.dispatch_cycles.as_ref().map_or_else(of_device, |c| c.value * times())
     }
 
     /// Seconds that every launch takes by itself. What a device file says is the time from one launch of a short kernel
@@ -166,7 +169,8 @@ impl TimeFit {
     /// V100. A slower clock makes that longer, but not the launch.
     pub fn seconds_of_launch(&self, device: &Device) -> f64 {
         let of_device = || device.launch_overhead.value.0 * WITHOUT_A_WAVE;
-        self.launch_seconds.as_ref().map_or_else(of_device, |c| c.value)
+        let times = || device.launch_overhead.times_as_large(|seconds| seconds.0);
+        self.launch_seconds.as_ref().map_or_else(of_device, |c| c.value * times())
     }
 }
 

@@ -11,7 +11,7 @@ const FILES: [(&str, &str); 6] = [
     (V100, include_str!("../../fits/v100-pcie-32gb.yaml")),
     (H100, include_str!("../../fits/h100-sxm.yaml")),
     ("h200", include_str!("../../fits/h200.yaml")),
-    ("a100-40gb", include_str!("../../fits/a100-40gb.yaml")),
+    (A100, include_str!("../../fits/a100-40gb.yaml")),
     ("a100-80gb", include_str!("../../fits/a100-80gb.yaml")),
     ("h100-pcie", include_str!("../../fits/h100-pcie.yaml")),
 ];
@@ -45,21 +45,23 @@ fn fit_of(id: &str, among: usize) -> Option<&'static Fit> {
 }
 
 /// The curves of devices that have none: those of the nearest device that was measured well, without what holds for that
-/// device alone. NVIDIA's caches since Turing are nearer to the H100's: they count each partial store once, and published
-/// runs on an RTX 2060, 2080 Ti, 3060 and an A100 agree better with its curves (docs/fits.md).
+/// device alone. NVIDIA's stores since Turing are nearer to the H100's: published runs on an RTX 2060, 2080 Ti and 3060
+/// agree better with what its measurements show, which the A100's curves inherit (docs/fits.md).
 fn relative(device: &Device) -> &'static Fit {
-    static HEIRS: [OnceLock<Fit>; 2] = [const { OnceLock::new() }; 2];
+    static HEIRS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
     let nearest = match device.architecture {
-        Architecture::Turing | Architecture::Ampere | Architecture::Ada | Architecture::Hopper => 1,
-        _ => 0,
+        Architecture::Hopper => H100,
+        Architecture::Turing | Architecture::Ampere | Architecture::Ada => A100,
+        _ => V100,
     };
-    // The V100's file stands first, the H100's after it.
-    once(&HEIRS[nearest], || fit(nearest).inherited_by(""))
+    let number = FILES.iter().position(|f| f.0 == nearest).expect("the files that are named stand there");
+    once(&HEIRS[number], || fit(number).inherited_by(""))
 }
 
 /// The devices that were measured best.
 const V100: &str = "v100-pcie-32gb";
 const H100: &str = "h100-sxm";
+const A100: &str = "a100-40gb";
 
 /// A value that is made where it is missing, before anybody is kept out: a process that is forked off while
 /// another thread makes it would wait for that thread for ever.
@@ -223,7 +225,7 @@ mod tests {
     #[test]
     fn devices_without_curves_keep_their_own_bandwidth_and_latency() {
         for (id, nearest) in
-            [("gh200", H100), ("rtx-3090", H100), ("titan-rtx", H100), ("mi210", V100), ("gtx-480", V100)]
+            [("gh200", H100), ("rtx-3090", A100), ("titan-rtx", A100), ("mi210", V100), ("gtx-480", V100)]
         {
             let curves = for_device(&crate::device::find(id, &[]).unwrap());
             let (time, base) = (&curves.fit.time, shipped(nearest).unwrap());

@@ -1,5 +1,6 @@
 //! `--device-set l2.capacity=80MiB`: changing a number of a device that is otherwise real.
 
+use super::sourced::WAS;
 use crate::text::{Diagnostic, Entry, Node, Origin, Scalar, Span, Value, nearest};
 
 /// Key of the source that an overridden number gets.
@@ -30,13 +31,17 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
     };
     match &node.value {
         Value::Map(entries) if entries.iter().any(|e| e.key == "value") => {
+            // Of several changes the first knows what the device has.
+            let before = entries.iter().find(|e| e.key == WAS).or(entries.iter().find(|e| e.key == "value"));
+            let before = before.map(|e| Entry { key: WAS.into(), ..e.clone() });
             let entry = |key: &str, text: &str, at: Span| Entry {
                 key: key.into(),
                 key_span: span,
                 value: scalar(text, at),
             };
-            node.value =
-                Value::Map(vec![entry("value", value.trim(), value_span), entry("source", SOURCE, span)]);
+            let mut changed = vec![entry("value", value.trim(), value_span), entry("source", SOURCE, span)];
+            changed.extend(before);
+            node.value = Value::Map(changed);
             node.span = span;
             Ok(())
         }

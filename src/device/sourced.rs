@@ -10,6 +10,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::quantity::{Quantity, is_zero};
 use crate::text::{Decode, Decoder, Diagnostic, Node, Span, Value};
 
+/// Where a changed number keeps what it was.
+pub(super) const WAS: &str = "was";
+
 /// A number, the key of its source, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sourced<T> {
@@ -20,6 +23,8 @@ pub struct Sourced<T> {
     pub(crate) note: Option<String>,
     /// The device from which it was taken, if not this one.
     pub(crate) inherited: Option<String>,
+    /// What it was before somebody asked what if it were another.
+    pub(crate) was: Option<T>,
     /// Where it was written.
     pub(crate) span: Span,
 }
@@ -32,6 +37,13 @@ impl<T: Copy> Sourced<T> {
 }
 
 impl<T> Sourced<T> {
+    /// How many times as large it is as before somebody changed it; 1 if nobody did. What was fitted on the real device
+    /// changes as much.
+    pub(crate) fn times_as_large(&self, number: impl Fn(&T) -> f64) -> f64 {
+        let was = self.was.as_ref().map(&number).filter(|was| *was > 0.0);
+        was.map_or(1.0, |was| number(&self.value) / was)
+    }
+
     /// Key of its source in the device's `sources`.
     pub fn source(&self) -> &str {
         &self.source
@@ -51,13 +63,15 @@ impl<T> Sourced<T> {
 impl<T: Quantity> Decode for Sourced<T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let map = decoder.mapping(node, "a number with its source: {value: ..., source: ...}")?;
-        let (mut value, mut source, mut note, mut inherited) = (None, None, None, None);
+        let (mut value, mut source, mut note, mut inherited, mut was) = (None, None, None, None, None);
         for entry in map {
             match entry.key.as_str() {
                 "value" => value = quantity(&entry.value, decoder),
                 "source" => source = String::decode(&entry.value, decoder),
                 "note" => note = String::decode(&entry.value, decoder),
                 "inherited" => inherited = String::decode(&entry.value, decoder),
+                // Only a change of a number writes it.
+                WAS => was = quantity(&entry.value, decoder),
                 key => {
                     let known = ["value", "source", "note", "inherited"];
                     decoder.unknown_key(key, entry.key_span, "a number", &known);
@@ -72,7 +86,7 @@ impl<T: Quantity> Decode for Sourced<T> {
                 "a number is written as {value: 1.41 GHz, source: NAME}, and `sources` says what NAME is",
             );
         }
-        Some(Sourced { value: value?, source: source?, note, inherited, span: node.span })
+        Some(Sourced { value: value?, source: source?, note, inherited, was, span: node.span })
     }
 }
 

@@ -8,6 +8,7 @@ mod gaps;
 mod placing;
 mod prediction;
 mod rank;
+mod ranking;
 mod shared;
 mod slots;
 mod time;
@@ -22,5 +23,6 @@ pub use explain::{
 pub use gaps::{Gap, gaps};
 pub use placing::{Choices, Placing, Plan, Watch};
 pub use prediction::{HowCounted, Prediction, Summary};
-pub use rank::{Choice, Ranked, Ranking, rank};
+pub use rank::rank;
+pub use ranking::{Choice, Ranked, Ranking};
 pub use time::{Limiter, RateLimits, Terms, Time};

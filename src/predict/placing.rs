@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
-use super::rank::{Choice, Ranked, Ranking};
+use super::ranking::{Choice, Ranked, Ranking};
 use super::shared::{Runnable, Shared, Slot};
 use super::slots::{Admitted, Slots};
 use crate::effort::{heeding, stop, stopped};
@@ -44,7 +44,7 @@ impl Choices for &[Choice] {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// Launches whose speed differs from the best of their group by less than this share of it are one group.
-    pub error: f64,
+    pub error_share: f64,
     /// The best so many are kept.
     pub most: usize,
     /// The results of up to so many are held in memory; of more, only their times.
@@ -100,7 +100,7 @@ impl Placing {
             feasible: 0,
             registers_assumed: false,
             all: choices.count(),
-            error: plan.error,
+            error: plan.error_share,
         };
         let mut admitted = Vec::new();
         let mut from = 0;

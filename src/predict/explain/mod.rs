@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Prediction;
-use super::rank::Choice;
+use super::ranking::Choice;
 use crate::launch::{Launch, Program, occupancy};
 use crate::space::Domain;
 

@@ -8,7 +8,8 @@ use crate::kernel::{Access, Kernel, Space, Statement};
 use crate::launch::Candidate;
 use crate::predict::estimate::Estimator;
 use crate::predict::prediction::Summary;
-use crate::predict::rank::{Choice, rank};
+use crate::predict::rank::rank;
+use crate::predict::ranking::Choice;
 use crate::space::{Block, Fold, Grid};
 
 /// Other launches, best first.

@@ -28,10 +28,29 @@ pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
     );
     let share = costliest.cost.cycles / l1.wavefront_cycles.max(Cycles::new(1e-9));
     let percent = percent(Share::new(share));
+    let requests = requests(facts).unwrap_or_default();
     Some(if share > 2.0 / accesses.len() as f64 {
-        format!("{text}; the {} {} alone takes {} of it.", costliest.kind, costliest.at, percent)
+        format!("{text}; the {} {} alone takes {} of it.{requests}", costliest.kind, costliest.at, percent)
     } else {
-        format!("{text}; no access takes more than {percent} of it.")
+        format!("{text}; no access takes more than {percent} of it.{requests}")
+    })
+}
+
+/// That requests to the L2 come piece by piece, where they are as many as may keep the L1 busy.
+fn requests(facts: &Facts<'_>) -> Option<String> {
+    /// Cycles that a request takes at least.
+    const EACH: f64 = 2.0;
+    let volumes = &facts.document.result.volumes;
+    let of = &volumes.requests;
+    let busy = EACH * (of.load.get() + of.store.get());
+    (busy > volumes.l1.wavefront_cycles.get()).then(|| {
+        format!(
+            " It sends {} requests to load and {} to store per {} to the L2, each for one line only, which take their time however \
+             little they are for.",
+            two(of.load),
+            two(of.store),
+            facts.unit()
+        )
     })
 }
 
