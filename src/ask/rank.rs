@@ -187,7 +187,7 @@ impl RankingAnswer<'_> {
             estimators: estimators(kernels, self.on),
             choices: &self.launches,
             placing: &self.placing,
-            tie_error: self.tie.share(),
+            tie_error_share: self.tie.share(),
             warnings: &self.warnings,
             elapsed_s: self.elapsed_s,
             written: &self.written.done,

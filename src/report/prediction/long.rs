@@ -28,7 +28,7 @@ pub struct LongRanking<'a> {
     /// Which of them are the best.
     pub placing: &'a Placing,
     /// Launches whose speed differs by less than this share are one tie group.
-    pub tie_error: f64,
+    pub tie_error_share: f64,
     /// What deserves a look before any launch is considered.
     pub warnings: &'a [Warning],
     /// Seconds that it took, if they are to be told.
@@ -44,7 +44,7 @@ impl LongRanking<'_> {
         let numbers = [placing.candidates(), placing.feasible()];
         let assumed = placing.registers_assumed() || placing.feasible() == 0;
         let warnings = about_registers(self.warnings.to_vec(), assumed);
-        let frame = frame(estimators, numbers, self.tie_error, warnings)?;
+        let frame = frame(estimators, numbers, self.tie_error_share, warnings)?;
         Some(RankingDocument { elapsed_s: self.elapsed_s, ..frame })
     }
 
