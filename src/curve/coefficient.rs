@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 32] = [
+pub static COEFFICIENTS: [Known; 33] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -260,6 +260,12 @@ pub static COEFFICIENTS: [Known; 32] = [
         "",
         Times,
         "what a byte costs memory whose sector was written out incomplete"
+    ),
+    required!(
+        time.piece_bytes,
+        "B",
+        Times,
+        "what a piece of 256 bytes costs memory at least of which something is written"
     ),
     required!(time.translation_cycles, "cycles/page", Times, "address translation, per page of a block"),
     required!(time.few_blocks, "", Times, "cost of few resident blocks, per block"),

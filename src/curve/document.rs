@@ -199,6 +199,9 @@ pub struct TimeFit {
     /// to be read first, and the bus turns around.
     #[serde(default = "defaults::incomplete_bytes")]
     pub incomplete_bytes: CoefficientValue,
+    /// Bytes that a piece of 256 costs memory at least of which something is written.
+    #[serde(default = "defaults::piece_bytes")]
+    pub piece_bytes: CoefficientValue,
     /// Exponent that joins memory bandwidth and latency.
     pub latency_norm: CoefficientValue,
     /// Exponent that joins the limiters.
@@ -238,6 +241,7 @@ mod defaults {
         load_request = 0.0,
         store_request = 0.0,
         incomplete_bytes = 0.0,
+        piece_bytes = 0.0,
         issue_overhead = 1.1,
         memory_wait = 0.85,
         shared_wait = 0.2,

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::kernel::{InstructionClass, Precision, Work};
 use crate::launch::{Launch, Occupancy};
 use crate::quantity::{Bytes, Cycles, ItemCount, ItemsPerSecond, PerItem, PerLaunch, Seconds, Times};
-use crate::traffic::{ThreadPath, Volumes};
+use crate::traffic::{FieldVolumes, PIECE, ThreadPath, Volumes};
 
 /// What keeps a kernel from being faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -335,8 +335,20 @@ fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let runs = fit.run_bytes.value * of.volumes.further_runs.get();
     let incomplete = fit.incomplete_bytes.value * of.volumes.dram.store.incomplete.get();
     let moved = bytes + of.volumes.beside.get();
-    let bytes = Bytes::<PerItem>::new(moved * turns * jumps * refetch + runs + incomplete);
+    let all = moved * turns * jumps * refetch + runs + incomplete + apart(of, fit);
+    let bytes = Bytes::<PerItem>::new(all);
     Seconds::new(bytes.in_all(of.items).get() / one_way)
+}
+
+/// Bytes per work item that stores cost beyond themselves which lie so far apart that each opens a piece of memory of
+/// its own; where the rest of a sector has to be read first, twice.
+fn apart(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
+    let of_field = |field: &FieldVolumes| {
+        let written = field.dram.store.total + field.dram.load.partial_store_fill;
+        let each = fit.piece_bytes.value * field.spread.get() / PIECE as f64;
+        written.get() * (each - 1.0).max(0.0)
+    };
+    of.volumes.fields.iter().map(of_field).sum()
 }
 
 /// Little's law: each wave of threads takes at least the way to memory and back, and longer with each store.

@@ -110,6 +110,8 @@ pub struct FieldFootprint {
     pub pairs: Ratio,
     /// Share of `wave_store` in sectors that no store completes.
     pub incomplete: Share,
+    /// Bytes of the pieces of memory in which the launch stores something over those of the sectors that it stores.
+    pub spread: Ratio,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
 }

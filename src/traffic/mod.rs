@@ -26,8 +26,10 @@ pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
 pub use path::ThreadPath;
+
 pub(crate) use phases::phases;
 pub use regions::{Region, WorkItems};
+pub(crate) use sparse::PIECE;
 pub use volumes::{
     FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,
 };

@@ -5,6 +5,7 @@ use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, representatives};
+use super::sparse::PIECE;
 use super::wave_kinds::unlike;
 use super::waves::{Wave, Waves};
 use crate::device::Device;
@@ -114,6 +115,7 @@ pub(super) fn of_fields(
             common_load: common.per_item(blocks.first().map_or(block_items, |b| b.items.max(least))),
             pairs: gaps.pairs,
             incomplete: if device.dram.fill.value.0 { gaps.incomplete } else { Share::ZERO },
+            spread: if gaps.apart { spread(field, &working.blocks, &sizes) } else { Ratio::new(1.0) },
             passes: Passes::default(),
         });
     }
@@ -170,7 +172,22 @@ const STEPS_FOR_STORED: u64 = 1 << 18;
 
 /// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
 fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
-    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], 1, &Counter::forced(engine));
+    stored_in_lines(field, blocks, 1).map_or(0.0, |bytes| bytes * field.times())
+}
+
+/// The same in whole lines of `line` bytes, and not known instead of 0.
+fn stored_in_lines(field: &TouchedField<'_>, blocks: &BlockBox, line: i64) -> Option<f64> {
+    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
-    count.map_or(0.0, |count| count.lines as f64 * field.times())
+    count.ok().map(|count| count.lines as f64 * line as f64)
+}
+
+/// Bytes of pieces that the launch stores to over those of the sectors: what lies between them is never stored. Taken
+/// to be dense where that is not known.
+fn spread(field: &TouchedField<'_>, blocks: &BlockBox, sizes: &Sizes) -> Ratio {
+    let of = |line| stored_in_lines(field, blocks, line).filter(|&bytes| bytes > 0.0);
+    match (of(PIECE), of(sizes.sector)) {
+        (Some(pieces), Some(sectors)) => Ratio::new((pieces / sectors).max(1.0)),
+        _ => Ratio::new(1.0),
+    }
 }

@@ -18,11 +18,21 @@ pub(super) struct Gaps {
     pub(super) pairs: Ratio,
     /// Share of the stored sectors of which some bytes are never stored.
     pub(super) incomplete: Share,
+    /// Whether the wave leaves out sectors of the pieces of memory to which it stores.
+    pub(super) apart: bool,
 }
 
+/// What memory has open at a time when something is written to it, in bytes: stores on an H100 cost the same whether
+/// their sectors are 256 or 8,192 bytes apart, and less where they are nearer (docs/fits.md, section 11).
+pub(crate) const PIECE: i64 = 256;
+
 impl Gaps {
-    const NONE: Self = Self { lines: Ratio::new(1.0), pairs: Ratio::new(1.0), incomplete: Share::ZERO };
+    const NONE: Self =
+        Self { lines: Ratio::new(1.0), pairs: Ratio::new(1.0), incomplete: Share::ZERO, apart: false };
 }
+
+/// Bytes of pieces over those of stored sectors beyond which it is worth asking what the whole launch leaves out.
+const APART: f64 = 1.5;
 
 /// Whether consecutive threads access consecutive elements of a field, in all its instructions.
 fn is_dense(threads: &Threads<'_>, field: FieldId, size: i64) -> bool {
@@ -60,6 +70,11 @@ impl FieldCounter<'_> {
         if loaded > Bytes::ZERO {
             let pairs = self.bytes(field.fetched(), &wave.blocks, 2 * sizes.fetch)? * field.times();
             gaps.pairs = Ratio::new((pairs / loaded.get()).max(1.0));
+        }
+        if stored > Bytes::ZERO {
+            let pieces = self.bytes(&field.stores, &wave.blocks, PIECE)? * field.times();
+            // Half of what is left out at both ends of a row is nothing that lies apart.
+            gaps.apart = pieces > APART * stored.get();
         }
         if stored > Bytes::ZERO && size < sizes.fetch {
             let bytes = self.bytes(&field.stores, &wave.blocks, size)? * field.times();

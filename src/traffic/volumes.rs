@@ -175,6 +175,8 @@ pub struct FieldVolumes {
     pub l2: L2Volumes,
     /// Between L2 and memory.
     pub dram: MemoryVolumes,
+    /// Bytes of the pieces of memory in which something is stored over those of the sectors that are.
+    pub spread: Ratio,
 }
 
 /// Oversubscription O of the caches (equation 4) and the miss rates that follow.
@@ -285,7 +287,7 @@ pub fn volumes(
             level.add(&below, Share::ALL);
         }
         out.dram.add(&of_dram, Share::ALL);
-        out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram });
+        out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram, spread: f.spread });
     }
     out
 }
