@@ -78,7 +78,7 @@ pub(crate) fn this_process() -> u32 {
 }
 
 /// How many threads share the work.
-fn threads() -> usize {
+pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     return rayon::current_num_threads();
     #[cfg(not(feature = "threads"))]

@@ -1,6 +1,8 @@
 //! How fast a launch is and why: limiters, how they combine, ranking.
 
+mod bound;
 mod confidence;
+mod contest;
 mod estimate;
 #[cfg(feature = "explain")]
 mod explain;

@@ -11,6 +11,9 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
 use crate::space::{Block, Grid};
 
+/// Bytes from the beginning of an array up to which addresses, with blocks and folds put in, are surely small.
+const FARTHEST: i64 = 1 << 40;
+
 /// What the work items of a kernel touch, in whatever launch.
 #[derive(Debug)]
 pub struct WorkItems<'k> {
@@ -54,6 +57,20 @@ impl<'k> WorkItems<'k> {
             || program.instructions.iter().any(|i| i.when.is_some());
         let conditional = conditional.then_some(of_any);
         Some(Self { kernel, program, conditional, fields })
+    }
+
+    /// Where work items do nothing but access memory at multiples of their places, near enough that no address of any
+    /// launch leaves 64 bits: how many different multiples there are.
+    pub fn patterns(&self) -> Option<usize> {
+        let mut patterns = 0;
+        for field in &self.fields {
+            let (of_field, last) = field.all.reach(self.kernel.extents())?;
+            patterns += of_field;
+            if self.conditional.is_some() || last > FARTHEST {
+                return None;
+            }
+        }
+        Some(patterns)
     }
 
     /// The footprints of a launch, as [`footprints`](super::footprints()) counts them.

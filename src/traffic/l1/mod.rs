@@ -24,6 +24,7 @@ mod sets;
 mod shapes;
 mod spans;
 mod starts;
+mod straight;
 mod tags;
 mod tally;
 mod uniform;
@@ -35,6 +36,7 @@ mod warps;
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
 pub use lanes::Lanes;
 pub use pipe::{Pipe, StageWavefronts};
+pub use straight::Straight;
 
 use crate::device::Device;
 use crate::kernel::Kernel;
