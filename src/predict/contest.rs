@@ -1,7 +1,7 @@
 //! Launches that are predicted one part after the other, where only the best are wanted: of those that cannot be among
 //! them it is enough to know that they can run.
 //!
-//! What memory takes at least follows from footprints alone. Launches are looked at in the order of that time; once it
+//! How long a launch takes at least follows from footprints alone. Launches are looked at in the order of that time; once it
 //! is longer than the worst time among the best so far, what the warps of the others do need not be counted. Which are left
 //! out depends on what was predicted before; which are the best does not.
 
@@ -21,6 +21,10 @@ use crate::launch::Candidate;
 use crate::parallel::{self, Parts};
 use crate::quantity::Seconds;
 use crate::traffic::Footprints;
+
+/// Launches whose footprints are counted before the first of them is predicted: the more there are, the sooner a good one
+/// is among them.
+const FIRST: usize = 1 << 8;
 
 /// What came of a launch.
 pub(super) enum Outcome {
@@ -122,6 +126,9 @@ pub(super) fn predict(
     admitted.sort_unstable();
     let mut best = (wanted < admitted.len()).then(|| Best { wanted, times: BinaryHeap::new() });
     let mut parts = Parts::new(admitted);
+    if best.is_some() {
+        parts = parts.from_many(FIRST);
+    }
     let mut slots = Slots::default();
     while let Some(part) = parts.take()
         && !stopped()

@@ -317,7 +317,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
 
 /// Bandwidth of the memory: what one-way traffic reaches, less what turns between reading and writing,
 /// scattered waves, data that comes again and short stores cost.
-pub(super) fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
+fn dram(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let bytes = of.volumes.dram.total().get();
     if bytes <= 0.0 {
         return Seconds::ZERO;

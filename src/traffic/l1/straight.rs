@@ -38,8 +38,9 @@ impl Straight {
             && program.steps.iter().all(|step| matches!(step, Step::Access(_)))
             && program.items.iter().all(|item| item.guard.is_none())
             && kernel.fields.iter().all(|field| field.space != Space::Shared);
-        let place =
-            |term: &Term<Scale>| matches!(term, Term::Coord(Coord::ThreadIdx(_) | Coord::BlockIdx(_)));
+        let place = |term: &Term<Scale>| {
+            matches!(term, Term::Coord(Coord::Thread(_) | Coord::ThreadIdx(_) | Coord::BlockIdx(_)))
+        };
         let affine = program
             .instructions
             .iter()
