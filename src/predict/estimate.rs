@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
 use crate::curve::{Curves, Fit, TimeFit, for_device};
@@ -12,7 +13,7 @@ use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
 use crate::traffic::l1;
-use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, WorkItems, footprints, volumes};
+use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, volumes};
 
 /// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
 /// not depend on which of them comes first.
@@ -146,9 +147,10 @@ impl<'a> Estimator<'a> {
     pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
-        let program =
-            self.within(WorkPart::Program, || Program::folded(self.kernel, candidate.fold())?.at(&launch))?;
-        self.of_placed(launch, occupancy, &program)
+        let known = Known::of(self.kernel, &self.counting);
+        let folded = known.program(self.kernel, candidate.fold());
+        let program = self.within(WorkPart::Program, || folded?.at(&launch))?;
+        self.of_placed_as_known(launch, occupancy, &program, &known)
     }
 
     /// Does a part of the work for a launch with the steps that this part may take.
@@ -168,16 +170,24 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
+        self.of_placed_as_known(launch, occupancy, program, &Known::of(self.kernel, &self.counting))
+    }
+
+    fn of_placed_as_known(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+        known: &Known,
+    ) -> Result<Prediction, Unpredicted> {
+        let Self { kernel, device, counting, .. } = *self;
         // As a ranking counts, which shares what follows from work items among launches.
-        let steps = WorkPart::Footprints.steps(self.kernel.steps);
-        let of_any = || effort::within(steps, || WorkItems::new(self.kernel, &self.counting));
-        let along = launch.candidate.one_item();
-        let of_such = || effort::within(steps, || WorkItems::unfolded(self.kernel, along, &self.counting));
-        let Some(items) = of_any().or_else(of_such) else {
+        let of_such = || known.items(kernel, launch.candidate.one_item(), &counting);
+        let Some(items) = known.items(kernel, [false; 3], &counting).or_else(of_such) else {
             return self.of_part(launch, occupancy, program);
         };
         let footprints = self.within(WorkPart::Footprints, || {
-            items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)
+            items.footprints(kernel, &launch, device, occupancy.wave_blocks, &counting)
         })?;
         self.of_counted(launch, occupancy, program, footprints)
     }

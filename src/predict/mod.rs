@@ -7,6 +7,7 @@ mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
 mod gaps;
+mod known;
 mod placing;
 mod prediction;
 mod rank;

@@ -21,8 +21,8 @@ pub(super) struct Shared<'k> {
     /// The folded program of each fold.
     programs: BTreeMap<Fold, Result<Folded, Excess>>,
     /// What work items touch in any launch, or else by the dimensions along which a thread has one.
-    items: Option<WorkItems<'k>>,
-    unfolded: BTreeMap<[bool; 3], Option<WorkItems<'k>>>,
+    items: Option<WorkItems>,
+    unfolded: BTreeMap<[bool; 3], Option<WorkItems>>,
     /// Different multiples of places that work items access, where they do no more than that.
     patterns: Option<usize>,
 }
@@ -49,7 +49,7 @@ impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let steps = WorkPart::Footprints.steps(estimator.kernel.steps);
         let items = effort::within(steps, || WorkItems::new(estimator.kernel, &estimator.counting));
-        let patterns = items.as_ref().and_then(WorkItems::patterns);
+        let patterns = items.as_ref().and_then(|items| items.patterns(estimator.kernel));
         Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new(), patterns }
     }
 
@@ -88,7 +88,7 @@ impl<'k> Shared<'k> {
     }
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.
-    fn items(&self, candidate: Candidate) -> Option<&WorkItems<'k>> {
+    fn items(&self, candidate: Candidate) -> Option<&WorkItems> {
         self.items.as_ref().or_else(|| self.unfolded[&candidate.one_item()].as_ref())
     }
 
@@ -140,13 +140,13 @@ impl<'k> Shared<'k> {
 
     fn footprints_of(
         &self,
-        items: &WorkItems<'k>,
+        items: &WorkItems,
         of: &Runnable,
         slot: Option<&Slot>,
     ) -> Result<Footprints, Unpredicted> {
-        let Estimator { device, counting, .. } = self.estimator;
+        let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
-        self.counted_once(of, slot, || items.footprints(&of.launch, device, resident, &counting))
+        self.counted_once(of, slot, || items.footprints(kernel, &of.launch, device, resident, &counting))
     }
 
     /// What counting finds, or has found for whoever shares the slot.

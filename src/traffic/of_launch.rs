@@ -31,7 +31,7 @@ pub fn footprints(
 /// The same where it is known what threads touch.
 pub(super) fn of_fields(
     threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
+    fields: &[TouchedField],
     device: &Device,
     resident: i64,
     counting: &Counting,
@@ -136,7 +136,7 @@ pub(super) fn of_fields(
 fn passes(
     found: &mut Footprints,
     threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
+    fields: &[TouchedField],
     counts: &mut FieldCounter<'_>,
     blocks: &[Representative],
     wave: &Wave,
@@ -169,7 +169,7 @@ fn passes(
 const STEPS_FOR_STORED: u64 = 1 << 18;
 
 /// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
-fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
+fn stored(field: &TouchedField, blocks: &BlockBox) -> f64 {
     let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], 1, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.map_or(0.0, |count| count.lines as f64 * field.times())
