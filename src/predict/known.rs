@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::estimate::WorkPart;
+use super::work_part::WorkPart;
 use crate::effort::{self, stopped};
 use crate::expr::{Excess, Scale};
 use crate::kernel::Kernel;

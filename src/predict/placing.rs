@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::choices::{Choices, Watch};
 use super::contest::{Outcome, predict};
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
@@ -20,25 +21,6 @@ use crate::quantity::{Ratio, Seconds};
 /// before those that are not kept are forgotten.
 const AT_A_TIME: usize = 1 << 12;
 
-/// The launches that are to be ranked, by number: a list of all of them may be long.
-pub trait Choices: Sync {
-    /// How many there are.
-    fn count(&self) -> usize;
-
-    /// The one with this number, below [`Self::count`].
-    fn choice(&self, number: usize) -> Choice;
-}
-
-impl Choices for &[Choice] {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn choice(&self, number: usize) -> Choice {
-        self[number]
-    }
-}
-
 /// What is made of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
@@ -48,15 +30,6 @@ pub struct Plan {
     pub most: usize,
     /// The results of up to so many are held in memory; of more, only their times.
     pub held: usize,
-}
-
-/// How others see how far a ranking is, and how they end it.
-#[derive(Debug, Clone, Copy)]
-pub struct Watch<'w> {
-    /// Counts the candidates that are finished.
-    pub done: &'w AtomicUsize,
-    /// Once this is true, no more candidates are begun: those that are finished are ranked.
-    pub end: &'w AtomicBool,
 }
 
 /// Which launches are the best, in their order.

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxBuildHasher;
 
-use super::estimate::{Estimator, Unpredicted, WorkPart};
+use super::estimate::{Estimator, Unpredicted};
+use super::work_part::WorkPart;
 use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
@@ -122,6 +123,11 @@ impl<'k> Shared<'k> {
                 footprints(kernel, &of.launch, program, device, resident, &counting)
             }),
         }
+    }
+
+    /// Whether work items only access memory at multiples of their places: that is counted in microseconds.
+    pub(super) fn is_plain(&self) -> bool {
+        self.patterns.is_some()
     }
 
     /// The footprints of an admitted candidate whose program need not be known for them. `None` unless it is certain

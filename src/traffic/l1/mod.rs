@@ -42,9 +42,6 @@ use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program};
 
-/// Most threads of a block.
-const MOST_THREADS: i64 = 1 << 16;
-
 /// Counts what the warps of a block do, as a mean over blocks that are aligned differently.
 ///
 /// Where addresses are affine and a block without inactive threads exists, data wavefronts, sectors
@@ -84,7 +81,7 @@ pub fn count_by_lane(
 
 /// No device runs such blocks, but their warps would be walked over.
 fn check_size(launch: &Launch) -> Result<(), NotRun> {
-    if launch.threads_per_block() > MOST_THREADS {
+    if launch.threads_per_block() > blocks::MOST_THREADS {
         return Err(NotRun::Stopped(0));
     }
     Ok(())

@@ -1,8 +1,7 @@
 //! Programs whose warps can be counted for certain: who wants only the best launches need not count all of them, but
 //! has to know that each of them could be.
 
-use super::MOST_THREADS;
-use super::blocks::MOST_BLOCKS;
+use super::blocks::{MOST_BLOCKS, MOST_THREADS};
 use super::distinct::MOST_SPANS;
 use super::lanes::MOST_LANES;
 use super::pipe::Pipe;
