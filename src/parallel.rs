@@ -84,7 +84,7 @@ pub(crate) fn this_process() -> u32 {
 }
 
 /// How many threads share the work.
-pub fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     #[cfg(feature = "threads")]
     return rayon::current_num_threads();
     #[cfg(not(feature = "threads"))]

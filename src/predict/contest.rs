@@ -213,7 +213,9 @@ impl Contest<'_> {
                 return Ok(None);
             };
             let Runnable { launch, occupancy } = &runnable;
-            let least = least_seconds(estimator, launch, occupancy, &footprints).unwrap_or(Seconds::ZERO);
+            // Of what is no number nothing is known.
+            let least = least_seconds(estimator, launch, occupancy, &footprints);
+            let least = least.filter(|least| least.get().is_finite()).unwrap_or(Seconds::ZERO);
             Ok(Some(Begun { runnable, footprints, least }))
         };
         match begun() {

@@ -28,7 +28,7 @@ pub use passes::{Again, Passes};
 pub use path::ThreadPath;
 pub(crate) use phases::phases;
 pub use regions::{Region, WorkItems};
+pub(crate) use volumes::L2Requests;
 pub use volumes::{
-    FieldVolumes, L1Volumes, L2Load, L2Requests, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes,
-    l1_capacity, volumes,
+    FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,
 };

@@ -36,7 +36,7 @@ mod warps;
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
 pub use lanes::Lanes;
 pub use pipe::{Pipe, StageWavefronts};
-pub use straight::Straight;
+pub(crate) use straight::Straight;
 
 use crate::device::Device;
 use crate::kernel::Kernel;
