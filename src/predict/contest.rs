@@ -146,11 +146,11 @@ pub(super) fn predict(
             done(heeding(stop.as_ref(), || contest.begin(admitted.choice, slot, best.is_some())))
         });
         if let Some(best) = &mut best {
-            entries.iter().for_each(|entry| {
+            for entry in &entries {
                 if let Entry::Done(outcome) = entry {
-                    best.add(outcome)
+                    best.add(outcome);
                 }
-            });
+            }
             let finish = |(number, begun): (usize, &Begun)| {
                 done(Entry::Done(heeding(stop.as_ref(), || contest.finish(part[number].choice, begun))))
             };

@@ -262,7 +262,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-fn touched<'t>(field: &'t TouchedField, which: Which) -> &'t Touched {
+fn touched(field: &TouchedField, which: Which) -> &Touched {
     match which {
         Which::Loads => &field.loads,
         Which::Fetched => field.fetched(),
