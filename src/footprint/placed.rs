@@ -13,8 +13,6 @@ use crate::effort::spend_on;
 
 /// Steps for an arm under a box.
 const STEPS_OF_RECTANGLE: u64 = 48;
-/// Rows that are counted one by one, beside one of each arm under each box.
-const MOST_ROWS: i64 = 32;
 /// Addresses beyond this need care.
 const FAR: i64 = 1 << 60;
 
@@ -75,8 +73,8 @@ struct Scratch {
     cells: Cells,
     /// Items that were counted together, and their lines.
     known: Vec<(Range<usize>, u64)>,
-    /// First and last bytes of rows.
-    rows: Vec<[i64; 2]>,
+    /// First and last bytes.
+    dense: Vec<[i64; 2]>,
 }
 
 thread_local! {
@@ -85,71 +83,51 @@ thread_local! {
 
 /// Distinct lines of all spreads; `None` where that takes the long way.
 pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
-    SCRATCH.with_borrow_mut(|scratch| match count_rows(&mut scratch.rows, spreads, boxes, line)? {
+    SCRATCH.with_borrow_mut(|scratch| match count_dense(&mut scratch.dense, spreads, boxes, line)? {
         Some(lines) => Ok(Some(lines)),
         None => count_with(scratch, spreads, boxes, line),
     })
 }
 
-/// The same row by row, where there are few: a row is what follows without leaving out a line. `None` if there are many.
-fn count_rows(
-    rows: &mut Vec<[i64; 2]>,
+/// The same where no box leaves out a line between its first and its last byte, as pages are touched; `None` if one may.
+fn count_dense(
+    dense: &mut Vec<[i64; 2]>,
     spreads: &[Spread<'_>],
     boxes: &[Box3],
     line: i64,
 ) -> Result<Option<u64>, Refusal> {
-    rows.clear();
-    let mut left = MOST_ROWS;
+    dense.clear();
     for of in spreads {
-        let inside = inside(of, line);
-        for arm in of.list() {
-            for one in &boxes[of.boxes.clone()] {
-                let along = |l: usize| one.count[l] + arm.more[l];
-                left -= (inside..of.arms.levels.len()).map(along).fold(1, i64::saturating_mul) - 1;
-                if left < 0 {
-                    return Ok(None);
-                }
+        let (list, levels) = (of.list(), &of.arms.levels);
+        let mut run = of.width;
+        for (l, level) in levels.iter().enumerate() {
+            let single = of.most[l] == 1 && list.iter().all(|arm| arm.more[l] == 0);
+            if level.stride - run >= line && !single {
+                return Ok(None);
             }
+            run += level.stride * (of.least[l] - 1);
         }
-    }
-    for of in spreads {
-        let (list, levels, inside) = (of.list(), &of.arms.levels, inside(of, line));
         spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
         for arm in list {
             if ends(of, arm).is_none() {
                 return Ok(None);
             }
             for one in &boxes[of.boxes.clone()] {
-                let (mut first, mut length) = (arm.base, of.width - 1);
-                // How often a row comes again along each of the other levels, and how far away.
-                let mut again = [(1, 0); DIMS];
+                let (mut first, mut last) = (arm.base, arm.base + of.width - 1);
                 for (l, level) in levels.iter().enumerate() {
-                    first += level.stride * one.first[l];
-                    let count = one.count[l] + arm.more[l];
-                    if l < inside {
-                        length += level.stride * (count - 1);
-                    } else {
-                        again[l] = (count, level.stride);
-                    }
+                    let begin = level.stride * one.first[l];
+                    first += begin;
+                    last += begin + level.stride * (one.count[l] - 1 + arm.more[l]);
                 }
-                let [x, y, z] = again;
-                for plane in 0..z.0 {
-                    for row in 0..y.0 {
-                        let mut begin = first + plane * z.1 + row * y.1;
-                        for _ in 0..x.0 {
-                            rows.push([begin, begin + length]);
-                            begin += x.1;
-                        }
-                    }
-                }
+                dense.push([first, last]);
             }
         }
     }
-    if !rows.is_sorted_by_key(|ends| ends[0]) {
-        rows.sort_unstable_by_key(|ends| ends[0]);
+    if !dense.is_sorted_by_key(|ends| ends[0]) {
+        dense.sort_unstable_by_key(|ends| ends[0]);
     }
     let (mut total, mut reached) = (0, i64::MIN);
-    for [first, last] in rows.iter() {
+    for [first, last] in dense.iter() {
         let (first, last) = (quotient(*first, line).max(reached), quotient(*last, line) + 1);
         if last > first {
             total += (last - first).unsigned_abs();
@@ -157,19 +135,6 @@ fn count_rows(
         }
     }
     Ok(Some(total))
-}
-
-/// How many of the smallest strides leave no line out in all boxes of a spread.
-fn inside(of: &Spread<'_>, line: i64) -> usize {
-    let mut run = of.width;
-    for (l, level) in of.arms.levels.iter().enumerate() {
-        let single = || of.most[l] == 1 && of.list().iter().all(|arm| arm.more[l] == 0);
-        if level.stride - run >= line && !single() {
-            return l;
-        }
-        run += level.stride * (of.least[l] - 1);
-    }
-    of.arms.levels.len()
 }
 
 fn count_with(
