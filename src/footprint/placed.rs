@@ -105,7 +105,8 @@ fn count_dense(
             if level.stride - run >= line && !single {
                 return Ok(None);
             }
-            run += level.stride * (of.least[l] - 1);
+            // Such numbers are refused below.
+            run = run.saturating_add(level.stride.saturating_mul(of.least[l] - 1));
         }
         spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
         for arm in list {
