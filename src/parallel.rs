@@ -52,6 +52,12 @@ impl<'i, I> Parts<'i, I> {
         Self { rest: all, size: 2 * threads() }
     }
 
+    /// The same, but the first part has so many items at least: where what comes later needs less work if much is known.
+    #[must_use]
+    pub fn from_many(self, items: usize) -> Self {
+        Self { size: self.size.max(items), ..self }
+    }
+
     /// The next part, if anything is left.
     pub fn take(&mut self) -> Option<&'i [I]> {
         let (part, rest) = self.rest.split_at(self.size.min(self.rest.len()));
@@ -78,7 +84,7 @@ pub(crate) fn this_process() -> u32 {
 }
 
 /// How many threads share the work.
-fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     #[cfg(feature = "threads")]
     return rayon::current_num_threads();
     #[cfg(not(feature = "threads"))]

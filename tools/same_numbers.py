@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--device", action="append", help="instead of the four devices")
     arguments = parser.parse_args()
     found, compared = [], 0
-    for kernel in sorted((ROOT / "kernels").glob(f"*{arguments.only}*.yaml")):
+    for kernel in sorted(path for path in (ROOT / "kernels").glob("*.yaml") if arguments.only in path.name):
         for device in arguments.device or DEVICES:
             for command in COMMANDS:
                 place = f"{' '.join(command)} {kernel.name} -d {device}: "

@@ -56,15 +56,12 @@ pub(super) fn until_asked_to_end(
 
 /// Reads until the input ends or nobody listens any more.
 fn read(mut input: impl Read, to: &SyncSender<Piece>) {
+    let mut bytes = vec![0; PIECE];
     loop {
-        let mut bytes = vec![0; PIECE];
         let piece = match input.read(&mut bytes) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => Piece::Failed(e),
-            Ok(number) => {
-                bytes.truncate(number);
-                Piece::Bytes(bytes)
-            }
+            Ok(number) => Piece::Bytes(bytes[..number].to_vec()),
         };
         let last = match &piece {
             Piece::Bytes(bytes) => bytes.is_empty(),

@@ -43,7 +43,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -126,10 +126,36 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
 
 /// What is asked for, and the arguments by their names.
 fn parsed(arguments: &[OsString]) -> Result<(Command, ArgMatches), clap::Error> {
+    if let Some(quickly) = of_one_command(arguments) {
+        return Ok(quickly);
+    }
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
     Ok((cli.command, matches))
+}
+
+/// The same where it is one of the commands that scripts call most often and nothing is wrong with it: the arguments of
+/// the others, which take longer to describe than a prediction takes, are not needed to understand it.
+fn of_one_command(arguments: &[OsString]) -> Option<(Command, ArgMatches)> {
+    fn one<A: Args>(
+        arguments: &[OsString],
+        name: &'static str,
+        wrap: fn(A) -> Command,
+    ) -> Option<(Command, ArgMatches)> {
+        let command = A::augment_args(clap::Command::new(name));
+        let all = clap::Command::new("wavecast").subcommand_required(true).subcommand(command);
+        let matches = all.try_get_matches_from(arguments).ok()?;
+        let of_command = A::from_arg_matches(matches.subcommand()?.1).ok()?;
+        Some((wrap(of_command), matches))
+    }
+    match arguments.get(1)?.to_str()? {
+        "rank" => one(arguments, "rank", Command::Rank),
+        "predict" => one(arguments, "predict", Command::Predict),
+        "explain" => one(arguments, "explain", Command::Explain),
+        "serve" => one(arguments, "serve", Command::Serve),
+        _ => None,
+    }
 }
 
 /// Prints what was asked for instead of a result: the help or the version.

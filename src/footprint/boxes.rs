@@ -12,7 +12,7 @@ use super::query::Refusal;
 use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};
 use crate::launch::BlockBox;
-use crate::space::{Extents, Strides};
+use crate::space::{Domain, Extents, Strides};
 
 /// Steps for an access of a group.
 const STEPS_OF_BASE: u64 = 16;
@@ -88,6 +88,22 @@ pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line:
     });
     let first = all.next().unwrap_or(Some(Strides::ZERO))?;
     all.all(|other| other == Some(first)).then_some(first)
+}
+
+/// The last byte, counted from the beginning of the array in either direction, that work items of a domain touch through
+/// groups; `None` if it leaves 64 bits.
+pub(super) fn reach(groups: &[Group], domain: Domain) -> Option<i64> {
+    let mut farthest = 0;
+    for group in groups {
+        let base =
+            group.bases.iter().map(|base| base.checked_abs()).try_fold(0, |most, b| Some(b?.max(most)))?;
+        let mut last = base.checked_add(group.width)?;
+        for d in 0..3 {
+            last = last.checked_add(group.strides[d].checked_abs()?.checked_mul(domain[d])?)?;
+        }
+        farthest = last.max(farthest);
+    }
+    Some(farthest)
 }
 
 /// Groups under blocks; each access touches so many bytes more than its width.

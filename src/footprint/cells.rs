@@ -35,8 +35,11 @@ impl Cuts {
         self.ends.clear();
         for rectangle in rectangles {
             for end in along(rectangle) {
-                let at = self.ends.iter().position(|&e| e >= end).unwrap_or(self.ends.len());
-                if self.ends.get(at) != Some(&end) {
+                let mut at = 0;
+                while at < self.ends.len() && self.ends[at] < end {
+                    at += 1;
+                }
+                if at == self.ends.len() || self.ends[at] != end {
                     self.ends.insert(at, end);
                 }
             }
@@ -46,9 +49,13 @@ impl Cuts {
         for (number, rectangle) in rectangles.iter().enumerate() {
             let [from, to] = along(rectangle);
             // Both are among the ends.
-            let between = self.ends.iter().zip(&mut self.masks).skip_while(|(end, _)| **end < from);
-            for (_, mask) in between.take_while(|(end, _)| **end < to) {
-                *mask |= 1 << number;
+            let mut at = 0;
+            while self.ends[at] < from {
+                at += 1;
+            }
+            while self.ends[at] < to {
+                self.masks[at] |= 1 << number;
+                at += 1;
             }
         }
     }
@@ -92,7 +99,7 @@ pub(super) fn count_few(
     if remainder(row, line) == 0 && rectangles.iter().all(|r| r.bytes[1] < row) {
         // All rows begin with a line and share none: lines take the place of bytes.
         for rectangle in rectangles.iter_mut() {
-            rectangle.bytes = rectangle.bytes.map(|byte| quotient(byte, line));
+            rectangle.bytes = [quotient(rectangle.bytes[0], line), quotient(rectangle.bytes[1], line)];
         }
         known.clear();
         zs.each(u64::MAX, |z, slab| {
@@ -164,11 +171,17 @@ fn all(rectangles: &[Rectangle]) -> u64 {
 fn sort(rectangles: &mut [Rectangle]) {
     for i in 1..rectangles.len() {
         let mut at = i;
-        while at > 0 && rectangles[at].bytes < rectangles[at - 1].bytes {
-            rectangles.swap(at, at - 1);
+        let one = rectangles[i];
+        while at > 0 && is_before(one.bytes, rectangles[at - 1].bytes) {
+            rectangles[at] = rectangles[at - 1];
             at -= 1;
         }
+        rectangles[at] = one;
     }
+}
+
+fn is_before(a: [i64; 2], b: [i64; 2]) -> bool {
+    a[0] < b[0] || (a[0] == b[0] && a[1] < b[1])
 }
 
 /// Length of the union of the intervals of some rectangles, which are sorted.

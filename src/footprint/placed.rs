@@ -1,7 +1,7 @@
 //! Arms of accesses under boxes of threads, as rectangles of rows: the short way of the closed form, where
 //! boxes lie in rows and planes as they should. Anything else goes the long way (`linear`).
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ops::Range;
 
 use super::arms::{Arm, Arms, Box3, DIMS};
@@ -73,18 +73,69 @@ struct Scratch {
     cells: Cells,
     /// Items that were counted together, and their lines.
     known: Vec<(Range<usize>, u64)>,
+    /// First and last bytes.
+    dense: Vec<[i64; 2]>,
 }
 
 thread_local! {
-    static SCRATCH: Cell<Scratch> = Cell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// Distinct lines of all spreads; `None` where that takes the long way.
 pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
-    let mut scratch = SCRATCH.take();
-    let found = count_with(&mut scratch, spreads, boxes, line);
-    SCRATCH.set(scratch);
-    found
+    SCRATCH.with_borrow_mut(|scratch| match count_dense(&mut scratch.dense, spreads, boxes, line)? {
+        Some(lines) => Ok(Some(lines)),
+        None => count_with(scratch, spreads, boxes, line),
+    })
+}
+
+/// The same where no box leaves out a line between its first and its last byte, as pages are touched; `None` if one may.
+fn count_dense(
+    dense: &mut Vec<[i64; 2]>,
+    spreads: &[Spread<'_>],
+    boxes: &[Box3],
+    line: i64,
+) -> Result<Option<u64>, Refusal> {
+    dense.clear();
+    for of in spreads {
+        let (list, levels) = (of.list(), &of.arms.levels);
+        let mut run = of.width;
+        for (l, level) in levels.iter().enumerate() {
+            let single = of.most[l] == 1 && list.iter().all(|arm| arm.more[l] == 0);
+            if level.stride - run >= line && !single {
+                return Ok(None);
+            }
+            // Such numbers are refused below.
+            run = run.saturating_add(level.stride.saturating_mul(of.least[l] - 1));
+        }
+        spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
+        for arm in list {
+            if ends(of, arm).is_none() {
+                return Ok(None);
+            }
+            for one in &boxes[of.boxes.clone()] {
+                let (mut first, mut last) = (arm.base, arm.base + of.width - 1);
+                for (l, level) in levels.iter().enumerate() {
+                    let begin = level.stride * one.first[l];
+                    first += begin;
+                    last += begin + level.stride * (one.count[l] - 1 + arm.more[l]);
+                }
+                dense.push([first, last]);
+            }
+        }
+    }
+    if !dense.is_sorted_by_key(|ends| ends[0]) {
+        dense.sort_unstable_by_key(|ends| ends[0]);
+    }
+    let (mut total, mut reached) = (0, i64::MIN);
+    for [first, last] in dense.iter() {
+        let (first, last) = (quotient(*first, line).max(reached), quotient(*last, line) + 1);
+        if last > first {
+            total += (last - first).unsigned_abs();
+            reached = last;
+        }
+    }
+    Ok(Some(total))
 }
 
 fn count_with(
@@ -93,7 +144,7 @@ fn count_with(
     boxes: &[Box3],
     line: i64,
 ) -> Result<Option<u64>, Refusal> {
-    let Scratch { items, rectangles, cells, known } = scratch;
+    let Scratch { items, rectangles, cells, known, .. } = scratch;
     items.clear();
     known.clear();
     for (spread, of) in spreads.iter().enumerate() {
@@ -211,11 +262,11 @@ fn lay(
         begin += remainder(level.stride * first, line);
     }
     let shift = begin - (least[0] - remainder(least[0], line));
-    let down = |range: [i64; 2], by: i64| if row.is_some() { range.map(|end| end - by) } else { range };
+    let (y, z) = if row.is_some() { (least[1], least[2]) } else { (0, 0) };
     for rectangle in out {
-        rectangle.bytes = rectangle.bytes.map(|byte| byte + shift);
-        rectangle.y = down(rectangle.y, least[1]);
-        rectangle.z = down(rectangle.z, least[2]);
+        rectangle.bytes = [rectangle.bytes[0] + shift, rectangle.bytes[1] + shift];
+        rectangle.y = [rectangle.y[0] - y, rectangle.y[1] - y];
+        rectangle.z = [rectangle.z[0] - z, rectangle.z[1] - z];
     }
     Some([row, height])
 }

@@ -13,7 +13,7 @@ use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Excess, Form, LoopId};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{BlockBox, Instruction, Item, Launch, Program, Step};
-use crate::space::{Block, Extents};
+use crate::space::{Block, Domain, Extents};
 
 /// Steps for a part of an address or a condition that is made ready.
 const STEPS_OF_PART: u64 = 16;
@@ -183,6 +183,13 @@ impl Touched {
     pub fn in_blocks_of(&self, shape: Block) -> Self {
         let frames = self.frames.iter().map(|f| Frame { shape, ..f.clone() }).collect();
         Self { frames, patterns: self.patterns.clone(), groups: self.groups.clone(), ..*self }
+    }
+
+    /// Where all accesses are at multiples of places of threads, without loops and conditions: how many different
+    /// multiples there are, and the last byte that work items of a domain touch.
+    pub fn reach(&self, domain: Domain) -> Option<(usize, i64)> {
+        let groups = self.groups.as_deref()?;
+        Some((groups.len(), boxes::reach(groups, domain)?))
     }
 
     /// What is touched through instructions of some kinds.

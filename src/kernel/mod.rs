@@ -6,6 +6,7 @@
 mod build;
 mod code;
 mod document;
+mod identity;
 mod leaf;
 mod limits;
 mod lists;
@@ -18,6 +19,7 @@ mod work;
 pub use code::Code;
 pub(crate) use code::{CodeField, CodeRead, CodeRequest, ReadCode};
 pub use document::KernelDoc;
+pub use identity::Identity;
 pub use leaf::{DType, Order, Precision, Space};
 pub use limits::{Limits, MAX_FOLD};
 pub use load::{Loaded, Options, load};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::code::Code;
+use super::identity::Identity;
 use super::leaf::{DType, Precision, Space};
 use super::work::Instructions;
 use crate::expr::{Cond, Form, Fraction, LoopId, Names, Scale};
@@ -46,6 +47,8 @@ readable! {
         code: Option<Code>,
         /// What deserves a look, though the kernel is usable.
         warnings: Vec<Diagnostic>,
+        /// What tells it from all others.
+        identity: Identity,
     }
 }
 

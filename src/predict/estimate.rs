@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::known::Known;
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, Time, combined, roofline};
+use super::work_part::WorkPart;
 use crate::curve::{Curves, Fit, TimeFit, for_device};
 use crate::device::Device;
 use crate::effort;
@@ -12,29 +14,7 @@ use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
 use crate::traffic::l1;
-use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, WorkItems, footprints, volumes};
-
-/// The parts of the work for a launch. Each has steps of its own, as parts that several launches share must
-/// not depend on which of them comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkPart {
-    /// What a thread does.
-    Program,
-    /// Distinct lines of blocks and waves.
-    Footprints,
-    /// What warps do.
-    L1,
-}
-
-impl WorkPart {
-    /// Of all steps of a launch.
-    pub(super) fn steps(self, all: u64) -> u64 {
-        match self {
-            WorkPart::Program | WorkPart::L1 => all / 4,
-            WorkPart::Footprints => all / 2,
-        }
-    }
-}
+use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, volumes};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -146,9 +126,10 @@ impl<'a> Estimator<'a> {
     pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
-        let program =
-            self.within(WorkPart::Program, || Program::folded(self.kernel, candidate.fold())?.at(&launch))?;
-        self.of_placed(launch, occupancy, &program)
+        let known = Known::of(self.kernel, &self.counting);
+        let folded = known.program(self.kernel, candidate.fold());
+        let program = self.within(WorkPart::Program, || folded?.at(&launch))?;
+        self.of_placed_as_known(launch, occupancy, &program, &known)
     }
 
     /// Does a part of the work for a launch with the steps that this part may take.
@@ -168,16 +149,24 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
+        self.of_placed_as_known(launch, occupancy, program, &Known::of(self.kernel, &self.counting))
+    }
+
+    fn of_placed_as_known(
+        &self,
+        launch: Launch,
+        occupancy: Occupancy,
+        program: &Program<i64>,
+        known: &Known,
+    ) -> Result<Prediction, Unpredicted> {
+        let Self { kernel, device, counting, .. } = *self;
         // As a ranking counts, which shares what follows from work items among launches.
-        let steps = WorkPart::Footprints.steps(self.kernel.steps);
-        let of_any = || effort::within(steps, || WorkItems::new(self.kernel, &self.counting));
-        let along = launch.candidate.one_item();
-        let of_such = || effort::within(steps, || WorkItems::unfolded(self.kernel, along, &self.counting));
-        let Some(items) = of_any().or_else(of_such) else {
+        let of_such = || known.items(kernel, launch.candidate.one_item(), &counting);
+        let Some(items) = known.items(kernel, [false; 3], &counting).or_else(of_such) else {
             return self.of_part(launch, occupancy, program);
         };
         let footprints = self.within(WorkPart::Footprints, || {
-            items.footprints(&launch, self.device, occupancy.wave_blocks, &self.counting)
+            items.footprints(kernel, &launch, device, occupancy.wave_blocks, &counting)
         })?;
         self.of_counted(launch, occupancy, program, footprints)
     }

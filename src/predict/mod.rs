@@ -1,10 +1,14 @@
 //! How fast a launch is and why: limiters, how they combine, ranking.
 
+mod bound;
+mod choices;
 mod confidence;
+mod contest;
 mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
 mod gaps;
+mod known;
 mod placing;
 mod prediction;
 mod rank;
@@ -12,7 +16,9 @@ mod ranking;
 mod shared;
 mod slots;
 mod time;
+mod work_part;
 
+pub use choices::{Choices, Watch};
 pub use confidence::{Confidence, Judge, Reason, ReasonKind};
 pub use estimate::{Estimator, Model, Unpredicted};
 #[cfg(feature = "explain")]
@@ -21,7 +27,7 @@ pub use explain::{
     Neighbour, Neighbours, explain,
 };
 pub use gaps::{Gap, gaps};
-pub use placing::{Choices, Placing, Plan, Watch};
+pub use placing::{Placing, Plan};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::rank;
 pub use ranking::{Choice, Ranked, Ranking};

@@ -1,44 +1,25 @@
 //! Launches in their places, of as many as there are: what is held of each is a time, where all that is known of it
 //! would not fit into memory. Its result is found out again when it is handed over.
 
-use crate::effort::Instant;
 use std::cmp::Ordering as Order;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::choices::{Choices, Watch};
+use super::contest::{Outcome, predict};
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::ranking::{Choice, Ranked, Ranking};
-use super::shared::{Runnable, Shared, Slot};
-use super::slots::{Admitted, Slots};
-use crate::effort::{heeding, stop, stopped};
-use crate::launch::Candidate;
-use crate::parallel::{self, Parts};
+use super::shared::Shared;
+use super::slots::Admitted;
+use crate::effort::stopped;
+use crate::parallel;
 use crate::quantity::{Ratio, Seconds};
 
 /// Candidates that are looked at, and results that are found out again, at a time; and candidates that are predicted
 /// before those that are not kept are forgotten.
 const AT_A_TIME: usize = 1 << 12;
-
-/// The launches that are to be ranked, by number: a list of all of them may be long.
-pub trait Choices: Sync {
-    /// How many there are.
-    fn count(&self) -> usize;
-
-    /// The one with this number, below [`Self::count`].
-    fn choice(&self, number: usize) -> Choice;
-}
-
-impl Choices for &[Choice] {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn choice(&self, number: usize) -> Choice {
-        self[number]
-    }
-}
 
 /// What is made of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,15 +30,6 @@ pub struct Plan {
     pub most: usize,
     /// The results of up to so many are held in memory; of more, only their times.
     pub held: usize,
-}
-
-/// How others see how far a ranking is, and how they end it.
-#[derive(Debug, Clone, Copy)]
-pub struct Watch<'w> {
-    /// Counts the candidates that are finished.
-    pub done: &'w AtomicUsize,
-    /// Once this is true, no more candidates are begun: those that are finished are ranked.
-    pub end: &'w AtomicBool,
 }
 
 /// Which launches are the best, in their order.
@@ -127,18 +99,30 @@ impl Placing {
         }
         watch.done.fetch_add(placing.refused.len(), Ordering::Relaxed);
         let holds = admitted.len().min(plan.most) <= plan.held;
-        predict(estimators, &shared, choices, &mut admitted, watch, |choice, outcome| match outcome {
-            Ok(summary) => {
-                placing.feasible += 1;
-                placing.registers_assumed |= summary.launch.registers_assumed;
-                let seconds = summary.time.seconds;
-                placing.found.push(Found { seconds, choice, summary: holds.then_some(summary) });
-                if placing.found.len() >= plan.most.saturating_add(AT_A_TIME) {
-                    placing.cut(plan.most);
+        predict(
+            estimators,
+            &shared,
+            choices,
+            &mut admitted,
+            plan.most,
+            watch,
+            |choice, outcome| match outcome {
+                Outcome::Predicted(summary) => {
+                    placing.feasible += 1;
+                    placing.registers_assumed |= summary.launch.registers_assumed;
+                    let seconds = summary.time.seconds;
+                    placing.found.push(Found { seconds, choice, summary: holds.then_some(summary) });
+                    if placing.found.len() >= plan.most.saturating_add(AT_A_TIME) {
+                        placing.cut(plan.most);
+                    }
                 }
-            }
-            Err(why) => placing.refused.push((choice, Some(Box::new(why)))),
-        });
+                Outcome::LeftOut { registers_assumed } => {
+                    placing.feasible += 1;
+                    placing.registers_assumed |= registers_assumed;
+                }
+                Outcome::Refused(why) => placing.refused.push((choice, Some(why))),
+            },
+        );
         placing.cut(plan.most);
         placing.refused.sort_unstable_by_key(|r| r.0);
         placing
@@ -211,8 +195,11 @@ impl Placing {
                     admitted.extend(key.ok().map(|key| Admitted { key, choice: *choice }));
                 }
                 let watch = Watch { done: &AtomicUsize::new(0), end: &AtomicBool::new(false) };
-                predict(estimators, &shared, choices, &mut admitted, watch, |choice, outcome| {
-                    again.extend(outcome.ok().map(|summary| (choice, summary)));
+                let all = admitted.len();
+                predict(estimators, &shared, choices, &mut admitted, all, watch, |choice, outcome| {
+                    if let Outcome::Predicted(summary) = outcome {
+                        again.insert(choice, summary);
+                    }
                 });
             }
             for found in part {
@@ -307,55 +294,4 @@ impl Places {
         let relative = Ratio::new(if seconds > Seconds::ZERO { self.best / seconds } else { 1.0 });
         Ranked { rank: self.rank, tie_group: self.tie_group, relative, kernel, prediction }
     }
-}
-
-/// Predicts launches, those that share what is counted one after the other, and hands over what came of each.
-fn predict(
-    estimators: &[Estimator<'_>],
-    shared: &[Shared<'_>],
-    choices: &dyn Choices,
-    admitted: &mut [Admitted],
-    watch: Watch<'_>,
-    mut to: impl FnMut(usize, Result<Box<Summary>, Unpredicted>),
-) {
-    let stop = stop();
-    // Those that share what is counted follow each other, so that it need not be kept for long.
-    admitted.sort_unstable();
-    let mut parts = Parts::new(admitted);
-    let mut slots = Slots::default();
-    while let Some(part) = parts.take()
-        && !stopped()
-        && !watch.end.load(Ordering::Relaxed)
-    {
-        let started = Instant::now();
-        slots = slots.of_next(part, parts.upcoming());
-        let of_part: Vec<(&Admitted, Option<usize>)> = part.iter().zip(slots.of.iter().copied()).collect();
-        let predicted = parallel::map(&of_part, |(admitted, slot)| {
-            let Choice { kernel, candidate } = choices.choice(admitted.choice);
-            let slot = slot.map(|i| &slots.all[i]);
-            let outcome =
-                heeding(stop.as_ref(), || one(&estimators[kernel], &shared[kernel], candidate, slot));
-            watch.done.fetch_add(1, Ordering::Relaxed);
-            outcome.map(Box::new)
-        });
-        for (admitted, outcome) in part.iter().zip(predicted) {
-            to(admitted.choice, outcome);
-        }
-        parts.adapt(started.elapsed());
-    }
-}
-
-fn one(
-    estimator: &Estimator<'_>,
-    shared: &Shared<'_>,
-    candidate: Candidate,
-    slot: Option<&Slot>,
-) -> Result<Summary, Unpredicted> {
-    let runnable = shared.runnable(candidate)?;
-    let program = shared.program(&runnable.launch)?;
-    let footprints = shared.footprints(&runnable, &program, slot)?;
-    let Runnable { launch, occupancy } = runnable;
-    // Of many candidates only what a ranking shows is kept.
-    let counted = estimator.counted(&launch, &program, footprints)?;
-    Ok(estimator.summary(launch, occupancy, &counted))
 }

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use super::choices::Watch;
 use super::estimate::Estimator;
-use super::placing::{Placing, Plan, Watch};
+use super::placing::{Placing, Plan};
 use super::ranking::{Choice, Ranking};
 
 /// Ranks candidates by the time of the whole job. Candidates whose speed, one over the time, differs from

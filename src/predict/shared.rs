@@ -6,22 +6,33 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxBuildHasher;
 
-use super::estimate::{Estimator, Unpredicted, WorkPart};
+use super::estimate::{Estimator, Unpredicted};
+use super::work_part::WorkPart;
 use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
 use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::space::Fold;
+use crate::traffic::l1::Straight;
 use crate::traffic::{Footprints, Region, WorkItems, footprints};
 
 /// What the candidates of one kernel have in common.
 pub(super) struct Shared<'k> {
     estimator: Estimator<'k>,
     /// The folded program of each fold.
-    programs: BTreeMap<Fold, Result<Program<Scale>, Excess>>,
+    programs: BTreeMap<Fold, Result<Folded, Excess>>,
     /// What work items touch in any launch, or else by the dimensions along which a thread has one.
-    items: Option<WorkItems<'k>>,
-    unfolded: BTreeMap<[bool; 3], Option<WorkItems<'k>>>,
+    items: Option<WorkItems>,
+    unfolded: BTreeMap<[bool; 3], Option<WorkItems>>,
+    /// Different multiples of places that work items access, where they do no more than that.
+    patterns: Option<usize>,
+}
+
+/// The folded program of a fold.
+struct Folded {
+    program: Program<Scale>,
+    /// If it is so simple that warps can be counted for certain.
+    straight: Option<Straight>,
 }
 
 /// A candidate that can run.
@@ -39,7 +50,8 @@ impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let steps = WorkPart::Footprints.steps(estimator.kernel.steps);
         let items = effort::within(steps, || WorkItems::new(estimator.kernel, &estimator.counting));
-        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
+        let patterns = items.as_ref().and_then(|items| items.patterns(estimator.kernel));
+        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new(), patterns }
     }
 
     /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
@@ -57,9 +69,13 @@ impl<'k> Shared<'k> {
 
     /// As [`Self::admit`], for a candidate that can run and has this key.
     pub(super) fn admit_with(&mut self, candidate: Candidate, key: u64) -> Result<u64, Unpredicted> {
-        let Estimator { kernel, counting, .. } = self.estimator;
+        let Estimator { kernel, device, counting, .. } = self.estimator;
         let steps = WorkPart::Program.steps(kernel.steps);
-        let folded = || effort::within(steps, || Program::folded(kernel, candidate.fold()));
+        let folded = || {
+            let program = effort::within(steps, || Program::folded(kernel, candidate.fold()))?;
+            let straight = Straight::new(kernel, &program, device);
+            Ok(Folded { program, straight })
+        };
         if let Err(excess) = self.programs.entry(candidate.fold()).or_insert_with(folded) {
             return self.estimator.within(WorkPart::Program, || Err(Infeasible::Address(*excess)));
         }
@@ -73,7 +89,7 @@ impl<'k> Shared<'k> {
     }
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.
-    fn items(&self, candidate: Candidate) -> Option<&WorkItems<'k>> {
+    fn items(&self, candidate: Candidate) -> Option<&WorkItems> {
         self.items.as_ref().or_else(|| self.unfolded[&candidate.one_item()].as_ref())
     }
 
@@ -87,7 +103,7 @@ impl<'k> Shared<'k> {
     /// The program of an admitted candidate.
     pub(super) fn program(&self, launch: &Launch) -> Result<Program<i64>, Unpredicted> {
         match &self.programs[&launch.candidate.fold()] {
-            Ok(program) => self.estimator.within(WorkPart::Program, || program.at(launch)),
+            Ok(folded) => self.estimator.within(WorkPart::Program, || folded.program.at(launch)),
             Err(excess) => Err(Infeasible::Address(*excess).into()),
         }
     }
@@ -101,14 +117,54 @@ impl<'k> Shared<'k> {
     ) -> Result<Footprints, Unpredicted> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
-        let count = || {
-            effort::within(WorkPart::Footprints.steps(kernel.steps), || {
-                match self.items(of.launch.candidate) {
-                    Some(items) => items.footprints(&of.launch, device, resident, &counting),
-                    None => footprints(kernel, &of.launch, program, device, resident, &counting),
-                }
-            })
-        };
+        match self.items(of.launch.candidate) {
+            Some(items) => self.footprints_of(items, of, slot),
+            None => self.counted_once(of, slot, || {
+                footprints(kernel, &of.launch, program, device, resident, &counting)
+            }),
+        }
+    }
+
+    /// Whether work items only access memory at multiples of their places: that is counted in microseconds.
+    pub(super) fn is_plain(&self) -> bool {
+        self.patterns.is_some()
+    }
+
+    /// The footprints of an admitted candidate whose program need not be known for them. `None` unless it is certain
+    /// that what its warps do can be counted, too.
+    pub(super) fn footprints_alone(
+        &self,
+        of: &Runnable,
+        slot: Option<&Slot>,
+    ) -> Option<Result<Footprints, Unpredicted>> {
+        let (items, patterns) = (self.items.as_ref()?, self.patterns?);
+        let folded = self.programs[&of.launch.candidate.fold()].as_ref().ok()?;
+        let kernel = self.estimator.kernel;
+        let steps = folded.straight?.most_steps(kernel, &of.launch, patterns)?;
+        (steps <= WorkPart::L1.steps(kernel.steps)).then(|| self.footprints_of(items, of, slot))
+    }
+
+    fn footprints_of(
+        &self,
+        items: &WorkItems,
+        of: &Runnable,
+        slot: Option<&Slot>,
+    ) -> Result<Footprints, Unpredicted> {
+        let Estimator { kernel, device, counting, .. } = self.estimator;
+        let resident = of.occupancy.wave_blocks;
+        self.counted_once(of, slot, || items.footprints(kernel, &of.launch, device, resident, &counting))
+    }
+
+    /// What counting finds, or has found for whoever shares the slot.
+    fn counted_once(
+        &self,
+        of: &Runnable,
+        slot: Option<&Slot>,
+        count: impl Fn() -> Result<Footprints, Uncounted>,
+    ) -> Result<Footprints, Unpredicted> {
+        let resident = of.occupancy.wave_blocks;
+        let steps = WorkPart::Footprints.steps(self.estimator.kernel.steps);
+        let count = || effort::within(steps, &count);
         let region = Region::new(&of.launch, resident);
         let counted = match slot.map(|slot| slot.0.get_or_init(|| (region, count()))) {
             Some((same, counted)) if *same == region => counted.clone(),

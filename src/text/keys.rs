@@ -2,8 +2,16 @@
 
 use super::{Diagnostic, Entry, Fault, shorten};
 
+/// Keys of a mapping that are compared pair by pair.
+const FEW: usize = 12;
+
 /// Drops and reports entries whose key an earlier one has.
 pub(super) fn drop_repeated(entries: &mut Vec<Entry>, errors: &mut Vec<Diagnostic>) {
+    // Most mappings are so short that looking at each pair is the quickest way.
+    let is_new = |i: usize| entries[..i].iter().all(|before| before.key != entries[i].key);
+    if entries.len() <= FEW && (1..entries.len()).all(is_new) {
+        return;
+    }
     let mut by_key: Vec<usize> = (0..entries.len()).collect();
     // Equal keys stay in the order of the document.
     by_key.sort_by(|&a, &b| entries[a].key.as_str().cmp(&entries[b].key));

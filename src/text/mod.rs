@@ -8,6 +8,7 @@ mod characters;
 mod csv;
 mod decode;
 mod diagnostic;
+mod everyday;
 mod files;
 mod json;
 mod keys;

@@ -1,8 +1,9 @@
-//! Texts of one or more documents into trees: as JSON where they are JSON, which takes less memory, and as YAML.
+//! Texts of one or more documents into trees: as JSON where they are JSON, which takes less memory, as everyday YAML
+//! where they are no more than that, which takes less time, and as YAML.
 
 use super::bounds::{Bounds, Budget};
 use super::yaml::{parse_yaml, yaml_from};
-use super::{Diagnostic, FileId, Node, Span, json};
+use super::{Diagnostic, FileId, Node, Span, everyday, json};
 
 /// Parses all documents of a stream. What was read before an error is returned beside it.
 pub fn parse_stream(text: &str, file: FileId, bounds: Bounds) -> (Vec<Node>, Vec<Diagnostic>) {
@@ -13,7 +14,10 @@ pub fn parse_stream(text: &str, file: FileId, bounds: Bounds) -> (Vec<Node>, Vec
         return (Vec::new(), vec![error]);
     }
     if !text.trim_start().starts_with(['{', '[']) {
-        return parse_yaml(text, file, bounds);
+        return match everyday::read(text, file, bounds) {
+            Some(document) => (vec![document], Vec::new()),
+            None => parse_yaml(text, file, bounds),
+        };
     }
     let (mut budget, mut errors) = (Budget::new(bounds.nodes), Vec::new());
     match json::read(text, file, &mut budget, &mut errors) {

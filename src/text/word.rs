@@ -29,6 +29,13 @@ impl Word {
         }
     }
 
+    fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Inner::Short(length, bytes) => bytes.get(..usize::from(*length)).unwrap_or(&[]),
+            Inner::Long(text) => text.as_bytes(),
+        }
+    }
+
     fn short(text: &str) -> Option<Self> {
         let mut bytes = [0; SHORT];
         bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
@@ -67,19 +74,19 @@ impl Deref for Word {
 
 impl PartialEq for Word {
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
+        self.bytes() == other.bytes()
     }
 }
 
 impl PartialEq<str> for Word {
     fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
+        self.bytes() == other.as_bytes()
     }
 }
 
 impl PartialEq<&str> for Word {
     fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
+        self.bytes() == other.as_bytes()
     }
 }
 

@@ -13,7 +13,7 @@ impl FieldCounter<'_> {
     /// about as far. Two such blocks are asked, as one may lie in the same row or column by chance.
     pub(super) fn common(
         &mut self,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         of: &Representative,
         resident: i64,
         sizes: &Sizes,

@@ -130,7 +130,7 @@ impl FieldCounter<'_> {
 
     pub(super) fn blocks(
         &mut self,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         blocks: &[Representative],
         sizes: &Sizes,
     ) -> Result<OfBlock, Uncounted> {
@@ -166,7 +166,7 @@ impl FieldCounter<'_> {
 
     pub(super) fn wave(
         &mut self,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
@@ -208,7 +208,7 @@ impl FieldCounter<'_> {
     /// are smaller than half a page cannot both do so.
     pub(super) fn pages(
         &mut self,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<Pages<PerWave>, Uncounted> {
@@ -224,7 +224,7 @@ impl FieldCounter<'_> {
     /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
     pub(super) fn pages_of_iteration(
         &mut self,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         block: BlockBox,
         sizes: &Sizes,
     ) -> Result<Pages<PerBlock>, Uncounted> {
@@ -240,7 +240,7 @@ impl FieldCounter<'_> {
     fn with_past(
         &mut self,
         some: &Touched,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         wave: &Wave,
         past: &Past,
         sizes: &Sizes,

@@ -3,7 +3,7 @@
 
 use crate::device::Device;
 use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
-use crate::kernel::{AccessKind, Field, FieldId, Kernel, Space};
+use crate::kernel::{AccessKind, FieldId, Kernel, Space};
 
 use crate::space::Block;
 use AccessKind::{Atomic, Load, Store};
@@ -33,9 +33,12 @@ impl Sizes {
 
 /// A global field with what threads do to it.
 #[derive(Debug)]
-pub(super) struct TouchedField<'k> {
+pub(super) struct TouchedField {
     pub(super) id: FieldId,
-    pub(super) field: &'k Field,
+    /// Bytes of an element.
+    pub(super) element_bytes: i64,
+    /// Identical arrays.
+    multiplicity: i64,
     pub(super) loads: Touched,
     pub(super) stores: Touched,
     pub(super) all: Touched,
@@ -50,7 +53,7 @@ pub(super) struct Atomics {
     pub(super) with_loads: Touched,
 }
 
-impl TouchedField<'_> {
+impl TouchedField {
     /// What is read in the L2: atomics read what they change.
     pub(super) fn fetched(&self) -> &Touched {
         self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
@@ -62,21 +65,21 @@ impl TouchedField<'_> {
         let atomics =
             self.atomics.as_ref().map(|a| Atomics { alone: with(&a.alone), with_loads: with(&a.with_loads) });
         let (loads, stores, all) = (with(&self.loads), with(&self.stores), with(&self.all));
-        Self { id: self.id, field: self.field, loads, stores, all, atomics }
+        Self { loads, stores, all, atomics, ..*self }
     }
 
     /// Identical arrays each take as much.
     pub(super) fn times(&self) -> f64 {
-        self.field.multiplicity as f64
+        self.multiplicity as f64
     }
 }
 
 /// The global fields that are accessed.
-pub(super) fn touched_fields<'k>(
-    kernel: &'k Kernel,
+pub(super) fn touched_fields(
+    kernel: &Kernel,
     threads: &Threads<'_>,
     addressing: Addressing,
-) -> Result<Vec<TouchedField<'k>>, Uncounted> {
+) -> Result<Vec<TouchedField>, Uncounted> {
     let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
     let mut fields = Vec::new();
     for (id, field) in (0..=u16::MAX).map(FieldId).zip(&kernel.fields) {
@@ -90,7 +93,8 @@ pub(super) fn touched_fields<'k>(
         let (loads, stores) = (all.only(&[Load]), all.only(&[Store, Atomic]));
         let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
         let atomics = (!atomics.alone.is_empty()).then_some(atomics);
-        fields.push(TouchedField { id, field, loads, stores, all, atomics });
+        let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
+        fields.push(TouchedField { id, element_bytes, multiplicity, loads, stores, all, atomics });
     }
     Ok(fields)
 }

@@ -32,7 +32,7 @@ pub fn footprints(
 /// The same where it is known what threads touch.
 pub(super) fn of_fields(
     threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
+    fields: &[TouchedField],
     device: &Device,
     resident: i64,
     counting: &Counting,
@@ -138,7 +138,7 @@ pub(super) fn of_fields(
 fn passes(
     found: &mut Footprints,
     threads: &Threads<'_>,
-    fields: &[TouchedField<'_>],
+    fields: &[TouchedField],
     counts: &mut FieldCounter<'_>,
     blocks: &[Representative],
     wave: &Wave,
@@ -171,12 +171,12 @@ fn passes(
 const STEPS_FOR_STORED: u64 = 1 << 18;
 
 /// Bytes that all blocks store of a field, each once; 0 if that has no closed form and is not soon counted.
-fn stored(field: &TouchedField<'_>, blocks: &BlockBox) -> f64 {
+fn stored(field: &TouchedField, blocks: &BlockBox) -> f64 {
     stored_in_lines(field, blocks, 1).map_or(0.0, |bytes| bytes * field.times())
 }
 
 /// The same in whole lines of `line` bytes, and not known instead of 0.
-fn stored_in_lines(field: &TouchedField<'_>, blocks: &BlockBox, line: i64) -> Option<f64> {
+fn stored_in_lines(field: &TouchedField, blocks: &BlockBox, line: i64) -> Option<f64> {
     let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.ok().map(|count| count.lines as f64 * line as f64)
@@ -184,7 +184,7 @@ fn stored_in_lines(field: &TouchedField<'_>, blocks: &BlockBox, line: i64) -> Op
 
 /// Bytes of pieces that the launch stores to over those of the sectors: what lies between them is never stored. Taken
 /// to be dense where that is not known.
-fn spread(field: &TouchedField<'_>, blocks: &BlockBox, sizes: &Sizes) -> Ratio {
+fn spread(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Ratio {
     let of = |line| stored_in_lines(field, blocks, line).filter(|&bytes| bytes > 0.0);
     match (of(PIECE), of(sizes.sector)) {
         (Some(pieces), Some(sectors)) => Ratio::new((pieces / sectors).max(1.0)),

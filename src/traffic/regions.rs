@@ -11,14 +11,16 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
 use crate::space::{Block, Grid};
 
+/// Bytes from the beginning of an array up to which addresses, with blocks and folds put in, are surely small.
+const FARTHEST: i64 = 1 << 40;
+
 /// What the work items of a kernel touch, in whatever launch.
 #[derive(Debug)]
-pub struct WorkItems<'k> {
-    kernel: &'k Kernel,
+pub struct WorkItems {
     program: Program<i64>,
     /// Where there are conditions, which blocks have work follows from the program of a launch.
     conditional: Option<Program<Scale>>,
-    fields: Vec<TouchedField<'k>>,
+    fields: Vec<TouchedField>,
 }
 
 /// Launches with equal regions have equal footprints.
@@ -37,15 +39,15 @@ impl Region {
     }
 }
 
-impl<'k> WorkItems<'k> {
-    /// What the work items of a kernel touch in any launch; `None` if that depends on the launch.
-    pub fn new(kernel: &'k Kernel, counting: &Counting) -> Option<Self> {
+impl WorkItems {
+    /// What the work items of a kernel touch in any of its launches; `None` if that depends on the launch.
+    pub fn new(kernel: &Kernel, counting: &Counting) -> Option<Self> {
         Self::unfolded(kernel, [false; 3], counting)
     }
 
     /// What they touch in launches whose threads have one work item along some dimensions; `None` if that
     /// depends on more of the launch.
-    pub fn unfolded(kernel: &'k Kernel, along: [bool; 3], counting: &Counting) -> Option<Self> {
+    pub fn unfolded(kernel: &Kernel, along: [bool; 3], counting: &Counting) -> Option<Self> {
         let (launch, of_any) = Program::of_item(kernel, along)?;
         let program = of_any.at(&launch).ok()?;
         let threads = Threads { kernel, launch: &launch, program: &program };
@@ -53,24 +55,39 @@ impl<'k> WorkItems<'k> {
         let conditional = program.items.iter().any(|i| i.guard.is_some())
             || program.instructions.iter().any(|i| i.when.is_some());
         let conditional = conditional.then_some(of_any);
-        Some(Self { kernel, program, conditional, fields })
+        Some(Self { program, conditional, fields })
+    }
+
+    /// Where work items do nothing but access memory at multiples of their places, near enough that no address of any
+    /// launch leaves 64 bits: how many different multiples there are.
+    pub fn patterns(&self, kernel: &Kernel) -> Option<usize> {
+        let mut patterns = 0;
+        for field in &self.fields {
+            let (of_field, last) = field.all.reach(kernel.extents())?;
+            patterns += of_field;
+            if self.conditional.is_some() || last > FARTHEST {
+                return None;
+            }
+        }
+        Some(patterns)
     }
 
     /// The footprints of a launch, as [`footprints`](super::footprints()) counts them.
     pub fn footprints(
         &self,
+        kernel: &Kernel,
         launch: &Launch,
         device: &Device,
         resident: i64,
         counting: &Counting,
     ) -> Result<Footprints, Uncounted> {
         let launch = launch.unfolded();
-        let fields: Vec<TouchedField<'_>> =
+        let fields: Vec<TouchedField> =
             self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block())).collect();
         let placed = self.conditional.as_ref().map(|p| p.at(&launch)).transpose();
         let placed = placed.map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why.into())]))?;
         let program = placed.as_ref().unwrap_or(&self.program);
-        let threads = Threads { kernel: self.kernel, launch: &launch, program };
+        let threads = Threads { kernel, launch: &launch, program };
         of_fields(&threads, &fields, device, resident, counting)
     }
 }

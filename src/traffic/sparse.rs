@@ -56,12 +56,12 @@ impl FieldCounter<'_> {
     pub(super) fn gaps(
         &mut self,
         threads: &Threads<'_>,
-        field: &TouchedField<'_>,
+        field: &TouchedField,
         wave: &Wave,
         sizes: &Sizes,
         [all, loaded, stored]: [Bytes<PerWave>; 3],
     ) -> Result<Gaps, Uncounted> {
-        let size = field.field.dtype.bytes;
+        let size = field.element_bytes;
         if all <= Bytes::ZERO || is_dense(threads, field.id, size) {
             return Ok(Gaps::NONE);
         }

@@ -59,7 +59,7 @@ impl FieldCounter<'_> {
     /// What a kind of waves touches, of which one has so many work items. What is of blocks is as in `like`.
     pub(super) fn kind(
         &mut self,
-        fields: &[TouchedField<'_>],
+        fields: &[TouchedField],
         like: &[FieldFootprint],
         wave: &Wave,
         share: Share,

@@ -14,6 +14,7 @@ mod symbols;
 pub(super) use code::request;
 
 use super::document::KernelDoc;
+use super::identity::Identity;
 use super::leaf::{Number, Precision};
 use super::limits::Limits;
 use super::model::{Field, Kernel, Statement, Work};
@@ -113,6 +114,7 @@ pub(super) fn build(
         code: None,
         steps: u64::try_from(limits.steps).unwrap_or(u64::MAX),
         warnings: Vec::new(),
+        identity: Identity::default(),
     };
     bounds::check(&kernel, decoder);
     axes::check(&kernel, doc.domain.as_ref().and_then(|d| d.0.first()).map(|axis| axis.0.span), decoder);

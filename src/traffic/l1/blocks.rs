@@ -5,6 +5,8 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, Working};
 use crate::space::{BlockIndex, Extents, Strides};
 
+/// Most threads of a block.
+pub const MOST_THREADS: i64 = 1 << 16;
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
 

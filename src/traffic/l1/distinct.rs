@@ -14,7 +14,7 @@ use crate::launch::{NotRun, blocks_of_wave};
 use crate::space::{Grid, Thread};
 
 /// Most spans of sectors that are laid side by side for one warp.
-const MOST_SPANS: usize = 1 << 12;
+pub const MOST_SPANS: usize = 1 << 12;
 /// Most spans that are looked at for all warps of a field.
 const MOST_IN_ALL: usize = 1 << 16;
 

@@ -24,6 +24,7 @@ mod sets;
 mod shapes;
 mod spans;
 mod starts;
+mod straight;
 mod tags;
 mod tally;
 mod uniform;
@@ -35,13 +36,11 @@ mod warps;
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
 pub use lanes::Lanes;
 pub use pipe::{Pipe, StageWavefronts};
+pub(crate) use straight::Straight;
 
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program};
-
-/// Most threads of a block.
-const MOST_THREADS: i64 = 1 << 16;
 
 /// Counts what the warps of a block do, as a mean over blocks that are aligned differently.
 ///
@@ -82,7 +81,7 @@ pub fn count_by_lane(
 
 /// No device runs such blocks, but their warps would be walked over.
 fn check_size(launch: &Launch) -> Result<(), NotRun> {
-    if launch.threads_per_block() > MOST_THREADS {
+    if launch.threads_per_block() > blocks::MOST_THREADS {
         return Err(NotRun::Stopped(0));
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(super) fn passes_of_one_stretch(
 
 impl FieldCounter<'_> {
     /// What a program of several parts touches again, by field.
-    pub(super) fn passes(&mut self, scene: &Scene<'_, '_>, parts: &[Part]) -> Result<Vec<Passes>, Uncounted> {
+    pub(super) fn passes(&mut self, scene: &Scene<'_>, parts: &[Part]) -> Result<Vec<Passes>, Uncounted> {
         let found = vec![Passes::default(); scene.fields.len()];
         let mut walk = Walk { counts: self, scene, known: Default::default(), found };
         walk.sequence(parts, 0)?;
@@ -54,7 +54,7 @@ impl FieldCounter<'_> {
     }
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl Walk<'_, '_, '_> {
     /// Parts that follow each other in an iteration of the `depth` loops around them.
     fn sequence(&mut self, parts: &[Part], depth: usize) -> Result<(), Uncounted> {
         for part in parts {

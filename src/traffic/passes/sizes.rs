@@ -83,8 +83,8 @@ impl Kind {
 }
 
 /// What is looked at.
-pub(in crate::traffic) struct Scene<'s, 'k> {
-    pub(in crate::traffic) fields: &'s [TouchedField<'k>],
+pub(in crate::traffic) struct Scene<'s> {
+    pub(in crate::traffic) fields: &'s [TouchedField],
     pub(in crate::traffic) sizes: &'s Sizes,
     /// The block that stands for all, and its work items.
     pub(in crate::traffic) block: BlockBox,
@@ -94,7 +94,7 @@ pub(in crate::traffic) struct Scene<'s, 'k> {
     pub(in crate::traffic) wave_items: ItemCount<PerWave>,
 }
 
-impl Scene<'_, '_> {
+impl Scene<'_> {
     pub(super) fn per_item_of_block(&self, bytes: f64) -> Bytes<PerItem> {
         Bytes::new(bytes).per_item(self.block_items)
     }
@@ -105,15 +105,15 @@ impl Scene<'_, '_> {
 }
 
 /// A walk through the parts of a program, and what it has counted so far.
-pub(super) struct Walk<'w, 'c, 's, 'k> {
+pub(super) struct Walk<'w, 'c, 's> {
     pub(super) counts: &'w mut FieldCounter<'c>,
-    pub(super) scene: &'w Scene<'s, 'k>,
+    pub(super) scene: &'w Scene<'s>,
     /// Of one iteration, and of all of them.
     pub(super) known: [HashMap<Key, f64>; 2],
     pub(super) found: Vec<Passes>,
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl Walk<'_, '_, '_> {
     /// Whether a field is loaded only, so that the L1 holds what it loaded.
     pub(super) fn only_loads(&self, field: usize) -> bool {
         self.scene.fields[field].stores.is_empty()
@@ -262,7 +262,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 }
 
-fn touched<'t>(field: &'t TouchedField<'_>, which: Which) -> &'t Touched {
+fn touched(field: &TouchedField, which: Which) -> &Touched {
     match which {
         Which::Loads => &field.loads,
         Which::Fetched => field.fetched(),

@@ -1,0 +1,141 @@
+//! How long a launch takes at least, before it is known what its warps do in the L1.
+//!
+//! Warps in the L1 can only add to what follows from footprints: to the bytes from and to the L2 and memory (what the L1
+//! loses, and sectors that several of them write), to cycles of the L1, requests, instructions and what threads wait
+//! for. All parts of the time grow with these, and so does what they are joined to. So the time of a launch whose warps
+//! do nothing there is the least.
+
+use super::estimate::{Estimator, Model};
+use super::time::{Inputs, combined, roofline};
+use crate::curve::{TimeFit, VolumeFit};
+use crate::launch::{Launch, Occupancy};
+use crate::quantity::Seconds;
+use crate::traffic::l1::{FieldCounts, L1Counts};
+use crate::traffic::{Footprints, L2Requests, ThreadPath, volumes};
+
+/// What rounding may make of the sums and powers on both ways, as a share of them.
+const ROUNDING: f64 = 1e-9;
+
+/// Seconds that a launch of known footprints takes at least; `None` where coefficients leave that open.
+pub(super) fn least_seconds(
+    estimator: &Estimator<'_>,
+    launch: &Launch,
+    occupancy: &Occupancy,
+    footprints: &Footprints,
+) -> Option<Seconds> {
+    let Estimator { kernel, device, model, caches, .. } = *estimator;
+    let fit = estimator.curves.fit;
+    if !volumes_only_add(&fit.volumes) || (model == Model::Default && !times_only_add(&fit.time)) {
+        return None;
+    }
+    let idle = L1Counts { fields: vec![FieldCounts::default(); kernel.fields.len()], ..L1Counts::default() };
+    let mut volumes = volumes(device, launch, occupancy, &fit.volumes, caches, &idle, footprints);
+    // How many sectors a request is for is not known.
+    volumes.requests = L2Requests::default();
+    let inputs = Inputs {
+        device,
+        work: &kernel.work,
+        launch,
+        occupancy,
+        volumes: &volumes,
+        path: &ThreadPath::default(),
+        items: footprints.items,
+        working_blocks: footprints.working_blocks,
+    };
+    let time = match model {
+        Model::Default => combined(&inputs, &fit.time),
+        Model::Roofline => roofline(&inputs),
+    };
+    Some(time.seconds * (1.0 - ROUNDING))
+}
+
+/// Whether no sector that is stored in part takes bytes away.
+fn volumes_only_add(fit: &VolumeFit) -> bool {
+    fit.partial_store.value >= 0.0 && fit.partial_store_l2.value >= 0.0
+}
+
+/// Whether nothing that is added to the work of a launch makes it shorter under these coefficients.
+fn times_only_add(fit: &TimeFit) -> bool {
+    let costs = [
+        &fit.l1_pipe,
+        &fit.load_request,
+        &fit.store_request,
+        &fit.address_instructions,
+        &fit.issue_overhead,
+        &fit.store_cycles,
+        &fit.memory_wait,
+        &fit.shared_wait,
+        &fit.turnaround,
+        &fit.scatter_loss,
+        &fit.refetch_loss,
+        &fit.run_bytes,
+        &fit.incomplete_bytes,
+        &fit.few_blocks,
+    ];
+    let norms = [&fit.limiter_norm, &fit.latency_norm, &fit.core_norm, &fit.side_norm, &fit.fill_bytes];
+    costs.iter().all(|c| c.value >= 0.0)
+        && norms.iter().all(|n| n.value > 0.0)
+        // Who only stores does not wait longer than who loads.
+        && (0.0..=1.0).contains(&fit.store_only.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::kernel;
+    use crate::launch::{Candidate, Program, candidates, occupancy};
+    use crate::space::{Block, Fold};
+    use crate::traffic::Caches;
+
+    /// No launch of the kernels that come with Wavecast is faster than its bound, on any device, whichever model and
+    /// caches; and the bound says most of the time where memory is the limit.
+    #[test]
+    fn no_launch_is_faster_than_its_bound() {
+        let (mut looked_at, mut near) = (0, 0);
+        for name in [
+            "star3d7",
+            "star3d25",
+            "lbm-d3q15",
+            "stream-triad",
+            "transpose-tiled",
+            "vec3",
+            "minife",
+            "strided",
+            "polybench-2dconv",
+            "conv1d-tiled",
+        ] {
+            let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let kernels = kernel::load(name, &text, &Default::default()).unwrap().kernels;
+            for device in ["v100", "a100", "mi300x", "rx-6900-xt"] {
+                let device = device::find(device, &[]).unwrap();
+                let odd = [[31, 3, 1], [24, 5, 2], [100, 1, 1]]
+                    .map(|b| Candidate::shaped(Block::known(b), Fold::ONE));
+                for candidate in odd.into_iter().chain(candidates(&kernels[0]).step_by(11)) {
+                    for (model, caches) in [(Model::Default, Caches::Warm), (Model::Roofline, Caches::Cold)] {
+                        let estimator = Estimator { model, caches, ..Estimator::new(&kernels[0], &device) };
+                        let Ok(launch) = Launch::new(&kernels[0], candidate) else { continue };
+                        let Ok(occupancy) = occupancy(&device, &launch) else { continue };
+                        let folded = Program::folded(&kernels[0], candidate.fold()).unwrap();
+                        let Ok(program) = folded.at(&launch) else { continue };
+                        let predicted = estimator.of_placed(launch.clone(), occupancy, &program);
+                        let Ok(prediction) = predicted else { continue };
+                        let least =
+                            least_seconds(&estimator, &launch, &occupancy, &prediction.counted.footprints)
+                                .unwrap();
+                        let seconds = prediction.summary.time.seconds;
+                        assert!(
+                            least <= seconds,
+                            "{name} {candidate:?} {}: {least:?} {seconds:?}",
+                            device.id
+                        );
+                        looked_at += 1;
+                        near += usize::from(least > seconds * 0.95);
+                    }
+                }
+            }
+        }
+        assert!(looked_at > 500 && near * 4 > looked_at, "{near} of {looked_at}");
+    }
+}
