@@ -77,7 +77,8 @@ impl Cond {
         }
     }
 
-    /// Whether it is the contrary of another, as `not` writes it.
+    /// Whether it is the contrary of another, as `not` writes it. Nothing is written: conditions in conditions would be
+    /// over and over again.
     fn is_not(&self, other: &Cond) -> bool {
         match (self, other) {
             (Cond::Ge(a), Cond::Ge(b)) => {
@@ -88,7 +89,12 @@ impl Cond {
             (Cond::Eq(a), Cond::Ne(b)) | (Cond::Ne(a), Cond::Eq(b)) => a == b,
             (Cond::Data(a, yes), Cond::Data(b, no)) => a == b && yes != no,
             (Cond::True, Cond::False) | (Cond::False, Cond::True) => true,
-            (_, Cond::Raw(_) | Cond::And(_) | Cond::Or(_)) => *self == other.clone().not(),
+            (Cond::Raw(a), Cond::Raw(b)) => {
+                a.rel == b.rel.not() && (a.signed, a.width) == (b.signed, b.width) && a.a == b.a && a.b == b.b
+            }
+            (Cond::And(a), Cond::Or(b)) | (Cond::Or(a), Cond::And(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_not(b))
+            }
             _ => false,
         }
     }
@@ -139,15 +145,14 @@ impl Cond {
         };
         // Of `!a || a && b`, `!a || b` is left.
         let shorter = |of: Cond, other: &Cond| {
-            let against = other.clone().not();
-            let rest: Vec<Cond> = of.parts().iter().filter(|c| **c != against).cloned().collect();
+            let rest: Vec<Cond> = of.parts().iter().filter(|c| !c.is_not(other)).cloned().collect();
             rest.into_iter().fold(Cond::True, Cond::and)
         };
         let (left, right) = (rest(&a), rest(&b));
         let right = if left.parts().len() == 1 { shorter(right, &left) } else { right };
         let left = if right.parts().len() == 1 { shorter(left, &right) } else { left };
         let outside = common.iter().cloned().fold(Cond::True, Cond::and);
-        if left == Cond::True || right == Cond::True || left == right.clone().not() {
+        if left == Cond::True || right == Cond::True || left.is_not(&right) {
             return outside;
         }
         let mut any = match left {
@@ -160,7 +165,7 @@ impl Cond {
         }
         let mut each = Vec::new();
         for one in any {
-            if each.contains(&one.clone().not()) {
+            if each.iter().any(|other: &Cond| other.is_not(&one)) {
                 return outside;
             }
             if !each.contains(&one) {
