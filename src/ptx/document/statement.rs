@@ -260,8 +260,8 @@ fn known(reader: &mut Reader<'_>, cond: &Cond, instruction: usize, data: &mut Op
     sum
 }
 
-/// Parts of conditions that are held against the others while a kernel is read.
-const COMPARISONS: usize = 10_000;
+/// Parts of conditions that parts may be held against while a kernel is read.
+const COMPARISONS: usize = 20_000;
 
 /// A condition with choices in it, where nothing stands that its other parts decide: choices that nested loops make are
 /// the same, one after the other.
@@ -270,8 +270,8 @@ fn consistent(reader: &mut Reader<'_>, cond: Cond, loops: &[(AtomId, Poly)], lef
     let mut cond = cond.united();
     let mut at = 0;
     while at < cond.parts().len() && *left > 0 && choice(&cond) {
-        *left -= 1;
         let parts = cond.parts();
+        *left = left.saturating_sub(parts.len());
         let others = || parts.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1.clone());
         let given = others().fold(Cond::True, Cond::and);
         reader.know_within(&given, loops);

@@ -175,6 +175,20 @@ impl Cond {
         Cond::and(outside, Cond::Or(each))
     }
 
+    /// The parts that another condition does not have. Most conditions begin with what holds around them.
+    pub fn beyond<'c>(&'c self, other: &'c Cond) -> impl Iterator<Item = &'c Cond> {
+        let same = self.parts().iter().zip(other.parts()).take_while(|(a, b)| a == b).count();
+        self.parts()[same..].iter().filter(|part| !other.parts().contains(part))
+    }
+
+    /// How many formulas there are in it.
+    pub fn size(&self) -> usize {
+        match self {
+            Cond::And(all) | Cond::Or(all) => all.iter().map(Cond::size).sum(),
+            _ => 1,
+        }
+    }
+
     /// The same with another condition in the place of one of its parts.
     pub fn with_part(&self, at: usize, part: Cond) -> Cond {
         let (before, after) = self.parts().split_at(at);
