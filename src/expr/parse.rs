@@ -62,6 +62,9 @@ impl<'a> ParseError<&'a str> for Syntax<'a> {
 
 type Parsed<'a, T> = IResult<&'a str, T, Syntax<'a>>;
 
+/// The operators of a level of precedence.
+type Operator<'a> = fn(&'a str) -> Parsed<'a, Op>;
+
 fn run<'a, T>(
     text: &'a str,
     origin: Origin,
@@ -194,7 +197,7 @@ impl Grammar {
         &self,
         i: &'a str,
         operand: fn(&Self, &'a str) -> Parsed<'a, Expr>,
-        (operator, signs): (fn(&'a str) -> Parsed<'a, Op>, &[char]),
+        (operator, signs): (Operator<'a>, &[char]),
     ) -> Parsed<'a, Expr> {
         let (rest, first) = operand(self, i)?;
         // Of six levels above each other, most have no operator.

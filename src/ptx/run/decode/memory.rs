@@ -256,7 +256,7 @@ fn matrix(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), St
     let (bytes, count) = if each > 8 { (8, 2) } else { (each, 1) };
     let bytes = u8::try_from(bytes).map_err(|e| e.to_string())?;
     let nothing = builder.unknown();
-    let values = builder.list(&[nothing; 2][..usize::from(count == 2) + 1]);
+    let values = builder.list(&[nothing; 2][..=usize::from(count == 2)]);
     let none = builder.list(&[]);
     for part in 0..lines * line_bytes / (32 * each) {
         let line = computed(builder, u64::wrapping_add, line, part * 32 / beside);
