@@ -96,11 +96,12 @@ fn copies_that_are_not_read_say_why() {
             "8 x 8 elements of 16 bits",
         ),
         (
-            "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 \
+            "wmma.load.a.sync.aligned.row.m16n16k16.global.e4m3 \
              {%r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13}, [%rd1], 16;"
                 .to_owned(),
-            "`ldmatrix` with `mma.sync` says it",
+            "its shape, layout or type is none of those that are read",
         ),
+        ("ld.global.nc.f3 %f2, [%rd1+4];".to_owned(), "it names no type of what is moved"),
     ] {
         let found = refused(&instruction);
         assert!(found.contains(why), "{instruction}\n{found}");

@@ -62,6 +62,9 @@ impl<'a> ParseError<&'a str> for Syntax<'a> {
 
 type Parsed<'a, T> = IResult<&'a str, T, Syntax<'a>>;
 
+/// The operators of a level of precedence.
+type Operator<'a> = fn(&'a str) -> Parsed<'a, Op>;
+
 fn run<'a, T>(
     text: &'a str,
     origin: Origin,
@@ -158,15 +161,15 @@ impl Grammar {
     }
 
     fn expression<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        self.chain(i, Self::and, or_operator)
+        self.chain(i, Self::and, (or_operator, &['|']))
     }
 
     fn and<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        self.chain(i, Self::comparison, and_operator)
+        self.chain(i, Self::comparison, (and_operator, &['&']))
     }
 
     fn comparison<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        let (rest, compared) = self.chain(i, Self::shift, comparison_operator)?;
+        let (rest, compared) = self.chain(i, Self::shift, (comparison_operator, &['<', '>', '=', '!']))?;
         if let Kind::Chain(_, links) = &compared.kind
             && links.len() > 1
             && links[0].0.precedence() == Op::Lt.precedence()
@@ -178,25 +181,29 @@ impl Grammar {
     }
 
     fn shift<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        self.chain(i, Self::sum, shift_operator)
+        self.chain(i, Self::sum, (shift_operator, &['<', '>']))
     }
 
     fn sum<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        self.chain(i, Self::product, sum_operator)
+        self.chain(i, Self::product, (sum_operator, &['+', '-']))
     }
 
     fn product<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
-        self.chain(i, Self::unary, product_operator)
+        self.chain(i, Self::unary, (product_operator, &['*', '/', '%']))
     }
 
-    /// Operands of one precedence level and the operators between them.
+    /// Operands of one precedence level and the operators between them, which begin with one of these signs.
     fn chain<'a>(
         &self,
         i: &'a str,
         operand: fn(&Self, &'a str) -> Parsed<'a, Expr>,
-        operator: fn(&'a str) -> Parsed<'a, Op>,
+        (operator, signs): (Operator<'a>, &[char]),
     ) -> Parsed<'a, Expr> {
         let (rest, first) = operand(self, i)?;
+        // Of six levels above each other, most have no operator.
+        if !rest.starts_with(signs) {
+            return Ok((rest, first));
+        }
         let (rest, links) = many0(pair(operator, expect("an operand", |i| operand(self, i)))).parse(rest)?;
         if links.is_empty() {
             return Ok((rest, first));
@@ -206,6 +213,9 @@ impl Grammar {
 
     /// Signs cancel in pairs here, so that the tree's depth does not grow with their number.
     fn unary<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
+        if !i.starts_with(['+', '-', '!']) {
+            return self.postfix(i);
+        }
         let (after, signs) = many0(terminated(satisfy(|c| "+-!".contains(c)), multispace0)).parse(i)?;
         if signs.is_empty() {
             return self.postfix(after);
@@ -227,6 +237,9 @@ impl Grammar {
 
     fn postfix<'a>(&self, i: &'a str) -> Parsed<'a, Expr> {
         let (rest, base) = self.primary(i)?;
+        if !rest.starts_with('[') {
+            return Ok((rest, base));
+        }
         let indices = delimited(
             token("["),
             separated_list1(token(","), expect("an index", |i| self.expression(i))),
@@ -288,8 +301,9 @@ impl Grammar {
 
     /// What begins with a name: a coordinate, a call, or just the name.
     fn named<'a>(&self, i: &'a str, after: &'a str, name: &'a str) -> Parsed<'a, Expr> {
-        if let Ok((rest, member)) =
-            preceded(terminated(char('.'), peek(satisfy(|c| c != '.'))), identifier).parse(after)
+        if after.starts_with('.')
+            && let Ok((rest, member)) =
+                preceded(terminated(char('.'), peek(satisfy(|c| c != '.'))), identifier).parse(after)
         {
             let (rest, _) = multispace0(rest)?;
             return match vector_member(name, member) {

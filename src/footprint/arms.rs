@@ -39,7 +39,9 @@ pub(super) struct Arms {
 
 impl Arms {
     /// `None` if some stride is negative, or numbers are so large that they need care.
-    pub(super) fn new(strides: [i64; 3], bases: &[i64]) -> Option<Self> {
+    ///
+    /// Each thread has so many `places` along x, y and z, a stride apart, which fill gaps whatever the block is.
+    pub(super) fn new(strides: [i64; 3], bases: &[i64], places: [i64; 3]) -> Option<Self> {
         let mut levels: Vec<Level> =
             (0..3).map(|dim| Level { dim, stride: strides[dim] }).filter(|level| level.stride != 0).collect();
         if levels.iter().any(|level| level.stride < 0) {
@@ -47,8 +49,10 @@ impl Arms {
         }
         levels.sort_unstable_by_key(|level| level.stride);
         let single: Vec<Arm> = bases.iter().map(|&base| Arm::single(base, &levels)).collect();
-        let fine = joined(single.clone(), levels.len(), 1);
-        let coarse = joined(single, levels.len(), FILLED);
+        let sides =
+            |least: i64| -> Vec<i64> { levels.iter().map(|level| places[level.dim].max(least)).collect() };
+        let fine = joined(single.clone(), &sides(1));
+        let coarse = joined(single, &sides(FILLED));
         let enough = if coarse == fine { 1 } else { FILLED };
         Some(Self { levels, fine, coarse, enough })
     }
@@ -75,9 +79,9 @@ impl Arm {
     }
 }
 
-/// Joins what continues along each level where that many threads stand side by side.
-fn joined(mut arms: Vec<Arm>, levels: usize, side_by_side: i64) -> Vec<Arm> {
-    for l in 0..levels {
+/// Joins what continues along each level where that many places lie side by side.
+fn joined(mut arms: Vec<Arm>, side_by_side: &[i64]) -> Vec<Arm> {
+    for (l, side_by_side) in side_by_side.iter().enumerate() {
         let others = |arm: &Arm| {
             let (mut at, mut more) = (arm.at, arm.more);
             (at[l], more[l]) = (0, 0);
@@ -89,7 +93,7 @@ fn joined(mut arms: Vec<Arm>, levels: usize, side_by_side: i64) -> Vec<Arm> {
             match kept.last_mut() {
                 Some(last)
                     if others(last) == others(&arm)
-                        && arm.at[l] - last.at[l] - last.more[l] <= side_by_side =>
+                        && arm.at[l] - last.at[l] - last.more[l] <= *side_by_side =>
                 {
                     last.more[l] = last.more[l].max(arm.at[l] + arm.more[l] - last.at[l]);
                 }
@@ -146,11 +150,19 @@ mod tests {
             .collect();
         bases.sort_unstable();
         bases.dedup();
-        let arms = Arms::new([8, row, plane], &bases).unwrap();
+        let arms = Arms::new([8, row, plane], &bases, [1; 3]).unwrap();
         assert_eq!((arms.of(2).len(), arms.of(1).len()), (3, 5));
         assert!(arms.of(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
-        let arms = Arms::new([8, row, plane], &box27).unwrap();
+        let arms = Arms::new([8, row, plane], &box27, [1; 3]).unwrap();
         assert_eq!((arms.of(1).len(), arms.of(1)[0].more), (1, [2, 2, 2]));
+    }
+
+    /// Every second row of a column is whole where a thread has two rows.
+    #[test]
+    fn places_of_a_thread_fill_gaps() {
+        let bases: Vec<i64> = (0..5).map(|k| 2 * k * 800).collect();
+        let count = |places| Arms::new([8, 800, 0], &bases, places).unwrap().of(1).len();
+        assert_eq!((count([1, 1, 1]), count([2, 1, 1]), count([1, 2, 1])), (5, 5, 1));
     }
 }

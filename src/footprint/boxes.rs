@@ -21,10 +21,12 @@ const STEPS_OF_BASE: u64 = 16;
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     frame: usize,
-    /// Bytes from a thread to the next along x, y, z.
+    /// Places that a thread has along x, y, z: more than one where its accesses lie as those of so many threads would.
+    places: Extents,
+    /// Bytes from a place to the next along x, y, z.
     strides: Strides,
     width: i64,
-    /// First bytes for thread 0, ascending.
+    /// First bytes for place 0, ascending.
     bases: Vec<i64>,
     /// The smallest distance between two of them.
     nearest: i64,
@@ -44,15 +46,17 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
             group.bases.push(base);
         } else {
             let (frame, width) = (pattern.frame, pattern.width);
-            groups.push(Group { frame, strides, width, bases: vec![base], nearest: i64::MAX, arms: None });
+            let (bases, places) = (vec![base], Extents::from([1; 3]));
+            groups.push(Group { frame, places, strides, width, bases, nearest: i64::MAX, arms: None });
         }
     }
     for group in &mut groups {
         group.bases.sort_unstable();
         group.bases.dedup();
+        group.spread_out();
         let gaps = group.bases.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         group.nearest = gaps.min().unwrap_or(i64::MAX);
-        group.arms = Arms::new(*group.strides, &group.bases);
+        group.arms = Arms::new(*group.strides, &group.bases, *group.places);
     }
     Some(groups)
 }
@@ -81,7 +85,8 @@ pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line:
         let mut steps = Strides::ZERO;
         for d in 0..3 {
             if counts[d] > 1 {
-                steps[d] = group.strides[d].checked_mul(shape[d])?.rem_euclid(line);
+                let places = group.places[d].checked_mul(shape[d])?;
+                steps[d] = group.strides[d].checked_mul(places)?.rem_euclid(line);
             }
         }
         Some(steps)
@@ -131,8 +136,8 @@ fn count_arms(parts: &[Part<'_>], line: i64) -> Result<Option<u64>, Refusal> {
             let Some(arms) = &group.arms else { return Ok(None) };
             let first = boxes.len();
             for block in part.blocks {
-                let threads = threads(&part.frames[group.frame], block)?;
-                boxes.extend(threads.map(|threads| Box3::new(threads, &arms.levels)));
+                let places = group.places_of(&part.frames[group.frame], block)?;
+                boxes.extend(places.map(|places| Box3::new(places, &arms.levels)));
             }
             if boxes.len() > first {
                 let width = group.width.saturating_add(part.wider);
@@ -150,8 +155,8 @@ fn count_one_by_one(parts: &[Part<'_>], line: i64) -> Result<u128, Refusal> {
     for part in parts {
         for group in part.groups {
             for block in part.blocks {
-                if let Some(threads) = threads(&part.frames[group.frame], block)? {
-                    group.place(threads, part.wider, &mut boxes, &mut progressions)?;
+                if let Some(places) = group.places_of(&part.frames[group.frame], block)? {
+                    group.place(places, part.wider, &mut boxes, &mut progressions)?;
                 }
             }
         }
@@ -181,7 +186,36 @@ struct Placed {
     base: i64,
 }
 
+/// Most places of a thread along a dimension.
+const MOST_PLACES: i64 = 16;
+
 impl Group {
+    /// Takes accesses of a thread that lie evenly between it and the next as one access of more threads: what two rows
+    /// of a thread touch is what as many threads as there are rows would touch. The bytes are the same.
+    fn spread_out(&mut self) {
+        for d in 0..3 {
+            let stride = self.strides[d];
+            for places in (2..=MOST_PLACES).rev().filter(|places| stride != 0 && stride % places == 0) {
+                if let Some(firsts) = evenly(&self.bases, stride / places, places) {
+                    self.bases = firsts;
+                    self.places[d] = places;
+                    self.strides[d] = stride / places;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// First place and number of places along each dimension; `None` if there are none.
+    fn places_of(&self, frame: &Frame, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
+        let Some(mut ranges) = threads(frame, block)? else { return Ok(None) };
+        for (d, (first, count)) in ranges.iter_mut().enumerate() {
+            *first = first.checked_mul(self.places[d]).ok_or(Refusal::Overflow)?;
+            *count = count.checked_mul(self.places[d]).ok_or(Refusal::Overflow)?;
+        }
+        Ok(Some(ranges))
+    }
+
     fn place(
         &self,
         threads: [(i64, i64); 3],
@@ -224,6 +258,31 @@ impl Group {
     }
 }
 
+/// The first of each `places` bases that lie `step` apart, if all bases are parts of such runs; the first is that of
+/// place 0, from which `step` leads to the others.
+fn evenly(bases: &[i64], step: i64, places: i64) -> Option<Vec<i64>> {
+    if !usize::try_from(places).is_ok_and(|places| bases.len().is_multiple_of(places)) {
+        return None;
+    }
+    let mut taken = vec![false; bases.len()];
+    let mut firsts = Vec::with_capacity(bases.len());
+    for i in 0..bases.len() {
+        if taken[i] {
+            continue;
+        }
+        // Bases ascend: the lowest that is left has all others of its run above it.
+        let apart = step.checked_abs()?;
+        for place in 1..places {
+            let next = bases[i].checked_add(apart.checked_mul(place)?)?;
+            let at = bases.binary_search(&next).ok().filter(|at| !taken[*at])?;
+            taken[at] = true;
+        }
+        firsts.push(if step < 0 { bases[i].checked_add(apart.checked_mul(places - 1)?)? } else { bases[i] });
+    }
+    firsts.sort_unstable();
+    Some(firsts)
+}
+
 /// Joins what continues along a dimension: n steps from b and m from b + k steps are k + m steps from b
 /// if k <= n leaves no gap.
 fn join(boxes: &mut Vec<Placed>, d: usize, stride: i64) {
@@ -252,4 +311,20 @@ fn join(boxes: &mut Vec<Placed>, d: usize, stride: i64) {
         }
     }
     boxes.truncate(kept + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs may be woven into each other; none is taken where a base is left over.
+    #[test]
+    fn bases_that_lie_evenly_are_one_access_of_more_threads() {
+        assert_eq!(evenly(&[0, 8, 100, 108], 8, 2), Some(vec![0, 100]));
+        assert_eq!(evenly(&[0, 4, 8, 12], 8, 2), Some(vec![0, 4]));
+        assert_eq!(evenly(&[0, 8, 16, 24], -8, 4), Some(vec![24]));
+        assert_eq!(evenly(&[0, 8, 16, 24, 32, 40], 8, 2), Some(vec![0, 16, 32]));
+        assert_eq!(evenly(&[0, 8, 16], 8, 2), None);
+        assert_eq!(evenly(&[0, 8, 20, 24], 8, 2), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ptx::read::{Event, Reader};
+use crate::ptx::read::{Event, Fragment, Reader};
 use crate::ptx::syntax::{Instruction, Operand, Type};
 use crate::ptx::value::{Cond, Point, Poly};
 use crate::random::Random;
@@ -43,13 +43,16 @@ enum Part<'e> {
     Loop { counter: usize, last: &'e Poly, body: Vec<Part<'e>> },
 }
 
-fn summed<'e>(reader: &Reader<'_>, each: &[Counts], events: &'e [Event]) -> Vec<Part<'e>> {
+fn summed<'e>(reader: &Reader<'_>, each: &[Counted], events: &'e [Event]) -> Vec<Part<'e>> {
     let mut parts: Vec<Part<'e>> = Vec::new();
     for event in events {
         match event {
             Event::Work(instructions, cond) => {
                 let mut sum = Counts::default();
-                each[instructions.clone()].iter().for_each(|counts| add(&mut sum, counts, 1.0));
+                for (class, times, bits, flops) in &each[instructions.clone()] {
+                    sum[*class] += times;
+                    sum[*bits] += flops;
+                }
                 match parts.last_mut() {
                     Some(Part::Work(before, same)) if *same == cond => add(before, &sum, 1.0),
                     _ => parts.push(Part::Work(sum, cond)),
@@ -65,16 +68,16 @@ fn summed<'e>(reader: &Reader<'_>, each: &[Counts], events: &'e [Event]) -> Vec<
     parts
 }
 
-fn counts(instruction: &Instruction) -> Counts {
-    let mut counts = Counts::default();
+/// What one instruction is: its class and how many the machine has for it, bits of its numbers and flops.
+type Counted = (usize, f64, usize, f64);
+
+fn counted(instruction: &Instruction) -> Counted {
     let (name, times) = class(instruction);
-    let (bits, flops) = flops(instruction).unwrap_or((0, 0.0));
-    let classes = CLASSES.iter().map(|known| if *known == name { times } else { 0.0 });
-    let numbers = BITS.iter().map(|known| if *known == bits { flops } else { 0.0 });
-    for (count, n) in counts.iter_mut().zip(classes.chain(numbers)) {
-        *count = n;
-    }
-    counts
+    let (bits, flops) = flops(instruction).unwrap_or((BITS[0], 0.0));
+    let class = CLASSES.iter().position(|known| *known == name).expect("classes are those of the list");
+    // Numbers of other sizes have no place.
+    let (bits, flops) = BITS.iter().position(|known| *known == bits).map_or((0, 0.0), |at| (at, flops));
+    (class, times, CLASSES.len() + bits, flops)
 }
 
 fn add(to: &mut Counts, counts: &Counts, times: f64) {
@@ -86,7 +89,7 @@ fn add(to: &mut Counts, counts: &Counts, times: f64) {
 /// Counts what threads do.
 pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
     let launch = reader.algebra.launch;
-    let each: Vec<Counts> = reader.function.instructions.iter().map(counts).collect();
+    let each: Vec<Counted> = reader.function.instructions.iter().map(counted).collect();
     let parts = summed(reader, &each, events);
     let mut random = Random::new(17);
     let mut sum = Counts::default();
@@ -158,6 +161,11 @@ fn class(instruction: &Instruction) -> (&'static str, f64) {
         }
         "mma" | "wgmma" => ("tensor", 1.0),
         "wmma" if instruction.has("mma") => ("tensor", 1.0),
+        "wmma" => {
+            let accesses = Fragment::of(instruction).map_or(1, |fragment| fragment.accesses());
+            let shared = instruction.modifiers.iter().any(|m| m.starts_with("shared"));
+            (if shared { "shared" } else { "global" }, accesses as f64)
+        }
         "bra" | "brx" | "ret" | "exit" | "bar" | "barrier" | "vote" | "call" | "trap" => ("control", 1.0),
         "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => ("special", 1.0),
         "div" if float.is_some() => ("special", 1.0),

@@ -2,6 +2,7 @@
 
 mod choose;
 mod combine;
+mod counters;
 mod fields;
 mod fits;
 mod mix;

@@ -1,15 +1,21 @@
 //! Formulas as text of the kernel documents' grammar.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use rustc_hash::FxHashMap;
 
 use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Poly};
 
 const DIMENSIONS: [char; 3] = ['x', 'y', 'z'];
+const NUMBERS: [&str; 3] = ["tidx", "tidy", "tidz"];
+const THREADS: [&str; 3] = ["threadIdx.x", "threadIdx.y", "threadIdx.z"];
+const BLOCKS: [&str; 3] = ["blockIdx.x", "blockIdx.y", "blockIdx.z"];
 
 /// Without factors of 1.
-pub(super) fn tidy(text: &str) -> String {
-    if !text.contains("1*") {
-        return text.to_owned();
+pub(super) fn tidy(text: &str) -> Cow<'_, str> {
+    if !memchr::memchr_iter(b'*', text.as_bytes()).any(|at| text[..at].ends_with('1')) {
+        return Cow::Borrowed(text);
     }
     let mut out = String::new();
     for part in text.split_inclusive("1*") {
@@ -17,7 +23,7 @@ pub(super) fn tidy(text: &str) -> String {
         let alone = inside.is_some_and(|p| !p.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
         out += if alone { inside.unwrap_or(part) } else { part };
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Threads of a block along a dimension.
@@ -39,66 +45,75 @@ pub(super) struct Printer<'a> {
 impl Printer<'_> {
     /// A formula; none where the grammar has no words for it.
     pub fn poly(&self, p: &Poly) -> Option<String> {
-        let mut text = String::new();
+        let mut text = String::with_capacity(48);
+        self.write(p, &mut text)?;
+        Some(text)
+    }
+
+    /// Writes a formula into a text that is empty.
+    fn write(&self, p: &Poly, text: &mut String) -> Option<()> {
         // Positive terms first: a text that begins with a minus is harder to read.
         let ordered = p.terms.iter().filter(|t| t.1 > 0).chain(p.terms.iter().filter(|t| t.1 < 0));
-        let numbered = [0, 1, 2].map(|d| self.numbers_threads(p, d));
+        let numbered = self.numbers_threads(p);
         let constant = i64::try_from(p.constant).ok()?;
         let first = constant > 0 && p.terms.iter().all(|t| t.1 < 0);
         if first {
-            text = constant.to_string();
+            let _ = write!(text, "{constant}");
         }
         for (atom, times) in ordered {
             match self.algebra.atom(*atom) {
                 Atom::Tid(d) if numbered[*d] => {
-                    Self::term(&mut text, &format!("tid{}", DIMENSIONS[*d]), *times, false)?;
+                    Self::factor(text, *times, false)?;
+                    text.push_str(NUMBERS[*d]);
                     continue;
                 }
                 Atom::Ctaid(d) if numbered[*d] => continue,
                 _ => {}
             }
             let step = self.counters.get(atom).map_or(1, |c| c.1);
-            if times % step != 0 {
+            if step != 1 && times % step != 0 {
                 return None;
             }
             // Blocks' sizes stand here, also those of one thread: texts for several blocks are put together.
-            let times = times / step;
-            let name = self.atom(*atom)?;
+            let times = if step == 1 { *times } else { times / step };
             match self.algebra.atom(*atom) {
                 Atom::Ctaid(d) => match self.sizes[*d] {
-                    Size::Number(size) => Self::term(&mut text, &name, times.checked_mul(size.into())?, true),
+                    Size::Number(size) => Self::factor(text, times.checked_mul(size.into())?, true)?,
                     Size::Word => {
-                        let name = format!("blockDim.{}*{name}", DIMENSIONS[*d]);
-                        Self::term(&mut text, &name, times, false)
+                        Self::factor(text, times, false)?;
+                        let _ = write!(text, "blockDim.{}*", DIMENSIONS[*d]);
                     }
                 },
-                _ => Self::term(&mut text, &name, times, false),
-            }?;
+                _ => Self::factor(text, times, false)?,
+            }
+            self.atom(*atom, text)?;
         }
         if constant != 0 && !first || text.is_empty() {
-            match (text.is_empty(), constant < 0) {
-                (true, _) => text = constant.to_string(),
-                (false, true) => text.push_str(&[" - ", &constant.unsigned_abs().to_string()].concat()),
-                (false, false) => text.push_str(&[" + ", &constant.to_string()].concat()),
-            }
+            let _ = match (text.is_empty(), constant < 0) {
+                (true, _) => write!(text, "{constant}"),
+                (false, true) => write!(text, " - {}", constant.unsigned_abs()),
+                (false, false) => write!(text, " + {constant}"),
+            };
         }
-        Some(text)
+        Some(())
     }
 
-    /// Whether a thread's place in its block and that of its block make up its place in the grid: `tidx`.
-    fn numbers_threads(&self, p: &Poly, d: usize) -> bool {
-        let (mut tid, mut ctaid) = (0, 0);
+    /// Along which dimensions a thread's place in its block and that of its block make up its place in the grid: `tidx`.
+    fn numbers_threads(&self, p: &Poly) -> [bool; 3] {
+        let (mut tid, mut ctaid) = ([0; 3], [0; 3]);
         for (atom, times) in &p.terms {
             match self.algebra.atom(*atom) {
-                Atom::Tid(of) if *of == d => tid = *times,
-                Atom::Ctaid(of) if *of == d => ctaid = *times,
+                Atom::Tid(d) => tid[*d] = *times,
+                Atom::Ctaid(d) => ctaid[*d] = *times,
                 _ => {}
             }
         }
-        tid != 0 && tid.checked_mul(self.algebra.launch.block[d].into()) == Some(ctaid)
+        let whole = |d: usize| tid[d].checked_mul(self.algebra.launch.block[d].into()) == Some(ctaid[d]);
+        [0, 1, 2].map(|d| tid[d] != 0 && whole(d))
     }
 
-    fn term(text: &mut String, atom: &str, times: i128, always: bool) -> Option<()> {
+    /// Writes the sign of a term and, if it is not 1 or always wanted, its factor.
+    fn factor(text: &mut String, times: i128, always: bool) -> Option<()> {
         let times = i64::try_from(times).ok()?;
         let size = times.unsigned_abs();
         *text += match (text.is_empty(), times < 0) {
@@ -108,32 +123,40 @@ impl Printer<'_> {
             (false, true) => " - ",
         };
         if size != 1 || always {
-            *text += &size.to_string();
-            text.push('*');
+            let _ = write!(text, "{size}*");
         }
-        *text += atom;
         Some(())
     }
 
-    fn atom(&self, id: AtomId) -> Option<String> {
-        Some(match self.algebra.atom(id) {
-            Atom::Tid(d) => format!("threadIdx.{}", DIMENSIONS[*d]),
-            Atom::Ctaid(d) => format!("blockIdx.{}", DIMENSIONS[*d]),
-            Atom::Counter(_) => self.counters.get(&id)?.0.clone(),
+    fn atom(&self, id: AtomId, text: &mut String) -> Option<()> {
+        let _ = match self.algebra.atom(id) {
+            Atom::Tid(d) => {
+                text.push_str(THREADS[*d]);
+                Ok(())
+            }
+            Atom::Ctaid(d) => {
+                text.push_str(BLOCKS[*d]);
+                Ok(())
+            }
+            Atom::Counter(_) => {
+                text.push_str(&self.counters.get(&id)?.0);
+                Ok(())
+            }
             Atom::Div(p, n) => {
                 let inner = self.poly(p)?;
                 let n = i64::try_from(*n).ok()?;
                 let single = p.constant == 0 && matches!(p.terms[..], [(_, 1)])
                     || inner.starts_with("tid") && !inner.contains(' ');
-                if single { format!("({inner}/{n})") } else { format!("(({inner})/{n})") }
+                if single { write!(text, "({inner}/{n})") } else { write!(text, "(({inner})/{n})") }
             }
-            Atom::Odd(p) => format!("(({})%2)", self.poly(p)?),
-            Atom::Min(a, b) => format!("min({}, {})", self.poly(a)?, self.poly(b)?),
-            Atom::Max(a, b) => format!("max({}, {})", self.poly(a)?, self.poly(b)?),
+            Atom::Odd(p) => write!(text, "(({})%2)", self.poly(p)?),
+            Atom::Min(a, b) => write!(text, "min({}, {})", self.poly(a)?, self.poly(b)?),
+            Atom::Max(a, b) => write!(text, "max({}, {})", self.poly(a)?, self.poly(b)?),
             Atom::Product(_) | Atom::Select(..) | Atom::Phi(..) | Atom::Base(..) | Atom::Bits(..) => {
                 return None;
             }
-        })
+        };
+        Some(())
     }
 
     /// A condition.

@@ -1,11 +1,13 @@
 //! All that was understood of a kernel for one launch.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::counters::{name_counters, quotient};
 use super::fields::{Field, fields};
 use super::fits::Unfit;
 use super::mix::{Mix, mix};
@@ -49,10 +51,14 @@ pub(in crate::ptx) struct Said {
     pub width: u64,
     pub address: Option<String>,
     pub when: Option<String>,
-    pub loops: Vec<(String, String)>,
+    /// Counters of the loops around it, outermost first, with their last values.
+    pub loops: SaidLoops,
     pub status: Status,
     pub why: Option<String>,
 }
+
+/// Loops in words; accesses in the same loops share them.
+type SaidLoops = Arc<[(String, String)]>;
 
 /// A kernel as it was understood, before there are words for it.
 pub(in crate::ptx) struct Understood<'r, 'a> {
@@ -124,12 +130,23 @@ impl Understood<'_, '_> {
     pub fn said_for(&self, launch: Launch, sizes: [Size; 3], mix: &Mix) -> Reading {
         let Self { reader, fields, counters, .. } = self;
         let printer = Printer { algebra: &reader.algebra, counters, sizes };
-        let mut accesses: Vec<Said> = self.listed.iter().map(|l| said(&printer, l, fields)).collect();
+        let mut accesses: Vec<Said> = Vec::with_capacity(self.listed.len());
+        for (at, access) in self.listed.iter().enumerate() {
+            let before = at.checked_sub(1).filter(|before| self.listed[*before].loops == access.loops);
+            let loops = before
+                .map_or_else(|| loops(&printer, &access.loops), |before| Arc::clone(&accesses[before].loops));
+            accesses.push(said(&printer, access, fields, loops));
+        }
         let mut body = Vec::new();
         lay_out(reader, &printer, &self.statements, &accesses, fields, 0, &mut body);
         for access in &mut accesses {
-            let texts = [&mut access.address, &mut access.when].into_iter().flatten();
-            texts.chain(access.loops.iter_mut().map(|l| &mut l.1)).for_each(|text| *text = tidy(text));
+            for text in [&mut access.address, &mut access.when].into_iter().flatten() {
+                let tidied = match tidy(text) {
+                    Cow::Owned(tidied) => tidied,
+                    Cow::Borrowed(_) => continue,
+                };
+                *text = tidied;
+            }
         }
         let joined = |all: &[Cond]| {
             let whole = all.iter().cloned().fold(Cond::True, Cond::and);
@@ -202,78 +219,25 @@ fn bound(reader: &mut Reader<'_>, p: &Poly) -> Option<(usize, i64)> {
     })
 }
 
-/// Counters are called by how deep their loop lies: `i0` around `i1`. Where the last value is a quotient, and only
-/// multiples of the divisor are asked for, they go up by the divisor: no quotient is needed then.
-fn name_counters(
-    reader: &Reader<'_>,
-    statements: &[Statement],
-    listed: &[Listed],
-    fields: &[Field],
-    depth: usize,
-    names: &mut FxHashMap<AtomId, (String, i128)>,
-) {
-    for statement in statements {
-        if let Statement::Loop(counter, last, body) = statement {
-            let is = reader.algebra.atom(*counter).clone();
-            let fits = |step: &i128| {
-                let mut formulas = Vec::new();
-                formulas_in(body, listed, fields, &mut formulas);
-                formulas.iter().all(|p| {
-                    let times = p.coefficient(*counter);
-                    let rest = p.plus(&Poly::atom(*counter), -times);
-                    times % step == 0 && rest.is_some_and(|p| !reader.algebra.mentions(&p, &|a| *a == is))
-                })
-            };
-            let step = quotient(reader, last).map(|(_, n)| n).filter(fits).unwrap_or(1);
-            names.insert(*counter, (format!("i{depth}"), step));
-            name_counters(reader, body, listed, fields, depth + 1, names);
-        }
-    }
+/// Loops in words.
+fn loops(printer: &Printer<'_>, loops: &[(AtomId, Poly)]) -> SaidLoops {
+    let said = loops.iter().map(|(counter, last)| {
+        let name = printer.counters.get(counter).map_or(String::new(), |c| c.0.clone());
+        let last = printer.poly(last);
+        (name, last.map_or_else(|| "?".to_owned(), |last| tidy(&last).into_owned()))
+    });
+    said.collect()
 }
 
-/// `p / n + c` as `p + c*n` and n.
-fn quotient(reader: &Reader<'_>, last: &Poly) -> Option<(Poly, i128)> {
-    let [(id, 1)] = last.terms[..] else { return None };
-    let Atom::Div(p, n) = reader.algebra.atom(id) else { return None };
-    Some((p.add_number(last.constant * n)?, *n))
-}
-
-/// All formulas that are written in these statements: addresses in elements.
-fn formulas_in(statements: &[Statement], listed: &[Listed], fields: &[Field], out: &mut Vec<Poly>) {
-    for statement in statements {
-        match statement {
-            Statement::Sync => {}
-            Statement::Access(at) => {
-                let access = &listed[*at];
-                let element = fields.iter().find(|f| Some(f.base) == access.base).map_or(1, |f| f.element);
-                out.extend(access.offset.as_ref().and_then(|p| p.exact_quotient(element.into())));
-                formulas_of(&access.cond, out);
-            }
-            Statement::Loop(_, last, body) => {
-                out.push(last.clone());
-                formulas_in(body, listed, fields, out);
-            }
-        }
-    }
-}
-
-fn formulas_of(cond: &Cond, out: &mut Vec<Poly>) {
-    match cond {
-        Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => out.push(p.clone()),
-        Cond::And(all) | Cond::Or(all) => all.iter().for_each(|c| formulas_of(c, out)),
-        Cond::True | Cond::False | Cond::Raw(_) | Cond::Data(..) => {}
-    }
-}
-
-fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
+fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field], loops: SaidLoops) -> Said {
     let field = fields.iter().find(|f| Some(f.base) == access.base);
     let element = field.map_or(1, |f| f.element);
     let offset = access.offset.as_ref().and_then(|p| p.exact_quotient(element.into()));
     let text = offset.and_then(|p| printer.poly(&p));
-    let address = field.zip(text).map(|(field, text)| match text.as_str() {
-        "0" => field.name.clone(),
-        _ if text.starts_with('-') => format!("{} - {}", field.name, &text[1..]),
-        _ => format!("{} + {text}", field.name),
+    let address = field.zip(text).map(|(field, text)| match text.strip_prefix('-') {
+        _ if text == "0" => field.name.clone(),
+        Some(size) => [&field.name, " - ", size].concat(),
+        None => [&field.name, " + ", &text].concat(),
     });
     let (mut status, mut why) = (access.status, access.why.clone());
     let when = if access.cond == Cond::True { None } else { printer.cond(&access.cond) };
@@ -282,10 +246,6 @@ fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
         status = Status::Refused;
         why = Some("the address or its condition cannot be written as an expression of documents".to_owned());
     }
-    let loops = access.loops.iter().map(|(counter, last)| {
-        let name = printer.counters.get(counter).map_or(String::new(), |c| c.0.clone());
-        (name, printer.poly(last).unwrap_or_else(|| "?".to_owned()))
-    });
     Said {
         instruction: access.instruction,
         operation: access.operation,
@@ -294,7 +254,7 @@ fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field]) -> Said {
         width: access.width,
         address,
         when,
-        loops: loops.collect(),
+        loops,
         status,
         why,
     }
@@ -312,18 +272,17 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
     }
 }
 
-/// The line of an instruction, and what it was compiled from, where the text says so.
-fn place(reader: &Reader<'_>, instruction: usize) -> String {
+/// Writes the line of an instruction, and what it was compiled from, where the text says so.
+fn place(reader: &Reader<'_>, instruction: usize, out: &mut String) {
     let instruction = &reader.function.instructions[instruction];
-    let mut place = instruction.line.to_string();
+    let _ = write!(out, "{LINE}{}", instruction.line);
     let file = |number: u32| reader.module.files.iter().find(|f| f.0 == number).map(|f| f.1.as_str());
     if let Some(source) = instruction.source
         && let Some(file) = file(source.file)
     {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        let _ = write!(place, ", {}:{}", name.replace(char::is_control, " "), source.line);
+        let _ = write!(out, ", {}:{}", name.replace(char::is_control, " "), source.line);
     }
-    place
 }
 
 fn lay_out(
@@ -345,22 +304,27 @@ fn lay_out(
                 else {
                     continue;
                 };
-                let address = format!("{} {address}", verb(access.operation));
                 let element =
                     fields.iter().find(|f| Some(&f.name) == access.field.as_ref()).map_or(0, |f| f.element);
-                let mut keys = String::new();
-                if element != access.width {
-                    let _ = write!(keys, ", width: {}", access.width);
+                let plain = element == access.width && access.when.is_none();
+                let mut line = String::with_capacity(indent.len() + address.len() + 32);
+                line.push_str(&indent);
+                line.push_str(if plain { "- " } else { "- {at: \"" });
+                line.push_str(verb(access.operation));
+                line.push(' ');
+                line.push_str(address);
+                if !plain {
+                    line.push('"');
+                    if element != access.width {
+                        let _ = write!(line, ", width: {}", access.width);
+                    }
+                    if let Some(when) = &access.when {
+                        let _ = write!(line, ", when: \"{when}\"");
+                    }
+                    line.push('}');
                 }
-                if let Some(when) = &access.when {
-                    let _ = write!(keys, ", when: \"{when}\"");
-                }
-                let place = place(reader, access.instruction);
-                out.push(if keys.is_empty() {
-                    format!("{indent}- {address}{LINE}{place}")
-                } else {
-                    format!("{indent}- {{at: \"{address}\"{keys}}}{LINE}{place}")
-                });
+                place(reader, access.instruction, &mut line);
+                out.push(line);
             }
             Statement::Loop(counter, last, body) => {
                 let (name, step) = &printer.counters[counter];

@@ -1,5 +1,7 @@
 //! Statements of a document, and the list of accesses.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::choose::{chosen, renamed};
@@ -32,8 +34,8 @@ pub(in crate::ptx) struct Listed {
     pub width: u64,
     /// When it is done, data left out.
     pub cond: Cond,
-    /// Counters of the loops around it, outermost first, with their last values.
-    pub loops: Vec<(AtomId, Poly)>,
+    /// Counters of the loops around it, outermost first, with their last values. Accesses in the same loops share them.
+    pub loops: Rc<Vec<(AtomId, Poly)>>,
     pub status: Status,
     pub why: Option<String>,
 }
@@ -51,7 +53,7 @@ pub(in crate::ptx) enum Statement {
 /// What is around an access.
 #[derive(Clone, Default)]
 struct Around {
-    loops: Vec<(AtomId, Poly)>,
+    loops: Rc<Vec<(AtomId, Poly)>>,
     lost: Option<WhyId>,
     early: Option<WhyId>,
     /// Choices that were made for bounds of loops.
@@ -60,25 +62,41 @@ struct Around {
 
 /// Statements of what was read, and all accesses in them.
 pub(super) fn statements(reader: &mut Reader<'_>, events: &[Event]) -> (Vec<Statement>, Vec<Listed>) {
-    let mut listed = Vec::new();
-    let statements = translate(reader, events, &Around::default(), &mut listed);
-    (statements, listed)
+    // What was known where reading ended holds there alone.
+    reader.know_within(&Cond::True, &[]);
+    let mut out = List { listed: Vec::new(), before: None, comparisons: COMPARISONS };
+    let statements = translate(reader, events, &Around::default(), &mut out);
+    (statements, out.listed)
 }
 
-fn translate(
-    reader: &mut Reader<'_>,
-    events: &[Event],
-    around: &Around,
-    listed: &mut Vec<Listed>,
-) -> Vec<Statement> {
+/// The list that accesses are put into.
+struct List {
+    listed: Vec<Listed>,
+    before: Option<Before>,
+    /// How many parts of conditions may still be held against the others.
+    comparisons: usize,
+}
+
+/// The condition of the access before and the loops around it, and what the grammar has words for of that condition.
+struct Before {
+    cond: Cond,
+    loops: Rc<Vec<(AtomId, Poly)>>,
+    known: Cond,
+}
+
+fn translate(reader: &mut Reader<'_>, events: &[Event], around: &Around, list: &mut List) -> Vec<Statement> {
     let mut out = Vec::new();
     for event in events {
         match event {
             Event::Work(..) => {}
             Event::Sync => out.push(Statement::Sync),
             Event::Access(access) => {
-                listed.push(list(reader, access, around));
-                out.push(Statement::Access(listed.len() - 1));
+                let access = listed(reader, access, around, list);
+                if access.cond == Cond::False && access.status != Status::Refused {
+                    continue;
+                }
+                list.listed.push(access);
+                out.push(Statement::Access(list.listed.len() - 1));
             }
             Event::Loop { counter, last, early, body, instruction } => {
                 let mut inner = around.clone();
@@ -86,7 +104,7 @@ fn translate(
                 match last {
                     Err(why) => {
                         inner.lost = inner.lost.or(Some(*why));
-                        out.extend(translate(reader, body, &inner, listed));
+                        out.extend(translate(reader, body, &inner, list));
                     }
                     Ok(last) => {
                         if last.number().is_some_and(|n| n < 0) {
@@ -100,7 +118,7 @@ fn translate(
                             inner.early = around.early;
                             for (value, when) in [(a, which.clone()), (b, which.not())] {
                                 if let Some(event) = chosen(reader, event, id, &value, &when) {
-                                    out.extend(translate(reader, &[event], &inner, listed));
+                                    out.extend(translate(reader, &[event], &inner, list));
                                 }
                             }
                             continue;
@@ -111,15 +129,15 @@ fn translate(
                             inner.early = around.early.or(*early);
                             let body: Vec<Event> =
                                 body.iter().map(|e| renamed(reader, e, *counter, &zero)).collect();
-                            out.extend(translate(reader, &body, &inner, listed));
+                            out.extend(translate(reader, &body, &inner, list));
                             continue;
                         }
                         if !sayable(reader, last) {
                             let why = reader.note(*instruction, Cause::Trips, None);
                             inner.lost = inner.lost.or(Some(why));
                         }
-                        inner.loops.push((*counter, last.clone()));
-                        let body = translate(reader, body, &inner, listed);
+                        Rc::make_mut(&mut inner.loops).push((*counter, last.clone()));
+                        let body = translate(reader, body, &inner, list);
                         if !body.is_empty() {
                             out.push(Statement::Loop(*counter, last.clone(), body));
                         }
@@ -148,7 +166,8 @@ fn small(p: &Poly) -> bool {
     fits(p.constant) && p.terms.iter().all(|t| fits(t.1))
 }
 
-fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
+/// An access in the list.
+fn listed(reader: &mut Reader<'_>, access: &Access, around: &Around, list: &mut List) -> Listed {
     let mut why = around.lost.map(|w| because(reader, w));
     let mut status = match &mut why {
         // A thread's own memory is small: how often it is touched matters less than that it is.
@@ -182,7 +201,21 @@ fn list(reader: &mut Reader<'_>, access: &Access, around: &Around) -> Listed {
         }
     }
     let mut data = access.cond.data().or(around.early);
-    let cond = known(reader, &access.cond, access.instruction, &mut data);
+    let cond = match &list.before {
+        // Most accesses are where the one before is.
+        Some(Before { cond, loops, known }) if *cond == access.cond && *loops == around.loops => {
+            known.clone()
+        }
+        _ => {
+            let unsaid = data;
+            let cond = known(reader, &access.cond, access.instruction, &mut data);
+            let cond = consistent(reader, cond, &around.loops, &mut list.comparisons);
+            let loops = Rc::clone(&around.loops);
+            list.before =
+                (data == unsaid).then(|| Before { cond: access.cond.clone(), loops, known: cond.clone() });
+            cond
+        }
+    };
     if status == Status::Exact
         && let Some(reason) = data
     {
@@ -216,7 +249,7 @@ fn known(reader: &mut Reader<'_>, cond: &Cond, instruction: usize, data: &mut Op
         if part.data().is_some() {
             continue;
         }
-        let part = spelled(reader, part, 0);
+        let part = spelled(reader, part, 0, &mut { SPELLED });
         if let Some(part) = part {
             sum = Cond::and(sum, part);
         } else {
@@ -227,9 +260,42 @@ fn known(reader: &mut Reader<'_>, cond: &Cond, instruction: usize, data: &mut Op
     sum
 }
 
-/// A condition without choices and without registers that may wrap unseen.
-fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize) -> Option<Cond> {
-    if depth > 6 {
+/// Parts of conditions that parts may be held against while a kernel is read.
+const COMPARISONS: usize = 20_000;
+
+/// A condition with choices in it, where nothing stands that its other parts decide: choices that nested loops make are
+/// the same, one after the other.
+fn consistent(reader: &mut Reader<'_>, cond: Cond, loops: &[(AtomId, Poly)], left: &mut usize) -> Cond {
+    let choice = |cond: &Cond| cond.parts().iter().any(|part| matches!(part, Cond::Or(_)));
+    let mut cond = cond.united();
+    let mut at = 0;
+    while at < cond.parts().len() && *left > 0 && choice(&cond) {
+        let parts = cond.parts();
+        *left = left.saturating_sub(parts.len());
+        let others = || parts.iter().enumerate().filter(|other| other.0 != at).map(|other| other.1.clone());
+        let given = others().fold(Cond::True, Cond::and);
+        reader.know_within(&given, loops);
+        let part = reader.algebra.decided(parts[at].clone());
+        if part == parts[at] {
+            at += 1;
+        } else {
+            // With less to look at, what was looked at may be decided now.
+            cond = cond.with_part(at, part).united();
+            at = 0;
+        }
+    }
+    reader.know_within(&Cond::True, &[]);
+    cond
+}
+
+/// Parts that a condition may come to where choices are written out in it, and how deep they may lie in each other.
+const SPELLED: usize = 1000;
+const DEEPEST: usize = 40;
+
+/// A condition without choices and without registers that may wrap unseen; `left` counts parts that there may still be.
+fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize, left: &mut usize) -> Option<Cond> {
+    *left = left.checked_sub(1)?;
+    if depth > DEEPEST {
         return None;
     }
     match cond {
@@ -238,20 +304,20 @@ fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize) -> Option<Cond> {
         Cond::And(all) => {
             let mut sum = Cond::True;
             for one in all {
-                sum = Cond::and(sum, spelled(reader, one, depth + 1)?);
+                sum = Cond::and(sum, spelled(reader, one, depth + 1, left)?);
             }
             Some(sum)
         }
         Cond::Or(all) => {
             let mut sum = Cond::False;
             for one in all {
-                sum = Cond::or(sum, spelled(reader, one, depth + 1)?);
+                sum = Cond::or(sum, spelled(reader, one, depth + 1, left)?);
             }
             Some(sum)
         }
         Cond::Raw(raw) => {
             let exact = reader.algebra.compare((**raw).clone(), false)?;
-            spelled(reader, &exact, depth + 1)
+            spelled(reader, &exact, depth + 1, left)
         }
         Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => {
             if let Some((id, which, a, b)) = reader.choice(p) {
@@ -261,7 +327,7 @@ fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize) -> Option<Cond> {
                 };
                 let (a, b) = (with(a)?, with(b)?);
                 let (a, b) = (Cond::and(which.clone(), a), Cond::and(which.not(), b));
-                return spelled(reader, &Cond::or(a, b), depth + 1);
+                return spelled(reader, &Cond::or(a, b), depth + 1, left);
             }
             sayable(reader, p).then(|| cond.clone())
         }

@@ -175,10 +175,18 @@ fn domain(readings: &[Reading], told: Option<[i64; 3]>) -> Domain {
 /// Guard and body of one reading.
 fn part(reading: &Reading, domain: &Domain) -> String {
     let guard = if domain.follows { &reading.inner_guard } else { &reading.guard };
-    let guard = guard.as_ref().map_or(String::new(), |g| format!("guard: \"{g}\"\n"));
-    let body: Vec<String> = reading.body.iter().map(|line| format!("  {line}\n")).collect();
-    let body = if body.is_empty() { "body: []\n".to_owned() } else { format!("body:\n{}", body.concat()) };
-    guard + &body
+    let bytes: usize = reading.body.iter().map(|line| line.len() + 3).sum();
+    let mut out = String::with_capacity(bytes + 64);
+    if let Some(guard) = guard {
+        let _ = writeln!(out, "guard: \"{guard}\"");
+    }
+    out += if reading.body.is_empty() { "body: []\n" } else { "body:\n" };
+    for line in &*reading.body {
+        for part in ["  ", line, "\n"] {
+            out += part;
+        }
+    }
+    out
 }
 
 fn fields(readings: &[Reading]) -> String {

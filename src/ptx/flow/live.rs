@@ -12,12 +12,18 @@ impl RegisterSet {
         Self(vec![0; registers.div_ceil(64)])
     }
 
-    pub fn insert(&mut self, id: RegisterId) {
+    /// Puts a register in; whether it was not there.
+    pub fn insert(&mut self, id: RegisterId) -> bool {
+        let new = !self.contains(id);
         self.0[id.0 as usize / 64] |= 1 << (id.0 % 64);
+        new
     }
 
-    pub fn remove(&mut self, id: RegisterId) {
+    /// Takes a register out; whether it was there.
+    pub fn remove(&mut self, id: RegisterId) -> bool {
+        let there = self.contains(id);
         self.0[id.0 as usize / 64] &= !(1 << (id.0 % 64));
+        there
     }
 
     pub fn contains(&self, id: RegisterId) -> bool {
@@ -138,15 +144,21 @@ fn each_read(instruction: &Instruction, wrote: bool, visit: &mut dyn FnMut(Regis
     }
 }
 
-/// Goes back over one instruction.
-fn step(instruction: &Instruction, live: &mut RegisterSet) {
+/// Goes back over one instruction: `set` is called with each register that it sets whatever was there, `needs` with each
+/// that it needs.
+fn step<L>(
+    live: &mut L,
+    instruction: &Instruction,
+    set: fn(&mut L, RegisterId),
+    needs: fn(&mut L, RegisterId),
+) {
     let mut wrote = false;
     each_written(instruction, &mut |id| {
         wrote = true;
         // A guarded instruction may leave what was there.
-        if instruction.guard.is_none() { live.remove(id) } else { live.insert(id) }
+        if instruction.guard.is_none() { set(live, id) } else { needs(live, id) }
     });
-    each_read(instruction, wrote, &mut |id| live.insert(id));
+    each_read(instruction, wrote, &mut |id| needs(live, id));
 }
 
 /// The registers that each block needs from those before it.
@@ -154,16 +166,21 @@ pub(in crate::ptx) fn live_at_start(function: &Function, graph: &Graph) -> Vec<R
     let empty = RegisterSet::new(function.registers.len());
     // A block hands on what it needs itself, and of what is needed behind it what it does not set: what is left of
     // nothing and of everything.
-    let through = |block: &Block, mut live: RegisterSet| {
-        for i in block.instructions.clone().rev() {
-            step(&function.instructions[i], &mut live);
-        }
-        live
-    };
     let full = RegisterSet(vec![u64::MAX; empty.0.len()]);
-    let own: Vec<RegisterSet> = graph.blocks.iter().map(|block| through(block, empty.clone())).collect();
-    let left: Vec<RegisterSet> = graph.blocks.iter().map(|block| through(block, full.clone())).collect();
-    let mut at_start = own;
+    let through = |block: &Block| {
+        let mut both = [empty.clone(), full.clone()];
+        for i in block.instructions.clone().rev() {
+            step(
+                &mut both,
+                &function.instructions[i],
+                |both, id| both.iter_mut().for_each(|live| _ = live.remove(id)),
+                |both, id| both.iter_mut().for_each(|live| _ = live.insert(id)),
+            );
+        }
+        let [own, left] = both;
+        (own, left)
+    };
+    let (mut at_start, left): (Vec<RegisterSet>, Vec<RegisterSet>) = graph.blocks.iter().map(through).unzip();
     loop {
         let mut changed = false;
         for (number, block) in graph.blocks.iter().enumerate().rev() {
@@ -182,21 +199,43 @@ pub(in crate::ptx) fn live_at_start(function: &Function, graph: &Graph) -> Vec<R
 
 /// The most 32-bit registers that hold something at once. Predicates have registers of their own.
 pub(in crate::ptx) fn most_alive(function: &Function, graph: &Graph, at_start: &[RegisterSet]) -> u32 {
-    let words = |id: RegisterId| {
-        let ty = function.register(id).ty;
-        if ty.kind == 'p' { 0 } else { ty.bits.div_ceil(32) }
-    };
-    let size = |live: &RegisterSet| -> u32 { live.iter().map(words).sum() };
+    /// Registers that hold something, and of how many words they are.
+    struct Alive<'f> {
+        function: &'f Function,
+        live: RegisterSet,
+        words: u32,
+    }
+    impl Alive<'_> {
+        fn words(&self, id: RegisterId) -> u32 {
+            let ty = self.function.register(id).ty;
+            if ty.kind == 'p' { 0 } else { ty.bits.div_ceil(32) }
+        }
+    }
     let mut most = 0;
     for block in &graph.blocks {
         let mut live = RegisterSet::new(function.registers.len());
         for next in &block.next {
             live.join(&at_start[*next]);
         }
-        most = most.max(size(&live));
+        let mut alive = Alive { function, live, words: 0 };
+        alive.words = alive.live.iter().map(|id| alive.words(id)).sum();
+        most = most.max(alive.words);
         for i in block.instructions.clone().rev() {
-            step(&function.instructions[i], &mut live);
-            most = most.max(size(&live));
+            step(
+                &mut alive,
+                &function.instructions[i],
+                |alive, id| {
+                    if alive.live.remove(id) {
+                        alive.words -= alive.words(id);
+                    }
+                },
+                |alive, id| {
+                    if alive.live.insert(id) {
+                        alive.words += alive.words(id);
+                    }
+                },
+            );
+            most = most.max(alive.words);
         }
     }
     most

@@ -1,7 +1,7 @@
 //! Whether a kernel asks for threads and blocks only to number the threads of the grid.
 
 use super::live::{each_written, reads, writes};
-use crate::ptx::syntax::{Function, Instruction, Operand, RegisterId, Special, Type};
+use crate::ptx::syntax::{Base, Function, Instruction, Operand, RegisterId, Special, Type};
 
 /// What a kernel makes of a dimension of its launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ pub(in crate::ptx) fn places(function: &Function) -> Option<[Place; 3]> {
     let parts = parts(function);
     // Dimensions of which threads are numbered, those whose blocks are asked for alone, and those whose sizes are.
     let (mut numbered, mut blocks, mut sizes) = ([false; 3], [false; 3], [false; 3]);
-    for instruction in all {
+    for instruction in all.iter().filter(|i| i.operands.iter().any(|o| concerns(o, &parts))) {
         let written = writes(instruction);
         let known = known(instruction, &written, &parts);
         let read = reads(instruction).iter().filter(|id| parts[id.0 as usize].is_some()).count();
@@ -85,7 +85,9 @@ fn parts(function: &Function) -> Vec<Option<Part>> {
     let mut parts = vec![None; definitions.len()];
     loop {
         let before = parts.clone();
-        for instruction in function.instructions.iter().filter(|i| i.guard.is_none()) {
+        let may =
+            |i: &&Instruction| i.guard.is_none() && matches!(i.name.as_str(), "mov" | "cvt" | "mul" | "add");
+        for instruction in function.instructions.iter().filter(may) {
             let written = writes(instruction);
             if let [to] = written[..]
                 && definitions[to.0 as usize] == 1
@@ -107,6 +109,23 @@ fn known(instruction: &Instruction, written: &[RegisterId], parts: &[Option<Part
         known[0] = None;
     }
     known
+}
+
+/// Whether something in an operand is part of a thread's number.
+fn concerns(operand: &Operand, parts: &[Option<Part>]) -> bool {
+    let register = |id: &RegisterId| parts[id.0 as usize].is_some();
+    match operand {
+        Operand::Register(id) | Operand::Component(id, _) | Operand::Address(Base::Register(id), _) => {
+            register(id)
+        }
+        Operand::Special(_) => true,
+        Operand::Vector(all) | Operand::List(all) | Operand::Brackets(all) => {
+            all.iter().any(|o| concerns(o, parts))
+        }
+        Operand::Pair(a, b) => concerns(a, parts) || concerns(b, parts),
+        Operand::Not(inner) => concerns(inner, parts),
+        _ => false,
+    }
 }
 
 fn part(operand: &Operand, parts: &[Option<Part>]) -> Option<Part> {

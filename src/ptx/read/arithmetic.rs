@@ -22,56 +22,79 @@ pub(super) fn arithmetic(
     args: &[Poly],
     bits: u32,
 ) -> Outcome {
-    let Some(ty) = instruction.ty() else { return Outcome::Other };
     let name = instruction.name.as_str();
-    let known = [
-        "mov", "cvta", "cvt", "add", "sub", "mul", "mul24", "mad", "mad24", "shl", "shr", "and", "or", "xor",
-        "not", "neg", "abs", "min", "max", "div", "rem", "bfe", "bfi", "sad",
-    ];
-    if !known.contains(&name) {
-        return Outcome::Other;
+    let known = matches!(
+        name,
+        "mov"
+            | "cvta"
+            | "cvt"
+            | "add"
+            | "sub"
+            | "mul"
+            | "mul24"
+            | "mad"
+            | "mad24"
+            | "shl"
+            | "shr"
+            | "and"
+            | "or"
+            | "xor"
+            | "not"
+            | "neg"
+            | "abs"
+            | "min"
+            | "max"
+            | "div"
+            | "rem"
+            | "bfe"
+            | "bfi"
+            | "sad"
+    );
+    let mut types = instruction.modifiers.iter().filter_map(|m| Type::named(m));
+    let Some(first) = types.next().filter(|_| known) else { return Outcome::Other };
+    let (mut ty, mut float) = (first, first.kind == 'f');
+    for other in types {
+        (ty, float) = (other, float || other.kind == 'f');
     }
-    let types: Vec<Type> = instruction.modifiers.iter().filter_map(|m| Type::named(m)).collect();
-    if name != "mov" && types.iter().any(|t| t.kind == 'f') {
+    if name != "mov" && float {
         return Outcome::Float;
     }
     if ty.bits > 64 || ["cc", "sat"].iter().any(|m| instruction.has(m)) {
         return Outcome::NoFormula;
     }
-    match number(algebra, instruction, &types, args, bits).map(|p| reduced(&p, bits)) {
+    match number(algebra, instruction, (first, ty), args, bits).map(|p| reduced(p, bits)) {
         Some(p) => Outcome::Number(p),
         None => Outcome::NoFormula,
     }
 }
 
 /// Multiples beyond the register's size mean nothing: the same bits with small numbers.
-fn reduced(p: &Poly, bits: u32) -> Poly {
+fn reduced(p: Poly, bits: u32) -> Poly {
     let size = 1_i128 << bits;
     let small = |n: i128| {
         if n.abs() < size { n } else { (n + size / 2).rem_euclid(size) - size / 2 }
     };
     if p.constant.abs() < size && p.terms.iter().all(|t| t.1.abs() < size) {
-        return p.clone();
+        return p;
     }
     let terms = p.terms.iter().map(|t| (t.0, small(t.1))).filter(|t| t.1 != 0).collect();
     Poly { constant: small(p.constant), terms }
 }
 
+/// What an instruction gives, of which these are the first and the last type.
 fn number(
     algebra: &mut Algebra,
     instruction: &Instruction,
-    types: &[Type],
+    (to, ty): (Type, Type),
     args: &[Poly],
     bits: u32,
 ) -> Option<Poly> {
-    let ty = *types.last()?;
     let (width, signed) = (ty.bits, ty.kind == 's');
     let a = args.first()?;
     let b = || args.get(1);
     Some(match instruction.name.as_str() {
         "mov" | "cvta" => a.clone(),
         "cvt" => {
-            let to = *types.first()?;
             if to.bits < bits {
                 // A register larger than the type holds the number, with its sign.
                 let from = if to.bits < width { a.clone() } else { algebra.integer(a, width, signed)? };

@@ -16,13 +16,8 @@ impl Reader<'_> {
         self.know(cond);
         let live: Vec<RegisterId> = self.live[block].iter().collect();
         // When each way is taken, given that one of them is.
-        let ways: Vec<Cond> = edges
-            .iter()
-            .map(|edge| {
-                let own = edge.cond.parts().iter().filter(|part| !cond.parts().contains(part));
-                own.cloned().fold(Cond::True, Cond::and)
-            })
-            .collect();
+        let ways: Vec<Cond> =
+            edges.iter().map(|edge| edge.cond.beyond(cond).cloned().fold(Cond::True, Cond::and)).collect();
         for id in live {
             if edges[1..].iter().all(|edge| edge.state.get(id) == edges[0].state.get(id)) {
                 continue;

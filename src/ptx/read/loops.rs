@@ -226,9 +226,9 @@ impl Reader<'_> {
             events.extend(walked.events);
             // What is not known yet of a loop around it decides nothing here.
             let open = |e: &Edge| {
-                let mut own = e.cond.parts().iter().filter(|part| !cond.parts().contains(part));
                 let phi = |atom: &Atom| matches!(atom, Atom::Phi(..));
-                own.any(|part| self.algebra.cond_mentions(part, &phi)) || e.cond.data() != cond.data()
+                e.cond.beyond(cond).any(|part| self.algebra.cond_mentions(part, &phi))
+                    || e.cond.data() != cond.data()
             };
             if !once && walked.exits.iter().any(|(_, e)| open(e)) || walked.latches.iter().any(open) {
                 return Ok(None);

@@ -31,6 +31,10 @@ const HARMLESS: [&str; 14] = [
     "call",
 ];
 
+/// Most of all other instructions: none of these has anything to do with memory.
+const COMPUTES: [&str; 13] =
+    ["add", "mad", "fma", "mul", "mov", "setp", "cvt", "shl", "and", "sub", "bra", "selp", "or"];
+
 impl Reader<'_> {
     /// Notes what an instruction does to memory.
     pub(super) fn touch(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
@@ -40,6 +44,9 @@ impl Reader<'_> {
         let function = self.function;
         let instruction = &function.instructions[i];
         let operands = &instruction.operands;
+        if COMPUTES.contains(&instruction.name.as_str()) {
+            return;
+        }
         let space = instruction.modifiers.iter().find_map(|m| Space::named(m));
         if matches!(space, Some(Space::Param)) {
             return;
@@ -54,6 +61,10 @@ impl Reader<'_> {
         };
         if let Some((operation, address, data)) = plain {
             let (address, width) = (operands.get(address), width(instruction, data));
+            if width == 0 && space != Some(Space::Const) {
+                let cause = Cause::NotRead("it names no type of what is moved: is the file whole?");
+                return self.lost(i, operation, space, cause, cond, events);
+            }
             return self.access(i, operation, space, address, width, state, cond, events);
         }
         match instruction.name.as_str() {
@@ -74,11 +85,11 @@ impl Reader<'_> {
                 );
             }
             "wmma" if instruction.has("load") || instruction.has("store") => {
-                let cause = Cause::NotRead(
-                    "which thread touches which part of a matrix fragment is not documented; `ldmatrix` with `mma.sync` \
-                     says it",
-                );
-                self.lost(i, Operation::Load, space, cause, cond, events);
+                self.fragment(i, instruction, state, cond, events);
+            }
+            "wgmma" if instruction.has("mma_async") => {
+                let note = "`wgmma` loads matrices from shared memory by itself: these loads are left out";
+                self.heeded.notes.insert(note.to_owned());
             }
             name if HARMLESS.contains(&name) => {}
             _ if operands.iter().any(|o| matches!(o, Operand::Address(..) | Operand::Brackets(_))) => {
@@ -116,15 +127,29 @@ impl Reader<'_> {
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
-        // Constants come from a cache of their own, which the model leaves out.
-        if space == Some(Space::Const) {
-            return;
-        }
         let address = match operand {
             Some(operand) => self.address(i, operand, state),
             None => Err(self.why(i, Cause::Instruction, None)),
         };
-        self.know(cond);
+        self.reached(i, operation, space, address, width, cond, events);
+    }
+
+    /// Notes an access at this address.
+    #[expect(clippy::too_many_arguments, reason = "an access has that many sides")]
+    pub(super) fn reached(
+        &mut self,
+        i: usize,
+        operation: Operation,
+        space: Option<Space>,
+        address: Result<Poly, WhyId>,
+        width: u64,
+        cond: &Cond,
+        events: &mut Vec<Event>,
+    ) {
+        // Constants come from a cache of their own, which the model leaves out.
+        if space == Some(Space::Const) {
+            return;
+        }
         let mut todo = vec![(address, cond.clone())];
         let mut done = 0;
         while let Some((address, cond)) = todo.pop() {
@@ -152,7 +177,7 @@ impl Reader<'_> {
                 }
             }
             let place = address.and_then(|p| {
-                if done < CHOICES { self.place(i, &p) } else { Err(self.why(i, Cause::Choice, None)) }
+                if done < CHOICES { self.place(i, p) } else { Err(self.why(i, Cause::Choice, None)) }
             });
             let place = place.or_else(|why| self.assumed(i).ok_or(why));
             let space = match &place {
@@ -196,28 +221,26 @@ impl Reader<'_> {
     }
 
     /// The array that an address is in, and how far from its beginning.
-    fn place(&mut self, i: usize, address: &Poly) -> Result<(u32, Poly), WhyId> {
-        let simple = if self
-            .algebra
-            .mentions(address, &|a| matches!(a, Atom::Div(..) | Atom::Odd(_) | Atom::Min(..) | Atom::Max(..)))
-        {
-            self.algebra.replace(address, &mut FxHashMap::default())
+    fn place(&mut self, i: usize, address: Poly) -> Result<(u32, Poly), WhyId> {
+        let simple = if self.algebra.mentions(&address, &|a| {
+            matches!(a, Atom::Div(..) | Atom::Odd(_) | Atom::Min(..) | Atom::Max(..))
+        }) {
+            self.algebra.replace(&address, &mut FxHashMap::default())
         } else {
-            Some(address.clone())
+            Some(address)
         };
-        let Some(address) = simple else { return Err(self.why(i, Cause::Formula, None)) };
-        let base = address.terms.iter().find_map(|(id, times)| match self.algebra.atom(*id) {
-            Atom::Base(base, _) => Some((*id, *base, *times)),
+        let Some(mut address) = simple else { return Err(self.why(i, Cause::Formula, None)) };
+        let base = (0..).zip(&address.terms).find_map(|(at, (id, times))| match self.algebra.atom(*id) {
+            Atom::Base(base, _) => Some((at, *base, *times)),
             _ => None,
         });
-        let Some((id, base, 1)) = base else {
+        let Some((at, base, 1)) = base else {
             let argument = self.argument_in(&address);
             let from = argument.map(|argument| self.why(i, Cause::Argument(argument), None));
             return Err(self.why(i, Cause::NoArray, from));
         };
-        let Some(rest) = address.plus(&Poly::atom(id), -1) else {
-            return Err(self.why(i, Cause::Formula, None));
-        };
+        address.terms.remove(at);
+        let rest = address;
         if self.algebra.mentions(&rest, &|atom| matches!(atom, Atom::Base(..))) {
             let argument = self.argument_in(&rest);
             let from = argument.map(|argument| self.why(i, Cause::Argument(argument), None));
@@ -230,27 +253,21 @@ impl Reader<'_> {
         Ok((base, rest))
     }
 
-    fn address(&mut self, i: usize, operand: &Operand, state: &State) -> Result<Poly, WhyId> {
-        let (start, offset) = match operand {
-            Operand::Address(Base::Register(id), offset) => {
-                let start = match state.get(*id) {
-                    Value::Int(p) => p.clone(),
-                    Value::Unknown(why) => return Err(*why),
-                    Value::Truth(_) => return Err(self.why(i, Cause::Instruction, None)),
-                };
-                (start, *offset)
-            }
+    pub(super) fn address(&mut self, i: usize, operand: &Operand, state: &State) -> Result<Poly, WhyId> {
+        let start = match operand {
+            Operand::Address(Base::Register(id), offset) => match state.get(*id) {
+                Value::Int(p) => p.add_number((*offset).into()),
+                Value::Unknown(why) => return Err(*why),
+                Value::Truth(_) => return Err(self.why(i, Cause::Instruction, None)),
+            },
             Operand::Address(Base::Symbol(name), offset) => match self.variable(name) {
-                Some(start) => (start, *offset),
+                Some(start) => start.add_number((*offset).into()),
                 None => return Err(self.why(i, Cause::NoArray, None)),
             },
             Operand::Address(Base::Nothing, _) => return Err(self.why(i, Cause::NoArray, None)),
             _ => return Err(self.why(i, Cause::Instruction, None)),
         };
-        match start.add_number(offset.into()) {
-            Some(p) => Ok(p),
-            None => Err(self.why(i, Cause::Formula, None)),
-        }
+        start.ok_or_else(|| self.why(i, Cause::Formula, None))
     }
 
     /// Why the address of a load is not known, for the reason why its value is not.

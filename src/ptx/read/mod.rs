@@ -12,6 +12,7 @@ mod count;
 mod event;
 mod execute;
 mod exits;
+mod fragments;
 mod heed;
 mod join;
 mod local;
@@ -26,6 +27,7 @@ mod walk;
 mod why;
 
 pub(super) use event::{Access, Event, Operation};
+pub(super) use fragments::Fragment;
 pub(super) use reader::{Arguments, BaseKind, Reader, Stop};
 pub(super) use told::{Assumed, Share, Told};
 pub(super) use why::Cause;

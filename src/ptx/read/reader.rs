@@ -13,9 +13,9 @@ use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
 
 /// Instructions that a reading may go through, those of loops several times.
 const MOST: u64 = 3_000_000;
-/// Facts and terms that proofs may look at while a kernel is read: seconds of work, and more than any kernel of the
+/// Facts and terms that proofs may look at while a kernel is read: a second of work, and more than any kernel of the
 /// tests needs. Texts that branch without end get there.
-const MOST_PROVED: u64 = 500_000;
+const MOST_PROVED: u64 = 250_000;
 
 /// Loops of loops that are gone into.
 const DEEPEST: usize = 12;

@@ -13,6 +13,9 @@ use crate::ptx::value::Cond;
 /// The end of the thread, as the block that a way leads to.
 pub(super) const END: usize = usize::MAX;
 
+/// Formulas of a condition that take as long as an instruction.
+const LONG: usize = 8;
+
 /// What going through a region gives.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
@@ -82,7 +85,8 @@ impl Reader<'_> {
         events: &mut Vec<Event>,
     ) -> Result<Vec<(usize, Edge)>, Stop> {
         let block = self.graph.blocks[node].clone();
-        self.spend(block.instructions.len())?;
+        // Each instruction may ask what is known here: long conditions take longer.
+        self.spend(block.instructions.len() * (1 + cond.size() / LONG))?;
         self.know(cond);
         let last = block.instructions.end.saturating_sub(1);
         if self.recording {

@@ -29,8 +29,21 @@ pub(super) struct Token {
     pub line: u32,
 }
 
+/// Which bytes stand in words: most of a text do, and each is asked about.
+const IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
 fn in_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+    IN_WORD[usize::from(byte)]
 }
 
 /// The tokens of a text, with one of kind `End` after them.

@@ -190,6 +190,9 @@ impl Algebra {
             return None;
         }
         let whole = raw.b.number()?;
+        if let Some(less) = masked_below(how, &a, &b, raw) {
+            return self.compare(less, keep);
+        }
         // Less than this number, or not.
         let (below, limit) = match raw.rel {
             Rel::Lt => (true, whole),
@@ -220,10 +223,54 @@ impl Algebra {
     }
 }
 
+/// `p & -32` is zero where p is less than 32, taken without a sign: compilers test so whether all of several numbers are.
+fn masked_below(how: Bits, a: &Poly, b: &Poly, raw: &Raw) -> Option<Raw> {
+    let rel = match raw.rel {
+        Rel::Eq => Rel::Lt,
+        Rel::Ne => Rel::Ge,
+        _ => return None,
+    };
+    let (p, mask) = b.number().map(|mask| (a, mask)).or_else(|| Some((b, a.number()?)))?;
+    let size = 1_i128 << raw.width;
+    let limit = size - mask.rem_euclid(size);
+    let masked = how == Bits::And && raw.b.number() == Some(0) && limit < size && limit & (limit - 1) == 0;
+    masked.then(|| Raw { rel, signed: false, width: raw.width, a: p.clone(), b: Poly::constant(limit) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ptx::value::{Launch, Point};
+
+    #[test]
+    fn tests_of_several_bounds_that_compilers_put_together() {
+        let mut algebra = Algebra::new(Launch { block: [40, 1, 1], grid: [40, 1, 1] });
+        let (t, b) = (algebra.tid(0), algebra.ctaid(0));
+        let (t, b) = (t.add_number(-3).unwrap(), b.add_number(-1).unwrap());
+        let or = algebra.bit_or(&t, &b, 32).unwrap();
+        // `(t | b) & -32`, either way round.
+        let mask = Poly::constant(-32);
+        let masked = [algebra.bit_and(&or, &mask, 32).unwrap(), algebra.bit_and(&mask, &or, 32).unwrap()];
+        for sum in masked {
+            for (rel, inside) in [(Rel::Eq, true), (Rel::Ne, false)] {
+                let raw = Raw { rel, signed: true, width: 32, a: sum.clone(), b: Poly::default() };
+                let cond = algebra.compare(raw, true).unwrap();
+                assert!(!matches!(cond, Cond::Raw(_)), "{cond:?}");
+                for x in 0..40 * 40 {
+                    let at = Point { tid: [x % 40, 0, 0], ctaid: [x / 40, 0, 0], counters: Vec::new() };
+                    let both = (0..32).contains(&(x % 40 - 3)) && (0..32).contains(&(x / 40 - 1));
+                    assert_eq!(algebra.holds(&cond, &at), both == inside, "{x} {cond:?}");
+                }
+            }
+            // Of other numbers it says nothing.
+            let raw = Raw { rel: Rel::Eq, signed: true, width: 32, a: sum, b: Poly::constant(32) };
+            assert_eq!(algebra.compared_together(&raw, true), None);
+        }
+        // Nor of masks with a gap.
+        let gap = algebra.bit_and(&or, &Poly::constant(-31), 32).unwrap();
+        let raw = Raw { rel: Rel::Eq, signed: true, width: 32, a: gap, b: Poly::default() };
+        assert_eq!(algebra.compared_together(&raw, true), None);
+    }
 
     #[test]
     fn tests_of_signs_that_compilers_put_together() {

@@ -1,7 +1,7 @@
 //! How large and how small formulas can be, and proofs that they are not negative.
 
 use super::algebra::{Algebra, Atom};
-use super::poly::{Interval, Poly};
+use super::poly::{Interval, Poly, multiplied};
 
 /// Beyond it, nothing is known.
 const FAR: i128 = 1 << 120;
@@ -13,7 +13,13 @@ const DEEP: u32 = 3;
 const TRIES: u32 = 40;
 
 fn times(value: i128, by: i128) -> i128 {
-    value.saturating_mul(by).clamp(-FAR, FAR)
+    multiplied(value, by).unwrap_or(if (value < 0) == (by < 0) { FAR } else { -FAR }).clamp(-FAR, FAR)
+}
+
+/// A range times a number.
+fn scaled((low, high): Interval, by: i128) -> Interval {
+    let (a, b) = (times(low, by), times(high, by));
+    if by < 0 { (b, a) } else { (a, b) }
 }
 
 fn product(a: Interval, b: Interval) -> Interval {
@@ -63,7 +69,7 @@ impl Algebra {
         }
         let (mut low, mut high) = (p.constant, p.constant);
         for (atom, coefficient) in &p.terms {
-            let part = product(self.range(*atom), (*coefficient, *coefficient));
+            let part = scaled(self.range(*atom), *coefficient);
             (low, high) = ((low + part.0).clamp(-FAR, FAR), (high + part.1).clamp(-FAR, FAR));
         }
         if depth == 0 {
@@ -86,8 +92,7 @@ impl Algebra {
                 if rest.terms.len() >= p.terms.len() + q.terms.len() {
                     continue;
                 }
-                let (rest, remainder) =
-                    (self.interval_to(&rest, depth - 1), product((0, n - 1), (count, count)));
+                let (rest, remainder) = (self.interval_to(&rest, depth - 1), scaled((0, n - 1), count));
                 low = low.max(rest.0 + remainder.0);
                 high = high.min(rest.1 + remainder.1);
             }

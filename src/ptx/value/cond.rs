@@ -77,6 +77,28 @@ impl Cond {
         }
     }
 
+    /// Whether it is the contrary of another, as `not` writes it. Nothing is written: conditions in conditions would be
+    /// over and over again.
+    fn is_not(&self, other: &Cond) -> bool {
+        match (self, other) {
+            (Cond::Ge(a), Cond::Ge(b)) => {
+                a.constant == -b.constant - 1
+                    && a.terms.len() == b.terms.len()
+                    && a.terms.iter().zip(&b.terms).all(|(a, b)| a.0 == b.0 && a.1 == -b.1)
+            }
+            (Cond::Eq(a), Cond::Ne(b)) | (Cond::Ne(a), Cond::Eq(b)) => a == b,
+            (Cond::Data(a, yes), Cond::Data(b, no)) => a == b && yes != no,
+            (Cond::True, Cond::False) | (Cond::False, Cond::True) => true,
+            (Cond::Raw(a), Cond::Raw(b)) => {
+                a.rel == b.rel.not() && (a.signed, a.width) == (b.signed, b.width) && a.a == b.a && a.b == b.b
+            }
+            (Cond::And(a), Cond::Or(b)) | (Cond::Or(a), Cond::And(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_not(b))
+            }
+            _ => false,
+        }
+    }
+
     /// The conditions that all have to hold.
     pub fn parts(&self) -> &[Cond] {
         match self {
@@ -96,7 +118,7 @@ impl Cond {
             if all.contains(part) {
                 continue;
             }
-            if all.contains(&part.clone().not()) {
+            if all.iter().any(|other| other.is_not(part)) {
                 return Cond::False;
             }
             all.push(part.clone());
@@ -123,15 +145,14 @@ impl Cond {
         };
         // Of `!a || a && b`, `!a || b` is left.
         let shorter = |of: Cond, other: &Cond| {
-            let against = other.clone().not();
-            let rest: Vec<Cond> = of.parts().iter().filter(|c| **c != against).cloned().collect();
+            let rest: Vec<Cond> = of.parts().iter().filter(|c| !c.is_not(other)).cloned().collect();
             rest.into_iter().fold(Cond::True, Cond::and)
         };
         let (left, right) = (rest(&a), rest(&b));
         let right = if left.parts().len() == 1 { shorter(right, &left) } else { right };
         let left = if right.parts().len() == 1 { shorter(left, &right) } else { left };
         let outside = common.iter().cloned().fold(Cond::True, Cond::and);
-        if left == Cond::True || right == Cond::True || left == right.clone().not() {
+        if left == Cond::True || right == Cond::True || left.is_not(&right) {
             return outside;
         }
         let mut any = match left {
@@ -144,7 +165,7 @@ impl Cond {
         }
         let mut each = Vec::new();
         for one in any {
-            if each.contains(&one.clone().not()) {
+            if each.iter().any(|other: &Cond| other.is_not(&one)) {
                 return outside;
             }
             if !each.contains(&one) {
@@ -154,6 +175,52 @@ impl Cond {
         Cond::and(outside, Cond::Or(each))
     }
 
+    /// The parts that another condition does not have. Most conditions begin with what holds around them.
+    pub fn beyond<'c>(&'c self, other: &'c Cond) -> impl Iterator<Item = &'c Cond> {
+        let same = self.parts().iter().zip(other.parts()).take_while(|(a, b)| a == b).count();
+        self.parts()[same..].iter().filter(|part| !other.parts().contains(part))
+    }
+
+    /// How many formulas there are in it.
+    pub fn size(&self) -> usize {
+        match self {
+            Cond::And(all) | Cond::Or(all) => all.iter().map(Cond::size).sum(),
+            _ => 1,
+        }
+    }
+
+    /// The same with another condition in the place of one of its parts.
+    pub fn with_part(&self, at: usize, part: Cond) -> Cond {
+        let (before, after) = self.parts().split_at(at);
+        let parts = before.iter().cloned().chain([part]).chain(after.iter().skip(1).cloned());
+        parts.fold(Cond::True, Cond::and)
+    }
+
+    /// The same without alternatives that other parts rule out, and without choices of which other parts fulfil one.
+    pub fn united(self) -> Cond {
+        let mut cond = self;
+        while let Cond::And(all) = &cond
+            && let Some((at, any)) = all.iter().enumerate().find_map(|(at, part)| match part {
+                Cond::Or(any) => {
+                    let others = || all.iter().enumerate().filter(|o| o.0 != at).map(|o| o.1);
+                    let holds =
+                        |one: &Cond| one.parts().iter().all(|part| others().any(|other| other == part));
+                    let fails =
+                        |one: &Cond| one.parts().iter().any(|part| others().any(|other| other.is_not(part)));
+                    if any.iter().any(holds) {
+                        return Some((at, Cond::True));
+                    }
+                    let left: Vec<Cond> = any.iter().filter(|one| !fails(one)).cloned().collect();
+                    (left.len() < any.len()).then(|| (at, left.into_iter().fold(Cond::False, Cond::or)))
+                }
+                _ => None,
+            })
+        {
+            cond = cond.with_part(at, any);
+        }
+        cond
+    }
+
     /// The reason why it is not known, if data have a say in it.
     pub fn data(&self) -> Option<WhyId> {
         match self {
@@ -161,5 +228,48 @@ impl Cond {
             Cond::And(all) | Cond::Or(all) => all.iter().find_map(Cond::data),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::value::{Algebra, Launch};
+
+    /// Conditions on the place of a thread, of all kinds.
+    fn some() -> Vec<Cond> {
+        let mut algebra = Algebra::new(Launch { block: [8, 8, 1], grid: [1; 3] });
+        let (x, y) = (algebra.tid(0), algebra.tid(1));
+        let at_least = |p: &Poly, n: i128| Cond::Ge(p.add_number(-n).unwrap());
+        let (a, b, c) = (at_least(&x, 3), at_least(&y, 5), Cond::Eq(x.sub(&y).unwrap()));
+        let raw = Raw { rel: Rel::Lt, signed: true, width: 32, a: x.clone(), b: y.clone() };
+        let both = Cond::and(a.clone(), b.clone());
+        let any = Cond::or(Cond::and(a.clone(), c.clone()), b.clone().not());
+        vec![a, b, c, both, any, Cond::Raw(Box::new(raw)), Cond::Data(WhyId(3), true), Cond::True]
+    }
+
+    #[test]
+    fn contraries_are_known_without_writing_them() {
+        let all = some();
+        for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {
+            assert!(!one.is_not(other), "{one:?} {other:?}");
+            let contrary = other.clone().not();
+            assert_eq!(contrary.is_not(one), contrary == one.clone().not(), "{one:?} {other:?}");
+            assert_eq!(one.is_not(&contrary), *one == contrary.clone().not(), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn parts_rule_out_alternatives_of_others() {
+        let [a, b, c] = &some()[..3] else { unreachable!() };
+        let or = |a: &Cond, b: &Cond| Cond::or(a.clone(), b.clone());
+        let and = |a: &Cond, b: &Cond| Cond::and(a.clone(), b.clone());
+        let (not_a, not_b) = (a.clone().not(), b.clone().not());
+        assert_eq!(and(&or(a, b), &not_a).united(), and(b, &not_a));
+        assert_eq!(and(&or(a, b), a).united(), *a);
+        assert_eq!(and(&and(&or(a, b), &not_a), &not_b).united(), Cond::False);
+        // What follows from one alternative decides another part.
+        assert_eq!(and(&and(&or(a, b), &or(&not_b, c)), &not_a).united().parts().len(), 3);
+        assert_eq!(and(&or(a, b), c).united(), and(&or(a, b), c));
     }
 }

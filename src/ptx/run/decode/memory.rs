@@ -1,6 +1,6 @@
 //! Loads, stores, atomics and copies.
 
-use super::super::code::{Change, Kind, NOWHERE, Reach, Where};
+use super::super::code::{Change, Kind, NOWHERE, Place, Reach, Slot, Where};
 use super::super::convert::Number;
 use super::super::float::{self, Format};
 use super::super::integer;
@@ -16,6 +16,7 @@ pub(super) fn memory(builder: &mut Builder<'_>, instruction: &Instruction) -> Re
         "atom" | "red" => atomic(builder, instruction)?,
         "cp" => copy(builder, instruction)?,
         "ldmatrix" => rows(builder, instruction)?,
+        "wmma" if !instruction.has("mma") => matrix(builder, instruction)?,
         "mbarrier" => arrivals(builder, instruction)?,
         "prefetch" | "prefetchu" | "discard" | "applypriority" => builder.push(Kind::Nothing),
         _ => return Ok(false),
@@ -201,4 +202,99 @@ fn rows(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
     let to = builder.list(&to);
     builder.push(Kind::Rows { reach: Reach { space, base, offset, bytes: 16, count: 1 }, lanes, to });
     Ok(())
+}
+
+/// `wmma.load` and `wmma.store`: all lanes of a warp share out a matrix, of which nobody says who gets what. As many bytes
+/// as each of them has at most, row by row; what is loaded is not known, nor what is stored.
+fn matrix(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+    let unknown = || format!("`{}` is not known", instruction.full_name());
+    let has = |word| instruction.has(word);
+    let numbers = |word: &String| {
+        let rest = word.strip_prefix('m')?;
+        let (m, rest) = rest.split_once('n')?;
+        let (n, k) = rest.split_once('k')?;
+        Some((m.parse::<u64>().ok()?, n.parse::<u64>().ok()?, k.parse::<u64>().ok()?))
+    };
+    let (m, n, k) = instruction.modifiers.iter().find_map(numbers).ok_or_else(unknown)?;
+    let known = [(16, 16, 16), (32, 8, 16), (8, 32, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)];
+    let bits = match instruction.modifiers.last().map_or("", String::as_str) {
+        "f16" | "bf16" => 16,
+        "f32" | "tf32" | "s32" => 32,
+        "f64" => 64,
+        "u8" | "s8" => 8,
+        "u4" | "s4" => 4,
+        "b1" => 1,
+        _ => return Err(unknown()),
+    };
+    if !known.contains(&(m, n, k)) || has("row") == has("col") {
+        return Err(unknown());
+    }
+    let (down, across) = if has("a") {
+        (m, k)
+    } else if has("b") {
+        (k, n)
+    } else {
+        (m, n)
+    };
+    let (lines, length) = if has("row") { (down, across) } else { (across, down) };
+    let line_bytes = length * bits / 8;
+    let each = (lines * line_bytes / 32).min(16);
+    // Lanes beside each other in a line, a power of two as everything here.
+    let beside =
+        line_bytes.checked_div(each).filter(|n| n.is_power_of_two() && *n <= 32).ok_or_else(unknown)?;
+    let (store, space) = (has("store"), space(instruction));
+    let (base, offset) = builder.address(operand(instruction, usize::from(!store))?, space)?;
+    let stride = match instruction.operands.get(2) {
+        Some(stride) => builder.value(stride, None)?,
+        None => builder.constant(length),
+    };
+    let bytes_apart = computed(builder, |stride, bits| (stride & 0xffff_ffff) * bits / 8, stride, bits);
+    let lane = builder.place(Place::Lane);
+    let line = computed(builder, |lane, bits| lane >> bits, lane, beside.trailing_zeros().into());
+    let along = computed(builder, |lane, mask| lane & mask, lane, beside - 1);
+    let along = computed(builder, u64::wrapping_mul, along, each);
+    let (bytes, count) = if each > 8 { (8, 2) } else { (each, 1) };
+    let bytes = u8::try_from(bytes).map_err(|e| e.to_string())?;
+    let nothing = builder.unknown();
+    let values = builder.list(&[nothing; 2][..=usize::from(count == 2)]);
+    let none = builder.list(&[]);
+    for part in 0..lines * line_bytes / (32 * each) {
+        let line = computed(builder, u64::wrapping_add, line, part * 32 / beside);
+        let start = builder.slot(0, true);
+        builder.push(Kind::Binary {
+            function: u64::wrapping_mul,
+            exact: true,
+            to: start,
+            a: line,
+            b: bytes_apart,
+        });
+        for more in [along, base] {
+            builder.push(Kind::Binary {
+                function: u64::wrapping_add,
+                exact: true,
+                to: start,
+                a: start,
+                b: more,
+            });
+        }
+        let reach = Reach { space, base: start, offset, bytes, count };
+        builder.push(if store {
+            Kind::Store { reach, values, recorded: true }
+        } else {
+            Kind::Load { reach, signed: false, to: none, recorded: true }
+        });
+    }
+    if !store {
+        let to = builder.results(operand(instruction, 0)?)?;
+        let to = builder.list(&to);
+        builder.push(Kind::Unknown { to });
+    }
+    Ok(())
+}
+
+/// A new register with what a function makes of a register and a number.
+fn computed(builder: &mut Builder<'_>, function: fn(u64, u64) -> u64, a: Slot, number: u64) -> Slot {
+    let (to, b) = (builder.slot(0, true), builder.constant(number));
+    builder.push(Kind::Binary { function, exact: true, to, a, b });
+    to
 }
