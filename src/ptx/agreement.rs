@@ -94,6 +94,7 @@ pub fn agreement(
     for (block, threads) in by_block {
         let mut done = run(machine, block, &threads)?;
         for thread in threads {
+            // A thread that does nothing to memory stands nowhere.
             let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
             found.guessed += guesses;
