@@ -2,6 +2,7 @@
 //! continues along a dimension does so in all blocks, so that it is found out once and not at each count.
 
 use super::query::Refusal;
+use crate::space::Strides;
 
 /// Most dimensions along which threads move.
 pub(super) const DIMS: usize = 3;
@@ -39,7 +40,7 @@ pub(super) struct Arms {
 
 impl Arms {
     /// `None` if some stride is negative, or numbers are so large that they need care.
-    pub(super) fn new(strides: [i64; 3], bases: &[i64]) -> Option<Self> {
+    pub(super) fn new(strides: Strides, bases: &[i64]) -> Option<Self> {
         let mut levels: Vec<Level> =
             (0..3).map(|dim| Level { dim, stride: strides[dim] }).filter(|level| level.stride != 0).collect();
         if levels.iter().any(|level| level.stride < 0) {
@@ -146,11 +147,11 @@ mod tests {
             .collect();
         bases.sort_unstable();
         bases.dedup();
-        let arms = Arms::new([8, row, plane], &bases).unwrap();
+        let arms = Arms::new([8, row, plane].into(), &bases).unwrap();
         assert_eq!((arms.of(2).len(), arms.of(1).len()), (3, 5));
         assert!(arms.of(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
-        let arms = Arms::new([8, row, plane], &box27).unwrap();
+        let arms = Arms::new([8, row, plane].into(), &box27).unwrap();
         assert_eq!((arms.of(1).len(), arms.of(1)[0].more), (1, [2, 2, 2]));
     }
 }
