@@ -145,7 +145,7 @@ fn what_is_read_of_emitted_programs_is_their_documents() {
         let [x, y, z]: [i64; 3] = launch.sizes().grid.into();
         let given = Given {
             args: given.collect(),
-            blocks: vec![launch.sizes().block.into()],
+            blocks: vec![launch.sizes().block],
             grid: Some(format!("{x}, {y}, {z}")),
             registers: Some(u32::try_from(launch.registers()).unwrap()),
             ..Given::default()

@@ -36,7 +36,7 @@ fn given(case: &Case, launch: &Launch) -> Given {
     for (number, argument) in case.arguments.iter().enumerate() {
         said(case, &number.to_string(), argument, &mut given.args);
     }
-    given.blocks = vec![launch.block];
+    given.blocks = vec![Block::new(launch.block).unwrap()];
     let [x, y, z] = launch.grid;
     given.grid = Some(format!("{x}, {y}, {z}"));
     given
@@ -135,7 +135,7 @@ fn told(name: &str, args: &[&str], branch: &[&str], assume: &[&str]) -> Result<R
     let all = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
     let given = Given {
         args: all(args),
-        blocks: vec![[64, 1, 1]],
+        blocks: vec![Block::new([64, 1, 1]).unwrap()],
         branch: all(branch),
         assume: all(assume),
         ..Given::default()

@@ -1,6 +1,7 @@
 //! What cannot be read of PTX says where, why, and what to do about it; nothing is guessed, and nothing breaks down.
 
 use wavecast::ptx::{Access, Compiled, Given};
+use wavecast::space::Block;
 
 /// An entry `k` of a thread with these instructions and variables: `%rd1` is `in`, `%rd2` is `out`, `%r1` the thread,
 /// `%r2` the parameter `n`, and `%r3` comes from memory.
@@ -18,7 +19,13 @@ fn entry(variables: &str, instructions: &str) -> String {
 fn given(more: &[&str]) -> Given {
     let args = ["0=in:f32[4096]", "1=out:f32[4096]", "2=2048"].map(str::to_owned).to_vec();
     let assume = more.iter().map(|a| (*a).to_owned()).collect();
-    Given { args, blocks: vec![[32, 1, 1]], grid: Some("4".to_owned()), assume, ..Given::default() }
+    Given {
+        args,
+        blocks: vec![Block::new([32, 1, 1]).unwrap()],
+        grid: Some("4".to_owned()),
+        assume,
+        ..Given::default()
+    }
 }
 
 /// The accesses of an entry with a tile of shared memory.

@@ -13,6 +13,7 @@ use wavecast::device;
 use wavecast::ptx::agreement::Reached;
 use wavecast::ptx::{Compiled, Given};
 use wavecast::report::{ErrorDocument, entries_document, reading_document};
+use wavecast::space::{Block, EmptyExtent, Grid};
 use wavecast::text::Fault;
 
 /// A text of PTX that was parsed.
@@ -33,7 +34,9 @@ impl Ptx {
 
     /// The blocks that an entry is read for.
     fn blocks(&self, entry: &str, blocks: Vec<[i64; 3]>) -> PyResult<Vec<[i64; 3]>> {
-        self.0.blocks(Some(entry), &Given { blocks, ..Given::default() }).map_err(raised)
+        let given = Given { blocks: sizes(blocks, Block::new)?, ..Given::default() };
+        let found = self.0.blocks(Some(entry), &given).map_err(raised)?;
+        Ok(found.into_iter().map(Into::into).collect())
     }
 
     /// What was read of an entry as JSON, and the kernel document, if all accesses could be read.
@@ -52,6 +55,7 @@ impl Ptx {
         assume: Vec<String>,
         registers: Option<u32>,
     ) -> PyResult<(String, Option<String>)> {
+        let (blocks, grids) = (sizes(blocks, Block::new)?, sizes(grids, Grid::new)?);
         let given = Given { args, blocks, grid, grids, trips, branch, assume, registers, ..Given::default() };
         let found = py.detach(|| -> Result<_, Fault> {
             let read = self.0.read(Some(entry), &given)?;
@@ -130,6 +134,12 @@ pub fn assembled(
 ) -> Option<(u32, u64)> {
     let found = py.detach(|| Assembler::at(program).assemble(text, entry, target)).ok()?;
     Some((found.registers, found.spilled.0))
+}
+
+/// Blocks or grids that Python gives as lists.
+fn sizes<T>(lists: Vec<[i64; 3]>, size: fn([i64; 3]) -> Result<T, EmptyExtent>) -> PyResult<Vec<T>> {
+    let all = lists.into_iter().map(|list| size(list).map_err(|e| PyValueError::new_err(e.to_string())));
+    all.collect()
 }
 
 fn written(document: &impl serde::Serialize) -> PyResult<String> {

@@ -89,7 +89,7 @@ def test_mistakes(ask, code, says):
 
 
 def test_entries_are_found_by_their_names_in_the_source():
-    from wavecast.ptx import _is_mangled
+    from wavecast._module import _is_mangled
 
     assert _is_mangled("_Z5saxpyifPKfPf", "saxpy") and _is_mangled("_ZN2ns5saxpyEi", "ns::saxpy")
     assert not _is_mangled("_Z5saxpyifPKfPf", "axpy")

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Sequence, Union
 from . import _wavecast
 from ._errors import KernelError
 from ._plain import plain
-from ._ranking import Explanation, Ranking
+from ._ranking import Explanation, Question, Ranking
 
 Shape = Union[int, Sequence[int]]
 #: A document, several of them, a YAML or JSON text, or the path of a file.
@@ -102,7 +102,9 @@ def rank(
         "verify": verify,
     }
     result = _ask("rank", kernel, device, options)
-    return [Ranking(r) for r in result] if isinstance(result, list) else Ranking(result, (kernel, device, options))
+    if isinstance(result, list):
+        return [Ranking(r) for r in result]
+    return Ranking(result, Question(kernel, device, options, explain))
 
 
 def predict(

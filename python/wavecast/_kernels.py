@@ -2,86 +2,24 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence
 
 from . import _nvrtc, _signature
 from ._errors import KernelError
+from ._errors import error as _error
+from ._sources import Block, Compiled, Given, Options, Source
 from ._store import kept
-from .ptx import _error, _Module
-
-Block = tuple[int, int, int]
-#: Options of a compiler: the same for each block, with `{x}`, `{y}`, `{z}` for its size, or a function of the block.
-Options = Union[str, Sequence[str], Callable[[Block], Sequence[str]]]
 
 #: What can be a kernel.
 KINDS = (
     "CUDA text or PTX (or the path of a .cu or .ptx file), a CuPy RawKernel, a Numba kernel (@cuda.jit, or its Python "
     "function), a Triton kernel (@triton.jit) or a Warp kernel (@wp.kernel)"
 )
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A kernel in PTX, with what PTX does not keep."""
-
-    ptx: str = field(repr=False)
-    #: Its name in the PTX; `None` where it is the only one.
-    entry: str | None = None
-    #: What people call it.
-    name: str | None = None
-    #: Its parameters in the source.
-    parameters: tuple[str, ...] | None = None
-    #: The compute capability that it was compiled for, as in 80.
-    arch: int | None = None
-    #: What the compiler has said.
-    log: str = ""
-    #: Registers of a thread, if the compiler has counted them.
-    registers: int | None = None
-    #: Bytes that a thread stores because registers are missing, if the assembler has said it.
-    spilled: int | None = None
-    #: Bytes of shared memory of a block, if the compiler has counted them.
-    shared: int | None = None
-    #: The text that it was compiled from, which `.loc` points into.
-    source: str | None = field(default=None, repr=False)
-    #: The file that the text is, if it is one.
-    file: str | None = None
-    #: Where its function begins there, if the compiler calls it from an entry of its own.
-    head: int | None = None
-
-    def module(self) -> _Module:
-        """The same, parsed."""
-        return _Module("PTX", self.ptx, self.source, self.name, self.file, self.head)
-
-
-class Source:
-    """A kernel that can be compiled."""
-
-    #: Whether each block is another program.
-    per_block = False
-
-    def compiled(self, arch: int, block: Block | None) -> Compiled:
-        """Compiles it."""
-        raise NotImplementedError
-
-    def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, tuple[str, ...] | None]:
-        """What the parameters of the PTX get, and their names."""
-        return args, compiled.parameters
-
-
-@dataclass
-class Given(Source):
-    """PTX, or what was compiled before."""
-
-    kernel: Compiled
-
-    def compiled(self, arch: int, block: Block | None) -> Compiled:
-        return self.kernel
 
 
 @dataclass
@@ -262,13 +200,6 @@ def _text(text: str, entry: Any, options: Options) -> Source:
     if re.search(r"(?m)^wavecast:|^\s*\{\s*[\"']?wavecast", text):
         raise ValueError("this is a kernel document: wavecast.rank(document, device) takes it as it is")
     return Cuda(text, entry, options)
-
-
-def lines_of(function: Any) -> tuple[str | None, str | None]:
-    """The text of the file that a Python function stands in, and its name; nothing where there is no file."""
-    file = function.__code__.co_filename
-    lines = linecache.getlines(file)
-    return ("".join(lines), os.path.basename(file)) if lines else (None, None)
 
 
 def bare_text(kernel: Any) -> str:

@@ -14,9 +14,9 @@ from typing import Any, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source, lines_of
+from ._errors import error as _error
 from ._nvrtc import Missing, packaged
-from .ptx import _error
+from ._sources import Block, Compiled, Source, lines_of
 
 INSTALL = "pip install 'wavecast[numba]'"
 

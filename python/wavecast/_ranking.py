@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
 
 if TYPE_CHECKING:
     import pandas
@@ -57,13 +57,22 @@ class Explanation(dict):
     __repr__ = __str__
 
 
+class Question(NamedTuple):
+    """What a ranking answers, and who explains its launches."""
+
+    kernel: Any
+    device: str | None
+    options: dict[str, Any]
+    explain: Callable[..., Any]
+
+
 class Ranking(dict):
     """The document of ``wavecast rank`` as a dict; printed, it is a table of the best launches."""
 
-    #: The question that it answers: kernel, device, options.
-    _asked: tuple[Any, str | None, dict[str, Any]] | None = None
+    #: The question that it answers.
+    _asked: Question | None = None
 
-    def __init__(self, document: Mapping[str, Any], asked: tuple[Any, str | None, dict[str, Any]] | None = None):
+    def __init__(self, document: Mapping[str, Any], asked: Question | None = None):
         super().__init__(document)
         self["results"] = [Result(r) for r in self["results"]]
         self._asked = document._asked if asked is None and isinstance(document, Ranking) else asked
@@ -71,14 +80,12 @@ class Ranking(dict):
     @property
     def document(self) -> Any:
         """The kernel document that was ranked, as it was given; a kernel that was compiled has a dict."""
-        kernel = self._question()[0]
+        kernel = self._question().kernel
         return getattr(kernel, "given", kernel)
 
     def explain(self, block: Sequence[int] | None = None, fold: Sequence[int] | None = None, **options: Any) -> Any:
         """Why the best launch, or the one of this block, is as fast as it is: :func:`wavecast.explain`."""
-        from ._api import explain
-
-        document, device, asked = self._question()
+        document, device, asked, explain = self._question()
         result = self.best if block is None else self.place(block, fold)
         if result is None:
             why = "no launch can run" if block is None else f"no launch that can run has the block {tuple(block)}"
@@ -88,7 +95,7 @@ class Ranking(dict):
             same["variant"] = result.variant
         return explain(document, result.block, result.fold, device, **{**same, **options})
 
-    def _question(self) -> tuple[Any, str | None, dict[str, Any]]:
+    def _question(self) -> Question:
         if self._asked is None:
             raise ValueError("this ranking was not made here: ask wavecast.rank() for one that knows its kernel")
         return self._asked

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence, Union
 
 from ._arguments import shown
 from ._errors import KernelError, error
-
-if TYPE_CHECKING:
-    from .ptx import Reading, _Module
+from ._module import Module, Reading
 
 #: How probable something is: a number, or `"0.3/warp"` for whole warps.
 Probability = Union[float, str]
@@ -22,7 +20,7 @@ KINDS: tuple[tuple[str, Any, str], ...] = (
     ("assume", str, '{12: "x[4*threadIdx.x]"}'),
 )
 #: Reads a kernel with these texts for trips, branches and addresses.
-Read = Callable[[list[str], list[str], list[str]], "Reading"]
+Read = Callable[[list[str], list[str], list[str]], Reading]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Said:
         if registers is not None and not (isinstance(registers, Integral) and 1 <= registers <= 255):
             raise ValueError(f"registers={shown(registers)}: give the registers of a thread, from 1 to 255")
 
-    def by_lines_of_ptx(self, module: _Module, read: Read) -> tuple[list[str], list[str], list[str]]:
+    def by_lines_of_ptx(self, module: Module, read: Read) -> tuple[list[str], list[str], list[str]]:
         """The same for the reader, who knows lines of the PTX alone."""
         if module.source is None:
             proxies: Mapping[int, str] = self.assume
@@ -78,7 +76,7 @@ class Said:
         proxies = self._proxies(read(trips, branch, [])) if self.assume else {}
         return trips, branch, [f"{line}: {at}" for line, at in proxies.items()]
 
-    def _shares(self, module: _Module, read: Callable[[list[str]], Reading]) -> list[str]:
+    def _shares(self, module: Module, read: Callable[[list[str]], Reading]) -> list[str]:
         """How probable branches are. By lines of the source it is said how probable it is that what the condition decides
         about is done; compilers turn conditions round as they like."""
         decided: list[int] = []
@@ -129,7 +127,7 @@ def _probability(value: Probability) -> tuple[float, str]:
     return float(number), slash + warps
 
 
-def _last(module: _Module, line: int) -> int:
+def _last(module: Module, line: int) -> int:
     """The last line of the PTX that was compiled from a line: it lies in the loop that begins there."""
     places = module.places().items()
     found = [at for at, of in places if of == line and re.match(r"\s*[^.\s].*;", module.lines[at - 1])]
@@ -139,7 +137,7 @@ def _last(module: _Module, line: int) -> int:
     return found[-1]
 
 
-def _loop(module: _Module, line: int, read: Read) -> str:
+def _loop(module: Module, line: int, read: Read) -> str:
     """A line of the PTX in the loop that begins in a line of Python."""
     lines = (module.source or "").splitlines()
     inside = _inside(lines, line)

@@ -8,9 +8,9 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source, lines_of
+from ._errors import error as _error
+from ._sources import Block, Compiled, Source, lines_of
 from ._store import kept
-from .ptx import _error
 
 #: What Triton calls element types.
 POINTERS = {

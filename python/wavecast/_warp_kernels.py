@@ -13,8 +13,8 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Source
-from .ptx import _error
+from ._errors import error as _error
+from ._sources import Block, Compiled, Source
 
 #: Blocks that are tried where nobody says which: a launch of Warp has one dimension of threads.
 BLOCKS = [(n, 1, 1) for n in (64, 128, 256, 512, 1024)]

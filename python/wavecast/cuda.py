@@ -23,12 +23,15 @@ from typing import Any, Mapping, Sequence
 from . import _api, _arguments, _ptxas, _wavecast
 from ._arguments import Array
 from ._errors import KernelError
-from ._kernels import Block, Compiled, Options, Source, at_once, source
+from ._errors import error as _error
+from ._kernels import at_once, source
 from ._nvrtc import CompileError
 from ._ranking import Ranking
+from ._said import Said
+from ._sources import Block, Compiled, Options, Source
 from ._variants import merged
 from ._words import in_python
-from .ptx import Args, Grid, Reading, Said, _error
+from .ptx import Args, Grid, Reading, read_entry
 
 __all__ = ["Array", "CompileError", "Compiled", "compile", "document", "predict", "rank", "read"]
 
@@ -267,9 +270,8 @@ def _readings(
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
         registers = compiled.registers if given.get("registers") is None else given["registers"]
         said = Said(*({} if given.get(n) is None else given[n] for n in ("trips", "branch", "assume")), registers)
-        reading = compiled.module().read(
-            compiled.entry, values, [block] if block else shapes or None, launches, said, names
-        )
+        blocks = [block] if block else shapes or None
+        reading = read_entry(compiled.module(), compiled.entry, values, blocks, launches, said, names)
         readings.append((name, reading, compiled))
     return readings
 

@@ -86,9 +86,7 @@ impl EntrySource {
                 let none = |_| fault("not-run", format!("{}: a grid without blocks", source.name), None);
                 EntryGrid::Known(Grid::new(grid).map_err(none)?)
             }
-            (None, Some(domain), Some(block)) => {
-                EntryGrid::Known(Grid::known([0, 1, 2].map(|d| (domain[d] - 1) / block[d] + 1)))
-            }
+            (None, Some(domain), Some(block)) => EntryGrid::Known(domain.blocks_of(block)),
             _ => EntryGrid::Follows,
         };
         let sizes = LaunchSizes { block: block.unwrap_or(Block::ONE), grid: Grid::ONE };
@@ -119,9 +117,7 @@ impl EntrySource {
             said => {
                 let text = if let EntryGrid::Said(text) = said { Some(text.clone()) } else { None };
                 let given = Given { args: self.arguments.clone(), grid: text, ..Given::default() };
-                let grid = compiled.grid(Some(&entry), &given, block.into())?;
-                let none = |_| fault("not-run", format!("{}: a grid without blocks", self.name), None);
-                Grid::new(grid).map_err(none)?
+                compiled.grid(Some(&entry), &given, block)?
             }
         };
         let machine = self.with_entry(&compiled.module, &entry, block, grid).map_err(wrong)?;

@@ -60,7 +60,7 @@ impl Question for RankExplained {
 impl RankExplained {
     fn explained(
         &self,
-        mut ranking: RankingDocument,
+        ranking: RankingDocument,
         of_document: &[Kernel],
         on: &Predictor<'_>,
     ) -> ExplainedRanking {
@@ -68,8 +68,7 @@ impl RankExplained {
         let best: Vec<&ResultDocument> =
             ranking.results.iter().take(self.explained).map(|r| &r.result).collect();
         let sentences = parallel::map(&best, |result| sentences(result, of_document, &estimators));
-        ranking.infeasible.truncate(Self::REJECTED);
-        ExplainedRanking { ranking, sentences }
+        ExplainedRanking::new(ranking, sentences, Self::REJECTED)
     }
 }
 
@@ -88,5 +87,50 @@ fn sentences(result: &ResultDocument, kernels: &[Kernel], estimators: &[Estimato
             explanation_document(estimators, position, &found, &chosen, Vec::new()).sentences
         }
         Err(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{DeviceSource, KernelSource};
+    use crate::footprint::{Engine, Uncounted};
+    use crate::launch::Candidate;
+    use crate::predict::{Choices, Placing, Unpredicted};
+    use crate::report::ranking_document;
+
+    const KERNEL: &str = "{wavecast: 1, kernel: k, fields: {a: {dtype: f64, size: 4096}}, domain: {x: 4096},
+        loads: ['a[x]'], launch: {block: {x: [2048]}}}";
+
+    /// A page has some of the launches that cannot run; who asked hears of all engines that disagree.
+    #[test]
+    fn disagreements_are_counted_before_the_page_is_cut() {
+        let kernels = KernelSource::new("k.yaml", KERNEL).read().unwrap();
+        let on = Predictor::new(DeviceSource::named("a100")).unwrap();
+        let estimators: Vec<_> = kernels.kernels().iter().map(|k| on.estimator(k)).collect();
+        let disagree = |n: u128| Uncounted::Disagreement {
+            engines: [Engine::Linear, Engine::Enumeration],
+            counts: [n, n + 1],
+        };
+        let refused: Vec<Unpredicted> = (0..5).map(|n| disagree(n).into()).collect();
+        let choices = Same(Candidate::new([64, 1, 1], [1, 1, 1]).unwrap());
+        let ranking = Placing::only_refused(refused).into_ranking(&estimators, &choices);
+        let document = ranking_document(&estimators, ranking, 0.04, Vec::new()).unwrap();
+        let page = ExplainedRanking::new(document, Vec::new(), 2);
+        assert_eq!((page.ranking.infeasible.len(), page.disagreements.len()), (2, 5));
+        assert_eq!(page.disagreements[4], disagree(4).to_string());
+    }
+
+    /// One launch, as often as somebody asks for it.
+    struct Same(Candidate);
+
+    impl Choices for Same {
+        fn count(&self) -> usize {
+            usize::MAX
+        }
+
+        fn choice(&self, _: usize) -> Choice {
+            Choice { kernel: 0, candidate: self.0 }
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::ptx::Compiled;
 use crate::ptx::agreement::{Agreement, agreement};
 use crate::ptx::run::{Machine, Sizes, given};
 use crate::random::Random;
-use crate::space::{Block, BlockIndex, Thread};
+use crate::space::{Block, BlockIndex, Grid, Thread};
 use crate::text::Fault;
 
 /// Launches of a document that are looked at.
@@ -37,7 +37,7 @@ pub fn hold(
             let sizes = Sizes { block: launch.sizes().block, grid: launch.sizes().grid, shared: SHARED };
             let machine = Machine::new(&compiled.module, entry, &values, fields.clone(), &sizes);
             let machine = machine.map_err(|e| wrong(&e))?;
-            let chosen = chosen(sizes.block.into(), sizes.grid.into(), threads);
+            let chosen = chosen(sizes.block, sizes.grid, threads);
             let found = agreement(kernel, &launch, &machine, &chosen).map_err(|e| wrong(&e))?;
             all.push((sizes.block, found));
         }
@@ -46,19 +46,19 @@ pub fn hold(
 }
 
 /// Threads at random, of a few blocks, the first and the last among them.
-fn chosen(block: [i64; 3], grid: [i64; 3], threads: usize) -> Vec<(BlockIndex, Thread)> {
+fn chosen(block: Block, grid: Grid, threads: usize) -> Vec<(BlockIndex, Thread)> {
     let mut random = Random::new(17);
     // Without its sign a number of 64 bits is a place.
-    let mut place = |size: [i64; 3]| size.map(|n| (random.next() >> 1).cast_signed() % n);
+    let mut below = |n: i64| (random.next() >> 1).cast_signed() % n;
     let mut blocks = vec![[0; 3], grid.map(|n| n - 1)];
-    blocks.extend((0..6).map(|_| place(grid)));
+    blocks.extend((0..6).map(|_| grid.map(&mut below)));
     let mut all = BTreeSet::new();
     for number in 0..threads {
         let at = blocks[number % blocks.len()];
         let thread = match number / blocks.len() {
             0 => [0; 3],
             1 => block.map(|n| n - 1),
-            _ => place(block),
+            _ => block.map(&mut below),
         };
         all.insert((BlockIndex::from(at), Thread::from(thread)));
     }

@@ -8,7 +8,7 @@ use crate::kernel::{AccessKind, Kernel};
 use crate::launch::{Launch, Touched, Touching};
 use crate::ptx::run::{Access, Event, Machine, NotRun, Who};
 use crate::report::TouchLine;
-use crate::space::{BlockIndex, Thread};
+use crate::space::{Block, BlockIndex, Grid, Thread};
 use crate::text::Fault;
 
 /// Steps of the threads of a block together.
@@ -49,7 +49,7 @@ impl Touches {
         let sizes = launch.sizes();
         let mut lines = Vec::new();
         for spot in &self.at {
-            inside(spot, sizes.block.into(), sizes.grid.into())?;
+            inside(spot, sizes.block, sizes.grid)?;
             for touched in touching.thread(spot.block, spot.thread).map_err(|e| wrong(&e))? {
                 line_of_document(kernel, spot, &touched, &mut lines);
             }
@@ -60,11 +60,11 @@ impl Touches {
     /// The same of an entry of PTX, which is run for it.
     pub fn answer_entry(&self, source: &EntrySource) -> Result<Vec<TouchLine>, Fault> {
         let (machine, entry) = source.machine()?;
-        let block: [i64; 3] = machine.block().into();
+        let block = machine.block();
         let mut lines = Vec::new();
         for spot in &self.at {
-            inside(spot, block, machine.grid().into())?;
-            let [x, y, z]: [i64; 3] = spot.thread.into();
+            inside(spot, block, machine.grid())?;
+            let [x, y, z] = *spot.thread;
             let number = u32::try_from(x + block[0] * (y + block[1] * z)).map_err(|_| {
                 fault("not-run", format!("{entry}: threads of {block:?} cannot be numbered"), None)
             })?;
@@ -76,14 +76,13 @@ impl Touches {
     }
 }
 
-fn inside(spot: &Spot, block: [i64; 3], grid: [i64; 3]) -> Result<(), Fault> {
-    let (at, thread): ([i64; 3], [i64; 3]) = (spot.block.into(), spot.thread.into());
-    let beyond = |place: [i64; 3], size: [i64; 3]| (0..3).any(|d| !(0..size[d]).contains(&place[d]));
-    if beyond(at, grid) {
+fn inside(spot: &Spot, block: Block, grid: Grid) -> Result<(), Fault> {
+    let (at, thread) = (spot.block, spot.thread);
+    if (0..3).any(|d| !(0..grid[d]).contains(&at[d])) {
         let message = format!("the grid {grid:?} has no block {at:?}");
         return Err(fault("usage", message, Some("blocks are numbered from 0")));
     }
-    if beyond(thread, block) {
+    if (0..3).any(|d| !(0..block[d]).contains(&thread[d])) {
         let message = format!("the block {block:?} has no thread {thread:?}");
         return Err(fault("usage", message, Some("threads are numbered from 0")));
     }

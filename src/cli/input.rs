@@ -137,7 +137,7 @@ impl ReadingArguments {
         Given {
             args: self.arg.clone(),
             grid: self.grid.clone(),
-            blocks: blocks.iter().map(|b| (*b).into()).collect(),
+            blocks: blocks.to_vec(),
             trips: self.trips.clone(),
             branch: self.branch.clone(),
             assume: self.assume.clone(),

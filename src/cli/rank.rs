@@ -15,7 +15,7 @@ use super::progress;
 use super::registers::RegisterArguments;
 use crate::ask::{Pieces, Rank, RankAll, RankExplained, Reply, Tie};
 use crate::predict::Placing;
-use crate::report::{ExplainedRanking, RankingDocument, ranking_page};
+use crate::report::{ExplainedRanking, ranking_page};
 
 /// Results that a person is shown without asking for more.
 const SHOWN: usize = 20;
@@ -84,7 +84,7 @@ fn page(arguments: &Arguments, question: Rank) -> Outcome {
     let mut summary = Summary::default();
     let found: Vec<&ExplainedRanking> = replies.iter().filter_map(Reply::answer).collect();
     for explained in &found {
-        summary.add_document(&explained.ranking);
+        summary.add_explained(explained);
     }
     arguments.output.write_pieces(|out| out.write_all(ranking_page(&found)?.as_bytes()))?;
     replies.iter().for_each(say_errors);
@@ -112,12 +112,13 @@ impl Summary {
         }
     }
 
-    fn add_document(&mut self, ranking: &RankingDocument) {
-        self.candidates += ranking.summary.candidates;
-        self.empty |= ranking.summary.feasible == 0;
-        for rejected in ranking.infeasible.iter().filter(|r| r.code == "engines-disagree") {
+    fn add_explained(&mut self, explained: &ExplainedRanking) {
+        let summary = &explained.ranking.summary;
+        self.candidates += summary.candidates;
+        self.empty |= summary.feasible == 0;
+        for reason in &explained.disagreements {
             self.disagree = true;
-            progress::say(&format!("error: {}", rejected.reason));
+            progress::say(&format!("error: {reason}"));
         }
     }
 

@@ -21,6 +21,7 @@ pub use document::{
     SourceText, Tlb, Vendor,
 };
 pub use edit::{Change, edit};
+pub(crate) use quantity::signed;
 pub use quantity::{
     ByteCount, Count, CycleCount, Duration, Flag, Frequency, MostExtents, PerCycle, Quantity, Rate, Size,
     Steps,

@@ -47,6 +47,11 @@ fn is_exponent(text: &str, c: char) -> bool {
         })
 }
 
+/// A count or bytes of a device as a number that others can be taken from.
+pub(crate) fn signed(n: u64) -> i64 {
+    i64::try_from(n).expect("numbers of devices are below 2^63 where they are read")
+}
+
 /// The factor of a unit in a table.
 fn factor(unit: &str, units: &[(&str, f64)]) -> Option<f64> {
     units.iter().find(|u| u.0 == unit).map(|u| u.1)

@@ -84,7 +84,7 @@ pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
         let message = format!("there is no device `{}`", crate::text::shorten(name));
         Fault::new(vec![Diagnostic::global("unknown-device", message).help(help)], Arc::default())
     })?;
-    let text = embedded_text(id).unwrap_or_default();
+    let text = embedded_text(id).expect("`resolve` gives the id of a device that is in the program");
     read(&format!("devices/{id}.yaml"), text, set)
 }
 

@@ -80,7 +80,7 @@ fn look(cell: &Cell<Purse>, purse: Purse, unseen: u64, enough: Option<u64>) -> R
 /// As [`spend`], for a number of things.
 #[inline]
 pub fn spend_on(things: usize, steps_each: u64) -> Result<(), Spent> {
-    spend(u64::try_from(things).unwrap_or(u64::MAX).saturating_mul(steps_each))
+    spend((things as u64).saturating_mul(steps_each))
 }
 
 /// Does some work with at most so many steps of those that are left.

@@ -38,6 +38,13 @@ pub(super) struct Use {
     pub(super) item: Option<usize>,
 }
 
+impl Use {
+    /// The sum that a store writes: the first, where it stands for all work items at once.
+    pub(super) fn sum(&self) -> usize {
+        self.item.unwrap_or(0)
+    }
+}
+
 /// A thread of a fold.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -80,7 +87,7 @@ impl Plan {
             for (i, open) in unused.iter_mut().enumerate() {
                 if instruction.kind == AccessKind::Load && of(i) {
                     *open = true;
-                } else if stores && u.item.unwrap_or(0) == i {
+                } else if stores && u.sum() == i {
                     *open = false;
                 }
             }
@@ -93,7 +100,7 @@ impl Plan {
             }
             let instruction = &program.instructions[u.position];
             if instruction.kind == AccessKind::Store && shared(instruction.field) {
-                latest[u.item.unwrap_or(0)] = true;
+                latest[u.sum()] = true;
             }
         });
         unused.truncate(sums);

@@ -127,7 +127,7 @@ impl Statements<'_> {
             match instruction.kind {
                 AccessKind::Load => self.load(u, copy, &place, element, &condition, text),
                 AccessKind::Store => {
-                    let item = u.item.unwrap_or(0);
+                    let item = u.sum();
                     let shared = matches!(field.space, Space::Shared);
                     let value = if shared { self.last(item) } else { self.sum(item) };
                     let statement = format!("{} = {};", place.target, self.converted(&value, element));

@@ -346,7 +346,11 @@ impl Grammar {
         };
         match arguments.as_slice() {
             [Expr { kind: Kind::Int(d @ 0..=2), .. }] => {
-                let dim = Dim::ALL[usize::try_from(*d).unwrap_or(0)];
+                let dim = match d {
+                    0 => Dim::X,
+                    1 => Dim::Y,
+                    _ => Dim::Z,
+                };
                 Ok((rest, self.made(Kind::Builtin(make(dim)), i, rest)))
             }
             _ => wrong("a dimension 0, 1 or 2", format!("write {name}(0), {name}(1) or {name}(2)")),

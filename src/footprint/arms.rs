@@ -2,6 +2,7 @@
 //! continues along a dimension does so in all blocks, so that it is found out once and not at each count.
 
 use super::query::Refusal;
+use crate::space::Strides;
 
 /// Most dimensions along which threads move.
 pub(super) const DIMS: usize = 3;
@@ -41,7 +42,7 @@ impl Arms {
     /// `None` if some stride is negative, or numbers are so large that they need care.
     ///
     /// Each thread has so many `places` along x, y and z, a stride apart, which fill gaps whatever the block is.
-    pub(super) fn new(strides: [i64; 3], bases: &[i64], places: [i64; 3]) -> Option<Self> {
+    pub(super) fn new(strides: Strides, bases: &[i64], places: [i64; 3]) -> Option<Self> {
         let mut levels: Vec<Level> =
             (0..3).map(|dim| Level { dim, stride: strides[dim] }).filter(|level| level.stride != 0).collect();
         if levels.iter().any(|level| level.stride < 0) {
@@ -150,11 +151,11 @@ mod tests {
             .collect();
         bases.sort_unstable();
         bases.dedup();
-        let arms = Arms::new([8, row, plane], &bases, [1; 3]).unwrap();
+        let arms = Arms::new([8, row, plane].into(), &bases, [1; 3]).unwrap();
         assert_eq!((arms.of(2).len(), arms.of(1).len()), (3, 5));
         assert!(arms.of(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
-        let arms = Arms::new([8, row, plane], &box27, [1; 3]).unwrap();
+        let arms = Arms::new([8, row, plane].into(), &box27, [1; 3]).unwrap();
         assert_eq!((arms.of(1).len(), arms.of(1)[0].more), (1, [2, 2, 2]));
     }
 
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn places_of_a_thread_fill_gaps() {
         let bases: Vec<i64> = (0..5).map(|k| 2 * k * 800).collect();
-        let count = |places| Arms::new([8, 800, 0], &bases, places).unwrap().of(1).len();
+        let count = |places| Arms::new([8, 800, 0].into(), &bases, places).unwrap().of(1).len();
         assert_eq!((count([1, 1, 1]), count([2, 1, 1]), count([1, 2, 1])), (5, 5, 1));
     }
 }

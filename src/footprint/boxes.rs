@@ -56,7 +56,7 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
         group.spread_out();
         let gaps = group.bases.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         group.nearest = gaps.min().unwrap_or(i64::MAX);
-        group.arms = Arms::new(*group.strides, &group.bases, *group.places);
+        group.arms = Arms::new(group.strides, &group.bases, *group.places);
     }
     Some(groups)
 }

@@ -248,7 +248,8 @@ impl Residues {
             *place = residue;
             residue = remainder(residue + step, line);
         }
-        let height = remainder(height.unwrap_or(0), period);
+        // In a single plane, where the next one begins does not matter.
+        let height = height.map_or(0, |rows| remainder(rows, period));
         Some(Self { row, line, height, period, places, rows: [0; MOST_RESIDUES], all: 0 })
     }
 

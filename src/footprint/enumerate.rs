@@ -33,9 +33,10 @@ pub(super) fn count(query: &Query, budget: u128) -> Result<u128, Refusal> {
 
 /// Steps for all points of a piece.
 fn steps(piece: &Piece) -> u64 {
+    // More than 2^64 points are as much beyond any number of steps as 2^64 are.
     let points = u64::try_from(piece.points()).unwrap_or(u64::MAX);
     let affine = piece.when.is_none() && piece.address.is_affine();
-    let parts = if affine { 1 } else { u64::try_from(size(piece)).unwrap_or(u64::MAX) };
+    let parts = if affine { 1 } else { size(piece) as u64 };
     points.saturating_mul(parts.saturating_mul(STEPS_OF_PART))
 }
 

@@ -326,7 +326,7 @@ mod tests {
                     .collect();
                 bases.sort_unstable();
                 bases.dedup();
-                let arms = Arms::new(strides, &bases, [1; 3]).unwrap();
+                let arms = Arms::new(strides.into(), &bases, [1; 3]).unwrap();
                 let first = boxes.len();
                 for _ in 0..=below(3) {
                     let threads = [(); 3].map(|()| (below(7), 1 + below(6)));

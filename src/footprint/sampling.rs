@@ -56,9 +56,11 @@ fn estimate(query: &Query, samples: u32, seed: u64) -> Result<LineCount, Refusal
     let looked_for = few.unwrap_or(samples);
     let found = search(&parts, &cover, query, looked_for, &mut draw, &mut left)?;
     let interval = wilson(found, looked_for).map(|share| share * cover.lines as f64);
-    let lines = (cover.lines * u128::from(found) + u128::from(looked_for) / 2)
-        .checked_div(u128::from(looked_for))
-        .unwrap_or(0);
+    // Where there are no lines, none is looked for.
+    let lines = match u128::from(looked_for) {
+        0 => 0,
+        draws => (cover.lines * u128::from(found) + draws / 2) / draws,
+    };
     if all {
         let interval = Some((lines as f64, lines as f64));
         return Ok(LineCount {

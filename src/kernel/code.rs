@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::leaf::{Formula, Number, OneOrMany};
 use crate::expr::{Excess, Expr, Kind, LaunchSizes, Scale, parse_expression};
 use crate::readable::readable;
-use crate::space::{Block, Grid};
+use crate::space::{Block, Domain, Grid};
 use crate::text::{Decode, Decoder, Diagnostic, FileId, Named, Node, Sources, Span, Spanned, Value, record};
 
 record! {
@@ -135,7 +135,7 @@ pub struct CodeRequest {
     /// Its shared memory of a block.
     pub shared: Option<Scale>,
     /// Work items along x, y, z.
-    pub domain: Option<[i64; 3]>,
+    pub domain: Option<Domain>,
     /// Its global fields.
     pub fields: Vec<CodeField>,
 }

@@ -226,6 +226,13 @@ readable! {
     }
 }
 
+impl Work {
+    /// The floating-point operations that count: a document that says none is warned about, and none are counted.
+    pub(crate) fn counted_flops(&self) -> f64 {
+        self.flops.unwrap_or(0.0)
+    }
+}
+
 readable! {
     /// The launches to consider.
     #[derive(Debug, Clone)]

@@ -93,7 +93,7 @@ impl Decode for AccessStatement {
         };
         let start = text.len() - text[verb.len()..].trim_start().len();
         let inside = scalar.origin.span(start..text.len());
-        let verbatim = inside.end - inside.start == u32::try_from(text.len() - start).unwrap_or(0);
+        let verbatim = (inside.end - inside.start) as usize == text.len() - start;
         let origin = if verbatim { Origin::verbatim(inside) } else { Origin::whole(inside) };
         match parse_expression(&text[start..], origin) {
             Ok(at) => Some(AccessStatement { kind: *kind, at: Formula(at) }),

@@ -39,14 +39,13 @@ impl Program<Scale> {
     pub fn folded_with_uses(kernel: &Kernel, fold: Fold) -> Result<(Self, Vec<usize>), Excess> {
         let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));
         let instructions = count.and_then(|n| n.checked_mul(length(&kernel.body)));
-        if count.is_none_or(|n| n > MAX_ITEMS) || instructions.is_none_or(|n| n > MAX_INSTRUCTIONS) {
-            return Err(Excess::TooComplex);
-        }
+        let (Some(count), Some(instructions)) = (count, instructions) else { return Err(Excess::TooComplex) };
         let guard = kernel.guard.as_ref().map_or(0, Cond::size);
-        if count.is_some_and(|n| n.saturating_mul(guard) > MAX_PARTS) {
+        let parts = count.saturating_mul(guard);
+        if count > MAX_ITEMS || instructions > MAX_INSTRUCTIONS || parts > MAX_PARTS {
             return Err(Excess::TooComplex);
         }
-        spend_on(count.unwrap_or(usize::MAX), STEPS_OF_PART * (1 + guard as u64))?;
+        spend_on(count, STEPS_OF_PART * (1 + guard as u64))?;
         let mut items = Vec::new();
         for z in 0..fold[2] {
             for y in 0..fold[1] {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::geometry::Launch;
 use super::infeasible::Infeasible;
-use crate::device::Device;
+use crate::device::{Device, signed};
 use crate::expr::Dim;
 use crate::named::named;
 use crate::quantity::{PerLaunch, Share, Times};
@@ -46,7 +46,7 @@ pub struct Occupancy {
 impl Occupancy {
     /// Blocks that an SM has at a time of so many blocks in all.
     pub fn resident_per_sm(&self, device: &Device, blocks: i64) -> i64 {
-        let sms = int(device.sm.count.value.0).max(1);
+        let sms = signed(device.sm.count.value.0).max(1);
         self.blocks_per_sm.min(blocks / sms + i64::from(blocks % sms != 0)).max(1)
     }
 }
@@ -56,10 +56,10 @@ pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasib
     check_shape(device, launch)?;
     let sm = &device.sm;
     let threads = launch.threads_per_block();
-    let warps = ceil_to(threads, int(sm.warp_size.value.0)) / int(sm.warp_size.value.0);
+    let warps = ceil_to(threads, signed(sm.warp_size.value.0)) / signed(sm.warp_size.value.0);
     let limits = [
-        (int(sm.max_warps.value.0) / warps, Limit::Threads),
-        (int(sm.max_blocks.value.0), Limit::Blocks),
+        (signed(sm.max_warps.value.0) / warps, Limit::Threads),
+        (signed(sm.max_blocks.value.0), Limit::Blocks),
         (by_registers(device, launch, warps)?, Limit::Registers),
         (by_shared(device, launch)?, Limit::Shared),
     ];
@@ -70,7 +70,7 @@ pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasib
         return Err(Infeasible::ThreadsPerBlock { threads, most });
     }
     let warps_per_sm = blocks_per_sm * warps;
-    let wave_blocks = blocks_per_sm.saturating_mul(int(sm.count.value.0));
+    let wave_blocks = blocks_per_sm.saturating_mul(signed(sm.count.value.0));
     Ok(Occupancy {
         blocks_per_sm,
         warps_per_sm,
@@ -81,10 +81,6 @@ pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasib
     })
 }
 
-fn int(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
 fn ceil_to(n: i64, granularity: i64) -> i64 {
     n.saturating_add(granularity - 1) / granularity * granularity
 }
@@ -93,26 +89,26 @@ fn check_shape(device: &Device, launch: &Launch) -> Result<(), Infeasible> {
     let sm = &device.sm;
     let threads = launch.threads_per_block();
     let most = sm.max_threads_per_block.value.0;
-    if threads > int(most) {
+    if threads > signed(most) {
         return Err(Infeasible::ThreadsPerBlock { threads, most });
     }
     for d in Dim::ALL {
         let (axis, i) = (d.letter(), d.index());
         let (extent, most) = (launch.candidate.block()[i], sm.max_block.value.0[i]);
-        if extent > int(most) {
+        if extent > signed(most) {
             return Err(Infeasible::BlockDimension { axis, extent, most });
         }
         let (extent, most) = (launch.sizes.grid[i], sm.max_grid.value.0[i]);
-        if extent > int(most) {
+        if extent > signed(most) {
             return Err(Infeasible::GridDimension { axis, extent, most });
         }
     }
     let most = sm.max_registers_per_thread.value.0;
-    if launch.registers > int(most) {
+    if launch.registers > signed(most) {
         return Err(Infeasible::RegistersPerThread { registers: launch.registers, most });
     }
     let most = sm.shared_per_block.value.0;
-    if launch.shared_bytes > int(most) {
+    if launch.shared_bytes > signed(most) {
         return Err(Infeasible::SharedPerBlock { bytes: launch.shared_bytes, most });
     }
     Ok(())
@@ -122,11 +118,12 @@ fn check_shape(device: &Device, launch: &Launch) -> Result<(), Infeasible> {
 /// with its warps rounded up as the device allocates them; how many blocks fit follows from warps.
 fn by_registers(device: &Device, launch: &Launch, warps: i64) -> Result<i64, Infeasible> {
     let sm = &device.sm;
-    let (registers, schedulers) = (int(sm.registers.value.0), int(sm.schedulers.value.0));
-    let per_warp = ceil_to(launch.registers * int(sm.warp_size.value.0), int(sm.register_allocation.value.0));
+    let (registers, schedulers) = (signed(sm.registers.value.0), signed(sm.schedulers.value.0));
+    let per_warp =
+        ceil_to(launch.registers * signed(sm.warp_size.value.0), signed(sm.register_allocation.value.0));
     let resident_warps = registers / schedulers / per_warp * schedulers;
     let blocks = resident_warps / warps;
-    if blocks == 0 || per_warp * ceil_to(warps, int(sm.warp_allocation.value.0)) > registers {
+    if blocks == 0 || per_warp * ceil_to(warps, signed(sm.warp_allocation.value.0)) > registers {
         return Err(Infeasible::RegistersPerBlock {
             threads: launch.threads_per_block(),
             registers: launch.registers,
@@ -138,12 +135,12 @@ fn by_registers(device: &Device, launch: &Launch, warps: i64) -> Result<i64, Inf
 
 fn by_shared(device: &Device, launch: &Launch) -> Result<i64, Infeasible> {
     let sm = &device.sm;
-    let wanted = launch.shared_bytes + int(sm.shared_reserved.value.0);
-    let per_block = ceil_to(wanted, int(sm.shared_allocation.value.0).max(1));
+    let wanted = launch.shared_bytes + signed(sm.shared_reserved.value.0);
+    let per_block = ceil_to(wanted, signed(sm.shared_allocation.value.0).max(1));
     if per_block == 0 {
         return Ok(i64::MAX);
     }
-    let blocks = int(sm.shared.value.0) / per_block;
+    let blocks = signed(sm.shared.value.0) / per_block;
     if blocks == 0 {
         let most = sm.shared_per_block.value.0;
         return Err(Infeasible::SharedPerBlock { bytes: launch.shared_bytes, most });

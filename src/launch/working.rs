@@ -39,7 +39,7 @@ impl<'a> Working<'a> {
         if program.instructions.iter().all(|i| i.clipped) {
             for (d, extent) in kernel.extents().into_iter().enumerate() {
                 let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
-                let last = i64::try_from(i128::from(extent - 1) / size.max(1)).unwrap_or(i64::MAX);
+                let last = i64::try_from(i128::from(extent - 1) / size).expect("it is below the extent");
                 blocks.to[d] = blocks.to[d].min(last.saturating_add(1)).max(1);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::estimate::Estimator;
 use super::prediction::Summary;
-use crate::device::{Device, Vendor};
+use crate::device::{Device, Vendor, signed};
 use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::Launch;
 use crate::quantity::{PerItem, PerThread, Times};
@@ -87,16 +87,15 @@ fn spills(estimator: &Estimator<'_>, launch: &Launch) -> Option<Gap> {
     if launch.registers_assumed() {
         return None;
     }
-    let int = |n: u64| i64::try_from(n).expect("devices have few registers and threads");
-    if registers >= int(sm.max_registers_per_thread.value.0) {
+    if registers >= signed(sm.max_registers_per_thread.value.0) {
         return Some(Gap::Spills { registers, block: None });
     }
     // A compiler that is told the size of the block keeps to what such a block can have.
     let threads = launch.threads_per_block();
     let told = estimator.kernel.launch.registers.iter().any(|r| r.threads == Some(threads));
-    let warp = int(sm.warp_size.value.0);
+    let warp = signed(sm.warp_size.value.0);
     let whole = (threads + warp - 1) / warp * warp;
-    let most = int(sm.registers.value.0) / whole / REGISTER_STEP * REGISTER_STEP;
+    let most = signed(sm.registers.value.0) / whole / REGISTER_STEP * REGISTER_STEP;
     (told && registers >= most).then_some(Gap::Spills { registers, block: Some(threads) })
 }
 
@@ -110,7 +109,7 @@ fn code(estimator: &Estimator<'_>, of: &Summary) -> Times<PerThread> {
     let at_once = if work.precision == Precision::F16 { 4.0 } else { 2.0 };
     let computing = work.instructions.given().filter(|(class, _)| !matches!(class, Global | Local | Shared));
     let said: Vec<f64> = computing.map(|(_, n)| n.get()).collect();
-    let per_item = if said.is_empty() { work.flops.unwrap_or(0.0) / at_once } else { said.iter().sum() };
+    let per_item = if said.is_empty() { work.counted_flops() / at_once } else { said.iter().sum() };
     let (written, issued) = (of.path.written, of.path.issued);
     let outside = if issued > Times::ZERO { written / issued } else { 0.0 };
     written + Times::new(per_item * items * outside)

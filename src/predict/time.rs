@@ -158,7 +158,7 @@ impl Inputs<'_> {
             Precision::F32 => (rates.fp32.value.0, InstructionClass::Fp32),
             Precision::F16 => (rates.fp16.value.0, InstructionClass::Fp16),
         };
-        let mut of_flops = self.on_sms(Cycles::new(self.work.flops.unwrap_or(0.0) / (rate as f64).max(1.0)));
+        let mut of_flops = self.on_sms(Cycles::new(self.work.counted_flops() / (rate as f64).max(1.0)));
         let mut units = Vec::new();
         for (class, count) in self.work.instructions.given() {
             let Some(lanes) = self.lanes(class) else { continue };
@@ -198,7 +198,7 @@ impl Inputs<'_> {
         let warps = self.volumes.warps_per_thread.get();
         let said: f64 = given.given().map(|(_, n)| n.get()).sum();
         let at_once = if self.work.precision == Precision::F16 { 4.0 } else { 2.0 };
-        let arithmetic = self.work.flops.unwrap_or(0.0) / at_once;
+        let arithmetic = self.work.counted_flops() / at_once;
         let mut estimated = if any(&[Fp64, Fp32, Fp16]) { 0.0 } else { arithmetic * warps };
         if !any(&[Shared, Global]) {
             estimated += self.volumes.issues.get();

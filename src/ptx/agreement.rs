@@ -94,6 +94,7 @@ pub fn agreement(
     for (block, threads) in by_block {
         let mut done = run(machine, block, &threads)?;
         for thread in threads {
+            // A thread that does nothing to memory stands nowhere.
             let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
             found.guessed += guesses;
@@ -105,11 +106,11 @@ pub fn agreement(
 
 /// The number of a thread in its block.
 fn number(machine: &Machine, thread: Thread) -> Result<u32, NotRun> {
-    let (block, place): ([i64; 3], [i64; 3]) = (machine.block().into(), thread.into());
-    if (0..3).any(|d| !(0..block[d]).contains(&place[d])) {
-        return Err(NotRun::Arguments(format!("blocks of {block:?} have no thread {place:?}")));
+    let block = machine.block();
+    if (0..3).any(|d| !(0..block[d]).contains(&thread[d])) {
+        return Err(NotRun::Arguments(format!("blocks of {block:?} have no thread {thread:?}")));
     }
-    let ([bx, by, _], [x, y, z]) = (block, place);
+    let ([bx, by, _], [x, y, z]) = (*block, *thread);
     Ok(u32::try_from(x + bx * (y + by * z)).expect("a machine has at most 2048 threads in a block"))
 }
 
@@ -240,7 +241,7 @@ fn words(machine: &Machine, (block, thread): (BlockIndex, Thread), access: &Acce
         return Vec::new();
     };
     let row = 4 * i64::from(machine.threads().div_ceil(32) * 32);
-    let ([x, y, z], [wide, high, _]): ([i64; 3], [i64; 3]) = (block.into(), machine.grid().into());
+    let ([x, y, z], [wide, high, _]) = (*block, *machine.grid());
     let before = (x + wide * (y + high * z)) * row * bytes.div_ceil(4).cast_signed() + 4 * i64::from(number);
     let last = at + i64::from(access.bytes) - 1;
     (at.div_euclid(4)..=last.div_euclid(4))

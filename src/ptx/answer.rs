@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::assume::{told, unused};
 use super::document::{Frame, Reading, Status, Understood, document, threads_working, understand, verb};
 use super::flow::inlined;
-use super::given::{Given, Grid, arguments, launches};
+use super::given::{Given, GridText, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
 use super::syntax::{Function, Module, Space, parse};
 use super::together::Together;
 use super::value::Launch;
+use crate::space::{Block, Grid};
 use crate::text::{Diagnostic, Fault, Sources};
 
 /// A text of PTX that was parsed.
@@ -29,11 +30,11 @@ pub struct Read {
     /// What each thread touches, in program order.
     pub accesses: Vec<Access>,
     /// The block that `accesses` are for.
-    pub block: [i64; 3],
+    pub block: Block,
     /// The grid that they are for.
-    pub grid: [i64; 3],
+    pub grid: Grid,
     /// All blocks that it was read for.
-    pub blocks: Vec<[i64; 3]>,
+    pub blocks: Vec<Block>,
     /// Registers of a thread, and where the number comes from.
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
@@ -90,7 +91,7 @@ pub struct Around {
 }
 
 /// The grid for each block.
-pub(super) type GridOf<'a> = &'a dyn Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>;
+pub(super) type GridOf<'a> = &'a dyn Fn(Block) -> Result<Grid, Diagnostic>;
 
 impl Compiled {
     /// Parses a text. `name` is what messages call it.
@@ -143,19 +144,19 @@ impl Compiled {
     }
 
     /// The blocks that an entry is read for: those given, the one that it demands, or all usual ones.
-    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<[i64; 3]>, Fault> {
+    pub fn blocks(&self, entry: Option<&str>, given: &Given) -> Result<Vec<Block>, Fault> {
         let wrong = |wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone()));
         blocks(self.entry(entry)?, &self.module, given).map_err(wrong)
     }
 
     /// The grid of a block: what somebody says, otherwise what follows from the bounds of the entry.
-    pub fn grid(&self, entry: Option<&str>, given: &Given, block: [i64; 3]) -> Result<[i64; 3], Fault> {
+    pub fn grid(&self, entry: Option<&str>, given: &Given, block: Block) -> Result<Grid, Fault> {
         let function = self.entry(entry)?;
         let mut sources = self.sources.clone();
         let mut found = || {
             let values = arguments(function, given)?;
             if let Some(text) = &given.grid {
-                return Grid::parse(text, &mut sources)?.at(block, function, &values);
+                return GridText::parse(text, &mut sources)?.at(block, function, &values);
             }
             let function = &*inlined(&self.module, function);
             self.followed(function, block, &values, &told(given, &mut sources)?)
@@ -183,7 +184,7 @@ impl Compiled {
             && function.required_block.is_none()
             && has_fixed_arrays(function, &self.module);
         let asked = if alone { usual(function) } else { blocks(function, &self.module, given)? };
-        let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose()?;
+        let grid = given.grid.as_ref().map(|text| GridText::parse(text, sources)).transpose()?;
         let values = arguments(function, given)?;
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
@@ -216,7 +217,7 @@ impl Compiled {
         function: &Function,
         given: &Given,
         told: &Told,
-        blocks: &[[i64; 3]],
+        blocks: &[Block],
         grid: Option<GridOf<'_>>,
     ) -> Result<Vec<Reading>, Diagnostic> {
         let values = arguments(function, given)?;
@@ -304,31 +305,26 @@ impl Compiled {
     pub(super) fn followed(
         &self,
         function: &Function,
-        block: [i64; 3],
+        block: Block,
         values: &Arguments,
         told: &Told,
-    ) -> Result<[i64; 3], Diagnostic> {
+    ) -> Result<Grid, Diagnostic> {
         let used = blocks_asked_for(function);
         let domain = self.reading(function, largest(block, used), values, told, threads_working)?;
         let mut grid = [1; 3];
-        for d in 0..3 {
-            match domain[d] {
-                Some(size) if used[d] => grid[d] = (size + block[d] - 1) / block[d],
-                _ if used[d] => {
-                    let axis = ['x', 'y', 'z'][d];
-                    return Err(no_grid(function, axis, values));
-                }
-                _ => {}
-            }
+        for d in (0..3).filter(|d| used[*d]) {
+            let blocks = domain[d].map(|size| (size + block[d] - 1) / block[d]);
+            let missing = || no_grid(function, ['x', 'y', 'z'][d], values);
+            grid[d] = blocks.filter(|n| *n > 0).ok_or_else(missing)?;
         }
-        Ok(grid)
+        Ok(Grid::known(grid))
     }
 
     /// The same for many blocks, where one reading is enough for it.
     fn followed_together(
         &self,
         function: &Function,
-        blocks: &[[i64; 3]],
+        blocks: &[Block],
         values: &Arguments,
         told: &Told,
     ) -> Option<Vec<Launch>> {
@@ -357,7 +353,7 @@ fn answer(
     function: &Function,
     reading: &Reading,
     given: &Given,
-    (blocks, document): (Vec<[i64; 3]>, Option<String>),
+    (blocks, document): (Vec<Block>, Option<String>),
 ) -> Read {
     let accesses = reading.accesses.iter().map(|a| Access {
         instruction: a.instruction,

@@ -7,6 +7,7 @@ use super::given::{Given, arguments, launches};
 use super::launches::{dimensions, fixed_arrays};
 use super::read::Told;
 use super::syntax::Function;
+use crate::space::Block;
 use crate::text::Diagnostic;
 
 impl Compiled {
@@ -17,7 +18,7 @@ impl Compiled {
         function: &Function,
         given: &Given,
         told: &Told,
-        blocks: &[[i64; 3]],
+        blocks: &[Block],
         grid: Option<GridOf<'_>>,
     ) -> Result<Vec<Reading>, Diagnostic> {
         let values = arguments(function, given)?;
@@ -33,16 +34,15 @@ impl Compiled {
             match unfit {
                 None => readings.push(reading),
                 Some(Unfit { instruction, array, outside }) => {
-                    let (line, [x, y, z]) = (function.instructions[instruction].line, launch.block);
+                    let (line, block) = (function.instructions[instruction].line, launch.block);
                     let how = if outside { "leaves" } else { "loads what no thread stores in" };
-                    left_out.push(format!("of {x}x{y}x{z}, line {line} {how} `{array}`"));
+                    left_out.push(format!("of {block}, line {line} {how} `{array}`"));
                 }
             }
         }
         // Along one dimension smaller blocks are as good; of several shapes, one is meant.
         if readings.len() > 1 && dimensions(function)[1..].contains(&true) {
-            let fit: Vec<String> =
-                readings.iter().map(|r| r.launch.block.map(|n| n.to_string()).join("x")).collect();
+            let fit: Vec<String> = readings.iter().map(|r| r.launch.block.to_string()).collect();
             let why = format!("nothing speaks against {}", fit.join(", "));
             return Err(fixed_arrays(function, Some(why)));
         }

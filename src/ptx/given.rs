@@ -8,6 +8,7 @@ use super::read::Arguments;
 use super::syntax::Function;
 use super::value::Launch;
 use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
+use crate::space::{Block, Grid};
 use crate::text::{Diagnostic, Origin, Sources, Span};
 
 /// Arguments of `read`.
@@ -19,9 +20,9 @@ pub struct Given {
     /// Blocks along x, y, z: `ceil(arg0 / blockDim.x), 1, 1`.
     pub grid: Option<String>,
     /// Thread blocks to read it for.
-    pub blocks: Vec<[i64; 3]>,
+    pub blocks: Vec<Block>,
     /// The grid of each of `blocks`, where somebody has computed them; then `grid` is left out.
-    pub grids: Vec<[i64; 3]>,
+    pub grids: Vec<Grid>,
     /// `LINE=N`: how often the loop runs that has this line of PTX in it.
     pub trips: Vec<String>,
     /// `LINE=P`: how probable it is that the branch in this line of PTX is taken, where data decide.
@@ -96,13 +97,13 @@ pub(super) fn trips(given: &[String]) -> Result<BTreeMap<u32, i64>, Diagnostic> 
 
 /// A grid as somebody wrote it.
 #[derive(Debug, Clone)]
-pub(super) struct Grid {
+pub(super) struct GridText {
     each: Vec<(Expr, String)>,
 }
 
-impl Grid {
+impl GridText {
     /// `ceil(n / blockDim.x), 1`: one expression for each dimension. The texts are kept in `sources`.
-    pub fn parse(text: &str, sources: &mut Sources) -> Result<Grid, Diagnostic> {
+    pub fn parse(text: &str, sources: &mut Sources) -> Result<Self, Diagnostic> {
         let mut each = Vec::new();
         for part in split(text) {
             let plain = without_ceil(&part);
@@ -114,36 +115,29 @@ impl Grid {
             let help = "give one expression for each of x, y, z";
             return Err(wrong(format!("the grid has {} numbers", each.len()), help));
         }
-        Ok(Grid { each })
+        Ok(Self { each })
     }
 
     /// The grid for a block.
-    pub fn at(
-        &self,
-        block: [i64; 3],
-        function: &Function,
-        values: &Arguments,
-    ) -> Result<[i64; 3], Diagnostic> {
+    pub fn at(&self, block: Block, function: &Function, values: &Arguments) -> Result<Grid, Diagnostic> {
         let names = Names { block, function, values };
         let mut grid = [1; 3];
         for (size, (expr, text)) in grid.iter_mut().zip(&self.each) {
             *size = evaluate(expr, &names)?;
             if !(1..=1 << 31).contains(size) {
-                let message = format!(
-                    "`{text}` is {size} blocks for blocks of {} x {} x {}",
-                    block[0], block[1], block[2]
-                );
+                let [x, y, z] = *block;
+                let message = format!("`{text}` is {size} blocks for blocks of {x} x {y} x {z}");
                 return Err(
                     Diagnostic::error("ptx-grid", expr.span, message).help("a grid has 1 to 2^31 blocks")
                 );
             }
         }
-        Ok(grid)
+        Ok(Grid::known(grid))
     }
 
     /// The expressions with numbers in the place of parameters, as documents have them.
     pub fn texts(&self, function: &Function, values: &Arguments) -> Vec<String> {
-        let names = Names { block: [1; 3], function, values };
+        let names = Names { block: Block::ONE, function, values };
         self.each.iter().map(|(expr, _)| numbers(expr, &names).to_string()).collect()
     }
 }
@@ -166,7 +160,7 @@ fn numbers(expr: &Expr, names: &Names<'_>) -> Expr {
 }
 
 struct Names<'a> {
-    block: [i64; 3],
+    block: Block,
     function: &'a Function,
     values: &'a Arguments,
 }
@@ -236,8 +230,8 @@ fn without_ceil(text: &str) -> String {
 
 /// The launches to read a kernel for: each block with its grid.
 pub(super) fn launches(
-    blocks: &[[i64; 3]],
-    grid: impl Fn([i64; 3]) -> Result<[i64; 3], Diagnostic>,
+    blocks: &[Block],
+    grid: impl Fn(Block) -> Result<Grid, Diagnostic>,
 ) -> Result<Vec<Launch>, Diagnostic> {
     blocks.iter().map(|block| Ok(Launch { block: *block, grid: grid(*block)? })).collect()
 }

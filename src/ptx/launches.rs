@@ -6,6 +6,7 @@ use super::given::Given;
 use super::read::Arguments;
 use super::syntax::{Function, Module, Operand, Space, Special, Variable};
 use super::value::Launch;
+use crate::space::{Block, Grid};
 use crate::text::Diagnostic;
 
 /// The dimensions along which a kernel asks for blocks.
@@ -20,16 +21,16 @@ pub(super) fn blocks_asked_for(function: &Function) -> [bool; 3] {
 }
 
 /// The largest grid that bounds of threads are looked for in.
-pub(super) fn largest(block: [i64; 3], used: [bool; 3]) -> Launch {
+pub(super) fn largest(block: Block, used: [bool; 3]) -> Launch {
     let most = block.map(|b| ((1_i64 << 30) / b).max(1));
     let grid = [most[0], most[1].min(65535), most[2].min(65535)];
-    Launch { block, grid: [0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 }) }
+    Launch { block, grid: Grid::known([0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 })) }
 }
 
 /// Each block with the grid that somebody has computed for it.
 pub(super) fn computed(
-    blocks: &[[i64; 3]],
-    grids: &[[i64; 3]],
+    blocks: &[Block],
+    grids: &[Grid],
     function: &Function,
 ) -> Result<Vec<Launch>, Diagnostic> {
     if blocks.len() != grids.len() {
@@ -60,14 +61,15 @@ pub(super) fn no_grid(function: &Function, axis: char, values: &Arguments) -> Di
     Diagnostic::error("ptx-grid", function.span, message).help(help)
 }
 
+/// The only block that an entry runs with, if it says so.
+pub(super) fn required_block(function: &Function) -> Result<Option<Block>, Diagnostic> {
+    let block = function.required_block.map(|b| Block::new(b.map(i64::from))).transpose();
+    block.map_err(|why| Diagnostic::error("ptx-block", function.span, format!("`.reqntid`: {why}")))
+}
+
 /// The blocks to read a kernel for.
-pub(super) fn blocks(
-    function: &Function,
-    module: &Module,
-    given: &Given,
-) -> Result<Vec<[i64; 3]>, Diagnostic> {
-    if let Some(required) = function.required_block {
-        let required = required.map(i64::from);
+pub(super) fn blocks(function: &Function, module: &Module, given: &Given) -> Result<Vec<Block>, Diagnostic> {
+    if let Some(required) = required_block(function)? {
         if let Some(other) = given.blocks.iter().find(|b| **b != required) {
             let message =
                 format!("entry `{}` runs with blocks of {required:?} only, not {other:?}", function.name);
@@ -78,7 +80,7 @@ pub(super) fn blocks(
     }
     let most = most_threads(function);
     if !given.blocks.is_empty() {
-        if let Some(large) = given.blocks.iter().find(|b| b.iter().product::<i64>() > most) {
+        if let Some(large) = given.blocks.iter().find(|b| b.volume() > most) {
             let message = format!("blocks of {large:?} have more than {most} threads");
             return Err(Diagnostic::error("ptx-block", function.span, message)
                 .help("`.maxntid` of the entry, or the machine, allows no more"));
@@ -109,7 +111,7 @@ pub(super) fn fixed_arrays(function: &Function, why: Option<String>) -> Diagnost
 }
 
 /// The blocks that kernels are usually launched with: powers of two.
-pub(super) fn usual(function: &Function) -> Vec<[i64; 3]> {
+pub(super) fn usual(function: &Function) -> Vec<Block> {
     let most = most_threads(function);
     let dims = dimensions(function);
     let powers = |most: i64| (0..11).map(|e| 1_i64 << e).filter(move |n| *n <= most);
@@ -119,13 +121,13 @@ pub(super) fn usual(function: &Function) -> Vec<[i64; 3]> {
             for x in powers(1024) {
                 let threads = x * y * z;
                 if (64..=most.min(1024)).contains(&threads) {
-                    all.push([x, y, z]);
+                    all.push(Block::known([x, y, z]));
                 }
             }
         }
     }
     if all.is_empty() {
-        all.push([most, 1, 1]);
+        all.push(Block::known([most, 1, 1]));
     }
     all
 }

@@ -7,12 +7,12 @@ use super::argument;
 use super::assume::told;
 use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
-use super::given::{Given, Grid, KnownField, RegistersTold, arguments};
-use super::launches::blocks;
+use super::given::{Given, GridText, KnownField, RegistersTold, arguments};
+use super::launches::{blocks, required_block};
 use super::syntax::{Function, Instruction};
 use crate::expr::Excess;
 use crate::kernel::{Code, CodeRead, CodeRequest};
-use crate::space::Block;
+use crate::space::{Block, Domain, Grid};
 use crate::text::{Bounds, Diagnostic, Entry, FileId, Node, Origin, Sources, Span, Value, parse_stream};
 
 /// Accesses that messages name.
@@ -24,7 +24,7 @@ struct Around<'a> {
     grid: Option<GridOf<'a>>,
     /// The grid in the grammar of documents.
     texts: Option<Vec<String>>,
-    domain: Option<[i64; 3]>,
+    domain: Option<Domain>,
     /// Whether the grid is what follows from the domain.
     by_domain: bool,
     /// Where the document asks.
@@ -42,20 +42,20 @@ impl Compiled {
         let one = |wrong: Diagnostic| vec![placed(wrong, wanted.span)];
         let function = self.chosen(wanted.entry.as_deref()).map_err(one)?;
         let given = given(function, wanted, told)?;
-        let told = |block: [i64; 3]| match (&wanted.grid, wanted.domain) {
+        let told = |block: Block| match (&wanted.grid, wanted.domain) {
             (Some(grid), _) => {
-                let found = grid.at(Block::known(block)).map_err(|e| no_grid(e, grid.span))?;
+                let found = grid.at(block).map_err(|e| no_grid(e, grid.span))?;
                 match found.iter().find(|n| !(1..=1 << 31).contains(*n)) {
                     Some(n) => {
-                        let message = format!("{n} blocks for blocks of {}", Block::known(block));
+                        let message = format!("{n} blocks for blocks of {block}");
                         let error = Diagnostic::error("ptx-grid", grid.span, message);
                         Err(error.help("a grid has 1 to 2^31 blocks"))
                     }
-                    None => Ok(found),
+                    None => Ok(Grid::known(found)),
                 }
             }
-            (None, Some(domain)) => Ok([0, 1, 2].map(|d| (domain[d] - 1) / block[d] + 1)),
-            (None, None) => Ok([1; 3]),
+            (None, Some(domain)) => Ok(domain.blocks_of(block)),
+            (None, None) => Ok(Grid::ONE),
         };
         let by_domain = wanted.grid.is_none() && wanted.domain.is_some();
         let texts = match (&wanted.grid, wanted.domain) {
@@ -83,7 +83,7 @@ impl Compiled {
     ) -> Result<Vec<CodeRead>, Vec<Diagnostic>> {
         let one = |wrong: Diagnostic| vec![wrong];
         let function = self.chosen(entry).map_err(one)?;
-        let grid = given.grid.as_ref().map(|text| Grid::parse(text, sources)).transpose().map_err(one)?;
+        let grid = given.grid.as_ref().map(|text| GridText::parse(text, sources)).transpose().map_err(one)?;
         let values = arguments(function, given).map_err(one)?;
         let texts = grid.as_ref().map(|grid| grid.texts(function, &values));
         let at = grid.as_ref().map(|grid| |block| grid.at(block, function, &values));
@@ -135,7 +135,7 @@ impl Compiled {
             text: function.span.file,
             name: self.name().to_owned(),
             entry: function.name.clone(),
-            blocks: blocks.iter().map(|b| Block::known(*b)).collect(),
+            blocks,
             lines: compiled_from(self, function, &readings),
         };
         Ok(apart(document, &code, &warnings))
@@ -170,7 +170,7 @@ fn given(function: &Function, wanted: &CodeRequest, told: RegistersTold) -> Resu
         args: wanted.args.iter().map(|text| text.value.clone()).collect(),
         grid: None,
         grids: Vec::new(),
-        blocks: wanted.blocks.iter().flatten().map(|b| (*b).into()).collect(),
+        blocks: wanted.blocks.clone().unwrap_or_default(),
         trips: wanted.trips.clone(),
         branch: wanted.branch.clone(),
         assume: wanted.assume.clone(),
@@ -185,19 +185,17 @@ fn allowed(
     compiled: &Compiled,
     function: &Function,
     given: &Given,
-) -> Result<(Vec<[i64; 3]>, Vec<Diagnostic>), Diagnostic> {
-    let required = function.required_block.map(|b| b.map(i64::from));
+) -> Result<(Vec<Block>, Vec<Diagnostic>), Diagnostic> {
+    let required = required_block(function)?;
     let most = function.largest_block.map(|b| b.iter().map(|n| i64::from(*n)).product::<i64>());
-    let runs = |b: &&[i64; 3]| {
-        required.is_none_or(|r| r == **b) && most.is_none_or(|most| b.iter().product::<i64>() <= most)
-    };
-    let kept: Vec<[i64; 3]> = given.blocks.iter().filter(runs).copied().collect();
+    let runs = |b: &&Block| required.is_none_or(|r| r == **b) && most.is_none_or(|most| b.volume() <= most);
+    let kept: Vec<Block> = given.blocks.iter().filter(runs).copied().collect();
     let left = given.blocks.len() - kept.len();
     if kept.is_empty() || left == 0 {
         return Ok((blocks(function, &compiled.module, given)?, Vec::new()));
     }
     let why = match (required, most) {
-        (Some(block), _) => format!("runs with blocks of {} only (`.reqntid`)", Block::known(block)),
+        (Some(block), _) => format!("runs with blocks of {} only (`.reqntid`)", block),
         (None, most) => format!("runs with at most {} threads in a block (`.maxntid`)", most.unwrap_or(1024)),
     };
     let message =

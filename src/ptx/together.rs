@@ -9,6 +9,7 @@ use super::document::{Reading, Size, Status, Understood};
 use super::flow::{Place, places};
 use super::syntax::Function;
 use super::value::Launch;
+use crate::space::{Block, Grid};
 
 /// Threads along a dimension at most, so that no register of 32 bits wraps that holds one's number.
 const MOST: i64 = 1 << 31;
@@ -29,13 +30,13 @@ impl<'l> Together<'l> {
             Place::Block => Some(l.grid[d]),
             Place::Numbered | Place::Unused => l.block[d].checked_mul(l.grid[d]),
         };
-        let mut whole = Launch { block: [1; 3], grid: [1; 3] };
-        for d in 0..3 {
+        let mut grid = [1; 3];
+        for (d, most) in grid.iter_mut().enumerate() {
             for launch in launches {
-                whole.grid[d] = whole.grid[d].max(along(launch, d).filter(|n| *n <= MOST)?);
+                *most = along(launch, d).filter(|n| *n <= MOST)?.max(*most);
             }
         }
-        Some(Self { launches, places, whole })
+        Some(Self { launches, places, whole: Launch { block: Block::ONE, grid: Grid::known(grid) } })
     }
 
     /// The grids that follow from bounds of threads, for each launch; none where they do not.
@@ -46,8 +47,9 @@ impl<'l> Together<'l> {
             (true, _) => None,
         };
         let launch = |l: &Launch| {
-            let [x, y, z] = l.block;
-            Some(Launch { block: l.block, grid: [grid(0, x)?, grid(1, y)?, grid(2, z)?] })
+            let [x, y, z] = *l.block;
+            let grid = Grid::new([grid(0, x)?, grid(1, y)?, grid(2, z)?]);
+            Some(Launch { block: l.block, grid: grid.ok()? })
         };
         self.launches.iter().map(launch).collect()
     }
@@ -133,9 +135,9 @@ mod tests {
 
     fn launches() -> Vec<Launch> {
         let blocks = [[32, 1, 1], [64, 2, 1], [1, 64, 1], [16, 16, 1], [96, 3, 1], [8, 100, 1], [1024, 1, 1]];
-        let launch = |block: [i64; 3]| Launch {
-            block,
-            grid: [(631 + block[0] - 1) / block[0], (100 + block[1] - 1) / block[1], 1],
+        let launch = |[x, y, z]: [i64; 3]| Launch {
+            block: Block::known([x, y, z]),
+            grid: Grid::known([(631 + x - 1) / x, (100 + y - 1) / y, 1]),
         };
         blocks.map(launch).to_vec()
     }

@@ -9,6 +9,7 @@ use super::answer::{Answer, View};
 use super::table::{Align, Table};
 use crate::ptx::syntax::{Function, FunctionKind, Space};
 use crate::ptx::{Access, Compiled, Count, Read};
+use crate::space::{Block, Grid};
 use crate::text::{Bounds, Node, Value, parse_stream};
 
 /// A kernel that was read from PTX: `wavecast/reading/1`.
@@ -22,9 +23,9 @@ pub struct ReadingDocument {
     /// Its parameters.
     pub parameters: Vec<ParameterSummary>,
     /// The block, of those that it was read for, that the accesses are of.
-    pub block: [i64; 3],
+    pub block: Block,
     /// The grid that goes with it.
-    pub grid: [i64; 3],
+    pub grid: Grid,
     /// The blocks that it may be launched with, and those that it was read for.
     pub blocks: BlocksSummary,
     /// Registers of a thread.
@@ -50,7 +51,7 @@ pub struct BlocksSummary {
     /// The most threads, if the entry says so (`.maxntid`), as extents whose product they are.
     pub largest: Option<[u32; 3]>,
     /// Those that it was read for.
-    pub read: Vec<[i64; 3]>,
+    pub read: Vec<Block>,
 }
 
 /// A parameter.

@@ -19,6 +19,12 @@ macro_rules! place {
             }
         }
 
+        impl Default for $name {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+
         impl From<[i64; 3]> for $name {
             fn from(along: [i64; 3]) -> Self {
                 Self(along)

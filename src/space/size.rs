@@ -15,7 +15,7 @@ pub struct EmptyExtent {
     pub extents: [i64; 3],
 }
 
-/// A block or a fold, for what reads both.
+/// A block, a fold or a grid, for what reads all of them.
 pub trait Shape: Copy + Eq + Hash + Deref<Target = [i64; 3]> {
     /// So many along x, y, z; `None` if an extent is below 1.
     fn shaped(extents: [i64; 3]) -> Option<Self>;
@@ -28,6 +28,12 @@ impl Shape for Block {
 }
 
 impl Shape for Fold {
+    fn shaped(extents: [i64; 3]) -> Option<Self> {
+        Self::new(extents).ok()
+    }
+}
+
+impl Shape for Grid {
     fn shaped(extents: [i64; 3]) -> Option<Self> {
         Self::new(extents).ok()
     }
@@ -93,6 +99,13 @@ size! {
 size! {
     /// Work items of a kernel along x, y, z; 1 where there is no axis.
     Domain, "domain"
+}
+
+impl Domain {
+    /// The fewest blocks that have a thread for each work item.
+    pub(crate) fn blocks_of(self, block: Block) -> Grid {
+        Grid([0, 1, 2].map(|d| (self[d] - 1) / block[d] + 1))
+    }
 }
 
 #[cfg(test)]

@@ -49,12 +49,12 @@ impl<'m> EntrySynth<'m> {
 
     /// Blocks of the grid.
     pub fn grid(&self) -> Dim3 {
-        narrow(self.machine.grid().into())
+        narrow(&self.machine.grid())
     }
 
     /// Threads of a block.
     pub fn block(&self) -> Dim3 {
-        narrow(self.machine.block().into())
+        narrow(&self.machine.block())
     }
 
     /// Steps that threads have done so far, in portions.
@@ -106,7 +106,7 @@ impl<'m> EntrySynth<'m> {
     }
 }
 
-fn narrow(extents: [i64; 3]) -> Dim3 {
+fn narrow(extents: &[i64; 3]) -> Dim3 {
     Dim3(extents.map(|n| u32::try_from(n).expect("a machine counts blocks and threads in 32 bits")))
 }
 

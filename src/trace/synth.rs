@@ -88,11 +88,11 @@ impl<'k> Synth<'k> {
     pub fn new(kernel: &'k Kernel, launch: &Launch) -> Result<Self, NoTrace> {
         let program = Program::placed(kernel, launch.candidate)?.at(launch)?;
         let narrow = |n: i64| u32::try_from(n).ok();
-        let shape = |[x, y, z]: [i64; 3]| Some(Dim3([narrow(x)?, narrow(y)?, narrow(z)?]));
-        let (block, grid) = (shape(*launch.sizes.block), shape(*launch.sizes.grid));
-        let (Some(block), Some(grid)) = (block, grid) else {
+        let (block, grid) = (launch.sizes.block.map(narrow), launch.sizes.grid.map(narrow));
+        let ([Some(bx), Some(by), Some(bz)], [Some(gx), Some(gy), Some(gz)]) = (block, grid) else {
             return Err(NoTrace::TooLarge("the launch has more blocks or threads than can be numbered"));
         };
+        let (block, grid) = (Dim3([bx, by, bz]), Dim3([gx, gy, gz]));
         let mut next = BASE;
         let mut bases = Vec::new();
         for field in &kernel.fields {

@@ -1,7 +1,7 @@
 //! What is counted of a device and of a kernel: granularities, and the global fields with what threads do
 //! to them.
 
-use crate::device::Device;
+use crate::device::{Device, signed};
 use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
 
@@ -21,12 +21,11 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub(super) fn new(device: &Device) -> Self {
-        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).max(1);
         Self {
-            sector: bytes(device.l1.sector.value.0),
-            line: bytes(device.l1.line.value.0),
-            fetch: bytes(device.dram.fetch.value.0),
-            page: bytes(device.tlb.page.value.0),
+            sector: signed(device.l1.sector.value.0),
+            line: signed(device.l1.line.value.0),
+            fetch: signed(device.dram.fetch.value.0),
+            page: signed(device.tlb.page.value.0),
         }
     }
 }

@@ -97,7 +97,8 @@ impl Session {
             return Ok(job);
         }
         let loaded = guarded(|| self.kernels_of(&job))?;
-        let name = name.or_else(|| loaded.kernels.first().map(|k| k.name.clone())).unwrap_or_default();
+        // A text without a kernel is an error of whoever reads it.
+        let name = name.unwrap_or_else(|| loaded.kernels[0].name.clone());
         let mut kernels = self.kernels.write().ok_or_else(forked)?;
         if kernels.len() >= NAMES && !kernels.contains_key(&name) {
             let message = format!("{NAMES} kernels are defined; more are not kept");

@@ -15,6 +15,11 @@ pub(super) struct Coordinates<'s> {
     pub(super) order: Vec<Coord>,
 }
 
+/// A dimension, or a number of them, as isl numbers them.
+pub(super) fn dimension(n: usize) -> u32 {
+    u32::try_from(n).expect("a program has at most some thousand loops and parts of addresses")
+}
+
 impl<'s> Coordinates<'s> {
     /// A space with these coordinates and their names.
     pub(super) fn new(session: &'s Session<'s>, named: &[(Coord, String)]) -> Built<Self> {
@@ -23,10 +28,10 @@ impl<'s> Coordinates<'s> {
 
     /// The same with some further dimensions behind them.
     pub(super) fn with_more(session: &'s Session<'s>, named: &[(Coord, String)], more: u32) -> Built<Self> {
-        let count = u32::try_from(named.len()).unwrap_or(u32::MAX).saturating_add(more);
+        let count = dimension(named.len()) + more;
         let mut space = Space::set_alloc(session.context, 0, count)?;
         for (i, (_, name)) in named.iter().enumerate() {
-            space = space.set_dim_name(DimType::Set, u32::try_from(i).unwrap_or(u32::MAX), name)?;
+            space = space.set_dim_name(DimType::Set, dimension(i), name)?;
         }
         Ok(Self { session, space, order: named.iter().map(|n| n.0).collect() })
     }

@@ -2,7 +2,7 @@
 
 use isl_rs::{DimType, Set, Val};
 
-use super::build::Coordinates;
+use super::build::{Coordinates, dimension};
 use super::digits::{Digits, InDigits};
 use super::image::{Image, Rows, images};
 use super::session::{IslError, Session, with_session};
@@ -90,26 +90,25 @@ fn set_of(session: &Session<'_>, image: &Image<'_>, digits: &Digits, line: i64) 
     let written = digits.write(image).ok_or(IslError::Unsupported("an address of this size"))?;
     let InDigits { leading, low, high } = written;
     let named: Vec<_> = image.ranges.iter().enumerate().map(|(i, r)| (r.0, format!("v{i}"))).collect();
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let coordinates = Coordinates::with_more(session, &named, number(digits.count() + 1))?;
+    let coordinates = Coordinates::with_more(session, &named, dimension(digits.count() + 1))?;
     let mut set = Set::universe(coordinates.space.copy()?)?;
     for (i, &(_, from, to)) in image.ranges.iter().enumerate() {
-        set = set.lower_bound_val(DimType::Set, number(i), session.value(from)?)?;
-        set = set.upper_bound_val(DimType::Set, number(i), session.value(to)?)?;
+        set = set.lower_bound_val(DimType::Set, dimension(i), session.value(from)?)?;
+        set = set.upper_bound_val(DimType::Set, dimension(i), session.value(to)?)?;
     }
     if let Some(when) = &image.piece.when {
         set = set.intersect(coordinates.condition(when)?)?;
     }
     for (i, digit) in leading.iter().enumerate() {
-        let difference = coordinates.variable(number(named.len() + i))?.sub(coordinates.form(digit)?)?;
+        let difference = coordinates.variable(dimension(named.len() + i))?.sub(coordinates.form(digit)?)?;
         set = set.intersect(difference.zero_set()?)?;
     }
-    let l = number(named.len() + digits.count());
+    let l = dimension(named.len() + digits.count());
     let first = || Ok::<_, IslError>(coordinates.variable(l)?.scale_val(session.value(line)?)?);
     let last = first()?.add(coordinates.form(&Form::int(line - 1))?)?;
     set = set.intersect(last.ge_set(coordinates.form(&low)?)?)?;
     set = set.intersect(coordinates.form(&high)?.ge_set(first()?)?)?;
-    Ok(set.project_out(DimType::Set, 0, number(named.len()))?)
+    Ok(set.project_out(DimType::Set, 0, dimension(named.len()))?)
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl Shower<'_> {
     }
 
     fn bounded(&self, set: Set, dimension: usize, extent: i64) -> Result<Set, IslError> {
-        let position = u32::try_from(dimension).unwrap_or(u32::MAX);
+        let position = super::build::dimension(dimension);
         let session = self.coordinates.session;
         let set = set.lower_bound_val(DimType::Set, position, session.value(0)?)?;
         Ok(set.upper_bound_val(DimType::Set, position, session.value(extent - 1)?)?)

@@ -9,6 +9,7 @@ use crate::kernel::code::{ArgumentDoc, CodeDoc, CodeField, CodeGrid, CodeRequest
 use crate::kernel::document::KernelDoc;
 use crate::kernel::leaf::{Formula, Number, OneOrMany, Space};
 use crate::kernel::limits::Limits;
+use crate::space::Domain;
 use crate::text::{Decoder, Diagnostic, Named, Span, Spanned};
 
 /// The code that a document wants read, or nothing after reporting why it cannot be.
@@ -76,7 +77,7 @@ pub(in crate::kernel) fn request(
         blocks: given.blocks.map(|rule| rule.blocks().collect()),
         shared: given.shared,
         grid: given.grid.map(|extents| CodeGrid { extents, texts, span: grid_span }),
-        domain: doc.domain.as_ref().map(|_| domain),
+        domain: doc.domain.as_ref().map(|_| Domain::known(domain)),
         fields: known,
     })
 }

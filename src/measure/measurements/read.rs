@@ -169,7 +169,7 @@ fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
         (_, Json::Null) | (Column::Note, _) => Ok(()),
         (_, Json::String(text)) => builder.set(&column, text),
         (Column::Measured(..), Json::Number(number)) => {
-            builder.measured(&column, number.as_f64().unwrap_or(f64::NAN))
+            builder.measured(&column, number.as_f64().expect("numbers of JSON are 64 bits wide here"))
         }
         (Column::Param(_) | Column::Block(_) | Column::Fold(_) | Column::Clock(_), Json::Number(number)) => {
             builder.set(&column, &number.to_string())

@@ -7,7 +7,7 @@ use super::table::Row;
 use crate::kernel::InstructionClass;
 use crate::launch::{Candidate, extents};
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject, MeasuredValue};
-use crate::space::{Block, Fold, Shape};
+use crate::space::{Block, Fold, Grid, Shape};
 use crate::text::shorten;
 
 /// Extents that a block, a fold or a grid can have.
@@ -70,7 +70,7 @@ pub(super) fn understood(plan: &Plan, row: &Row<'_>) -> Result<Understood, BadCe
         return bad(plan.block.first().and_then(Formula::column), "this row has no block".to_owned());
     };
     let fold = shape::<Fold>(&plan.fold, row, "fold")?.unwrap_or(Fold::ONE);
-    let grid = shape::<Block>(&plan.grid, row, "grid")?.map(|grid| *grid);
+    let grid = shape::<Grid>(&plan.grid, row, "grid")?;
     let launch = SetLaunch {
         candidate: Candidate::shaped(block, fold),
         registers: count(plan.registers.as_ref(), row, "the number of registers", 1)?,

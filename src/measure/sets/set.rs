@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::kernel::InstructionClass;
 use crate::launch::Candidate;
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject};
+use crate::space::Grid;
 
 /// What is known of a set whatever is predicted of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,7 +59,7 @@ pub struct SetLaunch {
     /// Bytes of shared memory of a block, if not those of the kernel.
     pub shared_bytes: Option<i64>,
     /// The grid, if not that of the kernel.
-    pub grid: Option<[i64; 3]>,
+    pub grid: Option<Grid>,
     /// The clock in Hz, if not that of the device.
     pub clock_hz: Option<u64>,
     /// Instructions that a thread issues for a work item, by class, instead of those of the kernel.

@@ -42,8 +42,8 @@ const PRODUCTS: [(&str, &[usize]); 10] = [
 ];
 
 fn size(launch: &Launch, factors: &[usize]) -> i64 {
-    let [bx, by, bz] = launch.block;
-    let [gx, gy, _] = launch.grid;
+    let [bx, by, bz] = *launch.block;
+    let [gx, gy, _] = *launch.grid;
     factors.iter().map(|f| [bx, by, bz, gx, gy][*f]).product()
 }
 
@@ -123,12 +123,13 @@ pub(in crate::ptx) fn grids(launches: &[Launch]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::{Block, Grid};
 
     #[test]
     fn grids_become_formulas() {
         let launches = [[32, 8], [64, 4], [48, 1]].map(|[x, y]: [i64; 2]| Launch {
-            block: [x, y, 1],
-            grid: [(100 + x - 1) / x, (77 + y - 1) / y, 3],
+            block: Block::known([x, y, 1]),
+            grid: Grid::known([(100 + x - 1) / x, (77 + y - 1) / y, 3]),
         });
         let wanted = |y| {
             format!("[\"(128 + blockDim.x - 1) / blockDim.x\", \"({y} + blockDim.y - 1) / blockDim.y\", 3]")
@@ -136,12 +137,16 @@ mod tests {
         assert_eq!(grids(&launches[..2]), Some(wanted(80)));
         // 128 threads are three blocks of 48.
         assert_eq!(grids(&launches), Some(wanted(77)));
-        assert_eq!(grids(&[launches[0], Launch { grid: [9, 1, 1], ..launches[1] }]), None);
+        assert_eq!(grids(&[launches[0], Launch { grid: Grid::known([9, 1, 1]), ..launches[1] }]), None);
+    }
+
+    fn launch(threads: i64) -> Launch {
+        Launch { block: Block::known([threads, 1, 1]), grid: Grid::known([1024 / threads, 1, 1]) }
     }
 
     #[test]
     fn numbers_become_sizes() {
-        let launches = [64, 128].map(|b| Launch { block: [b, 1, 1], grid: [1024 / b, 1, 1] });
+        let launches = [64, 128].map(launch);
         let both = |texts: [&str; 2]| combine(&launches, &texts.map(str::to_owned));
         assert_eq!(both(["x + 64*b", "x + 128*b"]).as_deref(), Some("x + blockDim.x*b"));
         assert_eq!(both(["x_64 - 63", "x_64 - 127"]).as_deref(), Some("x_64 - (blockDim.x - 1)"));

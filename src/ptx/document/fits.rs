@@ -97,11 +97,11 @@ fn each(
     };
     let loops: Vec<(usize, &Poly, bool)> =
         access.loops.iter().map(|(id, last)| (algebra.counter_number(*id), last, counts(*id))).collect();
-    let [x, y, z] = algebra.launch.block;
+    let [x, y, z] = *algebra.launch.block;
     for thread in 0..x * y * z {
         let mut at = Point {
-            tid: [thread % x, thread / x % y, thread / x / y],
-            ctaid: algebra.launch.grid.map(|blocks| blocks / 2),
+            tid: [thread % x, thread / x % y, thread / x / y].into(),
+            ctaid: algebra.launch.grid.map(|blocks| blocks / 2).into(),
             counters: vec![0; algebra.counters()],
         };
         iterate(reader, access, common, &loops, &mut at, left, then)?;

@@ -9,6 +9,7 @@ use super::reading::Reading;
 use super::statement::Status;
 use crate::ptx::assembled::Assembled;
 use crate::ptx::value::Launch;
+use crate::space::Domain;
 
 /// What a document says beside what was read.
 pub(in crate::ptx) struct Frame<'a> {
@@ -17,7 +18,7 @@ pub(in crate::ptx) struct Frame<'a> {
     /// Blocks along x, y, z as expressions of documents, if somebody gave them.
     pub grid: Option<&'a [String]>,
     /// The domain, if somebody gave it.
-    pub domain: Option<[i64; 3]>,
+    pub domain: Option<Domain>,
     pub registers: Option<u32>,
     pub assembled: Option<&'a Assembled>,
 }
@@ -134,8 +135,8 @@ fn grid_text(launch: &Launch) -> String {
 }
 
 /// The domain of a document.
-struct Domain {
-    sizes: [i64; 3],
+struct Sized {
+    sizes: Domain,
     /// Whether the grid follows from it, and it from the guard.
     follows: bool,
 }
@@ -146,8 +147,8 @@ fn used(readings: &[Reading]) -> usize {
     (1..3).rev().find(|d| many(*d)).map_or(1, |d| d + 1)
 }
 
-fn domain(readings: &[Reading], told: Option<[i64; 3]>) -> Domain {
-    let mut sizes = told.unwrap_or([1; 3]);
+fn domain(readings: &[Reading], told: Option<Domain>) -> Sized {
+    let mut sizes = told.map_or([1; 3], Into::into);
     let mut follows = true;
     for (d, size) in sizes.iter_mut().enumerate() {
         let threads = |r: &Reading| r.launch.block[d] * r.launch.grid[d];
@@ -169,11 +170,11 @@ fn domain(readings: &[Reading], told: Option<[i64; 3]>) -> Domain {
             *size = least.unwrap_or(1);
         }
     }
-    Domain { sizes, follows }
+    Sized { sizes: Domain::known(sizes), follows }
 }
 
 /// Guard and body of one reading.
-fn part(reading: &Reading, domain: &Domain) -> String {
+fn part(reading: &Reading, domain: &Sized) -> String {
     let guard = if domain.follows { &reading.inner_guard } else { &reading.guard };
     let bytes: usize = reading.body.iter().map(|line| line.len() + 3).sum();
     let mut out = String::with_capacity(bytes + 64);
@@ -207,7 +208,7 @@ fn fields(readings: &[Reading]) -> String {
 }
 
 /// `work`: on average over the launches, for a thread of the domain; `spills` are those of each thread.
-fn work(readings: &[Reading], domain: &Domain, spills: u64) -> String {
+fn work(readings: &[Reading], domain: &Sized, spills: u64) -> String {
     let items: f64 = domain.sizes.iter().map(|s| *s as f64).product();
     let share = |r: &Reading| {
         let working = |d: usize| r.domain[d].unwrap_or(r.launch.block[d] * r.launch.grid[d]);

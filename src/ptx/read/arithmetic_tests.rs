@@ -4,6 +4,7 @@ use super::arithmetic::{Outcome, arithmetic};
 use crate::ptx::syntax::{Instruction, parse};
 use crate::ptx::value::{Algebra, Launch, Point, Poly};
 use crate::random::Random;
+use crate::space::{Block, Grid};
 
 fn instruction(text: &str) -> Instruction {
     let text = format!(
@@ -86,7 +87,7 @@ fn formulas_are_what_machines_compute_in_millions_of_cases() {
 
 /// Of each operation and type so many formulas, in so many threads each; `least` are compared of each operation.
 fn hold(formulas: usize, threads: usize, least: usize) {
-    let launch = Launch { block: [96, 3, 1], grid: [1000, 7, 1] };
+    let launch = Launch { block: Block::known([96, 3, 1]), grid: Grid::known([1000, 7, 1]) };
     let mut random = Random::new(71);
     let names = [
         "add", "sub", "mul.lo", "mul.hi", "mul.wide", "mad.lo", "shl", "shr", "and", "or", "xor", "not",
@@ -111,8 +112,8 @@ fn hold(formulas: usize, threads: usize, least: usize) {
                     let mut pick =
                         |most: i64| i64::try_from(random.position(usize::try_from(most).unwrap())).unwrap();
                     let at = Point {
-                        tid: launch.block.map(&mut pick),
-                        ctaid: launch.grid.map(&mut pick),
+                        tid: launch.block.map(&mut pick).into(),
+                        ctaid: launch.grid.map(&mut pick).into(),
                         counters: Vec::new(),
                     };
                     let values: Vec<i128> = args.iter().map(|p| algebra.value(p, &at)).collect();

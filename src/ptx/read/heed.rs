@@ -49,7 +49,7 @@ impl Reader<'_> {
         if some == 0 || some == of {
             return Some(if some == 0 { Cond::False } else { Cond::True });
         }
-        let threads = i128::from(self.algebra.launch.block.iter().product::<i64>());
+        let threads = i128::from(self.algebra.launch.block.volume());
         let (thread, blocks) = (self.linear_thread()?, self.linear_block()?);
         let mut number = if share.warps {
             self.algebra.div(&thread, 32)?.plus(&blocks, (threads + 31) / 32)?

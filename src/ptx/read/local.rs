@@ -67,7 +67,7 @@ impl Reader<'_> {
 
     /// Bytes of a word of all threads of a block, whole warps of them.
     fn row(&self) -> i128 {
-        let threads: i64 = self.algebra.launch.block.iter().product();
+        let threads = self.algebra.launch.block.volume();
         i128::from((threads + 31) / 32 * 32) * WORD
     }
 
@@ -84,7 +84,7 @@ impl Reader<'_> {
 
     /// The thread's number in its block.
     pub(super) fn linear_thread(&mut self) -> Option<Poly> {
-        let [x, y, z] = self.algebra.launch.block;
+        let [x, y, z] = *self.algebra.launch.block;
         let steps = [1, i128::from(x), i128::from(x) * i128::from(y)];
         let many = [x, y, z].map(|n| n > 1);
         (0..3).filter(|d| many[*d]).try_fold(Poly::default(), |sum, d| {
@@ -95,7 +95,7 @@ impl Reader<'_> {
 
     /// The block's number in the grid.
     pub(super) fn linear_block(&mut self) -> Option<Poly> {
-        let [x, y, z] = self.algebra.launch.grid;
+        let [x, y, z] = *self.algebra.launch.grid;
         let steps = [1, i128::from(x), i128::from(x) * i128::from(y)];
         let many = [x, y, z].map(|n| n > 1);
         (0..3).filter(|d| many[*d]).try_fold(Poly::default(), |sum, d| {

@@ -96,14 +96,12 @@ impl Machine {
         }
         let given = fields.len();
         let layout = Layout::new(module, &mut fields, sizes.shared)?;
-        let extents = |of: [i64; 3]| -> Result<[u32; 3], NotRun> {
-            let narrow = |n: i64| u32::try_from(n).ok().filter(|&n| n > 0);
-            let [Some(x), Some(y), Some(z)] = of.map(narrow) else {
-                return Err(NotRun::TooLarge("the launch"));
-            };
-            Ok([x, y, z])
+        let narrow = |n: i64| u32::try_from(n).ok();
+        let (block, grid) = (sizes.block.map(narrow), sizes.grid.map(narrow));
+        let ([Some(bx), Some(by), Some(bz)], [Some(gx), Some(gy), Some(gz)]) = (block, grid) else {
+            return Err(NotRun::TooLarge("the launch"));
         };
-        let (block, grid) = (extents(sizes.block.into())?, extents(sizes.grid.into())?);
+        let (block, grid) = ([bx, by, bz], [gx, gy, gz]);
         let threads = block.iter().try_fold(1_u32, |n, &e| n.checked_mul(e)).filter(|&n| n <= MOST_THREADS);
         let threads = threads.ok_or(NotRun::TooLarge("the block"))?;
         let mut code = decode::code(module, function, &layout, (block, grid, sizes.shared))?;
@@ -226,7 +224,6 @@ impl Run<'_> {
         sink: &mut dyn FnMut(u32, Event),
     ) -> Result<(), NotRun> {
         let machine = self.machine;
-        let place = <[i64; 3]>::from(place);
         let inside = [0, 1, 2].map(|d| u32::try_from(place[d]).ok().filter(|&at| at < machine.grid[d]));
         let [Some(x), Some(y), Some(z)] = inside else {
             return Err(NotRun::Arguments(format!("the grid {:?} has no block {place:?}", machine.grid)));

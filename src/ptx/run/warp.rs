@@ -118,6 +118,7 @@ impl Group<'_> {
             };
             let source = if within { source } else { own };
             let from = self.members.iter().find(|&&m| u64::from(self.lanes[m].thread % LANES) == source);
+            // What a lane has that does not take part is not known.
             let value = from.map(|&m| self.lanes[m].get(a)).unwrap_or_default();
             let known = b.known && c.known;
             results.push((value.bits, value.known && known, u64::from(within), known));

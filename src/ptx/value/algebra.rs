@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::cond::Cond;
 use super::poly::{AtomId, Interval, Poly};
 use crate::ptx::syntax::RegisterId;
+use crate::space::{Block, Grid};
 
 /// What is no sum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,9 +48,9 @@ pub(in crate::ptx) enum Bits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     /// Threads of a block.
-    pub block: [i64; 3],
+    pub block: Block,
     /// Blocks of the grid.
-    pub grid: [i64; 3],
+    pub grid: Grid,
 }
 
 /// All atoms, the launch that formulas are for, and what is known at the place that is looked at.

@@ -241,6 +241,7 @@ fn masked_below(how: Bits, a: &Poly, b: &Poly, raw: &Raw) -> Option<Raw> {
 mod tests {
     use super::*;
     use crate::ptx::value::{Launch, Point};
+    use crate::space::{Block, Grid};
 
     #[test]
     fn tests_of_several_bounds_that_compilers_put_together() {
@@ -274,7 +275,8 @@ mod tests {
 
     #[test]
     fn tests_of_signs_that_compilers_put_together() {
-        let mut algebra = Algebra::new(Launch { block: [40, 1, 1], grid: [40, 1, 1] });
+        let mut algebra =
+            Algebra::new(Launch { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
         let (t, b) = (algebra.tid(0), algebra.ctaid(0));
         let (t, b) = (t.add_number(-20).unwrap(), b.scale(3).unwrap().add_number(-50).unwrap());
         let (or, and) = (algebra.bit_or(&t, &b, 32).unwrap(), algebra.bit_and(&t, &b, 32).unwrap());
@@ -297,7 +299,11 @@ mod tests {
                 let cond = algebra.compared_together(&raw, true);
                 assert_eq!(cond.is_some(), said, "{rel:?} {limit} {machine}");
                 for x in 0..40 * 40 {
-                    let at = Point { tid: [x % 40, 0, 0], ctaid: [x / 40, 0, 0], counters: Vec::new() };
+                    let at = Point {
+                        tid: [x % 40, 0, 0].into(),
+                        ctaid: [x / 40, 0, 0].into(),
+                        counters: Vec::new(),
+                    };
                     let (t, b) = (x % 40 - 20, x / 40 * 3 - 50);
                     let bits = i128::from(if machine { t | b } else { t & b });
                     let value = if signed { bits } else { bits.rem_euclid(1 << 32) };

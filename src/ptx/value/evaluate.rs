@@ -3,12 +3,13 @@
 use super::algebra::{Algebra, Atom, Bits};
 use super::cond::{Cond, Raw, Rel};
 use super::poly::Poly;
+use crate::space::{BlockIndex, Thread};
 
 /// A thread, with the iterations of the loops that it is in.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ptx) struct Point {
-    pub tid: [i64; 3],
-    pub ctaid: [i64; 3],
+    pub tid: Thread,
+    pub ctaid: BlockIndex,
     /// By the number of the counter: of all that stand in what is evaluated.
     pub counters: Vec<i128>,
 }

@@ -22,6 +22,19 @@ pub struct ExplainedRanking {
     pub ranking: RankingDocument,
     /// What is said of each of the first results, in their order.
     pub sentences: Vec<Vec<Sentence>>,
+    /// Why engines that were counted with disagree, also about launches that a page leaves out: for whoever asked.
+    #[serde(skip)]
+    pub disagreements: Vec<String>,
+}
+
+impl ExplainedRanking {
+    /// A ranking of which a page has so many of the launches that cannot run.
+    pub fn new(mut ranking: RankingDocument, sentences: Vec<Vec<Sentence>>, refused: usize) -> Self {
+        let disagree = ranking.infeasible.iter().filter(|r| r.code == "engines-disagree");
+        let disagreements = disagree.map(|r| r.reason.to_string()).collect();
+        ranking.infeasible.truncate(refused);
+        Self { ranking, sentences, disagreements }
+    }
 }
 
 impl Answer for ExplainedRanking {

@@ -37,19 +37,22 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
     }
 }
 
-/// A ranking as a document.
+/// A ranking as a document; `None` without estimators, which rank nothing.
 pub fn ranking_document(
     estimators: &[Estimator<'_>],
     ranking: Ranking,
     tie_error: f64,
     warnings: Vec<Warning>,
 ) -> Option<RankingDocument> {
+    if estimators.is_empty() {
+        return None;
+    }
     let frame = frame(
         estimators,
         [ranking.candidates(), ranking.feasible()],
         tie_error,
         about_registers(warnings, ranking.registers_assumed() || ranking.feasible() == 0),
-    )?;
+    );
     // One after the other: a prediction that was written down is forgotten.
     let (results, infeasible) = ranking.into_parts();
     let judges: Vec<Judge> = estimators.iter().map(Judge::new).collect();
@@ -62,23 +65,24 @@ pub fn ranking_document(
     })
 }
 
-/// A ranking without its results: of so many candidates as were looked at, and as can run.
+/// A ranking without its results: of so many candidates as were looked at, and as can run. The estimators are those of
+/// the variants of a document, of which there is at least one.
 pub(super) fn frame(
     estimators: &[Estimator<'_>],
     [candidates, feasible]: [usize; 2],
     tie_error: f64,
     mut warnings: Vec<Warning>,
-) -> Option<RankingDocument> {
+) -> RankingDocument {
     warnings.extend(domains_differ(estimators));
-    Some(RankingDocument {
+    RankingDocument {
         schema: "wavecast/ranking/1",
-        head: head(estimators.first()?),
+        head: head(&estimators[0]),
         summary: RankingSummary { candidates, feasible, tie_error: Share::new(tie_error) },
         results: Vec::new(),
         infeasible: Vec::new(),
         warnings,
         elapsed_s: None,
-    })
+    }
 }
 
 /// A launch in its place.

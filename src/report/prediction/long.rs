@@ -1,6 +1,7 @@
 //! Rankings of as many launches as there are: written one result after the other, so that the document is never
 //! held as a whole.
 
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +22,7 @@ const ROWS: usize = 1 << 8;
 
 /// A ranking on its way out.
 pub struct LongRanking<'a> {
-    /// What predicts.
+    /// What predicts: one for each variant of a document, and there is at least one.
     pub estimators: Vec<Estimator<'a>>,
     /// The launches.
     pub choices: &'a dyn Choices,
@@ -39,13 +40,13 @@ pub struct LongRanking<'a> {
 
 impl LongRanking<'_> {
     /// The document without its lists.
-    fn frame(&self) -> Option<RankingDocument> {
+    fn frame(&self) -> RankingDocument {
         let Self { estimators, placing, .. } = self;
         let numbers = [placing.candidates(), placing.feasible()];
         let assumed = placing.registers_assumed() || placing.feasible() == 0;
         let warnings = about_registers(self.warnings.to_vec(), assumed);
-        let frame = frame(estimators, numbers, self.tie_error_share, warnings)?;
-        Some(RankingDocument { elapsed_s: self.elapsed_s, ..frame })
+        let frame = frame(estimators, numbers, self.tie_error_share, warnings);
+        RankingDocument { elapsed_s: self.elapsed_s, ..frame }
     }
 
     /// Hands over its results.
@@ -58,47 +59,44 @@ impl LongRanking<'_> {
     }
 
     /// The document for a person, who is shown only a few of those that cannot run; for a picture likewise.
-    fn shown(&self) -> Option<RankingDocument> {
-        let mut document = self.frame()?;
-        // What is handed over is never refused here.
-        let _ = self.each(|r| {
+    fn shown(&self) -> RankingDocument {
+        let mut document = self.frame();
+        let Ok(()) = self.each(|r| {
             document.results.push(r);
-            Ok::<(), ()>(())
+            Ok::<(), Infallible>(())
         });
+        // The only error is that there are enough of them.
         let _ = self.placing.each_refused(&self.estimators, self.choices, |choice, why| {
             document.infeasible.push(rejected(&self.estimators[choice.kernel], choice, why));
             if document.infeasible.len() < REFUSALS { Ok(()) } else { Err(()) }
         });
-        Some(document)
+        document
     }
 
     /// For a person at a terminal.
     pub fn text(&self, view: View) -> String {
-        self.shown().map(|document| document.text(view)).unwrap_or_default()
+        self.shown().text(view)
     }
 
     /// All its numbers.
     pub fn table(&self) -> Table {
-        let mut table = empty_table();
-        if let Some(document) = self.frame() {
-            let _ = self.each(|r| {
-                table.row(row(&document.head, &r));
-                Ok::<(), ()>(())
-            });
-        }
+        let (document, mut table) = (self.frame(), empty_table());
+        let Ok(()) = self.each(|r| {
+            table.row(row(&document.head, &r));
+            Ok::<(), Infallible>(())
+        });
         table
     }
 
     /// A picture.
     #[cfg(feature = "cli")]
     pub fn picture(&self) -> Option<String> {
-        self.shown().as_ref().and_then(Answer::picture)
+        self.shown().picture()
     }
 
     /// The rows of its table, which `write` puts into words.
     pub fn write_rows(&self, write: fn(&Table) -> String, out: &mut dyn Write) -> io::Result<()> {
-        let Some(document) = self.frame() else { return Ok(()) };
-        let mut table = empty_table();
+        let (document, mut table) = (self.frame(), empty_table());
         self.each(|r| {
             table.row(row(&document.head, &r));
             if table.len() < ROWS {
@@ -121,7 +119,7 @@ impl LongRanking<'_> {
 
     /// One line of JSON for each result.
     pub fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(document) = self.frame() else { return Ok(()) };
+        let document = self.frame();
         self.each(|r| document.head.lines(document.schema, &[r]).try_for_each(|line| write_line(&line, out)))
     }
 
@@ -169,7 +167,7 @@ impl Serialize for Refused<'_> {
 
 impl Serialize for LongRanking<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(frame) = self.frame() else { return serializer.serialize_none() };
+        let frame = self.frame();
         let RankingDocument { schema, head, summary, warnings, elapsed_s, .. } = &frame;
         let (results, infeasible) = (Results(self), Refused(self));
         let (schema, summary, elapsed_s) = (*schema, *summary, *elapsed_s);

@@ -1,6 +1,7 @@
 //! What deserves a look about a prediction or a ranking.
 
 use super::gaps::missing;
+use crate::device::signed;
 use crate::expr::Coefficient;
 use crate::kernel::Field;
 use crate::launch::ASSUMED_REGISTERS;
@@ -74,7 +75,7 @@ const IDLE: f64 = 0.1;
 
 /// Warns of SMs that have nothing to do.
 fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
-    let sms = i64::try_from(estimator.device.sm.count.value.0).unwrap_or(i64::MAX);
+    let sms = signed(estimator.device.sm.count.value.0);
     let (blocks, wave) = (p.working_blocks, p.occupancy.wave_blocks.max(1));
     let (whole, last) = (blocks / wave, blocks % wave);
     let place = Some("occupancy.waves".to_owned());
@@ -101,7 +102,7 @@ fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
 
 /// Warns of arrays that do not fit into the memory of the device together.
 fn memory(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
-    let capacity = i64::try_from(estimator.device.dram.capacity.value.0).unwrap_or(i64::MAX);
+    let capacity = signed(estimator.device.dram.capacity.value.0);
     let size = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
     let fields: Vec<(&Field, i64)> = p
         .volumes

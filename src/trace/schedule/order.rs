@@ -36,6 +36,7 @@ impl ProgramOrder {
         if (a.iteration, a.instruction) == (b.iteration, b.instruction) {
             return Ordering::Equal;
         }
+        // An access without an instruction comes after those that have one.
         let rank = |i: u32| self.rank.get(i as usize).copied().unwrap_or(u32::MAX);
         loops(tables, a.iteration, b.iteration)
             .then_with(|| rank(a.instruction).cmp(&rank(b.instruction)))

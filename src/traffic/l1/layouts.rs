@@ -176,6 +176,7 @@ impl Layout {
         let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line));
         let reach = |low: i64, high: i64| high.checked_sub(low)?.checked_add(pattern.width);
         let ends = lanes.iter().min().zip(lanes.iter().max());
+        // Further apart than 64 bits say is as far as anything can be.
         let span = ends.and_then(|(low, high)| reach(*low, *high)).unwrap_or(i64::MAX);
         let (data, shapes, unions) = Default::default();
         Self { lanes, active, bytes, span, data, shapes, unions }

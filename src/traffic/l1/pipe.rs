@@ -3,7 +3,7 @@
 use super::lanes::{Lanes, MOST_LANES};
 use super::sets::{self, LineChunks};
 use super::spans;
-use crate::device::{Device, Rules};
+use crate::device::{Device, Rules, signed};
 use crate::footprint::gcd;
 use crate::quantity::{Bytes, Cycle};
 
@@ -47,7 +47,8 @@ pub struct Pipe {
 impl Pipe {
     /// The pipe of a device.
     pub fn new(device: &Device) -> Self {
-        let bytes = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).clamp(1, 1 << 20);
+        // What is longer holds all that a warp touches, as this does.
+        let bytes = |n: u64| signed(n).clamp(1, 1 << 20);
         let warp = usize::try_from(device.sm.warp_size.value.0).unwrap_or(MOST_LANES);
         Self {
             rules: device.l1.rules,
