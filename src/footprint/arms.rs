@@ -55,7 +55,7 @@ impl Arms {
     }
 
     /// Those for blocks with at least so many threads along each level.
-    pub(super) fn of(&self, least: i64) -> &[Arm] {
+    pub(super) fn for_threads(&self, least: i64) -> &[Arm] {
         if least >= self.enough { &self.coarse } else { &self.fine }
     }
 }
@@ -148,10 +148,10 @@ mod tests {
         bases.sort_unstable();
         bases.dedup();
         let arms = Arms::new([8, row, plane].into(), &bases).unwrap();
-        assert_eq!((arms.of(2).len(), arms.of(1).len()), (3, 5));
-        assert!(arms.of(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
+        assert_eq!((arms.for_threads(2).len(), arms.for_threads(1).len()), (3, 5));
+        assert!(arms.for_threads(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
         let arms = Arms::new([8, row, plane].into(), &box27).unwrap();
-        assert_eq!((arms.of(1).len(), arms.of(1)[0].more), (1, [2, 2, 2]));
+        assert_eq!((arms.for_threads(1).len(), arms.for_threads(1)[0].more), (1, [2, 2, 2]));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::parts::Time;
 use super::prediction::{Counted, Prediction, Summary};
-use super::time::{Inputs, Time, combined, roofline};
+use super::time::{Inputs, combined, roofline};
 use crate::curve::{Curves, Fit, TimeFit, for_device};
 use crate::device::Device;
 use crate::effort;

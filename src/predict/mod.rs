@@ -5,6 +5,7 @@ mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
 mod gaps;
+mod parts;
 mod placing;
 mod prediction;
 mod rank;
@@ -21,8 +22,8 @@ pub use explain::{
     Neighbour, Neighbours, explain,
 };
 pub use gaps::{Gap, gaps};
+pub use parts::{Limiter, RateLimits, Terms, Time};
 pub use placing::{Choices, Placing, Plan, Watch};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::rank;
 pub use ranking::{Choice, Ranked, Ranking};
-pub use time::{Limiter, RateLimits, Terms, Time};
