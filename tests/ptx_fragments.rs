@@ -25,7 +25,12 @@ fn text(instruction: &str) -> String {
 /// The bytes that the last warp of the block touches as it is read.
 fn read(text: &str, stride: i64) -> Bytes {
     let args = vec!["0=m:u8[65536]".to_owned(), format!("1={stride}")];
-    let given = Given { args, blocks: vec![[16, 6, 1]], grid: Some("1".to_owned()), ..Given::default() };
+    let given = Given {
+        args,
+        blocks: vec![Block::new([16, 6, 1]).unwrap()],
+        grid: Some("1".to_owned()),
+        ..Given::default()
+    };
     let found = Compiled::new("k.ptx", text).unwrap().read(None, &given).unwrap();
     let document = found.document.unwrap_or_else(|| panic!("{:?}", found.accesses));
     assert!(document.contains("# matrices of `wmma` are loaded and stored by whole warps"), "{document}");

@@ -59,7 +59,7 @@ impl Arms {
     }
 
     /// Those for blocks with at least so many threads along each level.
-    pub(super) fn of(&self, least: i64) -> &[Arm] {
+    pub(super) fn for_threads(&self, least: i64) -> &[Arm] {
         if least >= self.enough { &self.coarse } else { &self.fine }
     }
 }
@@ -152,18 +152,18 @@ mod tests {
         bases.sort_unstable();
         bases.dedup();
         let arms = Arms::new([8, row, plane].into(), &bases, [1; 3]).unwrap();
-        assert_eq!((arms.of(2).len(), arms.of(1).len()), (3, 5));
-        assert!(arms.of(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
+        assert_eq!((arms.for_threads(2).len(), arms.for_threads(1).len()), (3, 5));
+        assert!(arms.for_threads(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
         let arms = Arms::new([8, row, plane].into(), &box27, [1; 3]).unwrap();
-        assert_eq!((arms.of(1).len(), arms.of(1)[0].more), (1, [2, 2, 2]));
+        assert_eq!((arms.for_threads(1).len(), arms.for_threads(1)[0].more), (1, [2, 2, 2]));
     }
 
     /// Every second row of a column is whole where a thread has two rows.
     #[test]
     fn places_of_a_thread_fill_gaps() {
         let bases: Vec<i64> = (0..5).map(|k| 2 * k * 800).collect();
-        let count = |places| Arms::new([8, 800, 0].into(), &bases, places).unwrap().of(1).len();
+        let count = |places| Arms::new([8, 800, 0].into(), &bases, places).unwrap().for_threads(1).len();
         assert_eq!((count([1, 1, 1]), count([2, 1, 1]), count([1, 2, 1])), (5, 5, 1));
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Spread<'a> {
 
     fn list(&self) -> &'a [Arm] {
         let along = self.least[..self.arms.levels.len()].iter();
-        self.arms.of(along.copied().min().unwrap_or(1))
+        self.arms.for_threads(along.copied().min().unwrap_or(1))
     }
 }
 

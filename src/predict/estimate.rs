@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::known::Known;
+use super::parts::Time;
 use super::prediction::{Counted, Prediction, Summary};
-use super::time::{Inputs, Time, combined, roofline};
+use super::time::{Inputs, combined, roofline};
 use super::work_part::WorkPart;
 use crate::curve::{Curves, Fit, TimeFit, for_device};
 use crate::device::Device;

@@ -9,6 +9,7 @@ mod estimate;
 mod explain;
 mod gaps;
 mod known;
+mod parts;
 mod placing;
 mod prediction;
 mod rank;
@@ -27,8 +28,8 @@ pub use explain::{
     Neighbour, Neighbours, explain,
 };
 pub use gaps::{Gap, gaps};
+pub use parts::{Limiter, RateLimits, Terms, Time};
 pub use placing::{Placing, Plan};
 pub use prediction::{HowCounted, Prediction, Summary};
 pub use rank::rank;
 pub use ranking::{Choice, Ranked, Ranking};
-pub use time::{Limiter, RateLimits, Terms, Time};

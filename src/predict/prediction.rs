@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::time::Time;
+use super::parts::Time;
 use crate::footprint::Engine;
 use crate::launch::{Launch, Occupancy};
 use crate::quantity::{ItemCount, ItemsPerSecond, PerLaunch};

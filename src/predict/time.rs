@@ -1,116 +1,12 @@
 //! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
 
-use serde::Serialize;
-
+use super::parts::{Limiter, RateLimits, Terms, Time};
 use crate::curve::TimeFit;
 use crate::device::Device;
 use crate::kernel::{InstructionClass, Precision, Work};
 use crate::launch::{Launch, Occupancy};
-use crate::quantity::{Bytes, Cycles, ItemCount, ItemsPerSecond, PerItem, PerLaunch, Seconds, Times};
+use crate::quantity::{Bytes, Cycles, ItemCount, PerItem, PerLaunch, Seconds, Times};
 use crate::traffic::{FieldVolumes, PIECE, ThreadPath, Volumes};
-
-/// What keeps a kernel from being faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Limiter {
-    /// Floating-point units.
-    Fp,
-    /// The pipe of the L1.
-    L1,
-    /// Bandwidth of the L2.
-    L2,
-    /// Bandwidth of the memory.
-    Dram,
-    /// Address translation.
-    Tlb,
-    /// Too few bytes in flight.
-    Latency,
-    /// Issuing instructions.
-    Issue,
-    /// Starting blocks.
-    Dispatch,
-    /// Starting the kernel.
-    #[default]
-    Launch,
-}
-
-impl Limiter {
-    /// How it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            Limiter::Fp => "fp",
-            Limiter::L1 => "l1",
-            Limiter::L2 => "l2",
-            Limiter::Dram => "dram",
-            Limiter::Tlb => "tlb",
-            Limiter::Latency => "latency",
-            Limiter::Issue => "issue",
-            Limiter::Dispatch => "dispatch",
-            Limiter::Launch => "launch",
-        }
-    }
-}
-
-/// Work items per second that each resource allows by itself; `None` where it is not used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct RateLimits {
-    /// Floating-point units.
-    pub fp: Option<ItemsPerSecond>,
-    /// The pipe of the L1.
-    pub l1: Option<ItemsPerSecond>,
-    /// Bandwidth of the L2.
-    pub l2: Option<ItemsPerSecond>,
-    /// Bandwidth of the memory.
-    pub dram: Option<ItemsPerSecond>,
-}
-
-/// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
-/// latency, waits, issue, tlb and dispatch, plus tail, launch and combination.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Terms {
-    /// Floating-point units.
-    pub fp: Seconds,
-    /// The pipe of the L1.
-    pub l1: Seconds,
-    /// Bandwidth of the L2.
-    pub l2: Seconds,
-    /// Bandwidth of the memory.
-    pub dram: Seconds,
-    /// Waves of threads that each take at least a trip to memory.
-    pub latency: Seconds,
-    /// Waves of threads that wait for one load after the other.
-    pub waits: Seconds,
-    /// Issuing instructions.
-    pub issue: Seconds,
-    /// The last, partial wave, and few blocks on an SM.
-    pub tail: Seconds,
-    /// The launch itself.
-    pub launch: Seconds,
-    /// Address translation.
-    pub tlb: Seconds,
-    /// Starting blocks.
-    pub dispatch: Seconds,
-    /// What limiters that are close to each other cost beyond the longest.
-    pub combination: Seconds,
-}
-
-/// The time of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Time {
-    /// All of it.
-    pub seconds: Seconds,
-    /// What limits.
-    pub limiter: Limiter,
-    /// Rates that the resources allow.
-    pub limits: RateLimits,
-    /// Parts of the time.
-    pub terms: Terms,
-}
 
 /// Share of the bytes from and to the L2 below which those from and to memory are no traffic.
 const LEFT_OVER: f64 = 1e-6;

@@ -6,6 +6,7 @@ mod common;
 mod counts;
 mod fields;
 mod footprints;
+mod in_l1;
 pub mod l1;
 mod memory;
 mod of_launch;
@@ -14,6 +15,7 @@ mod path;
 mod phases;
 mod places;
 mod regions;
+mod shared_cache;
 mod sparse;
 mod volumes;
 mod wave_kinds;
@@ -22,6 +24,7 @@ mod waves;
 pub use caches::Caches;
 pub use counts::Counting;
 pub use footprints::{FieldFootprint, Footprints, WaveKind};
+pub use in_l1::l1_capacity;
 pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use passes::{Again, Passes};
@@ -32,5 +35,5 @@ pub use regions::{Region, WorkItems};
 pub(crate) use sparse::PIECE;
 pub(crate) use volumes::L2Requests;
 pub use volumes::{
-    FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, l1_capacity, volumes,
+    FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, volumes,
 };

@@ -3,10 +3,12 @@
 use serde::Serialize;
 
 use super::caches::Caches;
-use super::footprints::{FieldFootprint, Footprints};
+use super::footprints::Footprints;
+use super::in_l1::{InL1, l1_capacity};
 use super::l1::L1Counts;
-use super::memory::{CacheRates, MemoryVolumes, written_in_part};
+use super::memory::MemoryVolumes;
 use super::passes::Again;
+use super::shared_cache::SharedCache;
 use crate::curve::VolumeFit;
 use crate::device::{Device, Vendor};
 use crate::kernel::FieldId;
@@ -331,114 +333,4 @@ const APART: f64 = 0.5;
 fn warps_per_thread(device: &Device, launch: &Launch) -> Times<PerThread> {
     let (threads, warp) = (launch.threads_per_block() as f64, device.sm.warp_size.value.0 as f64);
     Times::new((threads / warp).ceil() / threads.max(1.0))
-}
-
-/// A cache under each kind of waves.
-struct SharedCache<'f> {
-    middle: CacheRates<'f>,
-    /// Share of the kind, the cache, and what waves of the kind touch of each field.
-    kinds: Vec<(Share, CacheRates<'f>, &'f [FieldFootprint])>,
-}
-
-impl<'f> SharedCache<'f> {
-    fn new(
-        capacity: Bytes<PerCache>,
-        fit: &'f VolumeFit,
-        caches: Caches,
-        of: &'f Footprints,
-        in_step: Ratio,
-    ) -> Self {
-        // Lines are kept whole, however little of them is touched.
-        let launch = of.launch_bytes() * of.lines.get();
-        let whole = |bytes: Bytes<PerWave>| bytes * of.lines.get();
-        let cache = |wave, past: [Bytes<PerWave>; 3]| {
-            CacheRates::new(capacity, fit, caches, whole(wave), past.map(whole), launch, in_step)
-        };
-        let middle = cache(of.wave, of.past);
-        let mut kinds: Vec<_> =
-            of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
-        if kinds.is_empty() {
-            kinds.push((Share::ALL, middle, of.fields.as_slice()));
-        }
-        Self { middle, kinds }
-    }
-
-    /// Sectors of a field that are written in part, of `by_warps` that warps store.
-    fn fill(&self, fit: &VolumeFit, field: usize, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        let of_kind = |(share, cache, fields): &(Share, CacheRates<'_>, &[FieldFootprint])| {
-            written_in_part(fit, &fields[field], by_warps, cache.oversubscription[0]) * *share
-        };
-        self.kinds.iter().map(of_kind).sum()
-    }
-
-    /// What a field needs from below, where sectors are written in part as `l2` says: `by_warps` are stored, `of_l1` are
-    /// loaded beyond what blocks have to load.
-    fn below(
-        &self,
-        l2: &Self,
-        fit: &VolumeFit,
-        field: usize,
-        [by_warps, of_l1]: [Bytes<PerItem>; 2],
-        asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
-    ) -> MemoryVolumes {
-        let mut sum = MemoryVolumes::default();
-        for ((share, cache, fields), (_, of_l2, _)) in self.kinds.iter().zip(&l2.kinds) {
-            let in_part = written_in_part(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
-            sum.add(&cache.below(&fields[field], in_part, of_l1, asked), *share);
-        }
-        sum
-    }
-}
-
-/// How much of what a block loads again the L1 still has.
-struct InL1<'f> {
-    fit: &'f VolumeFit,
-    /// Resident blocks over the capacity.
-    blocks_per_byte: f64,
-}
-
-impl InL1<'_> {
-    /// Oversubscription by so many bytes of each block (equation 4).
-    fn oversubscription(&self, alloc: Bytes<PerBlock>) -> Ratio {
-        Ratio::new(alloc.get() * self.blocks_per_byte)
-    }
-
-    /// Misses between the instructions of one warp that do the same for several work items of a thread: the others lie
-    /// between them. None where a thread does one work item.
-    fn apart(&self, alloc: Bytes<PerBlock>, items: i64) -> Share {
-        let others = 1.0 - 1.0 / items.max(1) as f64;
-        if others > 0.0 { self.miss(alloc * others) } else { Share::ZERO }
-    }
-
-    fn miss(&self, alloc: Bytes<PerBlock>) -> Share {
-        Share::new(self.fit.l1_redundant.miss(self.oversubscription(alloc).get()))
-    }
-
-    /// Bytes of a field that miss in the same stretch, of those that warps load in stretches, each by itself.
-    fn lost_in_stretches(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        (by_warps - f.passes.in_stretches).or_none() * self.miss(f.passes.stretch_alloc)
-    }
-
-    /// Bytes of a field that miss, of those that warps load in stretches, each by itself, and in later passes.
-    fn lost(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        let passes = &f.passes;
-        self.lost_in_stretches(f, by_warps)
-            + passes.block.iter().map(|a| a.bytes * self.miss(a.distance)).sum::<Bytes<_>>()
-    }
-}
-
-/// What is left of a unified L1 beside the shared memory of the resident blocks, rounded up to the sizes
-/// that shared memory can take.
-pub fn l1_capacity(device: &Device, launch: &Launch, occupancy: &Occupancy) -> Bytes<PerCache> {
-    let l1 = &device.l1;
-    let capacity = l1.capacity.value.0 as f64;
-    if !l1.unified {
-        return Bytes::new(capacity);
-    }
-    let of_block = launch.shared_bytes as f64
-        + if launch.shared_bytes > 0 { device.sm.shared_reserved.value.0 as f64 } else { 0.0 };
-    let wanted = of_block * occupancy.blocks_per_sm as f64;
-    let steps = l1.carveouts.value.0.iter().map(|b| b.0 as f64);
-    let carved = steps.filter(|&s| s >= wanted).fold(f64::INFINITY, f64::min);
-    Bytes::new(capacity - if carved.is_finite() { carved } else { wanted.min(capacity) })
 }

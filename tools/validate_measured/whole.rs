@@ -59,7 +59,7 @@ fn fitted(sets: Vec<PredictedGroups>, library: &Shipped) -> Result<SetFitting, B
 }
 
 /// What a score is of.
-fn of(score: &SetScore) -> &str {
+fn subject(score: &SetScore) -> &str {
     if score.kind == "all" { "all" } else { &score.name }
 }
 
@@ -106,11 +106,11 @@ fn left_out(fitting: &SetFitting) {
             let cells = |figure: &dyn Fn(&SetScore) -> Option<String>| {
                 three.map(|s| s.and_then(figure).unwrap_or_default()).join(" | ")
             };
-            let before = BEFORE.iter().find(|b| b.0 == set.id && b.1 == of(ships)).map_or("", |b| b.2);
+            let before = BEFORE.iter().find(|b| b.0 == set.id && b.1 == subject(ships)).map_or("", |b| b.2);
             println!(
                 "| {} | {} | {} | {} | {} | {} | {before} |",
                 set.id,
-                of(ships),
+                subject(ships),
                 ships.predicted,
                 cells(&|s| s.spearman.map(|v| format!("{v:.3}"))),
                 cells(&|s| s.choice.as_ref().map(|c| percent(c.first))),
@@ -134,7 +134,7 @@ fn volumes(fitting: &SetFitting) {
                 println!(
                     "| {} | {} | {} | {} | {} | {} |",
                     set.id,
-                    of(ships),
+                    subject(ships),
                     volume.quantity.title(),
                     percent(volume.errors.mean),
                     error(&set.fitted),
@@ -272,7 +272,7 @@ fn bars(fitting: &SetFitting) -> bool {
 }
 
 fn rows(target: &Target, set: &FittedSet) -> Vec<Row> {
-    let place = set.before.iter().position(|s| of(s) == target.of);
+    let place = set.before.iter().position(|s| subject(s) == target.of);
     let ships = place.map(|i| &set.before[i]);
     let blind = place.and_then(|i| set.left_out.as_ref()?.get(i));
     let both = |figure: &dyn Fn(&SetScore) -> Option<f64>| (ships.and_then(figure), blind.and_then(figure));

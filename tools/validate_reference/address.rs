@@ -22,7 +22,7 @@ pub struct Accesses {
 
 impl Accesses {
     /// Parses a field; an error is the reason why its records are listed.
-    pub fn of(field: &FieldDef) -> Result<Self, String> {
+    pub fn parse(field: &FieldDef) -> Result<Self, String> {
         let dimensions = three(&field.dimensions, "the array")?;
         let datatype = field.datatype.0;
         if datatype < 1 {

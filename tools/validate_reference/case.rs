@@ -36,8 +36,8 @@ pub struct Case {
 
 impl Case {
     /// Understands a record, or says why it cannot be compared.
-    pub fn of(record: &Record) -> Result<Self, String> {
-        let parse = |fields: &[FieldDef]| fields.iter().map(Accesses::of).collect::<Result<Vec<_>, _>>();
+    pub fn new(record: &Record) -> Result<Self, String> {
+        let parse = |fields: &[FieldDef]| fields.iter().map(Accesses::parse).collect::<Result<Vec<_>, _>>();
         let input = &record.input;
         let case = Self {
             loads: parse(&input.load_fields)?,

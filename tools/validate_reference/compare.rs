@@ -17,7 +17,7 @@ const AVERAGED: i64 = 8;
 
 /// All volumes of a record.
 pub fn compare(record: &Record) -> Result<Vec<Compared>, String> {
-    let case = Case::of(record)?;
+    let case = Case::new(record)?;
     let device = &record.device_params;
     let averaged = case.grid.map(|n| n.min(AVERAGED));
     let blocks = Tiling { inner: case.block, outer: averaged };
@@ -160,7 +160,7 @@ impl Table<'_> {
         if !(1..=i64::from(u32::MAX)).contains(&resident) {
             return self.add("wave", Verdict::Listed(format!("{resident} resident blocks")));
         }
-        let boxes = WaveBoxes::of(case.grid, case.block, case.domain, resident, Rows::One);
+        let boxes = WaveBoxes::new(case.grid, case.block, case.domain, resident, Rows::One);
         let cells = resident * case.threads();
         self.any_of("waveValidCells", "/waveValidCells", &Ok(vec![cells as f64]));
         if boxes.wave.threads() == 0 {

@@ -95,7 +95,7 @@ fn gather(spreads: &mut [Spread], record: &Record, differences: &[f64; 8]) {
 
 /// |theirs - ours| / ours for each quantity.
 fn one(record: &Record) -> Result<[f64; 8], String> {
-    let case = Case::of(record)?;
+    let case = Case::new(record)?;
     let own = count_own(record, &case)?;
     let theirs = theirs(record, &case)?;
     let apart =

@@ -68,7 +68,7 @@ fn find(row: &Value, records: &[&Record]) -> Result<(Case, i64), String> {
         .iter()
         .find(|r| folding(&r.input.kernel) == (core, [1; 3]))
         .ok_or("no record of this kernel without folding")?;
-    let mut case = Case::of(plain)?;
+    let mut case = Case::new(plain)?;
     (case.block, case.fold) = (block, fold);
     case.grid = [0, 1, 2].map(|d| (case.domain[d] - 1) / (block[d] * fold[d]) + 1);
     for field in case.loads.iter_mut().chain(&mut case.stores) {
@@ -149,7 +149,7 @@ fn count(case: &Case, blocks_per_sm: i64) -> Result<Counted, String> {
     let alloc = all(&case.loads, &|f| case.together(f, blocks, LINE))? * LINE as f64;
 
     let resident = blocks_per_sm.checked_mul(SMS).ok_or("too many resident blocks")?;
-    let boxes = WaveBoxes::of(case.grid, case.block, case.domain, resident, Rows::OfTheWave);
+    let boxes = WaveBoxes::new(case.grid, case.block, case.domain, resident, Rows::OfTheWave);
     let wave = |fields: &[Accesses]| -> Result<Vec<Volumes>, String> {
         fields.iter().map(|f| volumes(f, &boxes, SECTOR)).collect()
     };

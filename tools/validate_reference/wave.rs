@@ -48,7 +48,7 @@ pub enum Rows {
 
 impl WaveBoxes {
     /// A box of blocks at the end of x and y and at half of z. `resident` blocks run at once.
-    pub fn of(grid: [i64; 3], block: [i64; 3], domain: [i64; 3], resident: i64, before: Rows) -> Self {
+    pub fn new(grid: [i64; 3], block: [i64; 3], domain: [i64; 3], resident: i64, before: Rows) -> Self {
         // Rounded-up quotients of the blocks and the blocks of a row, or of a plane; those are not
         // whole where the block does not divide the domain. In floating point, as the program does it:
         // an exact quotient would be a row less where the rounding goes up.

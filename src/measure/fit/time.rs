@@ -242,7 +242,7 @@ impl<'a> TimedRows<'a> {
     }
 
     /// The rows that a coefficient can change.
-    fn of(&self, parameter: Parameter) -> &[usize] {
+    fn changed_by(&self, parameter: Parameter) -> &[usize] {
         parameter.device.map_or(&self.all, |device| &self.of_device[device])
     }
 }
@@ -279,7 +279,7 @@ impl Times<'_> {
         let mut slopes = Vec::with_capacity(logs.len());
         for (parameter, log) in self.which.iter().zip(logs) {
             parameter.set(&mut fits, (log + STEP).exp());
-            let rows = self.rows.of(*parameter);
+            let rows = self.rows.changed_by(*parameter);
             let moved = parallel::map(rows, |&row| self.rows.rows[row].residual(&fits));
             parameter.set(&mut fits, log.exp());
             let mut slope = vec![0.0; at.len()];

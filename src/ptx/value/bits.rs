@@ -245,7 +245,8 @@ mod tests {
 
     #[test]
     fn tests_of_several_bounds_that_compilers_put_together() {
-        let mut algebra = Algebra::new(Launch { block: [40, 1, 1], grid: [40, 1, 1] });
+        let mut algebra =
+            Algebra::new(Launch { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
         let (t, b) = (algebra.tid(0), algebra.ctaid(0));
         let (t, b) = (t.add_number(-3).unwrap(), b.add_number(-1).unwrap());
         let or = algebra.bit_or(&t, &b, 32).unwrap();
@@ -258,7 +259,11 @@ mod tests {
                 let cond = algebra.compare(raw, true).unwrap();
                 assert!(!matches!(cond, Cond::Raw(_)), "{cond:?}");
                 for x in 0..40 * 40 {
-                    let at = Point { tid: [x % 40, 0, 0], ctaid: [x / 40, 0, 0], counters: Vec::new() };
+                    let at = Point {
+                        tid: [x % 40, 0, 0].into(),
+                        ctaid: [x / 40, 0, 0].into(),
+                        counters: Vec::new(),
+                    };
                     let both = (0..32).contains(&(x % 40 - 3)) && (0..32).contains(&(x / 40 - 1));
                     assert_eq!(algebra.holds(&cond, &at), both == inside, "{x} {cond:?}");
                 }
