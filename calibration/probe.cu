@@ -7,6 +7,8 @@
 //   ./probe streams > streams.csv      streaming kernels over blocks on an SM and threads of a block
 //   ./probe l2 > l2.csv                bandwidth of loads over the size of the data
 //   ./probe chains > chains.csv        one load of a thread with so many dependent operations after it
+//   ./probe pieces > pieces.csv        loads and stores of so many bytes, one every so many bytes of memory
+//   ./probe code > code.csv            multiply-adds one after the other, with more and more of them in the code
 //
 // Latencies come from tracer/pchase. No setting of the card is changed. Times are medians of several runs.
 
@@ -138,6 +140,39 @@ template <int LENGTH> __global__ void chain(double *a, const double *b) {
 }
 
 #ifndef __CUDACC_RTC__
+enum { LOAD, STORE, BOTH };
+
+// A thread has a double of a piece: each is 2^shift of them, and so many from one piece to the next.
+template <int MODE> __global__ void pieces(double *a, double *b, size_t count, int shift, size_t stride) {
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) {
+        return;
+    }
+    const size_t at = (i >> shift) * stride + (i & ((1 << shift) - 1));
+    if (MODE == LOAD) {
+        const double x = a[at];
+        if (x == 1.25) {
+            b[0] = x;
+        }
+    } else if (MODE == STORE) {
+        a[at] = i;
+    } else {
+        b[at] = a[at] + 1;
+    }
+}
+
+// So many instructions in a row, which four chains keep busy.
+template <int LENGTH> __global__ void straight(float *out, int rounds, float y, float z) {
+    float x[4] = {y, z, y + z, y - z};
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int i = 0; i < LENGTH; i++) {
+            x[i % 4] = fmaf(x[i % 4], y, z);
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = x[0] + x[1] + x[2] + x[3];
+}
+
 static cudaEvent_t before, after;
 
 // The median of the times in microseconds of `run`, each of one launch.
@@ -312,6 +347,48 @@ template <int LENGTH> static void chain_rows(double *a, double *b, size_t count)
     }
 }
 
+static void piece_rows() {
+    const size_t room = (size_t)12 << 30;
+    double *a, *b;
+    CHECK(cudaMalloc(&a, room));
+    CHECK(cudaMalloc(&b, room));
+    CHECK(cudaMemset(a, 0, room));
+    const char *names[] = {"load", "store", "both"};
+    printf("mode,piece_bytes,stride_bytes,pieces,us\n");
+    for (int mode = LOAD; mode <= BOTH; mode++) {
+        for (int shift : {0, 2, 3, 4, 5, 6}) {
+            const int piece = 8 << shift;
+            for (int stride = std::max(64, piece); stride <= 8192; stride *= 2) {
+                for (size_t most : {(size_t)64 << 20, (size_t)512 << 20}) {
+                    const size_t number = std::min(room / stride, most / piece), count = number << shift;
+                    const unsigned blocks = (count + 255) / 256;
+                    const double us = median(7, [&] {
+                        if (mode == LOAD) {
+                            pieces<LOAD><<<blocks, 256>>>(a, b, count, shift, stride / 8);
+                        } else if (mode == STORE) {
+                            pieces<STORE><<<blocks, 256>>>(a, b, count, shift, stride / 8);
+                        } else {
+                            pieces<BOTH><<<blocks, 256>>>(a, b, count, shift, stride / 8);
+                        }
+                    });
+                    printf("%s,%d,%d,%zu,%.3f\n", names[mode], piece, stride, number, us);
+                }
+            }
+        }
+    }
+}
+
+template <int LENGTH> static void code_rows(float *out) {
+    for (int rounds : {1, 16}) {
+        for (int threads : {32, 256, 1024}) {
+            for (int waves : {1, 8}) {
+                const double us = median(7, [&] { straight<LENGTH><<<sms * waves, threads>>>(out, rounds, 0.5f, 0.25f); });
+                printf("%d,%d,%d,%d,%.3f\n", LENGTH, rounds, threads, waves, us);
+            }
+        }
+    }
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     CHECK(cudaEventCreate(&before));
@@ -340,8 +417,24 @@ int main(int count, char **words) {
         chain_rows<256>(a, b, elements);
         chain_rows<512>(a, b, elements);
         chain_rows<1024>(a, b, elements);
+    } else if (!strcmp(what, "pieces")) {
+        piece_rows();
+    } else if (!strcmp(what, "code")) {
+        float *out;
+        CHECK(cudaMalloc(&out, (size_t)1 << 26));
+        printf("instructions,rounds,threads,waves,us\n");
+        code_rows<512>(out);
+        code_rows<1024>(out);
+        code_rows<2048>(out);
+        code_rows<3072>(out);
+        code_rows<4096>(out);
+        code_rows<6144>(out);
+        code_rows<8192>(out);
+        code_rows<12288>(out);
+        code_rows<16384>(out);
+        code_rows<32768>(out);
     } else {
-        fprintf(stderr, "usage: probe device|rates|launch|streams|l2|chains\n");
+        fprintf(stderr, "usage: probe device|rates|launch|streams|l2|chains|pieces|code\n");
         return 2;
     }
     CHECK(cudaDeviceSynchronize());
