@@ -7,6 +7,8 @@
 use std::process;
 #[cfg(feature = "threads")]
 use std::sync::atomic::{AtomicU32, Ordering};
+#[cfg(feature = "threads")]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(feature = "threads")]
@@ -19,8 +21,16 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 /// What comes of each item, in their order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "threads")]
-    if has_threads(&OWNER, this_process()) {
-        return items.par_iter().map(one).collect();
+    if items.len() > 1 && has_threads(&OWNER, this_process()) && threads() > 1 {
+        // Few items of much work are shared one by one, many in pieces.
+        let size = items.len().div_ceil(PIECES_EACH * threads());
+        let pieces: Vec<Mutex<Vec<R>>> = items.chunks(size).map(|_| Mutex::default()).collect();
+        on_all_threads(pieces.len(), &|i| {
+            let found = items.iter().skip(i * size).take(size).map(&one).collect();
+            *locked(&pieces[i]) = found;
+        });
+        let found = pieces.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner));
+        return found.flatten().collect();
     }
     items.iter().map(one).collect()
 }
@@ -28,10 +38,29 @@ pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -
 /// What comes of each item that is given away, in their order.
 pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "threads")]
-    if has_threads(&OWNER, this_process()) {
-        return items.into_par_iter().map(one).collect();
+    {
+        let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+        map(&items, |item| one(locked(item).take().expect("each item is taken once")))
     }
+    #[cfg(not(feature = "threads"))]
     items.into_iter().map(one).collect()
+}
+
+/// Pieces of many items for each thread: one that is done early takes what others have not begun.
+#[cfg(feature = "threads")]
+const PIECES_EACH: usize = 16;
+
+/// Does work that has numbers. All work of the program comes through here, so that what shares it among threads is
+/// compiled once and not for each kind of work.
+#[cfg(feature = "threads")]
+fn on_all_threads(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(work);
+}
+
+/// A lock that nobody holds for longer than a value takes to be moved, so that a panic leaves nothing half done.
+#[cfg(feature = "threads")]
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How long a part takes, about.

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::output::{Format, OutputArguments};
 use super::progress;
 use crate::ask::Reply;
-use crate::report::{Answer, View, write_line};
+use crate::report::{Answer, Layout, View, write_json, write_line};
 
 /// Writes replies as they were asked for, and tells a person on standard error what is missing. Status 1 if
 /// anything is.
@@ -85,8 +85,8 @@ fn picture<A: Answer>(answers: &[&A]) -> Result<String, Failure> {
 /// One document alone, several as an array; an empty list is an empty array.
 fn write_documents<T: Serialize>(documents: &[T], out: &mut dyn Write) -> io::Result<()> {
     match documents {
-        [one] => serde_json::to_writer_pretty(&mut *out, one)?,
-        many => serde_json::to_writer_pretty(&mut *out, many)?,
+        [one] => write_json(one, Layout::Indented, out)?,
+        many => write_json(many, Layout::Indented, out)?,
     }
     out.write_all(b"\n")
 }

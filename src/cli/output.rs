@@ -120,6 +120,15 @@ pub(super) fn streamed(
     path: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
+    let mut write = Some(write);
+    written(path, &mut |out| write.take().expect("`written` calls it once")(out))
+}
+
+/// The same, compiled once for all that is written; `write` is called once.
+fn written(
+    path: Option<&Path>,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     if let Some(path) = path {
         let mut output = Output::create(path)?;
         let written = write(&mut output);

@@ -33,6 +33,7 @@ mod validation;
 mod yaml;
 
 pub use answer::{Answer, View, write_line};
+pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::question::Reply;
 use super::id::Id;
 use crate::report::{
-    Check, ErrorDocument, ExplanationDocument, PredictionDocument, RankingDocument, SweepDocument,
+    Check, ErrorDocument, ExplanationDocument, PredictionDocument, RankingDocument, SweepDocument, json_line,
 };
 
 /// The answer to a request.
@@ -109,7 +109,7 @@ impl AnswerLine {
 
     /// As a line of JSON, without its end.
     pub fn line(&self) -> String {
-        serde_json::to_string(self).expect("documents have texts for keys, which is all that JSON asks")
+        json_line(self)
     }
 }
 

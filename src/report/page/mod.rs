@@ -7,7 +7,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::answer::{Answer, View};
+use super::answer::{Answer, View, json_line};
 use super::explanation::Sentence;
 use super::prediction::RankingDocument;
 use super::table::Table;
@@ -69,7 +69,7 @@ pub fn ranking_page(rankings: &[&ExplainedRanking]) -> io::Result<String> {
     let devices: Vec<&str> =
         rankings.first().map(|r| r.ranking.head.device.name.as_str()).into_iter().collect();
     let title = escaped(&format!("Launches of {} on {}", names.join(", "), devices.join(", ")));
-    let data = serde_json::to_string(&PageData { schema: "wavecast/report/1", rankings })?;
+    let data = json_line(&PageData { schema: "wavecast/report/1", rankings });
     let mut out = String::with_capacity(data.len() + SCRIPT.len() + STYLE.len() + 2000);
     out.push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
