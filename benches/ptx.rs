@@ -8,6 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use wavecast::ptx::run::Who;
 use wavecast::ptx::{Compiled, Given};
+use wavecast::space::Block;
 use wavecast::trace::TraceLimits;
 use wavecast::trace::entry::EntrySynth;
 
@@ -57,7 +58,7 @@ fn long() -> String {
 fn given(args: &[&str], block: [i64; 3], grid: [i64; 3]) -> Given {
     Given {
         args: args.iter().map(|a| (*a).to_owned()).collect(),
-        blocks: vec![block],
+        blocks: vec![Block::new(block).unwrap()],
         grid: Some(grid.map(|n| n.to_string()).join(", ")),
         ..Given::default()
     }

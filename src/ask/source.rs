@@ -79,7 +79,7 @@ impl KernelSource {
         };
         let mut given = ptx.given.clone();
         if !self.blocks.is_empty() {
-            given.blocks = self.blocks.iter().map(|b| (*b).into()).collect();
+            given.blocks.clone_from(&self.blocks);
         }
         let mut sources = Sources::new();
         let entry = ptx.entry.as_deref();

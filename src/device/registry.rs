@@ -72,6 +72,7 @@ pub fn is_path(name: &str) -> bool {
 }
 
 /// A device by id or alias, with numbers changed by `PATH=VALUE` texts.
+#[expect(clippy::missing_panics_doc, reason = "the id was found")]
 pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
     let id = resolve(name).ok_or_else(|| {
         let known: Vec<&str> = ids().collect();

@@ -34,6 +34,7 @@ pub struct Working<'a> {
 
 impl<'a> Working<'a> {
     /// Those of a launch.
+    #[expect(clippy::missing_panics_doc, reason = "a quotient is below what is divided")]
     pub fn new(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
         let mut blocks = BlockBox::whole(launch.sizes.grid);
         if program.instructions.iter().all(|i| i.clipped) {

@@ -195,7 +195,7 @@ fn allowed(
         return Ok((blocks(function, &compiled.module, given)?, Vec::new()));
     }
     let why = match (required, most) {
-        (Some(block), _) => format!("runs with blocks of {} only (`.reqntid`)", block),
+        (Some(block), _) => format!("runs with blocks of {block} only (`.reqntid`)"),
         (None, most) => format!("runs with at most {} threads in a block (`.maxntid`)", most.unwrap_or(1024)),
     };
     let message =
