@@ -42,7 +42,8 @@ pub(super) struct Arguments {
     /// Only the kernels, without the host part
     #[arg(long)]
     kernels_only: bool,
-    /// Write to a file; to a folder, each program under its own name, where there are several or it is one
+    /// Write to a file; or, where this is a folder or there are several programs, into the folder, each program
+    /// under its own name
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Replace files that are there

@@ -15,7 +15,7 @@ use crate::space::Block;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct EntryArguments {
-    /// For PTX: the entry, if there are several
+    /// For PTX: the kernel (`.entry`), if there are several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
     /// For PTX: what a parameter gets, by its name or its number from 0: a number, or a field such as x:f32[1024];

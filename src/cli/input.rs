@@ -88,7 +88,7 @@ pub(super) struct PtxArguments {
 /// What is said of a kernel in PTX.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ReadingArguments {
-    /// For PTX: the entry
+    /// For PTX: the kernel (`.entry`), if there are several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
     /// For PTX: what a parameter gets, by its name or its number from 0: a number, or a field such as x:f32[1024]
@@ -98,7 +98,7 @@ pub(super) struct ReadingArguments {
     /// For PTX: blocks of the grid, as in 'ceil(arg0 / blockDim.x)'; by default what follows from the kernel's bounds
     #[arg(long, value_name = "EXPR")]
     pub grid: Option<String>,
-    /// For PTX: how often the loop runs that has this line in it (repeatable)
+    /// For PTX: how many iterations the loop around this line has, where data decide (repeatable)
     #[arg(long, value_name = "LINE=N")]
     pub trips: Vec<String>,
     /// For PTX: how probable it is that the branch or predicate in this line holds, where data decide (repeatable)
@@ -107,8 +107,8 @@ pub(super) struct ReadingArguments {
     /// For PTX: an address in the place of one that could not be read, as in '44: x[4*i0 + threadIdx.x]' (repeatable)
     #[arg(long, value_name = "LINE: ADDRESS")]
     pub assume: Vec<String>,
-    /// For PTX, also that of documents: registers of a thread: a number, `counted` in the PTX, or what `ptxas` makes of it; by default that where
-    /// it is found (`WAVECAST_PTXAS`, PATH), otherwise counted
+    /// For PTX, also where a document names it: registers of a thread. A number; `ptxas`: what NVIDIA's assembler makes
+    /// of it; or `counted` in the PTX. By default `ptxas` where it is found (`WAVECAST_PTXAS`, PATH), otherwise `counted`
     #[arg(long, value_name = "N", value_parser = parse_registers)]
     pub registers: Option<Registers>,
 }

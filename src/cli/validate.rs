@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Launches with the largest errors to show of each quantity
     #[arg(long, value_name = "N", default_value_t = 3)]
     worst: usize,
-    /// Launches that a kernel, or a problem of a set, must have to count in the means over orders [default: 20,
+    /// How many launches a kernel, or a problem of a set, must have to count in the mean of the orders [default: 20,
     /// or 3 of sets]
     #[arg(long, value_name = "N")]
     least: Option<usize>,

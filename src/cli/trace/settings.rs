@@ -97,16 +97,17 @@ pub(super) struct ModelArguments {
     /// Switch off one of the extensions of the model (repeatable)
     #[arg(long, value_parser = ["parallel", "latency", "associativity", "mshr", "divergence"])]
     pub without: Vec<String>,
-    /// Let effects at a time be seen by look-ups at that time (N's table 5; tables 1 to 4 need the opposite)
+    /// Where a look-up and an effect fall on the same time stamp, do the effect first (N's table 5; tables 1 to 4 need
+    /// the opposite)
     #[arg(long)]
     pub effects_first: bool,
-    /// Serve more than 4 bytes of a lane in portions of a warp, as the published program does
+    /// Serve accesses of more than 4 bytes a lane in several parts of the warp, as the published program does
     #[arg(long)]
     pub portions: bool,
     /// Begin the next blocks when all of a set are done, as the published program does
     #[arg(long)]
     pub static_batches: bool,
-    /// Drop the second line of an access that lies in two, as the published program does
+    /// Where an access crosses into a second cache line, leave that line out, as the published program does
     #[arg(long)]
     pub no_split: bool,
 }
