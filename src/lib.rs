@@ -51,14 +51,16 @@
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```
 //!
-//! The feature `cli` (a default) adds the command line, `serve` requests in JSON ([`ask`]), `explain` explanations and series,
-//! `emit` benchmark programs, `fit` measurements and fitting ([`measure`]), `trace` the models that read traces ([`trace`],
-//! [`cache`], [`probe`]), `isl` (a default) the polyhedral engine. Without any of them the model is complete and builds in
-//! seconds: `default-features = false`.
+//! The feature `cli` (a default) adds the command line, `ask` questions that are answered with documents ([`ask`], [`report`]),
+//! `explain` explanations and series, `serve` requests in JSON, `ptx` compiled kernels ([`ptx`]), `emit` benchmark programs,
+//! `fit` (a default) measurements and fitting ([`measure`]), `trace` the models that read traces ([`trace`], [`cache`],
+//! [`probe`]), `isl` (a default) the polyhedral engine. Without any of them, with `default-features = false`, the model is
+//! complete and builds in half a minute.
 
 // What rooms share may have its only caller in a room that is left out.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "cli", feature = "fit")), allow(dead_code, unused_imports))]
 
+#[cfg(feature = "ask")]
 pub mod ask;
 #[cfg(feature = "trace")]
 pub mod cache;
@@ -80,10 +82,12 @@ pub mod parallel;
 pub mod predict;
 #[cfg(feature = "trace")]
 pub mod probe;
+#[cfg(feature = "ptx")]
 pub mod ptx;
 pub mod quantity;
 mod random;
 mod readable;
+#[cfg(feature = "ask")]
 pub mod report;
 pub mod space;
 #[cfg(feature = "explain")]

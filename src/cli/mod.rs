@@ -3,9 +3,11 @@
 mod answers;
 mod asking;
 pub mod assembler;
+#[cfg(feature = "fit")]
 mod cache_probe;
 mod check;
 mod choices;
+#[cfg(feature = "fit")]
 mod compare;
 mod completions;
 mod devices;
@@ -15,13 +17,20 @@ mod entry;
 mod explain;
 mod failure;
 mod files;
+#[cfg(feature = "fit")]
 mod fit;
+#[cfg(feature = "fit")]
 mod fit_sets;
 mod foreign;
+#[cfg(feature = "fit")]
 mod import;
 mod input;
+#[cfg(not(feature = "fit"))]
+mod left_out;
+#[cfg(feature = "fit")]
 mod library;
 mod licences;
+#[cfg(feature = "fit")]
 mod measured;
 mod model;
 mod output;
@@ -32,11 +41,14 @@ mod read;
 mod registers;
 mod schema;
 mod serve;
+#[cfg(feature = "fit")]
 mod sets;
 mod sweep;
 mod told;
 mod touches;
+#[cfg(feature = "fit")]
 mod trace;
+#[cfg(feature = "fit")]
 mod validate;
 
 use std::ffi::OsString;
@@ -75,20 +87,29 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Why one launch is as fast as it is, and what would help
     Explain(explain::Arguments),
+    #[cfg(feature = "fit")]
     /// Reuse distances, simulated caches and traces of kernels
     Trace(trace::Arguments),
+    #[cfg(feature = "fit")]
     /// The structure of a cache from latencies of pointer chases
     CacheProbe(cache_probe::Arguments),
+    #[cfg(feature = "fit")]
     /// The analytic model beside a simulation of both caches
     Compare(compare::Arguments),
+    #[cfg(feature = "fit")]
     /// Predictions beside measurements: errors, order of launches, scatter plot
     Validate(validate::Arguments),
     /// Generate a benchmark program that does exactly the described accesses
     Emit(emit::Arguments),
+    #[cfg(feature = "fit")]
     /// Turn what profilers and tuners write into the measurement format
     Import(import::Arguments),
+    #[cfg(feature = "fit")]
     /// Fit hit rates, bandwidths and latencies to measurements; write a curve file
     Fit(fit::Arguments),
+    #[cfg(not(feature = "fit"))]
+    #[command(flatten)]
+    LeftOut(left_out::LeftOut),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// What single threads access, in program order: a line of JSON each
@@ -183,13 +204,21 @@ fn run(command: Command) -> Outcome {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::Trace(arguments) => trace::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::CacheProbe(arguments) => cache_probe::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::Compare(arguments) => compare::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::Import(arguments) => import::run(&arguments),
+        #[cfg(feature = "fit")]
         Command::Fit(arguments) => fit::run(&arguments),
+        #[cfg(not(feature = "fit"))]
+        Command::LeftOut(command) => Err(command.failure()),
         Command::Check(arguments) => check::run(&arguments),
         Command::Touches(arguments) => touches::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),

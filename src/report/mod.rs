@@ -29,7 +29,6 @@ pub mod trace;
 mod units;
 #[cfg(feature = "fit")]
 mod validation;
-#[cfg(feature = "fit")]
 mod yaml;
 
 pub use answer::{Answer, View, write_line};
@@ -56,13 +55,14 @@ pub use schema::{SCHEMAS, schema};
 pub use sets::{
     SetFitDocument, SetReport, SetValidationDocument, set_fit_document, set_page, set_validation_document,
 };
-#[cfg(feature = "cli")]
-pub use svg::{PlottedAccess, fit_picture, places_picture, probe_picture};
+#[cfg(all(feature = "cli", feature = "fit"))]
+pub use svg::fit_picture;
+#[cfg(all(feature = "cli", feature = "trace"))]
+pub use svg::{PlottedAccess, places_picture, probe_picture};
 #[cfg(feature = "explain")]
 pub use sweep::{SweepDocument, sweep_document, sweep_point};
 pub use table::{Align, Table};
 pub use touches::TouchLine;
 #[cfg(feature = "fit")]
 pub use validation::{ModelDocument as ValidationModel, ValidationDocument, validation_document};
-#[cfg(feature = "fit")]
 pub use yaml::yaml_text;
