@@ -10,7 +10,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use wavecast::expr::{Coord, Dim, Form};
 #[cfg(feature = "isl")]
 use wavecast::footprint::Budget;
-use wavecast::footprint::{Addressing, Counter, Engine, Piece, Query, Threads, Touched, count_with};
+use wavecast::footprint::{Addressing, Counter, Engine, FieldTouches, Piece, Query, Threads, count_with};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, Options, load};
 use wavecast::launch::{BlockBox, Candidate, Launch, Program, blocks_of_wave};
 
@@ -45,7 +45,7 @@ impl Case {
         Self { kernel, launch, program, blocks }
     }
 
-    fn touched(&self) -> Touched {
+    fn touched(&self) -> FieldTouches {
         let threads = Threads { kernel: &self.kernel, launch: &self.launch, program: &self.program };
         threads.touched(FieldId(0), &[AccessKind::Load], Addressing::Linear).unwrap()
     }
@@ -86,7 +86,7 @@ fn footprint(c: &mut Criterion) {
         let touched = case.touched();
         let counter = Counter::cheapest();
         group.bench_function(format!("{name}/short way"), |b| {
-            b.iter(|| Touched::count(&[(black_box(&touched), &case.blocks)], LINE, &counter).unwrap());
+            b.iter(|| FieldTouches::count(&[(black_box(&touched), &case.blocks)], LINE, &counter).unwrap());
         });
         group.bench_function(format!("{name}/place and count"), |b| {
             b.iter(|| {

@@ -10,7 +10,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::format::{Collector, ReadOptions, Sink, TrcWriter, read_text};
 use wavecast::trace::pattern::AccessPattern;
-use wavecast::trace::reuse::{ReuseConfig, Rules, RunKind, lru_misses, profile, sampled_profile, simulate};
+use wavecast::trace::reuse::{
+    ReuseConfig, ReuseRules, RunKind, lru_misses, profile, sampled_profile, simulate,
+};
 use wavecast::trace::schedule::Grouping;
 use wavecast::trace::sets::SetIndex;
 use wavecast::trace::{Header, Tables, Trace};
@@ -162,7 +164,7 @@ fn model(c: &mut Criterion<CpuTime>) {
         // Four runs count as four.
         group.throughput(Throughput::Elements(4 * all.requests.len() as u64));
         group.bench_function(format!("four_runs/{name}"), |b| {
-            let config = ReuseConfig::fermi_16k(Rules::PAPER);
+            let config = ReuseConfig::fermi_16k(ReuseRules::PAPER);
             b.iter(|| simulate(black_box(&all), trace.block_threads(), &config, RunKind::FOUR));
         });
     }
@@ -206,9 +208,10 @@ fn published(c: &mut Criterion<CpuTime>) {
     group.sample_size(10);
     for (name, params) in cases {
         let text = text(&pattern(params));
-        for (cache, config) in
-            [("16K", ReuseConfig::fermi_16k(Rules::CODE)), ("48K", ReuseConfig::fermi_48k(Rules::CODE))]
-        {
+        for (cache, config) in [
+            ("16K", ReuseConfig::fermi_16k(ReuseRules::CODE)),
+            ("48K", ReuseConfig::fermi_48k(ReuseRules::CODE)),
+        ] {
             group.bench_function(format!("{name}/{cache}"), |b| {
                 b.iter(|| {
                     let mut collector = Collector::default();

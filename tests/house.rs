@@ -1,5 +1,5 @@
 //! The house as docs/architecture.md describes it: its rooms are the folders that exist, and no file imports in a
-//! circle. Public numbers have units.
+//! circle. Public numbers have units, and a name of a public type is that of one type only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -266,4 +266,77 @@ fn a_number_without_a_unit_is_noticed() {
         }
         pub fn rate(&self, o: f64) -> f64 {";
     assert_eq!(without_unit(text), ["Interval", "cost", "values", "speeds"]);
+}
+
+/// The public types that a text declares, also within macros; and those that macros make of calls in which a line begins
+/// with the name of a type, as `section!` makes sections of device files.
+fn public_types(text: &str) -> Vec<&str> {
+    let (mut found, mut called) = (Vec::new(), false);
+    for line in text.lines() {
+        if !line.is_empty() && !line.starts_with([' ', '}']) {
+            called = line.trim_end().ends_with("! {");
+        }
+        let kinds = ["pub struct ", "pub enum ", "pub trait ", "pub union ", "pub type "];
+        let declared = kinds.iter().find_map(|kind| line.trim().strip_prefix(kind));
+        let made = line.strip_prefix("    ").filter(|_| called && declared.is_none());
+        let rest = declared.or(made).unwrap_or_default();
+        let (name, behind) = rest.split_at(rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len()));
+        let alone = declared.is_some() || matches!(behind.trim().chars().next(), None | Some(','));
+        if name.starts_with(char::is_uppercase) && alone {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_two_public_types_have_one_name() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (module, text) in modules() {
+        // Files of tests alone.
+        if !module.last().is_some_and(|last| last.ends_with("tests")) {
+            for name in public_types(&text) {
+                places.entry(name.to_owned()).or_default().push(module.join("/"));
+            }
+        }
+    }
+    // Declared plainly, within a macro, and by one.
+    for known in ["Launch", "Access", "Device", "Block", "Space", "PerItem"] {
+        assert!(places.contains_key(known), "{known} is a public type, but was not found");
+    }
+    places.retain(|_, places| places.len() > 1);
+    assert!(places.is_empty(), "names of several public types: {places:?}");
+}
+
+#[test]
+fn the_name_of_a_public_type_is_noticed() {
+    let text = "
+pub struct Plain(pub f64);
+pub(crate) struct Inner;
+pub trait Generic<T> {
+    type Associated;
+    fn new() -> Self;
+}
+named! {
+    pub enum Kind {
+        Variant = \"variant\",
+    }
+}
+section! {
+    Section, \"a section\" {
+        Field, field: Type,
+    }
+}
+units! {
+    Byte
+    Cycle
+}
+operators! {
+    Add add Self, |other| other.0;
+}
+impl Generic<f64> for Plain {
+    type Associated = Self;
+}
+pub type Alias<'a> = Vec<&'a str>;";
+    assert_eq!(public_types(text), ["Plain", "Generic", "Kind", "Section", "Byte", "Cycle", "Alias"]);
 }

@@ -3,7 +3,7 @@
 mod ptx_cases;
 
 use ptx_cases::{Case, Launch, cases};
-use wavecast::ptx::run::{Event, NotRun, Operation, Who};
+use wavecast::ptx::run::{AccessOperation, EntryNotRun, ThreadEvent, Who};
 
 /// A thread and the launch it is in.
 struct At {
@@ -21,7 +21,7 @@ impl At {
 }
 
 /// Operation, field, element, bytes.
-type One = (Operation, String, i64, i64);
+type One = (AccessOperation, String, i64, i64);
 
 struct Accesses {
     all: Vec<One>,
@@ -31,13 +31,13 @@ struct Accesses {
 
 impl Accesses {
     fn load(&mut self, field: &str, element: i64) {
-        self.all.push((Operation::Load, field.to_owned(), element * self.size, self.size));
+        self.all.push((AccessOperation::Load, field.to_owned(), element * self.size, self.size));
     }
     fn store(&mut self, field: &str, element: i64) {
-        self.all.push((Operation::Store, field.to_owned(), element * self.size, self.size));
+        self.all.push((AccessOperation::Store, field.to_owned(), element * self.size, self.size));
     }
     fn atomic(&mut self, field: &str, element: i64) {
-        self.all.push((Operation::Atomic, field.to_owned(), element * self.size, self.size));
+        self.all.push((AccessOperation::Atomic, field.to_owned(), element * self.size, self.size));
     }
 }
 
@@ -226,7 +226,7 @@ const KERNELS: &[(&str, i64, Expected)] = &[
         if r >= 100 {
             return;
         }
-        let int = |field: &str, element: i64| (Operation::Load, field.to_owned(), element * 4, 4);
+        let int = |field: &str, element: i64| (AccessOperation::Load, field.to_owned(), element * 4, 4);
         a.all.extend([int("start", r), int("start", r + 1)]);
         for k in 5 * r..5 * r + 5 {
             a.all.push(int("col", k));
@@ -324,7 +324,7 @@ fn compare(case: &Case, launch: &Launch, size: i64, expected: Expected) -> usize
     for block in launch.some_blocks() {
         let mut done = vec![Vec::new(); machine.threads() as usize];
         let ran = run.block(block.into(), Who::All, &mut |thread, event| {
-            if let Event::Access(access) = event {
+            if let ThreadEvent::Access(access) = event {
                 assert!(access.sure, "{}", case.ptx);
                 let name = machine.name(&access);
                 // Variables within functions have longer names.
@@ -375,7 +375,7 @@ fn a_thread_alone_does_the_same_as_in_its_block() {
         let launch = &case.launches[0];
         // Functions that call themselves are refused.
         let machine = match case.machine_or_why(launch) {
-            Err(NotRun::Recursion(_)) => continue,
+            Err(EntryNotRun::Recursion(_)) => continue,
             machine => machine.unwrap(),
         };
         let block = launch.some_blocks()[launch.some_blocks().len() - 1];
@@ -394,8 +394,8 @@ fn a_thread_alone_does_the_same_as_in_its_block() {
             // Alone it may need what others have; then it says that it does not know.
             let Ok(alone) = alone else { continue };
             let sure = alone.iter().all(|e| match e {
-                Event::Access(access) => access.sure,
-                other => matches!(other, Event::Barrier),
+                ThreadEvent::Access(access) => access.sure,
+                other => matches!(other, ThreadEvent::Barrier),
             });
             assert!(!sure || alone == all, "{} thread {wanted}", case.ptx);
         }

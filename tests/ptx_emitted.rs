@@ -9,14 +9,14 @@ use wavecast::device::find;
 use wavecast::kernel::{AccessKind, Kernel, Options, Space, load};
 use wavecast::launch::{Chosen, Launch, Touching};
 use wavecast::predict::Estimator;
-use wavecast::ptx::run::{Argument, Event, Field, Machine, Memory, Operation, Sizes, Who};
+use wavecast::ptx::run::{AccessOperation, Argument, EntryField, Machine, Memory, Sizes, ThreadEvent, Who};
 use wavecast::ptx::syntax::parse;
 use wavecast::ptx::{Compiled, Given};
 use wavecast::space::{Block, Fold};
 use wavecast::text::{Bounds, Node, Value, parse_stream};
 
 /// Bytes that a thread reads or writes, by what it does and where.
-type Bytes = BTreeMap<(Operation, String), BTreeSet<i64>>;
+type Bytes = BTreeMap<(AccessOperation, String), BTreeSet<i64>>;
 
 fn text(node: &Node) -> String {
     match &node.value {
@@ -58,7 +58,7 @@ fn shared_starts(kernel: &Kernel, launch: &Launch) -> BTreeMap<String, i64> {
     starts
 }
 
-fn add(bytes: &mut Bytes, operation: Operation, field: &str, offset: i64, width: i64) {
+fn add(bytes: &mut Bytes, operation: AccessOperation, field: &str, offset: i64, width: i64) {
     bytes.entry((operation, field.to_owned())).or_default().extend(offset..offset + width);
 }
 
@@ -107,9 +107,9 @@ fn touched(kernel: &Kernel, launch: &Launch, at: [i64; 3], threads: &[[i64; 3]])
         for touched in touching.thread(at.into(), (*thread).into()).unwrap() {
             let field = kernel.field(touched.field);
             let operation = match touched.kind {
-                AccessKind::Load => Operation::Load,
-                AccessKind::Store => Operation::Store,
-                AccessKind::Atomic => Operation::Atomic,
+                AccessKind::Load => AccessOperation::Load,
+                AccessKind::Store => AccessOperation::Store,
+                AccessKind::Atomic => AccessOperation::Atomic,
             };
             let (name, start) = match starts.get(field.name()) {
                 Some(start) => ("shared", *start),
@@ -185,7 +185,7 @@ fn emitted_programs_access_what_their_documents_say() {
                 if let Ok(value) = given.parse() {
                     return Argument::Integer(value);
                 }
-                fields.push(Field::new(given));
+                fields.push(EntryField::new(given));
                 Argument::Pointer { field: fields.len() - 1, offset: 0 }
             })
             .collect();
@@ -196,7 +196,7 @@ fn emitted_programs_access_what_their_documents_say() {
         for at in some_blocks(grid) {
             let mut run = vec![Bytes::new(); machine.threads() as usize];
             let done = machine.start(1 << 26).block(at.into(), Who::All, &mut |thread, event| {
-                let Event::Access(access) = event else { return };
+                let ThreadEvent::Access(access) = event else { return };
                 assert!(access.sure, "{name}");
                 let (field, offset) = match access.memory {
                     Memory::Shared => ("shared".to_owned(), machine.shared_offset(&access)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use wavecast::kernel::{Options, load};
 use wavecast::launch::{Chosen, Touching};
-use wavecast::ptx::run::{Argument, Event, Field, Machine, Sizes, Who};
+use wavecast::ptx::run::{Argument, EntryField, Machine, Sizes, ThreadEvent, Who};
 use wavecast::ptx::syntax::parse;
 use wavecast::ptx::{Compiled, Given};
 use wavecast::space::{Block, Grid};
@@ -53,11 +53,11 @@ fn run(text: &str, stride: i64) -> Bytes {
     let sizes = Sizes { block: Block::new([16, 6, 1]).unwrap(), grid: Grid::new([1; 3]).unwrap(), shared: 0 };
     let arguments = [Argument::Pointer { field: 0, offset: 0 }, Argument::Integer(stride)];
     let machine =
-        Machine::new(&module, "k", &arguments, vec![Field::new("m").with_data(vec![0; 65536])], &sizes)
+        Machine::new(&module, "k", &arguments, vec![EntryField::new("m").with_data(vec![0; 65536])], &sizes)
             .unwrap();
     let mut bytes = Bytes::new();
-    let mut seen = |thread: u32, event: Event| {
-        if let Event::Access(access) = event
+    let mut seen = |thread: u32, event: ThreadEvent| {
+        if let ThreadEvent::Access(access) = event
             && thread >= 64
         {
             assert!(access.sure);

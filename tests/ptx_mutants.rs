@@ -5,7 +5,7 @@ mod ptx_cases;
 use std::time::{Duration, Instant};
 
 use ptx_cases::{Case, cases};
-use wavecast::ptx::run::{Event, Machine, Sizes, Who};
+use wavecast::ptx::run::{Machine, Sizes, ThreadEvent, Who};
 use wavecast::ptx::syntax::parse;
 use wavecast::space::{Block, Grid};
 
@@ -125,7 +125,8 @@ fn run(case: &Case, text: &str) -> bool {
         return false;
     };
     let mut accesses = 0_u64;
-    let mut count = |_: u32, event: Event| accesses += u64::from(matches!(event, Event::Access(_)));
+    let mut count =
+        |_: u32, event: ThreadEvent| accesses += u64::from(matches!(event, ThreadEvent::Access(_)));
     let last = launch.grid.map(|n| n - 1);
     let mut started = machine.start(20_000);
     started.block([0; 3].into(), Who::Threads(&[0, 1, 31]), &mut count).is_ok()

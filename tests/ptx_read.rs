@@ -9,7 +9,7 @@ use ptx_cases::{Case, Launch, cases};
 use wavecast::kernel::{Options, load};
 use wavecast::launch::{Chosen, Touching};
 use wavecast::ptx::agreement::agreement;
-use wavecast::ptx::run::{Argument, Operation};
+use wavecast::ptx::run::{AccessOperation, Argument};
 use wavecast::ptx::{Compiled, Given, Read};
 use wavecast::space::{Block, BlockIndex, Thread};
 
@@ -74,11 +74,11 @@ fn outcome(case: &Case, launch: &Launch) -> Result<(), String> {
     let found = agreement(kernel, &placed, &machine, &threads).map_err(|e| format!("not compared: {e}"))?;
     // A document does not load again what a thread has loaded before; compilers may, where pointers could be the same.
     let touching = Touching::new(kernel, &placed).unwrap();
-    let merged = |d: &wavecast::ptx::agreement::Difference| {
+    let merged = |d: &wavecast::ptx::agreement::ThreadDifference| {
         let touched = touching.thread(d.block, d.thread).unwrap();
         d.invented.is_empty()
             && d.missed.iter().all(|m| {
-                m.operation == Operation::Load
+                m.operation == AccessOperation::Load
                     && touched.iter().any(|t| {
                         let same = t.offset == m.offset && t.bytes == m.bytes;
                         same && *kernel.field(t.field).name() == m.field

@@ -1,6 +1,6 @@
 //! What cannot be read of PTX says where, why, and what to do about it; nothing is guessed, and nothing breaks down.
 
-use wavecast::ptx::{Access, Compiled, Given};
+use wavecast::ptx::{Compiled, Given, ReadAccess};
 use wavecast::space::Block;
 
 /// An entry `k` of a thread with these instructions and variables: `%rd1` is `in`, `%rd2` is `out`, `%r1` the thread,
@@ -29,7 +29,7 @@ fn given(more: &[&str]) -> Given {
 }
 
 /// The accesses of an entry with a tile of shared memory.
-fn accesses(instructions: &str) -> Vec<Access> {
+fn accesses(instructions: &str) -> Vec<ReadAccess> {
     let text = entry(".shared .align 128 .b8 tile[4096]; .shared .align 8 .b8 bar[8];", instructions);
     Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses
 }
@@ -37,7 +37,7 @@ fn accesses(instructions: &str) -> Vec<Access> {
 /// What the instruction in the last line is refused for.
 fn refused(instruction: &str) -> String {
     let all = accesses(&format!("mov.u32 %r4, tile; mov.u32 %r5, bar;\n{instruction}"));
-    let lost: Vec<&Access> = all.iter().filter(|a| a.status == "refused").collect();
+    let lost: Vec<&ReadAccess> = all.iter().filter(|a| a.status == "refused").collect();
     assert_eq!(lost.len(), 1, "{instruction}: {all:?}");
     // Seven lines of a head and its variables and three of instructions come first.
     assert_eq!(lost[0].line, 11, "{instruction}");

@@ -3,7 +3,7 @@
 mod ptx_cases;
 
 use ptx_cases::{Case, cases};
-use wavecast::ptx::run::{Event, NotRun, Who};
+use wavecast::ptx::run::{EntryNotRun, ThreadEvent, Who};
 
 /// More than any of them takes.
 const STEPS: u64 = 20_000_000;
@@ -16,11 +16,11 @@ fn accesses(case: &Case) -> (u64, u64) {
         let mut run = machine.start(STEPS);
         for block in launch.some_blocks() {
             let done = run.block(block.into(), Who::All, &mut |_, event| match event {
-                Event::Access(access) => {
+                ThreadEvent::Access(access) => {
                     all += 1;
                     unsure += u64::from(!access.sure);
                 }
-                Event::Guess { .. } => unsure += 1,
+                ThreadEvent::Guess { .. } => unsure += 1,
                 _ => {}
             });
             done.unwrap_or_else(|e| panic!("{} {launch:?}: {e}", case.ptx));
@@ -33,7 +33,7 @@ fn accesses(case: &Case) -> (u64, u64) {
 fn all_kernels_run_and_say_what_needs_data() {
     let (mut needy, mut recursive) = (0, 0);
     for case in cases() {
-        if let Err(NotRun::Recursion(_)) = case.machine_or_why(&case.launches[0]) {
+        if let Err(EntryNotRun::Recursion(_)) = case.machine_or_why(&case.launches[0]) {
             recursive += 1;
             continue;
         }

@@ -6,7 +6,7 @@ use wavecast::trace::coalesce::{Coalescing, Requests};
 use wavecast::trace::pattern::AccessPattern;
 use wavecast::trace::reference::Reference;
 use wavecast::trace::reuse::{
-    Batches, EffectOrder, Example, RefusalCheck, Release, RequestOutcome, ReuseConfig, Rules, RunKind,
+    Batches, EffectOrder, Example, RefusalCheck, Release, RequestOutcome, ReuseConfig, ReuseRules, RunKind,
     Visible, profile, simulate, timeline,
 };
 use wavecast::trace::schedule::Grouping;
@@ -53,8 +53,8 @@ struct Switch {
 }
 
 /// The rules of the published program with some of the text's.
-fn rules(name: &str) -> Rules {
-    let mut rules = Rules::CODE;
+fn rules(name: &str) -> ReuseRules {
+    let mut rules = ReuseRules::CODE;
     for part in name.split('+') {
         match part {
             "CODE" => {}
@@ -65,7 +65,12 @@ fn rules(name: &str) -> Rules {
             "release=last" => rules.release = Release::Last,
             // Still with two artefacts of the program, and its first lines of loads.
             "PAPER" => {
-                rules = Rules { portions: true, batches: Batches::Static, split: false, ..Rules::PAPER };
+                rules = ReuseRules {
+                    portions: true,
+                    batches: Batches::Static,
+                    split: false,
+                    ..ReuseRules::PAPER
+                };
             }
             other => panic!("{other}"),
         }
@@ -121,7 +126,7 @@ fn tables_2_and_3_shift_effects_by_a_fixed_latency() {
     assert_eq!(effects, LINES.iter().zip(2..).map(|(&l, t)| (t, vec![l])).collect::<Vec<_>>());
     // The paper calls the second and fourth misses; by 4.2 they are latency misses.
     assert_eq!(rows[1].outcome, RequestOutcome::LatencyMiss);
-    let before = Example { rules: Rules { visible: Visible::Before, ..fixed.rules }, ..fixed };
+    let before = Example { rules: ReuseRules { visible: Visible::Before, ..fixed.rules }, ..fixed };
     assert_eq!(distances(before, &LINES)[4..], [Some(1); 4]);
 }
 
@@ -135,19 +140,20 @@ fn table_4_has_conditional_latencies() {
     assert_eq!(at, [2, 3, 4, 5, 4, 5, 6, 7]);
     let expected = [(2, vec![0]), (3, vec![0]), (4, vec![1, 0]), (5, vec![1, 0]), (6, vec![1]), (7, vec![1])];
     assert_eq!(effects, expected);
-    let with = |rules: Rules| distances(Example { rules, ..example }, &LINES)[4..].to_vec();
-    let before = with(Rules { visible: Visible::Before, ..example.rules });
+    let with = |rules: ReuseRules| distances(Example { rules, ..example }, &LINES)[4..].to_vec();
+    let before = with(ReuseRules { visible: Visible::Before, ..example.rules });
     assert_eq!(before, [Some(1), Some(1), Some(1), Some(0)]);
-    let hits_first = with(Rules { order: EffectOrder::HitsFirst, ..example.rules });
+    let hits_first = with(ReuseRules { order: EffectOrder::HitsFirst, ..example.rules });
     assert_eq!(hits_first, [Some(0), Some(1), Some(0), Some(0)]);
-    let clipped = timeline(Example { rules: Rules { clip: true, ..example.rules }, ..example }, &LINES).0;
+    let clipped =
+        timeline(Example { rules: ReuseRules { clip: true, ..example.rules }, ..example }, &LINES).0;
     assert_eq!(clipped.iter().filter_map(|r| r.effect_at).collect::<Vec<_>>(), [2, 2, 4, 4, 4, 5, 6, 7]);
 }
 
 #[test]
 fn table_5_needs_effects_before_look_ups() {
     let after = Example { mshrs: 1, ..Example::of_tables(2, 0, 2) };
-    let before = Example { rules: Rules { visible: Visible::Before, ..after.rules }, ..after };
+    let before = Example { rules: ReuseRules { visible: Visible::Before, ..after.rules }, ..after };
     let lines = [0, 1, 0, 1, 1];
     let (rows, effects) = timeline(before, &lines);
     let outcomes: Vec<RequestOutcome> = rows.iter().map(|r| r.outcome).collect();
@@ -179,7 +185,7 @@ fn table_5_needs_effects_before_look_ups() {
             RequestOutcome::Cancel
         ]
     );
-    let alone = Example { rules: Rules { merge: false, ..before.rules }, ..before };
+    let alone = Example { rules: ReuseRules { merge: false, ..before.rules }, ..before };
     assert_eq!(timeline(alone, &lines).0[4].outcome, RequestOutcome::Cancel);
 }
 
@@ -189,7 +195,7 @@ fn figure_7_tells_the_set_bits_from_miss_rates() {
     let half = |log_stride: u32, loads: u64| {
         let pattern = AccessPattern::Stream { s: log_stride, loads, passes: 2, base: 0 };
         let (all, threads) = requests(&pattern, true);
-        let config = ReuseConfig::fermi_16k(Rules::PAPER);
+        let config = ReuseConfig::fermi_16k(ReuseRules::PAPER);
         let [run] = &simulate(&all, threads, &config, [RunKind::Full]);
         assert!(run.misses == loads || run.misses == 2 * loads, "{log_stride} {loads}");
         run.misses == loads
@@ -205,7 +211,7 @@ fn figure_7_tells_the_set_bits_from_miss_rates() {
 fn rules_of_cores_and_mshrs_have_the_effects_they_should() {
     let pattern = AccessPattern::Colcopy { h: 256, w: 64 };
     let (all, threads) = requests(&pattern, true);
-    let base = ReuseConfig::fermi_16k(Rules::PAPER);
+    let base = ReuseConfig::fermi_16k(ReuseRules::PAPER);
     let run = |config: &ReuseConfig| simulate(&all, threads, config, [RunKind::Full])[0].clone();
     let full = run(&base);
     assert_eq!(full.accesses(), all.requests.len() as u64);
@@ -240,7 +246,7 @@ fn several_cores_share_the_blocks() {
     let pattern: AccessPattern = serde_json::from_str(r#"{"kernel":"mm","N":64,"wgx":16,"wgy":16}"#).unwrap();
     let (all, threads) = requests(&pattern, true);
     let run = |cores: u32, batches: Batches| {
-        let rules = Rules { batches, ..Rules::PAPER };
+        let rules = ReuseRules { batches, ..ReuseRules::PAPER };
         let config = ReuseConfig { cores, max_blocks: 2, ..ReuseConfig::fermi_16k(rules) };
         simulate(&all, threads, &config, [RunKind::Full])[0].clone()
     };
@@ -270,7 +276,7 @@ fn random_latencies_are_rounded() {
         0..1,
     );
     let ticks = |deviation: f64| {
-        let mut config = ReuseConfig::fermi_16k(Rules::PAPER);
+        let mut config = ReuseConfig::fermi_16k(ReuseRules::PAPER);
         config.latency.deviation_ticks = deviation;
         simulate(&all, 1, &config, [RunKind::Full])[0].ticks as f64
     };

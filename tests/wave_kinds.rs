@@ -6,7 +6,7 @@ mod program;
 use program::{answer, number};
 use proptest::prelude::*;
 use wavecast::device::{self, Device};
-use wavecast::footprint::{Addressing, Counter, Threads, Touched};
+use wavecast::footprint::{Addressing, Counter, FieldTouches, Threads};
 use wavecast::kernel::{AccessKind, FieldId, Kernel, load};
 use wavecast::launch::{BlockBox, Candidate, Program, blocks_of_wave, work_items};
 use wavecast::predict::{Estimator, Prediction};
@@ -16,19 +16,19 @@ use AccessKind::{Load, Store};
 
 /// Blocks of one launch with what they touch.
 struct Grid<'a> {
-    fields: Vec<[Touched; 3]>,
+    fields: Vec<[FieldTouches; 3]>,
     prediction: &'a Prediction,
     device: &'a Device,
 }
 
 impl Grid<'_> {
-    fn bytes(&self, parts: &[(&Touched, &[BlockBox])]) -> f64 {
+    fn bytes(&self, parts: &[(&FieldTouches, &[BlockBox])]) -> f64 {
         let line = i64::try_from(self.device.dram().fetch().value().0).unwrap();
         let parts: Vec<_> = parts.iter().copied().filter(|p| !p.1.is_empty() && !p.0.is_empty()).collect();
         if parts.is_empty() {
             return 0.0;
         }
-        let count = Counter::cheapest().count(&Touched::union(&parts, line).unwrap()).unwrap();
+        let count = Counter::cheapest().count(&FieldTouches::union(&parts, line).unwrap()).unwrap();
         count.lines as f64 * line as f64
     }
 

@@ -7,7 +7,7 @@ use super::code::text_of;
 use super::source::KernelSource;
 use crate::expr::{Excess, LaunchSizes};
 use crate::kernel::{CodeRequest, requests};
-use crate::ptx::run::{Field, Machine, NotRun, Sizes, given};
+use crate::ptx::run::{EntryField, EntryNotRun, Machine, Sizes, given};
 use crate::ptx::syntax::Module;
 use crate::ptx::{Compiled, Given};
 use crate::space::{Block, Grid};
@@ -110,7 +110,7 @@ impl EntrySource {
     pub fn machine(&self) -> Result<(Machine, String), Fault> {
         let compiled = Compiled::new(&self.name, &self.text)?;
         let entry = compiled.entry(self.entry.as_deref())?.name.clone();
-        let wrong = |e: NotRun| fault("not-run", format!("{}: {e}", self.name), None);
+        let wrong = |e: EntryNotRun| fault("not-run", format!("{}: {e}", self.name), None);
         let block = self.block_of(&compiled.module, &entry).map_err(wrong)?;
         let grid = match &self.grid {
             EntryGrid::Known(grid) => *grid,
@@ -124,26 +124,32 @@ impl EntrySource {
         Ok((machine, entry))
     }
 
-    fn block_of(&self, module: &Module, name: &str) -> Result<Block, NotRun> {
+    fn block_of(&self, module: &Module, name: &str) -> Result<Block, EntryNotRun> {
         let entry =
-            module.entries().find(|e| e.name == name).ok_or_else(|| NotRun::NoEntry(name.to_owned()))?;
+            module.entries().find(|e| e.name == name).ok_or_else(|| EntryNotRun::NoEntry(name.to_owned()))?;
         let demanded = entry.required_block.map(|b| b.map(i64::from)).and_then(|b| Block::new(b).ok());
         let block = match (self.block, demanded) {
             (Some(given), Some(demanded)) if given != demanded => {
                 let message = format!("`{name}` has to be launched with blocks of {demanded} (.reqntid)");
-                return Err(NotRun::Arguments(message));
+                return Err(EntryNotRun::Arguments(message));
             }
             (given, demanded) => given.or(demanded),
         };
         block.ok_or_else(|| {
             let message = "nothing says how large a block is: give --block, or `launch.block` in a document";
-            NotRun::Arguments(message.to_owned())
+            EntryNotRun::Arguments(message.to_owned())
         })
     }
 
-    fn with_entry(&self, module: &Module, name: &str, block: Block, grid: Grid) -> Result<Machine, NotRun> {
+    fn with_entry(
+        &self,
+        module: &Module,
+        name: &str,
+        block: Block,
+        grid: Grid,
+    ) -> Result<Machine, EntryNotRun> {
         let entry =
-            module.entries().find(|e| e.name == name).ok_or_else(|| NotRun::NoEntry(name.to_owned()))?;
+            module.entries().find(|e| e.name == name).ok_or_else(|| EntryNotRun::NoEntry(name.to_owned()))?;
         let (arguments, mut fields) = given(entry, &self.arguments)?;
         for (name, bytes) in &self.sizes {
             for field in fields.iter_mut().filter(|f| f.name == *name) {
@@ -151,8 +157,8 @@ impl EntrySource {
             }
         }
         for (name, data) in &self.data {
-            let field: &mut Field = fields.iter_mut().find(|f| f.name == *name).ok_or_else(|| {
-                NotRun::Arguments(format!("no argument points to a field `{name}` that has data"))
+            let field: &mut EntryField = fields.iter_mut().find(|f| f.name == *name).ok_or_else(|| {
+                EntryNotRun::Arguments(format!("no argument points to a field `{name}` that has data"))
             })?;
             *field = field.clone().with_data(data.clone());
         }

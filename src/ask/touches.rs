@@ -6,7 +6,7 @@ use super::launches::OneLaunch;
 use super::source::KernelsRead;
 use crate::kernel::{AccessKind, Kernel};
 use crate::launch::{Launch, Touched, Touching};
-use crate::ptx::run::{Access, Event, Machine, NotRun, Who};
+use crate::ptx::run::{EntryNotRun, Machine, ThreadAccess, ThreadEvent, Who};
 use crate::report::TouchLine;
 use crate::space::{Block, BlockIndex, Grid, Thread};
 use crate::text::Fault;
@@ -113,7 +113,7 @@ fn line_of_document(kernel: &Kernel, spot: &Spot, touched: &Touched, lines: &mut
     }
 }
 
-fn line_of_entry(machine: &Machine, entry: &str, spot: &Spot, access: &Access) -> TouchLine {
+fn line_of_entry(machine: &Machine, entry: &str, spot: &Spot, access: &ThreadAccess) -> TouchLine {
     let place = machine.place(access.step);
     TouchLine {
         block: spot.block,
@@ -131,16 +131,16 @@ fn line_of_entry(machine: &Machine, entry: &str, spot: &Spot, access: &Access) -
 }
 
 /// What a thread does: alone, or where it needs what others put into shared memory, with its block.
-fn accesses(machine: &Machine, block: BlockIndex, thread: u32) -> Result<Vec<Access>, NotRun> {
+fn accesses(machine: &Machine, block: BlockIndex, thread: u32) -> Result<Vec<ThreadAccess>, EntryNotRun> {
     let with = |who: Who<'_>| {
         let (mut own, mut clear) = (Vec::new(), true);
         let mut run = machine.start(MOST_STEPS);
         run.block(block, who, &mut |number, event| match event {
-            Event::Access(access) if number == thread => {
+            ThreadEvent::Access(access) if number == thread => {
                 clear &= access.sure;
                 own.push(access);
             }
-            Event::Guess { .. } if number == thread => clear = false,
+            ThreadEvent::Guess { .. } if number == thread => clear = false,
             _ => {}
         })?;
         Ok((own, clear))

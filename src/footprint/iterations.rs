@@ -4,13 +4,13 @@
 use std::ops::Range;
 
 use super::query::CoordRange as Values;
-use super::threads::{Addressing, Touched};
+use super::threads::{Addressing, FieldTouches};
 use crate::expr::Form;
 
 /// Iterations lie so many bytes apart where each is to be counted by itself: further than arrays are long.
 const APART: i64 = 1 << 36;
 
-impl Touched {
+impl FieldTouches {
     /// Most loops around an access.
     pub fn depth(&self) -> usize {
         self.patterns.iter().map(|p| self.frames[p.frame].loops.len()).max().unwrap_or(0)

@@ -38,7 +38,7 @@ pub use engine::{Engine, UnknownEngine};
 #[cfg(feature = "isl")]
 pub use isl::{IslError, ShownSets, show_sets};
 pub use query::{CoordRange, CoordRanges, Piece, Query, Refusal};
-pub use threads::{Addressing, Threads, Touched};
+pub use threads::{Addressing, FieldTouches, Threads};
 
 /// How much an engine may do before it gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

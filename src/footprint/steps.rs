@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::boxes;
 use super::pattern::{Frame, Pattern};
-use super::threads::{Addressing, Touched};
+use super::threads::{Addressing, FieldTouches};
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, Dim, Form, Term};
 use crate::launch::BlockBox;
@@ -13,7 +13,7 @@ use crate::space::Strides;
 /// Steps for a part of an address or a condition.
 const STEPS_OF_PART: u64 = 8;
 
-impl Touched {
+impl FieldTouches {
     /// By how many bytes, modulo `line`, the accesses of these blocks move from a block to the next along x, y
     /// and z: all of them alike, so that where a block begins in a line says how many lines it touches. `None`
     /// if some move otherwise than others, or if blocks differ in more than that.

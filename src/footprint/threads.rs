@@ -52,7 +52,7 @@ impl From<Excess> for Refusal {
 
 /// What threads touch of one field, ready to be counted for any blocks.
 #[derive(Debug, Clone)]
-pub struct Touched {
+pub struct FieldTouches {
     array: usize,
     pub(super) addressing: Addressing,
     /// Bytes of an element.
@@ -85,7 +85,7 @@ impl Threads<'_> {
         field: FieldId,
         kinds: &[AccessKind],
         addressing: Addressing,
-    ) -> Result<Touched, Refusal> {
+    ) -> Result<FieldTouches, Refusal> {
         let around = loops_around(self.program);
         let mut frames = Vec::new();
         let mut patterns = Vec::with_capacity(self.program.instructions.len());
@@ -100,7 +100,7 @@ impl Threads<'_> {
             }
         }
         let size = self.kernel.field(field).dtype.bytes;
-        Ok(Touched::new(usize::from(field.0), addressing, size, frames, patterns))
+        Ok(FieldTouches::new(usize::from(field.0), addressing, size, frames, patterns))
     }
 
     /// The address in bytes, or the indices, fastest first.
@@ -164,7 +164,7 @@ impl Threads<'_> {
     }
 }
 
-impl Touched {
+impl FieldTouches {
     fn new(
         array: usize,
         addressing: Addressing,

@@ -7,7 +7,7 @@ use crate::space::{Block, Fold};
 
 named! {
     /// Why a launch has the block or fold that it has.
-    pub enum Reason {
+    pub enum ChosenReason {
         /// It was asked for.
         Given = "given",
         /// The document has no other.
@@ -25,9 +25,9 @@ pub struct Chosen {
     /// Block and fold.
     pub candidate: Candidate,
     /// Why this block.
-    pub block: Reason,
+    pub block: ChosenReason,
     /// Why this fold.
-    pub fold: Reason,
+    pub fold: ChosenReason,
 }
 
 impl Chosen {
@@ -37,26 +37,26 @@ impl Chosen {
     pub fn new(kernel: &Kernel, block: Option<Block>, fold: Option<Fold>) -> Self {
         let first = Candidate::first(kernel);
         let (fold, why_fold) = match (fold, block) {
-            (Some(fold), _) => (fold, Reason::Given),
+            (Some(fold), _) => (fold, ChosenReason::Given),
             (None, Some(_)) => Self::fold_of_block(kernel),
-            (None, None) if kernel.launch.folds.len() == 1 => (first.fold(), Reason::Only),
-            (None, None) => (first.fold(), Reason::First),
+            (None, None) if kernel.launch.folds.len() == 1 => (first.fold(), ChosenReason::Only),
+            (None, None) => (first.fold(), ChosenReason::First),
         };
         let why_block = match block {
-            Some(_) => Reason::Given,
-            None if candidates(kernel).nth(1).is_none() => Reason::Only,
-            None => Reason::First,
+            Some(_) => ChosenReason::Given,
+            None if candidates(kernel).nth(1).is_none() => ChosenReason::Only,
+            None => ChosenReason::First,
         };
         let candidate = Candidate::shaped(block.unwrap_or(first.block()), fold);
         Self { candidate, block: why_block, fold: why_fold }
     }
 
     /// The fold of a block that was given alone.
-    pub fn fold_of_block(kernel: &Kernel) -> (Fold, Reason) {
+    pub fn fold_of_block(kernel: &Kernel) -> (Fold, ChosenReason) {
         match kernel.launch.folds.as_slice() {
-            [one] => (*one, Reason::Only),
-            many if many.contains(&Fold::ONE) => (Fold::ONE, Reason::Unfolded),
-            many => (many.first().copied().unwrap_or(Fold::ONE), Reason::First),
+            [one] => (*one, ChosenReason::Only),
+            many if many.contains(&Fold::ONE) => (Fold::ONE, ChosenReason::Unfolded),
+            many => (many.first().copied().unwrap_or(Fold::ONE), ChosenReason::First),
         }
     }
 }

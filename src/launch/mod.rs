@@ -23,7 +23,7 @@ mod wave;
 mod working;
 
 pub use candidate::{Candidate, candidates};
-pub use chosen::{Chosen, Reason};
+pub use chosen::{Chosen, ChosenReason};
 pub use extents::{extents, whole};
 pub use geometry::{ASSUMED_REGISTERS, Launch};
 pub use infeasible::Infeasible;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::bins::{BINS, Counts, MOST, bin, cycles};
 use super::clock;
-use super::confidence::Confidence;
+use super::confidence::FindingConfidence;
 use super::log::Run;
 use super::serial::percent;
 
@@ -147,15 +147,15 @@ impl Clusters {
 
     /// How sure anything can be that rests on which loads missed: latencies of hits and misses that overlap are
     /// taken for each other.
-    pub fn clarity(&self) -> Confidence {
-        let [hit, miss, ..] = self.all.as_slice() else { return Confidence::Low };
+    pub fn clarity(&self) -> FindingConfidence {
+        let [hit, miss, ..] = self.all.as_slice() else { return FindingConfidence::Low };
         let apart = (miss.cycles / hit.cycles).ln() / (hit.spread_share + miss.spread_share);
         if apart < BLURRED {
-            Confidence::Low
+            FindingConfidence::Low
         } else if apart < CLEAR {
-            Confidence::Medium
+            FindingConfidence::Medium
         } else {
-            Confidence::High
+            FindingConfidence::High
         }
     }
 

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 named! {
     /// How sure a finding is.
-    pub enum Confidence {
+    #[cfg_attr(test, schemars(rename = "Confidence"))]
+    pub enum FindingConfidence {
         /// The logs do not say.
         Open = "open",
         /// One reading of several.
@@ -25,7 +26,7 @@ pub struct Finding<T> {
     /// What; null if it is open.
     pub value: Option<T>,
     /// How sure.
-    pub confidence: Confidence,
+    pub confidence: FindingConfidence,
     /// What it rests on.
     pub evidence: Vec<String>,
     /// Further runs that would settle what is open: n and s in elements.
@@ -34,13 +35,18 @@ pub struct Finding<T> {
 
 impl<T> Finding<T> {
     /// A finding with what it rests on.
-    pub fn new(value: T, confidence: Confidence, evidence: impl Into<String>) -> Self {
+    pub fn new(value: T, confidence: FindingConfidence, evidence: impl Into<String>) -> Self {
         Self { value: Some(value), confidence, evidence: vec![evidence.into()], next: Vec::new() }
     }
 
     /// Nothing, with why.
     pub fn open(why: impl Into<String>) -> Self {
-        Self { value: None, confidence: Confidence::Open, evidence: vec![why.into()], next: Vec::new() }
+        Self {
+            value: None,
+            confidence: FindingConfidence::Open,
+            evidence: vec![why.into()],
+            next: Vec::new(),
+        }
     }
 
     /// The same of what its value stands for.
@@ -62,7 +68,7 @@ impl<T> Finding<T> {
     }
 
     /// Is no surer than this.
-    pub fn at_most(&mut self, most: Confidence) {
+    pub fn at_most(&mut self, most: FindingConfidence) {
         self.confidence = self.confidence.min(most);
     }
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::confidence::Confidence;
+use super::confidence::FindingConfidence;
 use super::read::SizePoint;
 use super::serial::percent;
 
@@ -53,7 +53,7 @@ pub struct Edge {
     #[serde(rename = "rise")]
     pub rise_ratio: f64,
     /// How sure it is that there is an edge.
-    pub confidence: Confidence,
+    pub confidence: FindingConfidence,
 }
 
 /// The levels that latencies against size show.
@@ -185,8 +185,11 @@ fn edge(
     let on = (from..off).rev().find(|&i| above(i) <= ON)?;
     let rise = next / points[on].cycles;
     let (on, off) = (points[on].kib, points[off].kib);
-    let confidence =
-        if rise >= 1.25 && to + 1 >= from + LEAST { Confidence::High } else { Confidence::Medium };
+    let confidence = if rise >= 1.25 && to + 1 >= from + LEAST {
+        FindingConfidence::High
+    } else {
+        FindingConfidence::Medium
+    };
     Some(Edge { bracket_kib: [on, off], estimate_kib: (on * off).sqrt(), rise_ratio: rise, confidence })
 }
 
@@ -211,7 +214,7 @@ mod tests {
                 let edge = level.edge.unwrap();
                 let [on, off] = edge.bracket_kib;
                 assert!(on <= size * 1.001 && size <= off && off / on < 1.3, "{edge:?}");
-                assert_eq!(edge.confidence, Confidence::High);
+                assert_eq!(edge.confidence, FindingConfidence::High);
             }
             assert_eq!(found[2].edge, None);
         }

@@ -25,7 +25,7 @@ mod sethash;
 mod write;
 
 pub use clusters::{Cluster, Clusters};
-pub use confidence::{Confidence, Finding};
+pub use confidence::{Finding, FindingConfidence};
 pub use finding::{FittingArrays, MappedLines, MappingFound, PrefetchFound, ReplacementFound, Structure};
 pub use findings::ProbeFindings;
 pub use gf2::Basis;

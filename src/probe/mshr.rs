@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::confidence::{Confidence, Finding};
+use super::confidence::{Finding, FindingConfidence};
 use super::read::MshrPoint;
 
 /// A load that waits adds the time of one more trip; a load that does not, some cycles of issue.
@@ -52,8 +52,11 @@ pub fn mshrs(points: &[MshrPoint]) -> MshrsFound {
         few.iter().max().unwrap_or(&1)
     );
     let limited = free.iter().any(|f| f[1] < most);
-    let per_warp =
-        Finding::new(most, if same && limited { Confidence::High } else { Confidence::Medium }, why);
+    let per_warp = Finding::new(
+        most,
+        if same && limited { FindingConfidence::High } else { FindingConfidence::Medium },
+        why,
+    );
     let total = total(&free, range, limited);
     MshrsFound { total, range: (range[1] < u32::MAX).then_some(range), per_warp, free }
 }
@@ -69,10 +72,10 @@ fn total(free: &[[u32; 2]], [low, high]: [u32; 2], limited: bool) -> Finding<u32
         };
         return Finding::open(why).next("more warps, and each point several times");
     }
-    let mut found = Finding::new(low, Confidence::High, format!("{at} do not wait: at least {low}"));
+    let mut found = Finding::new(low, FindingConfidence::High, format!("{at} do not wait: at least {low}"));
     found.because(format!("one load more with fewer warps waits: at most {high}"));
     if high > low {
-        found.confidence = Confidence::Medium;
+        found.confidence = FindingConfidence::Medium;
         found.next.push(format!("numbers of warps of which a multiple lies between {low} and {}", high + 1));
     }
     found

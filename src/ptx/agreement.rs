@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Access, Event, Machine, Memory, NotRun, Operation, Who};
+use super::run::{AccessOperation, EntryNotRun, Machine, Memory, ThreadAccess, ThreadEvent, Who};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{self, Launch, Touched, Touching};
@@ -17,7 +17,7 @@ const MOST_STEPS: u64 = 1 << 32;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reached {
     /// What it does.
-    pub operation: Operation,
+    pub operation: AccessOperation,
     /// Where.
     pub memory: Memory,
     /// The field.
@@ -31,7 +31,7 @@ pub struct Reached {
 /// What differs for one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Difference {
+pub struct ThreadDifference {
     /// Its block's place in the grid.
     pub block: BlockIndex,
     /// Its place in the block.
@@ -59,7 +59,7 @@ pub struct Agreement {
     /// Threads that differ.
     pub different: usize,
     /// What differs, of the first of them.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ThreadDifference>,
 }
 
 /// Why they could not be compared.
@@ -67,7 +67,7 @@ pub struct Agreement {
 pub enum NotCompared {
     /// The program could not be run.
     #[error("the PTX cannot be run: {0}")]
-    Entry(#[from] NotRun),
+    Entry(#[from] EntryNotRun),
     /// The addresses of the document cannot be computed.
     #[error("the document cannot be run: {0}")]
     Addresses(#[from] Excess),
@@ -105,21 +105,21 @@ pub fn agreement(
 }
 
 /// The number of a thread in its block.
-fn number(machine: &Machine, thread: Thread) -> Result<u32, NotRun> {
+fn number(machine: &Machine, thread: Thread) -> Result<u32, EntryNotRun> {
     let block = machine.block();
     if (0..3).any(|d| !(0..block[d]).contains(&thread[d])) {
-        return Err(NotRun::Arguments(format!("blocks of {block:?} have no thread {thread:?}")));
+        return Err(EntryNotRun::Arguments(format!("blocks of {block:?} have no thread {thread:?}")));
     }
     let ([bx, by, _], [x, y, z]) = (*block, *thread);
     Ok(u32::try_from(x + bx * (y + by * z)).expect("a machine has at most 2048 threads in a block"))
 }
 
 /// What a thread accesses, and how often it decided something by what is not known.
-type Done = (Vec<Access>, usize);
+type Done = (Vec<ThreadAccess>, usize);
 
 /// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
 /// put into shared memory.
-fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotRun> {
+fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, EntryNotRun> {
     let mut numbers: Vec<u32> =
         threads.iter().map(|&thread| number(machine, thread)).collect::<Result<_, _>>()?;
     numbers.sort_unstable();
@@ -132,9 +132,9 @@ fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTree
             }
             let own = done.entry(thread).or_default();
             match event {
-                Event::Access(access) => own.0.push(access),
-                Event::Guess { .. } => own.1 += 1,
-                Event::Barrier => {}
+                ThreadEvent::Access(access) => own.0.push(access),
+                ThreadEvent::Guess { .. } => own.1 += 1,
+                ThreadEvent::Barrier => {}
             }
         })?;
         Ok(done)
@@ -156,7 +156,7 @@ impl Agreement {
         machine: &Machine,
         (block, thread): (BlockIndex, Thread),
         touched: &[Touched],
-        accesses: &[Access],
+        accesses: &[ThreadAccess],
     ) {
         let known = |name: &str| kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
         let mut program: Vec<Reached> = Vec::new();
@@ -182,14 +182,14 @@ impl Agreement {
             return;
         }
         let (invented, missed) = (without(&document, &program), without(&program, &document));
-        let again = |r: &Reached| r.operation == Operation::Load && document.binary_search(r).is_ok();
+        let again = |r: &Reached| r.operation == AccessOperation::Load && document.binary_search(r).is_ok();
         if invented.is_empty() && missed.iter().all(again) {
             self.merged += 1;
             return;
         }
         self.different += 1;
         if self.differences.len() < MOST_SHOWN {
-            self.differences.push(Difference { block, thread, invented, missed });
+            self.differences.push(ThreadDifference { block, thread, invented, missed });
         }
     }
 }
@@ -204,9 +204,9 @@ fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached
     let field = kernel.field(touched.field);
     Reached {
         operation: match touched.kind {
-            AccessKind::Load => Operation::Load,
-            AccessKind::Store => Operation::Store,
-            AccessKind::Atomic => Operation::Atomic,
+            AccessKind::Load => AccessOperation::Load,
+            AccessKind::Store => AccessOperation::Store,
+            AccessKind::Atomic => AccessOperation::Atomic,
         },
         memory: match field.space {
             Space::Global => Memory::Global,
@@ -219,7 +219,7 @@ fn of_document(kernel: &Kernel, machine: &Machine, touched: &Touched) -> Reached
     }
 }
 
-fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
+fn of_program(kernel: &Kernel, machine: &Machine, access: &ThreadAccess) -> Reached {
     let name = machine.name(access);
     let known = kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
     let global = access.memory == Memory::Constant && known;
@@ -234,7 +234,7 @@ fn of_program(kernel: &Kernel, machine: &Machine, access: &Access) -> Reached {
 
 /// An access to local memory as documents have it: each word of a variable is a row, in which the threads of a block
 /// have places side by side.
-fn words(machine: &Machine, (block, thread): (BlockIndex, Thread), access: &Access) -> Vec<Reached> {
+fn words(machine: &Machine, (block, thread): (BlockIndex, Thread), access: &ThreadAccess) -> Vec<Reached> {
     // Neither lies outside: the program has run.
     let (Some((name, bytes, at)), Ok(number)) = (machine.local_variable(access), number(machine, thread))
     else {

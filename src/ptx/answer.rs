@@ -8,9 +8,9 @@ use super::flow::inlined;
 use super::given::{Given, GridText, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
-use super::syntax::{Function, Module, Space, parse};
+use super::syntax::{Function, Module, StateSpace, parse};
 use super::together::Together;
-use super::value::Launch;
+use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
 use crate::text::{Diagnostic, Fault, Sources};
 
@@ -28,7 +28,7 @@ pub struct Compiled {
 #[non_exhaustive]
 pub struct Read {
     /// What each thread touches, in program order.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<ReadAccess>,
     /// The block that `accesses` are for.
     pub block: Block,
     /// The grid that they are for.
@@ -38,7 +38,7 @@ pub struct Read {
     /// Registers of a thread, and where the number comes from.
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
-    pub instructions: Vec<(&'static str, Count)>,
+    pub instructions: Vec<(&'static str, InstructionCount)>,
     /// The kernel document; none if an access could not be read.
     pub document: Option<String>,
 }
@@ -46,14 +46,15 @@ pub struct Read {
 /// A number of instructions of a thread, on average.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Count(pub(crate) f64);
+#[cfg_attr(test, schemars(rename = "Count"))]
+pub struct InstructionCount(pub(crate) f64);
 
 /// An access.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "AccessSummary"))]
 #[non_exhaustive]
-pub struct Access {
+pub struct ReadAccess {
     /// Number of the instruction in the entry, from 0, with the functions that it calls written out in it.
     pub instruction: usize,
     /// Its line in the PTX, from 1.
@@ -230,7 +231,8 @@ impl Compiled {
             },
         };
         #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
-        let alone = |launch: Launch| self.understood(function, launch, &values, told, |found| found.said());
+        let alone =
+            |launch: BlockAndGrid| self.understood(function, launch, &values, told, |found| found.said());
         // Addresses that somebody has put in the place of others may ask for more than the kernel does.
         let together = Some(&launches).filter(|all| all.len() > FEW && given.assume.is_empty());
         let together = together.and_then(|all| Together::new(function, all));
@@ -256,7 +258,7 @@ impl Compiled {
     pub(super) fn understood<T>(
         &self,
         function: &Function,
-        launch: Launch,
+        launch: BlockAndGrid,
         values: &Arguments,
         told: &Told,
         then: impl FnOnce(&Understood<'_, '_>) -> T,
@@ -268,7 +270,7 @@ impl Compiled {
     fn reading<T>(
         &self,
         function: &Function,
-        launch: Launch,
+        launch: BlockAndGrid,
         values: &Arguments,
         told: &Told,
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, Stop>,
@@ -327,9 +329,9 @@ impl Compiled {
         blocks: &[Block],
         values: &Arguments,
         told: &Told,
-    ) -> Option<Vec<Launch>> {
+    ) -> Option<Vec<BlockAndGrid>> {
         let used = blocks_asked_for(function);
-        let launches: Vec<Launch> = blocks.iter().map(|block| largest(*block, used)).collect();
+        let launches: Vec<BlockAndGrid> = blocks.iter().map(|block| largest(*block, used)).collect();
         let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
         let domain = self.reading(function, together.whole, values, told, threads_working).ok()?;
         together.grids(domain, used)
@@ -340,12 +342,12 @@ impl Compiled {
 const FEW: usize = 3;
 
 /// The word of a space.
-pub(super) fn space(space: Space) -> &'static str {
+pub(super) fn space(space: StateSpace) -> &'static str {
     match space {
-        Space::Shared => "shared",
-        Space::Local => "local",
-        Space::Const => "const",
-        Space::Global | Space::Param => "global",
+        StateSpace::Shared => "shared",
+        StateSpace::Local => "local",
+        StateSpace::Const => "const",
+        StateSpace::Global | StateSpace::Param => "global",
     }
 }
 
@@ -355,7 +357,7 @@ fn answer(
     given: &Given,
     (blocks, document): (Vec<Block>, Option<String>),
 ) -> Read {
-    let accesses = reading.accesses.iter().map(|a| Access {
+    let accesses = reading.accesses.iter().map(|a| ReadAccess {
         instruction: a.instruction,
         line: function.instructions[a.instruction].line,
         op: verb(a.operation),
@@ -383,7 +385,7 @@ fn answer(
         grid: reading.launch.grid,
         blocks,
         registers,
-        instructions: reading.mix.by_class().map(|(name, n)| (name, Count(n))).collect(),
+        instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
         document,
     }
 }

@@ -6,7 +6,7 @@ use super::argument::{self, Argument, Given as Value};
 use super::assembled::Assembled;
 use super::read::Arguments;
 use super::syntax::Function;
-use super::value::Launch;
+use super::value::BlockAndGrid;
 use crate::expr::{Builtin, Environment, Expr, Kind, evaluate, parse_expression};
 use crate::space::{Block, Grid};
 use crate::text::{Diagnostic, Origin, Sources, Span};
@@ -232,8 +232,8 @@ fn without_ceil(text: &str) -> String {
 pub(super) fn launches(
     blocks: &[Block],
     grid: impl Fn(Block) -> Result<Grid, Diagnostic>,
-) -> Result<Vec<Launch>, Diagnostic> {
-    blocks.iter().map(|block| Ok(Launch { block: *block, grid: grid(*block)? })).collect()
+) -> Result<Vec<BlockAndGrid>, Diagnostic> {
+    blocks.iter().map(|block| Ok(BlockAndGrid { block: *block, grid: grid(*block)? })).collect()
 }
 
 #[cfg(test)]

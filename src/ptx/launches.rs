@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::given::Given;
 use super::read::Arguments;
-use super::syntax::{Function, Module, Operand, Space, Special, Variable};
-use super::value::Launch;
+use super::syntax::{Function, Module, Operand, Special, StateSpace, Variable};
+use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
 use crate::text::Diagnostic;
 
@@ -21,10 +21,10 @@ pub(super) fn blocks_asked_for(function: &Function) -> [bool; 3] {
 }
 
 /// The largest grid that bounds of threads are looked for in.
-pub(super) fn largest(block: Block, used: [bool; 3]) -> Launch {
+pub(super) fn largest(block: Block, used: [bool; 3]) -> BlockAndGrid {
     let most = block.map(|b| ((1_i64 << 30) / b).max(1));
     let grid = [most[0], most[1].min(65535), most[2].min(65535)];
-    Launch { block, grid: Grid::known([0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 })) }
+    BlockAndGrid { block, grid: Grid::known([0, 1, 2].map(|d| if used[d] { grid[d] } else { 1 })) }
 }
 
 /// Each block with the grid that somebody has computed for it.
@@ -32,7 +32,7 @@ pub(super) fn computed(
     blocks: &[Block],
     grids: &[Grid],
     function: &Function,
-) -> Result<Vec<Launch>, Diagnostic> {
+) -> Result<Vec<BlockAndGrid>, Diagnostic> {
     if blocks.len() != grids.len() {
         let message = format!("there are {} grids for {} blocks", grids.len(), blocks.len());
         return Err(
@@ -40,7 +40,7 @@ pub(super) fn computed(
         );
     }
     let pairs = blocks.iter().zip(grids);
-    Ok(pairs.map(|(block, grid)| Launch { block: *block, grid: *grid }).collect())
+    Ok(pairs.map(|(block, grid)| BlockAndGrid { block: *block, grid: *grid }).collect())
 }
 
 /// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.
@@ -95,7 +95,7 @@ pub(super) fn blocks(function: &Function, module: &Module, given: &Given) -> Res
 
 /// Whether there are shared arrays of fixed size.
 pub(super) fn has_fixed_arrays(function: &Function, module: &Module) -> bool {
-    let fixed = |v: &Variable| v.space == Space::Shared && v.count.is_some();
+    let fixed = |v: &Variable| v.space == StateSpace::Shared && v.count.is_some();
     function.variables.iter().chain(&module.variables).any(fixed)
 }
 

@@ -9,7 +9,7 @@ use super::document::{Frame, LINE, Reading, Status, document, verb};
 use super::flow::inlined;
 use super::given::{Given, GridText, KnownField, RegistersTold, arguments};
 use super::launches::{blocks, required_block};
-use super::syntax::{Function, Instruction};
+use super::syntax::{Function, PtxInstruction};
 use crate::expr::Excess;
 use crate::kernel::{Code, CodeRead, CodeRequest};
 use crate::space::{Block, Domain, Grid};
@@ -274,7 +274,7 @@ fn flagged(function: &Function, readings: &[Reading]) -> Vec<Diagnostic> {
 /// All instructions of a text by their lines.
 fn places(compiled: &Compiled) -> BTreeMap<u32, Span> {
     let all = compiled.module.functions.iter().flat_map(|f| &f.instructions);
-    all.map(|i: &Instruction| (i.line, i.span)).collect()
+    all.map(|i: &PtxInstruction| (i.line, i.span)).collect()
 }
 
 /// The lines of sources for those of accesses.

@@ -17,6 +17,6 @@ pub mod syntax;
 mod together;
 mod value;
 
-pub use answer::{Access, Around, Compiled, Count, Read};
+pub use answer::{Around, Compiled, InstructionCount, Read, ReadAccess};
 pub use assembled::{Assembled, assembled};
 pub use given::{Given, KnownField, RegistersTold};

@@ -8,7 +8,7 @@
 use super::document::{Reading, Size, Status, Understood};
 use super::flow::{Place, places};
 use super::syntax::Function;
-use super::value::Launch;
+use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
 
 /// Threads along a dimension at most, so that no register of 32 bits wraps that holds one's number.
@@ -16,17 +16,17 @@ const MOST: i64 = 1 << 31;
 
 /// Launches that are read at once.
 pub(super) struct Together<'l> {
-    launches: &'l [Launch],
+    launches: &'l [BlockAndGrid],
     places: [Place; 3],
     /// The launch that stands for all of them.
-    pub whole: Launch,
+    pub whole: BlockAndGrid,
 }
 
 impl<'l> Together<'l> {
     /// These launches, if the kernel does the same in all of them.
-    pub fn new(function: &Function, launches: &'l [Launch]) -> Option<Self> {
+    pub fn new(function: &Function, launches: &'l [BlockAndGrid]) -> Option<Self> {
         let places = places(function)?;
-        let along = |l: &Launch, d: usize| match places[d] {
+        let along = |l: &BlockAndGrid, d: usize| match places[d] {
             Place::Block => Some(l.grid[d]),
             Place::Numbered | Place::Unused => l.block[d].checked_mul(l.grid[d]),
         };
@@ -36,20 +36,20 @@ impl<'l> Together<'l> {
                 *most = along(launch, d).filter(|n| *n <= MOST)?.max(*most);
             }
         }
-        Some(Self { launches, places, whole: Launch { block: Block::ONE, grid: Grid::known(grid) } })
+        Some(Self { launches, places, whole: BlockAndGrid { block: Block::ONE, grid: Grid::known(grid) } })
     }
 
     /// The grids that follow from bounds of threads, for each launch; none where they do not.
-    pub fn grids(&self, domain: [Option<i64>; 3], used: [bool; 3]) -> Option<Vec<Launch>> {
+    pub fn grids(&self, domain: [Option<i64>; 3], used: [bool; 3]) -> Option<Vec<BlockAndGrid>> {
         let grid = |d: usize, block: i64| match (used[d], domain[d]) {
             (false, _) => Some(1),
             (true, Some(size)) if self.places[d] == Place::Numbered => Some((size + block - 1) / block),
             (true, _) => None,
         };
-        let launch = |l: &Launch| {
+        let launch = |l: &BlockAndGrid| {
             let [x, y, z] = *l.block;
             let grid = Grid::new([grid(0, x)?, grid(1, y)?, grid(2, z)?]);
-            Some(Launch { block: l.block, grid: grid.ok()? })
+            Some(BlockAndGrid { block: l.block, grid: grid.ok()? })
         };
         self.launches.iter().map(launch).collect()
     }
@@ -59,10 +59,10 @@ impl<'l> Together<'l> {
     pub fn readings(
         &self,
         understood: &Understood<'_, '_>,
-        alone: impl Fn(Launch) -> Option<Reading>,
+        alone: impl Fn(BlockAndGrid) -> Option<Reading>,
     ) -> Option<Vec<Reading>> {
         // Instructions are counted for threads at random, out of as many as there are.
-        let threads = |l: &Launch, d: usize| l.block[d] * l.grid[d] == self.whole.grid[d];
+        let threads = |l: &BlockAndGrid, d: usize| l.block[d] * l.grid[d] == self.whole.grid[d];
         let even = |d: usize| understood.domain()[d].is_some() || self.launches.iter().all(|l| threads(l, d));
         if !(0..3).all(even) {
             return None;
@@ -73,7 +73,7 @@ impl<'l> Together<'l> {
             [one(0), one(1), one(2)]
         };
         let (first, last) = (self.launches.first()?, self.launches.last()?);
-        let own = |launch: &Launch| {
+        let own = |launch: &BlockAndGrid| {
             let own = alone(*launch)?;
             let said = understood.said_for(*launch, sizes(launch.block.map(Size::Number)), &mix);
             same(&said, &own).then_some(own)
@@ -84,8 +84,11 @@ impl<'l> Together<'l> {
             return None;
         }
         // Accesses are shown in the numbers of the first launch.
-        let said =
-            |launch: &Launch| Reading { launch: *launch, accesses: own.accesses.clone(), ..general.clone() };
+        let said = |launch: &BlockAndGrid| Reading {
+            launch: *launch,
+            accesses: own.accesses.clone(),
+            ..general.clone()
+        };
         Some(self.launches.iter().map(said).collect())
     }
 }
@@ -133,9 +136,9 @@ mod tests {
         mad.lo.s32 %r22, %r20, 51, %r21; mul.wide.u32 %rd5, %r22, 4; add.s64 %rd6, %rd2, %rd5;
         setp.gt.s32 %p4, %r4, 100; @%p4 st.global.f32 [%rd6], %f1;";
 
-    fn launches() -> Vec<Launch> {
+    fn launches() -> Vec<BlockAndGrid> {
         let blocks = [[32, 1, 1], [64, 2, 1], [1, 64, 1], [16, 16, 1], [96, 3, 1], [8, 100, 1], [1024, 1, 1]];
-        let launch = |[x, y, z]: [i64; 3]| Launch {
+        let launch = |[x, y, z]: [i64; 3]| BlockAndGrid {
             block: Block::known([x, y, z]),
             grid: Grid::known([(631 + x - 1) / x, (100 + y - 1) / y, 1]),
         };
@@ -147,7 +150,7 @@ mod tests {
         let module = module(&(GUARD.to_owned() + ACCESS));
         let function = module.entries().next().unwrap();
         let (values, trips, launches) = (Arguments::default(), Told::default(), launches());
-        let alone = |launch: Launch| {
+        let alone = |launch: BlockAndGrid| {
             let mut reader = Reader::new(&module, function, launch, &values, &trips);
             Some(understand(&mut reader).ok()?.said())
         };
@@ -177,7 +180,7 @@ mod tests {
         let together = Together::new(function, &launches).unwrap();
         let mut reader = Reader::new(&module, function, together.whole, &values, &trips);
         let found = understand(&mut reader).ok().unwrap();
-        let alone = |launch: Launch| {
+        let alone = |launch: BlockAndGrid| {
             let mut reader = Reader::new(&module, function, launch, &values, &trips);
             Some(understand(&mut reader).ok()?.said())
         };

@@ -59,7 +59,7 @@ words! {
     /// What a formula misses by.
     Misfit
     /// How well two orders agree.
-    Agreement
+    OrderAgreement
     /// One, where a number has no unit.
     One
     /// A work item, as it is counted.
@@ -107,7 +107,7 @@ pub type Ratio = Amount<Multiple, PerWhole>;
 /// By how much a formula misses what was measured, in the unit of that.
 pub type Residual = Amount<Misfit, PerWhole>;
 /// How well two orders agree: 1 where they are the same, -1 where one is the other backwards.
-pub type Correlation = Amount<Agreement, PerWhole>;
+pub type Correlation = Amount<OrderAgreement, PerWhole>;
 /// A number without a unit, such as an exponent.
 pub type Plain = Amount<One, PerWhole>;
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::answer::{Answer, View};
 use super::table::{Align, Table};
-use crate::ptx::syntax::{Function, FunctionKind, Space};
-use crate::ptx::{Access, Compiled, Count, Read};
+use crate::ptx::syntax::{Function, FunctionKind, StateSpace};
+use crate::ptx::{Compiled, InstructionCount, Read, ReadAccess};
 use crate::space::{Block, Grid};
 use crate::text::{Bounds, Node, Value, parse_stream};
 
@@ -33,9 +33,9 @@ pub struct ReadingDocument {
     /// Bytes of shared memory of a block whose size is fixed.
     pub shared: u64,
     /// Instructions of a thread by class, on average.
-    pub instructions: BTreeMap<&'static str, Count>,
+    pub instructions: BTreeMap<&'static str, InstructionCount>,
     /// What a thread does to memory, in program order.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<ReadAccess>,
     /// The kernel document; null if an access could not be read.
     pub document: Option<serde_json::Value>,
     #[serde(skip)]
@@ -82,7 +82,7 @@ pub struct RegisterSummary {
 
 /// What was read, as a document.
 pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -> ReadingDocument {
-    let fixed = |v: &&crate::ptx::syntax::Variable| v.space == Space::Shared;
+    let fixed = |v: &&crate::ptx::syntax::Variable| v.space == StateSpace::Shared;
     let shared = function.variables.iter().chain(&compiled.module.variables).filter(fixed);
     ReadingDocument {
         schema: "wavecast/reading/1",
@@ -231,7 +231,7 @@ pub fn entries_document(compiled: &Compiled) -> EntriesDocument {
 }
 
 fn shared_bytes(variables: &[crate::ptx::syntax::Variable]) -> u64 {
-    variables.iter().filter(|v| v.space == Space::Shared).map(crate::ptx::syntax::Variable::bytes).sum()
+    variables.iter().filter(|v| v.space == StateSpace::Shared).map(crate::ptx::syntax::Variable::bytes).sum()
 }
 
 impl Answer for EntriesDocument {

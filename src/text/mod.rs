@@ -26,7 +26,7 @@ pub use decode::{Decode, Decoder, Named, Spanned};
 pub use diagnostic::{Diagnostic, Fault, Location, Severity};
 pub use files::{read_limited, read_regular};
 pub use node::{Entry, Mapping, Node, Scalar, Value};
-pub use source::{FileId, Origin, SourceText, Sources, Span};
+pub use source::{FileId, NamedText, Origin, Sources, Span};
 pub use stream::parse_stream;
 pub use suggest::nearest;
 pub use tree::from_tree;

@@ -67,7 +67,7 @@ const STEP: usize = 64;
 
 /// One text with a name: a file, standard input, or a command-line argument.
 #[derive(Debug, Clone)]
-pub struct SourceText {
+pub struct NamedText {
     name: String,
     text: String,
     /// Where every `STEP`th line begins: a text may have more lines than an index of all has room for.
@@ -76,7 +76,7 @@ pub struct SourceText {
     before: usize,
 }
 
-impl SourceText {
+impl NamedText {
     fn new(name: String, text: String) -> Self {
         let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1));
         let marks = starts.step_by(STEP).collect();
@@ -127,7 +127,7 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
 /// All texts of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    texts: Vec<SourceText>,
+    texts: Vec<NamedText>,
 }
 
 impl Sources {
@@ -139,7 +139,7 @@ impl Sources {
     /// Adds a text and returns the id that spans of it carry.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         let id = FileId(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
-        self.texts.push(SourceText::new(name.into(), text.into()));
+        self.texts.push(NamedText::new(name.into(), text.into()));
         id
     }
 
@@ -153,7 +153,7 @@ impl Sources {
     }
 
     /// The text of an id, if it is one of these.
-    pub fn get(&self, id: FileId) -> Option<&SourceText> {
+    pub fn get(&self, id: FileId) -> Option<&NamedText> {
         self.texts.get(id.0 as usize)
     }
 

@@ -3,7 +3,7 @@
 use super::limits::TraceLimits;
 use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use super::synth::NoTrace;
-use crate::ptx::run::{Access, Event, Machine, Memory, Operation, Run, Who};
+use crate::ptx::run::{AccessOperation, Machine, MachineRun, Memory, ThreadAccess, ThreadEvent, Who};
 
 /// Where the first array lies; an allocation never lies at 0.
 const BASE: u64 = 0x0020_0000;
@@ -22,7 +22,7 @@ const LANES: u64 = 32;
 /// A launch of an entry that is run block by block.
 pub struct EntrySynth<'m> {
     machine: &'m Machine,
-    run: Run<'m>,
+    run: MachineRun<'m>,
     name: String,
     /// The first byte of each field, and of local memory behind them.
     bases: Vec<u64>,
@@ -133,7 +133,7 @@ struct Making<'s> {
 }
 
 impl Making<'_> {
-    fn event(&mut self, local: u32, event: Event) {
+    fn event(&mut self, local: u32, event: ThreadEvent) {
         self.held += 1;
         let bytes = self.held.saturating_mul(ACCESS);
         if bytes > self.limits.memory || self.wrong.is_some() {
@@ -142,15 +142,15 @@ impl Making<'_> {
             return;
         }
         match event {
-            Event::Access(access) => self.access(local, &access),
-            Event::Guess { step } => self.guess(step),
-            Event::Barrier => {
+            ThreadEvent::Access(access) => self.access(local, &access),
+            ThreadEvent::Guess { step } => self.guess(step),
+            ThreadEvent::Barrier => {
                 self.builder.push(TraceAccess::plain(self.first + local, TraceKind::Barrier, 0, 0));
             }
         }
     }
 
-    fn access(&mut self, local: u32, access: &Access) {
+    fn access(&mut self, local: u32, access: &ThreadAccess) {
         if !access.sure {
             self.guess(access.step);
         }
@@ -186,15 +186,15 @@ impl Making<'_> {
         self.guessed = (count + 1, line);
     }
 
-    fn push(&mut self, local: u32, access: &Access, address: Option<u64>, bytes: u32) {
+    fn push(&mut self, local: u32, access: &ThreadAccess, address: Option<u64>, bytes: u32) {
         let Some(address) = address else {
             self.wrong = Some(NoTrace::TooLarge("an access lies outside of 64-bit addresses"));
             return;
         };
         let kind = match access.operation {
-            Operation::Load => TraceKind::Load,
-            Operation::Store => TraceKind::Store,
-            Operation::Atomic => TraceKind::Atomic,
+            AccessOperation::Load => TraceKind::Load,
+            AccessOperation::Store => TraceKind::Store,
+            AccessOperation::Atomic => TraceKind::Atomic,
         };
         let (instruction, row) = self.instruction(access.step);
         // The n-th time of one thread goes with the n-th time of its neighbour.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::CacheGeometry;
 use super::coalesce::{Coalescing, Requests};
 use super::pattern::AccessPattern;
-use super::reuse::{Latency, MshrLimits, ReuseConfig, Rules, RunKind, RunResult, simulate};
+use super::reuse::{Latency, MshrLimits, ReuseConfig, ReuseRules, RunKind, RunResult, simulate};
 use super::schedule::Grouping;
 use super::sets::SetIndex;
 
@@ -123,7 +123,7 @@ impl Reference {
             let how = Coalescing {
                 line: shape.line,
                 grouping: Grouping::Position,
-                split: Rules::CODE.split,
+                split: ReuseRules::CODE.split,
                 ..Coalescing::default()
             };
             let requests = Requests::coalesced(&trace, how, 0..trace.blocks());
@@ -145,7 +145,7 @@ impl Cache {
             geometry: CacheGeometry::with_sets(self.line, SetIndex::Fermi(self.sets), self.ways)?,
             latency: Latency { hit: 0, miss: self.lat, deviation_ticks: 0.0, seed: 1 },
             mshrs: MshrLimits { total: Some(self.mshr), per_warp: None, merged: None },
-            ..ReuseConfig::fermi_16k(Rules::CODE)
+            ..ReuseConfig::fermi_16k(ReuseRules::CODE)
         })
     }
 }

@@ -30,7 +30,7 @@ pub enum NoTrace {
     Excess(#[from] Excess),
     /// An entry of PTX cannot be run.
     #[error("{0}")]
-    Entry(#[from] crate::ptx::run::NotRun),
+    Entry(#[from] crate::ptx::run::EntryNotRun),
     /// A thread cannot be run.
     #[error("{0}")]
     NotRun(#[from] NotRun),

@@ -3,7 +3,7 @@
 use super::counts::FieldCounter;
 use super::fields::{Sizes, TouchedField};
 use super::places::Representative;
-use crate::footprint::{Touched, Uncounted};
+use crate::footprint::{FieldTouches, Uncounted};
 use crate::launch::BlockBox;
 use crate::quantity::{Bytes, PerBlock};
 use crate::space::BlockIndex;
@@ -42,7 +42,7 @@ impl FieldCounter<'_> {
 
 /// Whether each block loads from another place, whichever way one goes: far blocks then have nothing in common, and
 /// need not be counted.
-fn moves_everywhere(loads: &Touched, blocks: &BlockBox) -> bool {
+fn moves_everywhere(loads: &FieldTouches, blocks: &BlockBox) -> bool {
     let counts = blocks.counts();
     loads.steps(blocks, i64::MAX).is_some_and(|steps| (0..3).all(|d| counts[d] < 2 || steps[d] != 0))
 }

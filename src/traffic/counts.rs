@@ -4,7 +4,7 @@ use super::alignment::{Aligned, alignments};
 use super::fields::{Sizes, TouchedField};
 use super::places::Representative;
 use super::waves::{Past, Wave};
-use crate::footprint::{Addressing, Counter, Engine, Touched, Uncounted};
+use crate::footprint::{Addressing, Counter, Engine, FieldTouches, Uncounted};
 use crate::launch::BlockBox;
 use crate::quantity::{Bytes, ItemCount, Pages, PerBlock, PerItem, PerWave};
 
@@ -75,7 +75,7 @@ impl FieldCounter<'_> {
     /// Bytes in whole lines of `line` bytes.
     pub(super) fn bytes(
         &mut self,
-        touched: &Touched,
+        touched: &FieldTouches,
         blocks: &[BlockBox],
         line: i64,
     ) -> Result<f64, Uncounted> {
@@ -83,11 +83,15 @@ impl FieldCounter<'_> {
     }
 
     /// Bytes in whole lines that are touched in one of several ways.
-    pub(super) fn union(&mut self, parts: &[(&Touched, &[BlockBox])], line: i64) -> Result<f64, Uncounted> {
+    pub(super) fn union(
+        &mut self,
+        parts: &[(&FieldTouches, &[BlockBox])],
+        line: i64,
+    ) -> Result<f64, Uncounted> {
         if parts.iter().all(|(touched, blocks)| touched.is_empty() || blocks.is_empty()) {
             return Ok(0.0);
         }
-        let count = Touched::count(parts, line, &self.counting.counter)?;
+        let count = FieldTouches::count(parts, line, &self.counting.counter)?;
         if count.lines == 0 {
             return Ok(0.0);
         }
@@ -103,7 +107,7 @@ impl FieldCounter<'_> {
     /// Bytes in whole lines that a block touches, on average over those that a block stands for.
     pub(super) fn mean_bytes(
         &mut self,
-        touched: &Touched,
+        touched: &FieldTouches,
         of: &Representative,
         line: i64,
     ) -> Result<f64, Uncounted> {
@@ -141,8 +145,9 @@ impl FieldCounter<'_> {
         let mut whole_load = Bytes::ZERO;
         for one in blocks {
             let share = one.share * field.times();
-            let mut mean =
-                |touched: &Touched, line| self.mean_bytes(touched, one, line).map(|n| Bytes::new(share * n));
+            let mut mean = |touched: &FieldTouches, line| {
+                self.mean_bytes(touched, one, line).map(|n| Bytes::new(share * n))
+            };
             let load = mean(&field.loads, sizes.sector)?;
             sum.load += load;
             if one.whole {
@@ -170,7 +175,8 @@ impl FieldCounter<'_> {
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
-        let mut of_wave = |touched: &Touched| self.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new);
+        let mut of_wave =
+            |touched: &FieldTouches| self.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new);
         let (load, store) = (of_wave(field.fetched())?, of_wave(&field.stores)?);
         let mut found = OfWave { load, store, ..OfWave::default() };
         if let Some(atomics) = &field.atomics {
@@ -239,7 +245,7 @@ impl FieldCounter<'_> {
     /// none.
     fn with_past(
         &mut self,
-        some: &Touched,
+        some: &FieldTouches,
         field: &TouchedField,
         wave: &Wave,
         past: &Past,

@@ -2,7 +2,7 @@
 //! to them.
 
 use crate::device::{Device, signed};
-use crate::footprint::{Addressing, Engine, Refusal, Threads, Touched, Uncounted};
+use crate::footprint::{Addressing, Engine, FieldTouches, Refusal, Threads, Uncounted};
 use crate::kernel::{AccessKind, FieldId, Kernel, Space};
 
 use crate::space::Block;
@@ -38,9 +38,9 @@ pub(super) struct TouchedField {
     pub(super) element_bytes: i64,
     /// Identical arrays.
     multiplicity: i64,
-    pub(super) loads: Touched,
-    pub(super) stores: Touched,
-    pub(super) all: Touched,
+    pub(super) loads: FieldTouches,
+    pub(super) stores: FieldTouches,
+    pub(super) all: FieldTouches,
     /// Only where there are any.
     pub(super) atomics: Option<Atomics>,
 }
@@ -48,19 +48,19 @@ pub(super) struct TouchedField {
 /// Accesses of a field that has atomics.
 #[derive(Debug)]
 pub(super) struct Atomics {
-    pub(super) alone: Touched,
-    pub(super) with_loads: Touched,
+    pub(super) alone: FieldTouches,
+    pub(super) with_loads: FieldTouches,
 }
 
 impl TouchedField {
     /// What is read in the L2: atomics read what they change.
-    pub(super) fn fetched(&self) -> &Touched {
+    pub(super) fn fetched(&self) -> &FieldTouches {
         self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
     }
 
     /// The same in blocks of another shape, for threads that do not tell one block from another.
     pub(super) fn in_blocks_of(&self, shape: Block) -> Self {
-        let with = |touched: &Touched| touched.in_blocks_of(shape);
+        let with = |touched: &FieldTouches| touched.in_blocks_of(shape);
         let atomics =
             self.atomics.as_ref().map(|a| Atomics { alone: with(&a.alone), with_loads: with(&a.with_loads) });
         let (loads, stores, all) = (with(&self.loads), with(&self.stores), with(&self.all));

@@ -10,7 +10,7 @@ use super::wave_kinds::unlike;
 use super::waves::{Wave, Waves};
 use crate::device::Device;
 use crate::effort::within;
-use crate::footprint::{Counter, Engine, Threads, Touched, Uncounted};
+use crate::footprint::{Counter, Engine, FieldTouches, Threads, Uncounted};
 use crate::kernel::{Kernel, Space};
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
 use crate::quantity::{Bytes, ItemCount, Pages, Ratio, Share};
@@ -177,7 +177,7 @@ fn stored(field: &TouchedField, blocks: &BlockBox) -> f64 {
 
 /// The same in whole lines of `line` bytes, and not known instead of 0.
 fn stored_in_lines(field: &TouchedField, blocks: &BlockBox, line: i64) -> Option<f64> {
-    let by = |engine| Touched::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
+    let by = |engine| FieldTouches::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.ok().map(|count| count.lines as f64 * line as f64)
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use wavecast::probe::simulate::{Chase, LineRange, ProbeSpec, ReplacementRule, chase, explore, read_spec};
-use wavecast::probe::{ChaseOrder, Confidence, PrefetchFound, Run, Structure, infer};
+use wavecast::probe::{ChaseOrder, FindingConfidence, PrefetchFound, Run, Structure, infer};
 
 use super::{specs, truth};
 
@@ -20,14 +20,14 @@ fn few(seed: u64, many: usize) -> Vec<ProbeSpec> {
 fn sure_and_wrong(spec: &ProbeSpec, found: &Structure) -> Vec<&'static str> {
     // That a prefetch goes on and on is right, too, where it is open how far ahead.
     let partly = found.prefetch.value == Some(PrefetchFound::Stream { distance: None });
-    let wrong = truth::differences(spec, found).into_iter().filter(|w| w.1 == Confidence::High);
+    let wrong = truth::differences(spec, found).into_iter().filter(|w| w.1 == FindingConfidence::High);
     wrong.map(|w| w.0).filter(|&w| w != "prefetch" || !partly).collect()
 }
 
 /// Lets nothing pass that is surer than its ground.
 fn check_order(name: &str, found: &Structure) {
-    let s = |least: Confidence, most: Confidence, what: &str| {
-        assert!(least <= most.max(Confidence::Low), "{name}: {what} of {found:#?}");
+    let s = |least: FindingConfidence, most: FindingConfidence, what: &str| {
+        assert!(least <= most.max(FindingConfidence::Low), "{name}: {what} of {found:#?}");
     };
     s(found.line.confidence, found.sector.confidence, "line on sector");
     s(found.prefetch.confidence, found.sector.confidence, "prefetch on sector");
@@ -96,5 +96,5 @@ fn a_prefetch_that_drowns_is_not_ruled_out() {
         (Some(256), Some(PrefetchFound::None)),
         "{found:#?}"
     );
-    assert_eq!(found.prefetch.confidence, Confidence::Medium);
+    assert_eq!(found.prefetch.confidence, FindingConfidence::Medium);
 }

@@ -2,7 +2,7 @@
 
 use wavecast::probe::simulate::{Chase, chase, mshr_points, read_spec, set_hash_runs};
 use wavecast::probe::{
-    Clusters, Confidence, LogDefaults, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs,
+    Clusters, FindingConfidence, LogDefaults, Logs, MappingFound, ReplacementFound, infer, mshrs, read_logs,
     set_hash,
 };
 
@@ -89,7 +89,7 @@ fn the_supplements_excerpts_give_lines_and_sets_and_leave_the_rest_open() {
     assert_eq!(found.line.value, Some(32), "{found:#?}");
     let mapping = found.mapping.value.as_ref().unwrap();
     assert_eq!(*mapping.rule(), MappingFound::Spatial { run: 4, sets: 4 });
-    assert!(found.mapping.confidence < Confidence::High);
+    assert!(found.mapping.confidence < FindingConfidence::High);
     assert_eq!((found.capacity.value, found.replacement.value), (None, None));
     assert!(found.capacity.next[0].contains("n=3072 s=1"), "{:?}", found.capacity.next);
     assert!(!found.replacement.next.is_empty());
@@ -138,7 +138,7 @@ fn fermis_registers_are_counted() {
     let spec = read_spec("fermi", text).unwrap();
     let found = mshrs(&mshr_points(&spec, 24, 16, 9));
     assert_eq!((found.total.value, found.per_warp.value), (Some(64), Some(6)), "{found:#?}");
-    assert_eq!(found.total.confidence, Confidence::High);
+    assert_eq!(found.total.confidence, FindingConfidence::High);
     // N 5.2: 6 loads up to 10 warps, 5 with 11, 4 with 13, 3 with 17.
     for expected in [[10, 6], [11, 5], [12, 5], [13, 4], [16, 4], [17, 3]] {
         assert!(found.free.contains(&expected), "{expected:?}: {:?}", found.free);

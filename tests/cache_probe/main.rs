@@ -11,10 +11,10 @@ mod truth;
 
 use rayon::prelude::*;
 use wavecast::probe::simulate::{LineRange, ProbeSpec, explore};
-use wavecast::probe::{Confidence, infer};
+use wavecast::probe::{FindingConfidence, infer};
 
 /// What is wrong or missing of a structure.
-fn differences(spec: &ProbeSpec) -> Vec<(&'static str, Confidence)> {
+fn differences(spec: &ProbeSpec) -> Vec<(&'static str, FindingConfidence)> {
     let lines = if spec.levels[0].line > 4096 { LineRange::TLB } else { LineRange::CACHE };
     truth::differences(spec, &infer(&explore(spec, lines)))
 }
@@ -36,9 +36,9 @@ fn whole(specs: &[ProbeSpec]) -> usize {
         }
         wrong
     };
-    let all: Vec<Vec<(&str, Confidence)>> = specs.par_iter().map(one).collect();
+    let all: Vec<Vec<(&str, FindingConfidence)>> = specs.par_iter().map(one).collect();
     for (spec, wrong) in specs.iter().zip(&all) {
-        let sure = wrong.iter().any(|w| w.1 == Confidence::High);
+        let sure = wrong.iter().any(|w| w.1 == FindingConfidence::High);
         assert!(!sure, "{}: wrong and sure of it: {wrong:?}", spec.name);
     }
     all.iter().filter(|w| w.is_empty()).count()

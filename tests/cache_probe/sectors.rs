@@ -1,7 +1,7 @@
 //! Lines in sectors, as every GPU since Maxwell has them: found as such, or not claimed.
 
 use wavecast::probe::simulate::{LineRange, ProbeSpec, explore, read_spec};
-use wavecast::probe::{ChaseOrder, Confidence, Logs, ReplacementFound, Run, infer};
+use wavecast::probe::{ChaseOrder, FindingConfidence, Logs, ReplacementFound, Run, infer};
 use wavecast::report::probe::{ProbeDocument, ProbedLevel};
 
 use super::truth;
@@ -21,7 +21,10 @@ fn lines_of_sectors_are_found_whole() {
         let found = infer(&explore(&spec, LineRange::CACHE));
         let wrong = truth::differences(&spec, &found);
         assert!(wrong.is_empty(), "{replacement}, {mapping}: {wrong:?} of {found:#?}");
-        assert_eq!((found.line.confidence, found.sector.confidence), (Confidence::High, Confidence::High));
+        assert_eq!(
+            (found.line.confidence, found.sector.confidence),
+            (FindingConfidence::High, FindingConfidence::High)
+        );
     }
 }
 
@@ -46,11 +49,11 @@ fn a_device_file_gets_the_line_and_the_sector() {
     let told_apart = |r: &Run| r.order == ChaseOrder::Scattered;
     let without: Vec<Run> = runs.into_iter().filter(|r| !told_apart(r)).collect();
     let found = infer(&without);
-    assert_eq!((found.sector.value, found.sector.confidence), (Some(32), Confidence::High));
+    assert_eq!((found.sector.value, found.sector.confidence), (Some(32), FindingConfidence::High));
     assert!(found.line.next.iter().any(|n| n.contains("order=scattered")), "{:?}", found.line);
     let rest =
         [found.line.confidence, found.ways.confidence, found.mapping.confidence, found.capacity.confidence];
-    assert!(rest.iter().all(|&c| c <= Confidence::Low), "{found:#?}");
+    assert!(rest.iter().all(|&c| c <= FindingConfidence::Low), "{found:#?}");
     let paths: Vec<String> = keys(without).into_iter().map(|k| k.0).collect();
     assert_eq!(paths, ["l1.sector", "l1.latency"]);
 }

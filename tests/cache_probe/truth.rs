@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use wavecast::probe::simulate::{CacheSpec, ProbeSpec, ReplacementRule, SetMapping, Trigger};
-use wavecast::probe::{Basis, Confidence, MappingFound, PrefetchFound, ReplacementFound, Structure};
+use wavecast::probe::{Basis, FindingConfidence, MappingFound, PrefetchFound, ReplacementFound, Structure};
 
 /// What is wrong or missing, and how sure the finding was.
-pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, Confidence)> {
+pub fn differences(spec: &ProbeSpec, found: &Structure) -> Vec<(&'static str, FindingConfidence)> {
     let cache = &spec.levels[0];
     let mut wrong = Vec::new();
     let mut check = |what, right: bool, confidence| {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wavecast::ptx::run::{Argument, Field, Machine, NotRun, Sizes};
+use wavecast::ptx::run::{Argument, EntryField, EntryNotRun, Machine, Sizes};
 use wavecast::ptx::syntax::{Module, parse};
 use wavecast::space::{Block, Grid};
 use wavecast::text::{Bounds, Node, Value, parse_stream};
@@ -21,7 +21,7 @@ pub struct Case {
     pub arguments: Vec<Argument>,
     /// The same as `read` takes them: `NUMBER=VALUE`, and `NUMBER+BYTE=VALUE` of structs.
     pub given: Vec<String>,
-    pub fields: Vec<Field>,
+    pub fields: Vec<EntryField>,
     /// Types of elements, by field.
     pub types: Vec<String>,
     pub launches: Vec<Launch>,
@@ -61,7 +61,7 @@ impl Case {
         self.machine_or_why(launch).unwrap_or_else(|e| panic!("{}: {e}", self.ptx))
     }
 
-    pub fn machine_or_why(&self, launch: &Launch) -> Result<Machine, NotRun> {
+    pub fn machine_or_why(&self, launch: &Launch) -> Result<Machine, EntryNotRun> {
         let sizes = Sizes {
             block: Block::new(launch.block).unwrap(),
             grid: Grid::new(launch.grid).unwrap(),
@@ -184,7 +184,7 @@ fn argument(case: &mut Case, text: &str) -> Argument {
     let (name, ty) = text.split_once(':').unwrap();
     let (name, offset) = name.split_once('+').map_or((name, 0), |(n, o)| (n, o.parse().unwrap()));
     let (element, count) = ty.trim_end_matches(']').split_once('[').unwrap();
-    let mut field = Field::new(name);
+    let mut field = EntryField::new(name);
     field.bytes = Some(count.parse::<u64>().unwrap() * size(element));
     case.fields.push(field);
     case.types.push(element.to_owned());

@@ -7,7 +7,7 @@ use super::convert::warp_shape;
 use super::input::{Opened, TraceArguments};
 use crate::report::trace::ReuseSettings;
 use crate::trace::coalesce::{Coalescing, Requests};
-use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, Rules, Visible};
+use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, ReuseRules, Visible};
 use crate::trace::schedule::Grouping;
 use crate::trace::sets::SetIndex;
 use crate::trace::stream::Facts;
@@ -114,10 +114,10 @@ pub(super) struct ModelArguments {
 
 impl ModelArguments {
     /// The rules.
-    fn rules(&self) -> Rules {
+    fn rules(&self) -> ReuseRules {
         let mut rules = match self.rules {
-            RulesName::Paper => Rules::PAPER,
-            RulesName::Code => Rules::CODE,
+            RulesName::Paper => ReuseRules::PAPER,
+            RulesName::Code => ReuseRules::CODE,
         };
         rules.portions |= self.portions;
         rules.split &= !self.no_split;
@@ -193,7 +193,7 @@ impl ModelArguments {
         &self,
         of: &TraceArguments,
         opened: &Opened,
-        rules: Rules,
+        rules: ReuseRules,
     ) -> Result<Requests, Failure> {
         let by_position = self.rules == RulesName::Code || !opened.facts().has_instructions;
         let how = Coalescing {

@@ -34,18 +34,18 @@ record! {
         /// Columns whose empty cells are filled from other rows of the table.
         borrow: Named<BorrowDocument>,
         /// The device: an id or a file, or a column.
-        device: Choice [required: "for example `device: v100`, or by a column: \
+        device: NameOrColumn [required: "for example `device: v100`, or by a column: \
             `device: {column: gpu, names: {V100: v100}}`"],
         /// The clock of the measurements: `1.87 GHz`, a formula in Hz, or {fitted: true}.
         clock: ClockDocument,
         /// The kernel: a name or a file, or a column.
-        kernel: Choice [required: "a kernel document, for example `kernel: blur.kernel.yaml`"],
+        kernel: NameOrColumn [required: "a kernel document, for example `kernel: blur.kernel.yaml`"],
         /// Its variant, if it has several.
-        variant: Choice,
+        variant: NameOrColumn,
         /// Parameters of the kernel, each as a column or a formula.
         params: Named<CellFormula>,
         /// How it was launched.
-        launch: LaunchDocument [required: "columns or formulas, for example \
+        launch: LaunchColumns [required: "columns or formulas, for example \
             `launch: {block: [block_x, block_y], registers: registers}`"],
         /// What was measured: a quantity with its unit, as the heads of measurement files, and a column or formula.
         measured: Named<CellFormula> [required: "quantities with their unit, and columns or formulas: \
@@ -95,7 +95,7 @@ record! {
 
 record! {
     /// How a row was launched.
-    pub struct LaunchDocument, "`launch`" {
+    pub struct LaunchColumns, "`launch`" {
         /// Threads of a block along x, y, z, or a column with texts such as 32x8.
         block: Many<CellFormula> [required: "columns or formulas along x, y, z, for example \
             `block: [block_x, block_y]`"],
@@ -181,7 +181,7 @@ impl<T: JsonSchema> JsonSchema for Many<T> {
 
 /// A name for all rows, or a column with what its cells mean.
 #[derive(Debug, Clone)]
-pub enum Choice {
+pub enum NameOrColumn {
     /// The same for all rows.
     All(Spanned<String>),
     /// What a cell says.
@@ -231,17 +231,17 @@ impl JsonSchema for FurtherColumn {
     }
 }
 
-impl Decode for Choice {
+impl Decode for NameOrColumn {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         if let Value::Map(_) = &node.value {
-            return ColumnChoice::decode(node, decoder).map(Choice::Column);
+            return ColumnChoice::decode(node, decoder).map(NameOrColumn::Column);
         }
-        Spanned::decode(node, decoder).map(Choice::All)
+        Spanned::decode(node, decoder).map(NameOrColumn::All)
     }
 }
 
 #[cfg(test)]
-impl JsonSchema for Choice {
+impl JsonSchema for NameOrColumn {
     fn schema_name() -> Cow<'static, str> {
         "Choice".into()
     }

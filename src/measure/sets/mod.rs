@@ -15,12 +15,12 @@ mod table;
 
 pub use condition::Test as CellTest;
 pub use document::{
-    BorrowDocument, CellFormula, Choice, ClockDocument, ColumnChoice, EachDocument, FurtherColumn,
-    LaunchDocument, Many, SampleDocument, SetDocument, UnknownClock,
+    BorrowDocument, CellFormula, ClockDocument, ColumnChoice, EachDocument, FurtherColumn, LaunchColumns,
+    Many, NameOrColumn, SampleDocument, SetDocument, UnknownClock,
 };
 pub use predict::{
     PredictedCase, PredictedSet, RejectedConfiguration, SetGroup, groups, predicted, summaries,
 };
 pub use read::{SampleOptions, SetFile};
 pub use score::{ChoiceScore, ClockFactors, ErrorScore, NoiseScore, SetScore};
-pub use set::{MeasuredSet, Problem, Scope, ScopeKind, SetCase, SetFacts, SetLaunch};
+pub use set::{MeasuredSet, Problem, ScopeKind, SetCase, SetFacts, SetLaunch, SetScope};

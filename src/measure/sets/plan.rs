@@ -1,7 +1,9 @@
 //! A set file held against the head of its table: every name found, every unit understood.
 
 use super::condition::{Test, same};
-use super::document::{CellFormula, Choice, ClockDocument, ColumnChoice, FurtherColumn, Many, SetDocument};
+use super::document::{
+    CellFormula, ClockDocument, ColumnChoice, FurtherColumn, Many, NameOrColumn, SetDocument,
+};
 use super::formula::{Columns, Formula};
 use crate::device::{Frequency, Quantity as _};
 use crate::kernel::InstructionClass;
@@ -137,10 +139,10 @@ impl Finder {
         written.filter_map(|(name, test)| Some((self.column(name)?, test.clone()))).collect()
     }
 
-    fn choice(&mut self, written: &Choice) -> Option<Chosen> {
+    fn choice(&mut self, written: &NameOrColumn) -> Option<Chosen> {
         Some(match written {
-            Choice::All(name) => Chosen::All(name.value.clone()),
-            Choice::Column(by) => Chosen::Column(self.by_column(by)?),
+            NameOrColumn::All(name) => Chosen::All(name.value.clone()),
+            NameOrColumn::Column(by) => Chosen::Column(self.by_column(by)?),
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::config::Configs;
 use super::plan::Plan;
-use super::set::{Scope, ScopeKind};
+use super::set::{ScopeKind, SetScope};
 use crate::random::Random;
 
 /// How many are drawn.
@@ -16,7 +16,7 @@ pub(super) struct Draw {
 
 /// The scopes of a set, and the configurations that are looked at in any of them. Scopes name these by their
 /// position.
-pub(super) fn scopes(plan: &Plan, configs: &Configs, draw: Draw) -> (Vec<Scope>, Vec<usize>) {
+pub(super) fn scopes(plan: &Plan, configs: &Configs, draw: Draw) -> (Vec<SetScope>, Vec<usize>) {
     let all = 0..configs.all.len();
     let groups = configs.groups.len();
     let mut found: Vec<(ScopeKind, String, Vec<usize>)> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn scopes(plan: &Plan, configs: &Configs, draw: Draw) -> (Vec<Scope>,
     let chosen: BTreeSet<usize> = scopes.iter().flat_map(|s| s.3.iter().copied()).collect();
     let chosen: Vec<usize> = chosen.into_iter().collect();
     let place = |i: &usize| chosen.binary_search(i).expect("all that were drawn are there");
-    let scope = |(kind, name, members, drawn): (ScopeKind, String, Vec<usize>, Vec<usize>)| Scope {
+    let scope = |(kind, name, members, drawn): (ScopeKind, String, Vec<usize>, Vec<usize>)| SetScope {
         kind,
         name,
         cases: drawn.iter().map(place).collect(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::predict::{PredictedCase, PredictedSet};
-use super::set::{Scope, ScopeKind};
+use super::set::{ScopeKind, SetScope};
 use crate::measure::join::ValuePair;
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
@@ -149,7 +149,7 @@ impl PredictedSet {
         for (i, case) in self.cases.iter().enumerate() {
             places[case.case] = Some(i);
         }
-        let one = |scope: &Scope| {
+        let one = |scope: &SetScope| {
             let cases: Vec<&PredictedCase> =
                 scope.cases.iter().filter_map(|&c| Some(&self.cases[places[c]?])).collect();
             self.score(scope, &cases, least)
@@ -157,7 +157,7 @@ impl PredictedSet {
         self.set.scopes.iter().map(one).collect()
     }
 
-    fn score(&self, scope: &Scope, cases: &[&PredictedCase], least: usize) -> SetScore {
+    fn score(&self, scope: &SetScope, cases: &[&PredictedCase], least: usize) -> SetScore {
         let times: Vec<ValuePair> = cases.iter().filter_map(|c| c.seconds).collect();
         let mut ratios: Vec<f64> = times.iter().map(|p| p.predicted() / p.measured()).collect();
         let pairs: Vec<(f64, f64)> = times.iter().map(|p| (p.predicted(), p.measured())).collect();

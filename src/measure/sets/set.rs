@@ -41,7 +41,7 @@ pub struct MeasuredSet {
     /// Problems: configurations of one are alternatives to each other.
     pub problems: Vec<Problem>,
     /// Which configurations are scored together.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<SetScope>,
     /// Whether the clock of the measurements is not known, so that one factor on all times is fitted.
     pub clock_fitted: bool,
 }
@@ -133,7 +133,7 @@ impl ScopeKind {
 /// Configurations that are scored together.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Scope {
+pub struct SetScope {
     /// What it is.
     pub kind: ScopeKind,
     /// Its name; empty for the whole set.

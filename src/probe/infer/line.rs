@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::clusters::Clusters;
-use super::super::confidence::{Confidence, Finding};
+use super::super::confidence::{Finding, FindingConfidence};
 use super::super::finding::FittingArrays;
 use super::super::log::{ChaseOrder, Run};
 use super::super::marks::{Marks, significant};
@@ -40,7 +40,7 @@ pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, arrays: Fittin
         .max_by_key(|h| (h.run.cold, h.run.bytes()));
     let Some(fine) = fine else {
         let mut found =
-            Finding::new(gap, Confidence::Low, format!("misses are {gap} B apart, as far as loads"));
+            Finding::new(gap, FindingConfidence::Low, format!("misses are {gap} B apart, as far as loads"));
         found.next.push(format!("the same array with a smaller stride than {gap} B: lines may be shorter"));
         return found;
     };
@@ -57,19 +57,19 @@ pub(super) fn line(runs: &[Run], clusters: &Clusters, noise: f64, arrays: Fittin
     let backwards = fine.run.cold && fine.run.stride < 0 && everywhere;
     let crossed = hints.iter().any(|h| h.run.step() == gap && adjacent(h.run, clusters, noise));
     let confidence = if fine.run.cold && !everywhere {
-        Confidence::Low
+        FindingConfidence::Low
     } else if deep || backwards {
-        Confidence::High
+        FindingConfidence::High
     } else if crossed {
-        Confidence::Medium
+        FindingConfidence::Medium
     } else {
-        Confidence::Low
+        FindingConfidence::Low
     };
     let mut found = Finding::new(gap, confidence, why);
     if crossed {
         found.because(format!("loads {gap} B apart miss one after the other"));
     }
-    if confidence != Confidence::High {
+    if confidence != FindingConfidence::High {
         let n = (fine.run.bytes() + 2 * gap) / u64::from(fine.run.element);
         found
             .next
@@ -99,7 +99,7 @@ fn from_tops(runs: &[Run], clusters: &Clusters) -> Option<Finding<u64>> {
         return None;
     }
     let why = format!("cold, backwards: in {most} of {all} arrays the last {bytes} B are loaded by one miss");
-    Some(Finding::new(bytes, Confidence::High, why))
+    Some(Finding::new(bytes, FindingConfidence::High, why))
 }
 
 /// Bytes between the first two misses, if the first load is the first of them.

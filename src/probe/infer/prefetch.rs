@@ -1,7 +1,7 @@
 //! Lines that come without being asked for: loads that are new and hit (S 4.6).
 
 use super::super::clusters::Clusters;
-use super::super::confidence::{Confidence, Finding};
+use super::super::confidence::{Finding, FindingConfidence};
 use super::super::finding::PrefetchFound;
 use super::super::log::{ChaseOrder, Run};
 use crate::trace::numbering::number;
@@ -27,7 +27,7 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     let at = |what: &str| format!("cold, n={} s={}: {what}", run.n, run.stride);
     // Where sets are small, what comes may be thrown out by what comes next, before it is used.
     let once = |value, what: String| {
-        let mut found = Finding::new(value, Confidence::Medium, what);
+        let mut found = Finding::new(value, FindingConfidence::Medium, what);
         found.because("unless sets are so small that a prefetch throws out its own lines");
         found.next(format!(
             "cold arrays of 1, 2, 3, … lines of {line} B of which the first and the last are loaded"
@@ -47,7 +47,8 @@ pub(super) fn prefetch(runs: &[Run], clusters: &Clusters, line: u64) -> Finding<
     let (distance, why) = stream(&cold, clusters, line);
     let what = at("no cold miss after the first");
     // A few more are lines that were put out before their use, or noise; in one chase they cannot be told apart.
-    let confidence = if total * 20 > missed.len() { Confidence::Low } else { Confidence::Medium };
+    let confidence =
+        if total * 20 > missed.len() { FindingConfidence::Low } else { FindingConfidence::Medium };
     let mut found = Finding::new(PrefetchFound::Stream { distance }, confidence, what);
     match distance {
         Some(_) => found.because(why),
@@ -96,7 +97,7 @@ fn few_lines(cold: &[&Run], clusters: &Clusters, line: u64) -> Option<Finding<Pr
     let why = |what: String| format!("cold, arrays of which the first and the last line are loaded: {what}");
     if distance == 0 {
         let what = why("two lines miss both".to_owned());
-        return Some(Finding::new(PrefetchFound::None, Confidence::High, what));
+        return Some(Finding::new(PrefetchFound::None, FindingConfidence::High, what));
     }
     let first = why(format!("the last of up to {} lines hits", distance + 1));
     let (value, then) = if last_hits(cold.iter().copied(), clusters, line, (distance.into(), 3))? {
@@ -107,7 +108,7 @@ fn few_lines(cold: &[&Run], clusters: &Clusters, line: u64) -> Option<Finding<Pr
     } else {
         (PrefetchFound::AtMiss { distance }, "use of a line that came so brings no more")
     };
-    let mut found = Finding::new(value, Confidence::High, first);
+    let mut found = Finding::new(value, FindingConfidence::High, first);
     found.because(then);
     Some(found)
 }

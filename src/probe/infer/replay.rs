@@ -1,7 +1,7 @@
 //! Which replacement policy makes the misses of a shuffled chase: each is simulated beside it.
 
 use super::super::clusters::Clusters;
-use super::super::confidence::{Confidence, Finding};
+use super::super::confidence::{Finding, FindingConfidence};
 use super::super::finding::{MappingFound, PrefetchFound, ReplacementFound};
 use super::super::log::{ChaseOrder, Run};
 use super::super::marks::most_places;
@@ -48,7 +48,7 @@ pub(super) fn replacement(
     if let Some(known) = known
         && known.ways.iter().all(|&w| w == 1)
     {
-        return Finding::new(ReplacementFound::Direct, Confidence::High, "every set has one line");
+        return Finding::new(ReplacementFound::Direct, FindingConfidence::High, "every set has one line");
     }
     if rounds < 2 || missing <= 0.0 {
         return Finding::open("less than two rounds of an array that is a little too large were timed")
@@ -57,10 +57,10 @@ pub(super) fn replacement(
     let strided = if missing > 0.9 {
         let why = format!("periodic: lines of full sets miss in {:.1} % of {rounds} rounds", 100.0 * missing);
         // Others that miss as regularly are nearly as likely.
-        Finding::new(ReplacementFound::Lru, Confidence::Low, why)
+        Finding::new(ReplacementFound::Lru, FindingConfidence::Low, why)
     } else {
         let why = format!("aperiodic: lines of full sets miss in {:.1} % of their rounds", 100.0 * missing);
-        Finding::new(ReplacementFound::NotLru, Confidence::High, why)
+        Finding::new(ReplacementFound::NotLru, FindingConfidence::High, why)
     };
     let shuffled = known.and_then(|known| shuffled(runs, clusters, noise, known));
     match (strided.value, shuffled) {
@@ -69,7 +69,7 @@ pub(super) fn replacement(
             let mut found = verdict(&fitting, strided, pairs);
             if known.is_none_or(|k| k.prefetch.is_none()) {
                 // A prefetch that nobody looked for would put out lines too.
-                found.at_most(Confidence::Medium);
+                found.at_most(FindingConfidence::Medium);
             }
             found
         }
@@ -97,15 +97,15 @@ fn verdict(
     match fitting {
         [] => {
             let why = "none of LRU, FIFO, tree-PLRU, NRU and SRRIP makes the misses of the shuffled chase";
-            finding(ReplacementFound::NotLru, Confidence::High, why.to_owned())
+            finding(ReplacementFound::NotLru, FindingConfidence::High, why.to_owned())
         }
         [ReplacementFound::Lru, ReplacementFound::TreePlru] if pairs => {
             let why = "LRU makes the misses of the shuffled chase; tree-PLRU of two ways is the same";
-            finding(ReplacementFound::Lru, Confidence::High, why.to_owned())
+            finding(ReplacementFound::Lru, FindingConfidence::High, why.to_owned())
         }
         [one] => {
             let why = format!("{} alone makes the misses of the shuffled chase", one.word());
-            finding(*one, Confidence::High, why)
+            finding(*one, FindingConfidence::High, why)
         }
         [first, others @ ..] => {
             let words: Vec<&str> = others.iter().map(|o| o.word()).collect();
@@ -114,7 +114,7 @@ fn verdict(
                 first.word(),
                 words.join(", ")
             );
-            finding(*first, Confidence::Medium, why).next("a shuffled chase with a few lines more")
+            finding(*first, FindingConfidence::Medium, why).next("a shuffled chase with a few lines more")
         }
     }
 }

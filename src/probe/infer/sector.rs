@@ -3,7 +3,7 @@
 //! these two share a line; if each is a line of its own, half as many lines are loaded, and most or all of them fit.
 
 use super::super::clusters::Clusters;
-use super::super::confidence::{Confidence, Finding};
+use super::super::confidence::{Finding, FindingConfidence};
 use super::super::finding::{FittingArrays, PrefetchFound};
 use super::super::log::{ChaseOrder, Run};
 use super::super::marks::Marks;
@@ -101,7 +101,7 @@ pub(super) fn line(
             "scattered: one element of each {line} B misses as often as one of each {bytes} B: they share a line"
         ));
         if prefetch.is_none() {
-            found.at_most(Confidence::Medium);
+            found.at_most(FindingConfidence::Medium);
             found.because("if there is no prefetch, which would look alike");
         }
     }
@@ -112,11 +112,11 @@ pub(super) fn line(
             2 * line
         )),
         Shared::Yes if !plain => {
-            found.at_most(Confidence::Medium);
+            found.at_most(FindingConfidence::Medium);
             found.because("a prefetch hides whether lines have sectors");
         }
         _ => {
-            found.at_most(Confidence::Low);
+            found.at_most(FindingConfidence::Low);
             found.because(format!(
                 "a miss brings {bytes} B, which may be a sector of a line of {} B",
                 2 * line

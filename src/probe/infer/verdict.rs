@@ -1,7 +1,7 @@
 //! All steps in their order, and how sure the whole is.
 
 use super::super::clusters::Clusters;
-use super::super::confidence::{Confidence, Finding};
+use super::super::confidence::{Finding, FindingConfidence};
 use super::super::finding::{
     FittingArrays, MappedLines, MappingFound, PrefetchFound, ReplacementFound, Structure,
 };
@@ -67,7 +67,7 @@ pub fn infer(runs: &[Run]) -> Structure {
     let mut found =
         Structure { clusters, line, sector, capacity, arrays, ways, mapping, replacement, prefetch };
     if found.replacement.value == Some(ReplacementFound::Direct) && flips.rounds < 2 {
-        found.capacity.at_most(Confidence::Medium);
+        found.capacity.at_most(FindingConfidence::Medium);
     }
     found.no_surer_than_its_ground();
     found
@@ -83,14 +83,14 @@ impl Structure {
         self.prefetch.at_most(self.sector.confidence);
         self.ways.at_most(self.line.confidence);
         // What a prefetch brings throws lines out as well: without a look at it nothing about sets is certain.
-        self.ways.at_most(self.prefetch.confidence.max(Confidence::Medium));
+        self.ways.at_most(self.prefetch.confidence.max(FindingConfidence::Medium));
         self.mapping.at_most(self.line.confidence);
         if self.ways.value.is_some() {
             self.mapping.at_most(self.ways.confidence);
         }
         // The largest array that fits is all of the cache only if all sets are full with it, which nothing shows.
-        self.capacity.at_most(self.ways.confidence.max(Confidence::Low).min(self.line.confidence));
-        self.replacement.at_most(self.ways.confidence.max(Confidence::Low).min(self.line.confidence));
+        self.capacity.at_most(self.ways.confidence.max(FindingConfidence::Low).min(self.line.confidence));
+        self.replacement.at_most(self.ways.confidence.max(FindingConfidence::Low).min(self.line.confidence));
     }
 }
 
@@ -118,7 +118,7 @@ struct Sets {
     /// Lines of each set.
     ways: Vec<u32>,
     /// How sure they are, if a rule explains most lines and not all.
-    ruled: Option<Confidence>,
+    ruled: Option<FindingConfidence>,
 }
 
 /// Sets as their lines begin to miss, or as a rule says that explains most of it better.
@@ -138,7 +138,7 @@ fn known_sets(
     let Some((ruled, margin)) = rules::likeliest(flips, noise, plain) else {
         // A prefetch may hide when lines begin to miss, and nothing confirms it.
         if let Some(exact) = exact.as_mut().filter(|_| !plain) {
-            exact.ruled = Some(Confidence::Low);
+            exact.ruled = Some(FindingConfidence::Low);
         }
         return exact;
     };
@@ -150,7 +150,7 @@ fn known_sets(
     }
     let known: Vec<(u64, u32)> = (0..flips.lines).filter_map(|l| Some((l, ruled.rule.set(l)?))).collect();
     let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_BY_RULE };
-    let sure = if margin >= certain { Confidence::Medium } else { Confidence::Low };
+    let sure = if margin >= certain { FindingConfidence::Medium } else { FindingConfidence::Low };
     let beside = beside(&known, evictions);
     Some(Sets { known, beside, ways: ruled.ways, ruled: Some(sure) })
 }
@@ -208,31 +208,34 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
         rule = fit::table(&sets.known);
     }
     let certain = if flips.missing > 0.9 { CERTAIN } else { CERTAIN_RANDOM };
-    let mut confidence = if flips.margin >= certain { Confidence::High } else { Confidence::Low };
+    let mut confidence =
+        if flips.margin >= certain { FindingConfidence::High } else { FindingConfidence::Low };
     let rule_known = !matches!(rule, MappingFound::Table { .. });
     // A line that came later may have stayed in a way that seldom gives way, and have been there all along.
     let fitting = flips.fitting.unwrap_or(0);
     let late = flips.classes.iter().flat_map(|c| &c.old).filter(|&&l| l >= fitting).count();
     if late > 0 && flips.missing <= 0.9 {
-        confidence = confidence.min(if late <= FEW { Confidence::Low } else { Confidence::Medium });
+        confidence =
+            confidence.min(if late <= FEW { FindingConfidence::Low } else { FindingConfidence::Medium });
     }
     // What looks like a set of one line may be one of several that seldom gives way.
     if sets.ways.contains(&1) && flips.least_alone() < ALONE {
-        confidence = confidence.min(Confidence::Medium);
+        confidence = confidence.min(FindingConfidence::Medium);
     }
     confidence = sets.ruled.unwrap_or(confidence);
     // Where lines miss now and then and no rule confirms their sets, a few may be in the wrong one.
     if !rule_known && flips.missing <= 0.9 {
-        confidence = confidence.min(Confidence::Medium);
+        confidence = confidence.min(FindingConfidence::Medium);
     }
     // The next line may have a set of its own as long as no line beside those of a set was tried.
     if flips.tail < flips.longest().max(BESIDE) && flips.longest() as u64 * 2 > flips.fitting.unwrap_or(0) {
-        confidence = confidence.min(Confidence::Low);
+        confidence = confidence.min(FindingConfidence::Low);
     }
     if !flips.single_steps {
         // Two sets that overflow at once would be taken for one; a rule that all lines follow speaks
         // against it.
-        confidence = confidence.min(if rule_known { Confidence::Medium } else { Confidence::Low });
+        confidence =
+            confidence.min(if rule_known { FindingConfidence::Medium } else { FindingConfidence::Low });
     }
     let why = format!(
         "{} arrays from {} to {} lines: {count} groups of lines begin to miss together",
@@ -251,7 +254,7 @@ fn whole(flips: &Flips, sets: &Sets, bytes: u64) -> Parts {
     let few = rule_known && count > 1 && tried < 2 * sets.ways.len() + 8;
     // A hash seldom ends with the bits of the array.
     let few = few || matches!(rule, MappingFound::Xor { .. }) && sets.beside.is_empty();
-    let sure = if few { confidence.min(Confidence::Medium) } else { confidence };
+    let sure = if few { confidence.min(FindingConfidence::Medium) } else { confidence };
     let mut mapping = Finding::new(rule, sure, why);
     mapping.because(format!("{} lines up to line {highest} lie as the rule says", sets.known.len()));
     if !sets.beside.is_empty() {
@@ -288,7 +291,7 @@ fn parts(runs: &[Run], clusters: &Clusters, flips: &Flips, arrays: FittingArrays
     let capacity = match (arrays.fits_bytes, arrays.overflows_bytes) {
         (Some(fits), Some(over)) if over - fits <= bytes && over > fits => {
             let why = format!("{fits} B fit, {over} B do not");
-            let mut found = Finding::new((over - 1) / bytes * bytes, Confidence::Medium, why);
+            let mut found = Finding::new((over - 1) / bytes * bytes, FindingConfidence::Medium, why);
             found.because("if all sets are full with the same array");
             found
         }
@@ -317,10 +320,10 @@ fn parts(runs: &[Run], clusters: &Clusters, flips: &Flips, arrays: FittingArrays
         (1, _) => MappingFound::Bits { sets },
         _ => MappingFound::Spatial { run, sets },
     };
-    let mapping = Finding::new(rule, Confidence::Medium, why.clone()).next(next.clone());
+    let mapping = Finding::new(rule, FindingConfidence::Medium, why.clone()).next(next.clone());
     let each = capacity.value.map(|c| c / bytes / u64::from(sets.max(1)));
     let ways = match each.and_then(|w| u32::try_from(w).ok()) {
-        Some(each) => Finding::new(vec![each; sets as usize], Confidence::Medium, why).next(next),
+        Some(each) => Finding::new(vec![each; sets as usize], FindingConfidence::Medium, why).next(next),
         None => Finding::open(format!("{sets} sets, of a number of lines that follows from the capacity"))
             .next(next),
     };

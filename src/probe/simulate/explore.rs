@@ -6,7 +6,7 @@ use super::spec::ProbeSpec;
 use crate::probe::infer::{BESIDE, Shared, ahead, misses_enough, overflows, shared};
 use crate::probe::marks::{Marks, significant};
 use crate::probe::noise::noise_of;
-use crate::probe::{ChaseOrder, Clusters, Confidence, PrefetchFound, Run, evictions, infer};
+use crate::probe::{ChaseOrder, Clusters, FindingConfidence, PrefetchFound, Run, evictions, infer};
 
 /// Bytes of the shortest and the longest line that is thought possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,7 +291,7 @@ impl Probe<'_> {
                 return true;
             }
         }
-        infer(&self.runs).ways.confidence > Confidence::Low
+        infer(&self.runs).ways.confidence > FindingConfidence::Low
     }
 
     /// N 5.1: lines beside the array, one for each address bit.

@@ -1,6 +1,6 @@
 //! Readings for several blocks as one text: numbers that differ are written with the block's size.
 
-use crate::ptx::value::Launch;
+use crate::ptx::value::BlockAndGrid;
 
 /// A text with its numbers apart.
 struct Apart<'a> {
@@ -41,14 +41,14 @@ const PRODUCTS: [(&str, &[usize]); 10] = [
     ("blockDim.x*blockDim.y*gridDim.x*gridDim.y", &[0, 1, 3, 4]),
 ];
 
-fn size(launch: &Launch, factors: &[usize]) -> i64 {
+fn size(launch: &BlockAndGrid, factors: &[usize]) -> i64 {
     let [bx, by, bz] = *launch.block;
     let [gx, gy, _] = *launch.grid;
     factors.iter().map(|f| [bx, by, bz, gx, gy][*f]).product()
 }
 
 /// What the numbers are in terms of the launch.
-fn formula(launches: &[Launch], numbers: &[i64]) -> Option<String> {
+fn formula(launches: &[BlockAndGrid], numbers: &[i64]) -> Option<String> {
     if numbers.iter().all(|n| *n == numbers[0]) {
         return Some(numbers[0].to_string());
     }
@@ -79,7 +79,7 @@ fn formula(launches: &[Launch], numbers: &[i64]) -> Option<String> {
 }
 
 /// One text for all launches, if there is one: each launch's text follows from it by putting its sizes in.
-pub(in crate::ptx) fn combine(launches: &[Launch], texts: &[String]) -> Option<String> {
+pub(in crate::ptx) fn combine(launches: &[BlockAndGrid], texts: &[String]) -> Option<String> {
     // Of a single launch, all numbers are as they stand.
     if let [only] = texts {
         return Some(only.clone());
@@ -105,7 +105,7 @@ pub(in crate::ptx) fn combine(launches: &[Launch], texts: &[String]) -> Option<S
 }
 
 /// The grids of all launches as one text: numbers, or enough blocks for so many threads.
-pub(in crate::ptx) fn grids(launches: &[Launch]) -> Option<String> {
+pub(in crate::ptx) fn grids(launches: &[BlockAndGrid]) -> Option<String> {
     let along = |d: usize| -> Option<String> {
         let first = launches.first()?.grid[d];
         if launches.iter().all(|l| l.grid[d] == first) {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn grids_become_formulas() {
-        let launches = [[32, 8], [64, 4], [48, 1]].map(|[x, y]: [i64; 2]| Launch {
+        let launches = [[32, 8], [64, 4], [48, 1]].map(|[x, y]: [i64; 2]| BlockAndGrid {
             block: Block::known([x, y, 1]),
             grid: Grid::known([(100 + x - 1) / x, (77 + y - 1) / y, 3]),
         });
@@ -137,11 +137,11 @@ mod tests {
         assert_eq!(grids(&launches[..2]), Some(wanted(80)));
         // 128 threads are three blocks of 48.
         assert_eq!(grids(&launches), Some(wanted(77)));
-        assert_eq!(grids(&[launches[0], Launch { grid: Grid::known([9, 1, 1]), ..launches[1] }]), None);
+        assert_eq!(grids(&[launches[0], BlockAndGrid { grid: Grid::known([9, 1, 1]), ..launches[1] }]), None);
     }
 
-    fn launch(threads: i64) -> Launch {
-        Launch { block: Block::known([threads, 1, 1]), grid: Grid::known([1024 / threads, 1, 1]) }
+    fn launch(threads: i64) -> BlockAndGrid {
+        BlockAndGrid { block: Block::known([threads, 1, 1]), grid: Grid::known([1024 / threads, 1, 1]) }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::statement::{Listed, Status};
 use crate::ptx::read::{BaseKind, Reader, Stop};
-use crate::ptx::syntax::{Space, Type, Variable};
+use crate::ptx::syntax::{StateSpace, Type, Variable};
 use crate::ptx::value::gcd;
 
 /// A field.
@@ -74,7 +74,7 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Result<Field,
             (end, outermost) = (reach, access.instruction);
         }
     }
-    let local = matches!(kind, BaseKind::Variable(Space::Local, _));
+    let local = matches!(kind, BaseKind::Variable(StateSpace::Local, _));
     // Words of local memory lie apart.
     let most = if local { 4 } else { u64::MAX };
     let smallest = types.iter().map(|t| t.bytes().min(most)).min().unwrap_or(1);
@@ -97,7 +97,7 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Result<Field,
         BaseKind::Variable(_, name) => {
             let variable = reader.function.variable(name).or_else(|| reader.module.variable(name));
             let bytes = |v: &Variable| match v.space {
-                Space::Local => reader.local_bytes(v),
+                StateSpace::Local => reader.local_bytes(v),
                 _ => Some(v.bytes()),
             };
             let name = reader.module.source_name(name).to_owned();
@@ -109,8 +109,8 @@ fn field(reader: &mut Reader<'_>, base: u32, listed: &[Listed]) -> Result<Field,
     let touched = u64::try_from(end).map_err(|_| Stop::Far(outermost, name.clone()))?;
     let end = declared.map_or(touched, |declared| touched.max(declared));
     let space = match kind {
-        BaseKind::Variable(Space::Shared, _) => Some("shared"),
-        BaseKind::Variable(Space::Local, _) => Some("private"),
+        BaseKind::Variable(StateSpace::Shared, _) => Some("shared"),
+        BaseKind::Variable(StateSpace::Local, _) => Some("private"),
         _ => None,
     };
     Ok(Field { base, name: plain(&name), space, element, dtype, size: end.div_ceil(element).max(1) })

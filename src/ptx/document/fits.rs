@@ -3,7 +3,7 @@
 
 use super::statement::{Listed, Status};
 use crate::ptx::read::{BaseKind, Operation, Reader};
-use crate::ptx::syntax::Space;
+use crate::ptx::syntax::StateSpace;
 use crate::ptx::value::{Atom, AtomId, Cond, Point, Poly};
 
 /// Accesses of threads that are looked at.
@@ -33,9 +33,9 @@ pub(super) fn unfit(reader: &Reader<'_>, listed: &[Listed], common: &[Cond]) -> 
     // What is counted as always done though data decide may store, but proves nothing.
     let (stores, loads): (Vec<&Listed>, Vec<&Listed>) = listed
         .iter()
-        .filter(|l| l.space == Space::Shared && l.status != Status::Refused)
+        .filter(|l| l.space == StateSpace::Shared && l.status != Status::Refused)
         .partition(|l| l.operation != Operation::Load);
-    if listed.iter().any(|l| l.space == Space::Shared && l.status == Status::Refused) {
+    if listed.iter().any(|l| l.space == StateSpace::Shared && l.status == Status::Refused) {
         return None;
     }
     for (all, loading) in [(stores, false), (loads, true)] {
@@ -68,7 +68,7 @@ pub(super) fn unfit(reader: &Reader<'_>, listed: &[Listed], common: &[Cond]) -> 
 
 fn arrays(reader: &Reader<'_>) -> Vec<Array> {
     let sized = (0_u32..).zip(&reader.bases).filter_map(|(base, kind)| {
-        let BaseKind::Variable(Space::Shared, name) = kind else { return None };
+        let BaseKind::Variable(StateSpace::Shared, name) = kind else { return None };
         let variable = reader.function.variable(name).or_else(|| reader.module.variable(name))?;
         variable.count?;
         let bytes = usize::try_from(variable.bytes()).ok().filter(|bytes| *bytes <= 1 << 20)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ptx::read::{Event, Fragment, Reader};
-use crate::ptx::syntax::{Instruction, Operand, Type};
+use crate::ptx::syntax::{Operand, PtxInstruction, Type};
 use crate::ptx::value::{Cond, Point, Poly};
 use crate::random::Random;
 
@@ -71,7 +71,7 @@ fn summed<'e>(reader: &Reader<'_>, each: &[Counted], events: &'e [Event]) -> Vec
 /// What one instruction is: its class and how many the machine has for it, bits of its numbers and flops.
 type Counted = (usize, f64, usize, f64);
 
-fn counted(instruction: &Instruction) -> Counted {
+fn counted(instruction: &PtxInstruction) -> Counted {
     let (name, times) = class(instruction);
     let (bits, flops) = flops(instruction).unwrap_or((BITS[0], 0.0));
     let class = CLASSES.iter().position(|known| *known == name).expect("classes are those of the list");
@@ -140,7 +140,7 @@ fn count(reader: &Reader<'_>, parts: &[Part<'_>], at: &mut Point, weight: f64, s
 }
 
 /// The class of an instruction, and how many the machine has for it.
-fn class(instruction: &Instruction) -> (&'static str, f64) {
+fn class(instruction: &PtxInstruction) -> (&'static str, f64) {
     let name = instruction.name.as_str();
     let ty = instruction.ty();
     let float = ty.filter(|t| t.kind == 'f');
@@ -188,7 +188,7 @@ fn class(instruction: &Instruction) -> (&'static str, f64) {
 }
 
 /// Bits of the numbers, and the flops of an instruction.
-fn flops(instruction: &Instruction) -> Option<(u32, f64)> {
+fn flops(instruction: &PtxInstruction) -> Option<(u32, f64)> {
     let ty = instruction.ty().filter(|t| t.kind == 'f')?;
     let operations = match instruction.name.as_str() {
         "add" | "sub" | "mul" | "div" | "sqrt" | "rcp" | "rsqrt" | "min" | "max" => 1.0,

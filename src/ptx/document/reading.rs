@@ -14,13 +14,13 @@ use super::mix::{Mix, mix};
 use super::print::{Printer, Size, tidy};
 use super::statement::{Listed, Statement, Status, statements};
 use crate::ptx::read::{Event, Operation, Reader, Stop};
-use crate::ptx::syntax::Space;
-use crate::ptx::value::{Atom, AtomId, Cond, Launch, Poly};
+use crate::ptx::syntax::StateSpace;
+use crate::ptx::value::{Atom, AtomId, BlockAndGrid, Cond, Poly};
 
 /// A kernel as it was understood for one launch, in words.
 #[derive(Debug, Clone)]
 pub(in crate::ptx) struct Reading {
-    pub launch: Launch,
+    pub launch: BlockAndGrid,
     pub fields: Vec<Field>,
     /// The condition that all accesses have.
     pub guard: Option<String>,
@@ -46,7 +46,7 @@ pub(in crate::ptx) struct Reading {
 pub(in crate::ptx) struct Said {
     pub instruction: usize,
     pub operation: Operation,
-    pub space: Space,
+    pub space: StateSpace,
     pub field: Option<String>,
     pub width: u64,
     pub address: Option<String>,
@@ -127,7 +127,7 @@ impl Understood<'_, '_> {
 
     /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all
     /// the difference that the block makes.
-    pub fn said_for(&self, launch: Launch, sizes: [Size; 3], mix: &Mix) -> Reading {
+    pub fn said_for(&self, launch: BlockAndGrid, sizes: [Size; 3], mix: &Mix) -> Reading {
         let Self { reader, fields, counters, .. } = self;
         let printer = Printer { algebra: &reader.algebra, counters, sizes };
         let mut accesses: Vec<Said> = Vec::with_capacity(self.listed.len());

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::choose::{chosen, renamed};
 use super::words::because;
 use crate::ptx::read::{Access, Cause, Event, Operation, Reader};
-use crate::ptx::syntax::Space;
+use crate::ptx::syntax::StateSpace;
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
 /// How well an access is known.
@@ -26,7 +26,7 @@ pub(in crate::ptx) enum Status {
 pub(in crate::ptx) struct Listed {
     pub instruction: usize,
     pub operation: Operation,
-    pub space: Space,
+    pub space: StateSpace,
     /// Number of the array.
     pub base: Option<u32>,
     /// Bytes from the array's beginning.
@@ -171,7 +171,7 @@ fn listed(reader: &mut Reader<'_>, access: &Access, around: &Around, list: &mut 
     let mut why = around.lost.map(|w| because(reader, w));
     let mut status = match &mut why {
         // A thread's own memory is small: how often it is touched matters less than that it is.
-        Some(why) if access.space == Space::Local && access.place.is_ok() => {
+        Some(why) if access.space == StateSpace::Local && access.place.is_ok() => {
             *why = format!("counted once: {why}");
             Status::Data
         }

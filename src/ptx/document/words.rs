@@ -17,7 +17,7 @@ pub(in crate::ptx) fn because(reader: &Reader<'_>, why: WhyId) -> String {
             .function
             .instructions
             .get(why.instruction)
-            .map_or(String::new(), crate::ptx::syntax::Instruction::full_name);
+            .map_or(String::new(), crate::ptx::syntax::PtxInstruction::full_name);
         let text = match &why.cause {
             Cause::Memory => format!("`{name}` in line {line} reads it from memory"),
             Cause::Float => format!("`{name}` in line {line} has to do with fractions"),

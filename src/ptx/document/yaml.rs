@@ -8,7 +8,7 @@ use super::print::tidy;
 use super::reading::Reading;
 use super::statement::Status;
 use crate::ptx::assembled::Assembled;
-use crate::ptx::value::Launch;
+use crate::ptx::value::BlockAndGrid;
 use crate::space::Domain;
 
 /// What a document says beside what was read.
@@ -82,7 +82,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         .map(|c| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' })
         .collect();
     let _ = writeln!(out, "wavecast: 1\nkernel: \"{name}\"");
-    let launches: Vec<Launch> = readings.iter().map(|r| r.launch).collect();
+    let launches: Vec<BlockAndGrid> = readings.iter().map(|r| r.launch).collect();
     let domain = domain(readings, frame.domain);
     let general = readings.iter().all(|r| r.general);
     let parts = || readings.iter().map(|r| part(r, &domain)).collect::<Vec<_>>();
@@ -101,7 +101,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     };
     let (registers, from) = frame.registers(readings);
     let dims = used(readings);
-    let shape = |l: &Launch| {
+    let shape = |l: &BlockAndGrid| {
         let extents: Vec<String> = l.block[..dims].iter().map(i64::to_string).collect();
         format!("[{}]", extents.join(", "))
     };
@@ -130,7 +130,7 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
     out
 }
 
-fn grid_text(launch: &Launch) -> String {
+fn grid_text(launch: &BlockAndGrid) -> String {
     format!("[{}, {}, {}]", launch.grid[0], launch.grid[1], launch.grid[2])
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ptx::syntax::{Function, Guard, Instruction, Operand};
+use crate::ptx::syntax::{Function, Guard, Operand, PtxInstruction};
 
 /// How a block ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,11 +38,11 @@ pub(in crate::ptx) struct Graph {
     pub blocks: Vec<Block>,
 }
 
-fn ends(instruction: &Instruction) -> bool {
+fn ends(instruction: &PtxInstruction) -> bool {
     matches!(instruction.name.as_str(), "bra" | "brx" | "ret" | "exit" | "trap")
 }
 
-fn targets(instruction: &Instruction) -> Vec<usize> {
+fn targets(instruction: &PtxInstruction) -> Vec<usize> {
     let mut targets = Vec::new();
     for operand in &instruction.operands {
         match operand {

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use crate::ptx::syntax::{Base, Function, Guard, Instruction, Module, Operand, Register, RegisterId, Type};
+use crate::ptx::syntax::{
+    Base, Function, Guard, Module, Operand, PtxInstruction, Register, RegisterId, Type,
+};
 
 /// Instructions that a kernel may grow to.
 const MOST: usize = 60_000;
@@ -27,7 +29,7 @@ pub(in crate::ptx) fn inlined<'a>(module: &Module, entry: &'a Function) -> Cow<'
 }
 
 /// The function that a call names.
-pub(in crate::ptx) fn callee(call: &Instruction) -> Option<&str> {
+pub(in crate::ptx) fn callee(call: &PtxInstruction) -> Option<&str> {
     call.operands.iter().find_map(|operand| match operand {
         Operand::Symbol(name, 0) => Some(name.as_str()),
         _ => None,
@@ -134,7 +136,7 @@ impl Inliner<'_> {
         &mut self,
         function: &Function,
         frame: &Frame,
-        call: &Instruction,
+        call: &PtxInstruction,
         calls: &mut Calls,
         path: &[&str],
     ) {
@@ -217,7 +219,7 @@ impl Inliner<'_> {
     }
 
     /// `st.param`: into what stands for an argument of the next call, or for a result.
-    fn store(&mut self, function: &Function, frame: &Frame, store: &Instruction, calls: &mut Calls) {
+    fn store(&mut self, function: &Function, frame: &Frame, store: &PtxInstruction, calls: &mut Calls) {
         let (Some(Operand::Address(Base::Symbol(name), offset)), Some(value), Some(ty)) =
             (store.operands.first(), store.operands.get(1), store.ty())
         else {
@@ -245,7 +247,7 @@ impl Inliner<'_> {
     }
 
     /// `ld.param`: of a parameter of the kernel, of one that a call has passed, or of a result.
-    fn load(&mut self, function: &Function, frame: &Frame, load: &Instruction, calls: &Calls) {
+    fn load(&mut self, function: &Function, frame: &Frame, load: &PtxInstruction, calls: &Calls) {
         let (Some(to), Some(Operand::Address(Base::Symbol(name), offset)), Some(ty)) =
             (load.operands.first(), load.operands.get(1), load.ty())
         else {
@@ -320,7 +322,7 @@ impl Inliner<'_> {
     }
 
     /// The register in which bits were stored, a part of it, or several.
-    fn pieces(&mut self, at: Storage, offset: i64, bits: u32, like: &Instruction) -> Option<Operand> {
+    fn pieces(&mut self, at: Storage, offset: i64, bits: u32, like: &PtxInstruction) -> Option<Operand> {
         let end = |(offset, bits): (i64, u32)| offset.saturating_add(i64::from(bits / 8));
         let mut pieces = self.stored[at].clone()?;
         if let Some(&(from, whole)) = pieces.iter().find(|p| p.0 <= offset && end(**p) >= end((offset, bits)))
@@ -334,7 +336,7 @@ impl Inliner<'_> {
             let by = Operand::Integer(above.into());
             let (name, modifiers) = ("shr".to_owned(), vec![format!("u{whole}")]);
             let operands = vec![Operand::Register(part), Operand::Register(held), by];
-            self.made.instructions.push(Instruction { name, modifiers, operands, ..like.clone() });
+            self.made.instructions.push(PtxInstruction { name, modifiers, operands, ..like.clone() });
             return Some(Operand::Register(part));
         }
         pieces.sort_unstable();
@@ -377,7 +379,7 @@ fn size(ty: Type) -> usize {
 }
 
 /// Makes the instruction a move.
-fn moved(instruction: &mut Instruction, bits: u32, to: Operand, from: Operand) {
+fn moved(instruction: &mut PtxInstruction, bits: u32, to: Operand, from: Operand) {
     "mov".clone_into(&mut instruction.name);
     instruction.modifiers = vec![format!("b{bits}")];
     instruction.operands = vec![to, from];

@@ -1,7 +1,7 @@
 //! Which registers hold something that is still needed.
 
 use super::blocks::{Block, Graph};
-use crate::ptx::syntax::{Base, Function, Instruction, Operand, RegisterId};
+use crate::ptx::syntax::{Base, Function, Operand, PtxInstruction, RegisterId};
 
 /// A set of registers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl RegisterSet {
 }
 
 /// Whether the first operand is where the result goes.
-fn has_result(instruction: &Instruction) -> bool {
+fn has_result(instruction: &PtxInstruction) -> bool {
     !matches!(
         instruction.name.as_str(),
         "st" | "red"
@@ -99,14 +99,14 @@ fn registers(operand: &Operand, visit: &mut dyn FnMut(RegisterId)) {
 }
 
 /// The first operand, where the instruction writes to it.
-fn result(instruction: &Instruction) -> Option<&Operand> {
+fn result(instruction: &PtxInstruction) -> Option<&Operand> {
     let first = instruction.operands.first()?;
     let written = !matches!(first, Operand::Address(..) | Operand::Brackets(_)) && has_result(instruction);
     written.then_some(first)
 }
 
 /// The register that an instruction writes, if it writes this one alone and as a whole.
-pub(in crate::ptx) fn writes_one(instruction: &Instruction) -> Option<RegisterId> {
+pub(in crate::ptx) fn writes_one(instruction: &PtxInstruction) -> Option<RegisterId> {
     match result(instruction) {
         Some(Operand::Register(id)) => Some(*id),
         _ => None,
@@ -114,21 +114,21 @@ pub(in crate::ptx) fn writes_one(instruction: &Instruction) -> Option<RegisterId
 }
 
 /// The registers that an instruction writes.
-pub(in crate::ptx) fn writes(instruction: &Instruction) -> Vec<RegisterId> {
+pub(in crate::ptx) fn writes(instruction: &PtxInstruction) -> Vec<RegisterId> {
     let mut written = Vec::new();
     each_written(instruction, &mut |id| written.push(id));
     written
 }
 
 /// The same one after the other, which is quicker.
-pub(in crate::ptx) fn each_written(instruction: &Instruction, visit: &mut dyn FnMut(RegisterId)) {
+pub(in crate::ptx) fn each_written(instruction: &PtxInstruction, visit: &mut dyn FnMut(RegisterId)) {
     if let Some(result) = result(instruction) {
         registers(result, visit);
     }
 }
 
 /// The registers that an instruction needs.
-pub(super) fn reads(instruction: &Instruction) -> Vec<RegisterId> {
+pub(super) fn reads(instruction: &PtxInstruction) -> Vec<RegisterId> {
     let mut read = Vec::new();
     let mut wrote = false;
     each_written(instruction, &mut |_| wrote = true);
@@ -137,7 +137,7 @@ pub(super) fn reads(instruction: &Instruction) -> Vec<RegisterId> {
 }
 
 /// The registers that an instruction needs, of which it is known whether it writes any.
-fn each_read(instruction: &Instruction, wrote: bool, visit: &mut dyn FnMut(RegisterId)) {
+fn each_read(instruction: &PtxInstruction, wrote: bool, visit: &mut dyn FnMut(RegisterId)) {
     instruction.guard.iter().for_each(|guard| visit(guard.register));
     for operand in instruction.operands.iter().skip(usize::from(wrote)) {
         registers(operand, visit);
@@ -148,7 +148,7 @@ fn each_read(instruction: &Instruction, wrote: bool, visit: &mut dyn FnMut(Regis
 /// that it needs.
 fn step<L>(
     live: &mut L,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
     set: fn(&mut L, RegisterId),
     needs: fn(&mut L, RegisterId),
 ) {

@@ -3,7 +3,7 @@
 use super::blocks::Graph;
 use super::live::{RegisterSet, each_written, reads};
 use super::loops::Loops;
-use crate::ptx::syntax::{Function, Instruction, Operand, RegisterId, Type};
+use crate::ptx::syntax::{Function, Operand, PtxInstruction, RegisterId, Type};
 
 /// Registers that a loop writes and that its next iteration needs.
 pub(in crate::ptx) fn changed(
@@ -107,7 +107,7 @@ fn fractions(function: &Function) -> RegisterSet {
 }
 
 /// Whether nothing is ever known of what an instruction writes, where nothing is known of these registers.
-fn gives_fraction(instruction: &Instruction, fractions: &RegisterSet) -> bool {
+fn gives_fraction(instruction: &PtxInstruction, fractions: &RegisterSet) -> bool {
     let fraction = |operand: &Operand| match operand {
         Operand::Single(_) | Operand::Double(_) => true,
         Operand::Register(id) => fractions.contains(*id),

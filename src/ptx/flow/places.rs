@@ -1,7 +1,7 @@
 //! Whether a kernel asks for threads and blocks only to number the threads of the grid.
 
 use super::live::{each_written, reads, writes};
-use crate::ptx::syntax::{Base, Function, Instruction, Operand, RegisterId, Special, Type};
+use crate::ptx::syntax::{Base, Function, Operand, PtxInstruction, RegisterId, Special, Type};
 
 /// What a kernel makes of a dimension of its launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,8 +85,9 @@ fn parts(function: &Function) -> Vec<Option<Part>> {
     let mut parts = vec![None; definitions.len()];
     loop {
         let before = parts.clone();
-        let may =
-            |i: &&Instruction| i.guard.is_none() && matches!(i.name.as_str(), "mov" | "cvt" | "mul" | "add");
+        let may = |i: &&PtxInstruction| {
+            i.guard.is_none() && matches!(i.name.as_str(), "mov" | "cvt" | "mul" | "add")
+        };
         for instruction in function.instructions.iter().filter(may) {
             let written = writes(instruction);
             if let [to] = written[..]
@@ -103,7 +104,7 @@ fn parts(function: &Function) -> Vec<Option<Part>> {
 }
 
 /// What the operands stand for; the result for nothing.
-fn known(instruction: &Instruction, written: &[RegisterId], parts: &[Option<Part>]) -> Vec<Option<Part>> {
+fn known(instruction: &PtxInstruction, written: &[RegisterId], parts: &[Option<Part>]) -> Vec<Option<Part>> {
     let mut known: Vec<Option<Part>> = instruction.operands.iter().map(|o| part(o, parts)).collect();
     if !written.is_empty() {
         known[0] = None;
@@ -160,7 +161,7 @@ enum Step {
 }
 
 /// What an instruction makes of parts.
-fn step(instruction: &Instruction, known: &[Option<Part>]) -> Option<Step> {
+fn step(instruction: &PtxInstruction, known: &[Option<Part>]) -> Option<Step> {
     let integer = |t: Type| matches!(t.kind, 'u' | 's' | 'b') && t.bits >= 32;
     if !instruction.modifiers.iter().filter_map(|m| Type::named(m)).all(integer) {
         return None;

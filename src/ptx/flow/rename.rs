@@ -1,7 +1,7 @@
 //! Registers and variables of functions that are written out in a kernel.
 
 use super::inline::{Frame, Inliner, unread};
-use crate::ptx::syntax::{Base, Function, Guard, Instruction, Operand, RegisterId, Space, Variable};
+use crate::ptx::syntax::{Base, Function, Guard, Operand, PtxInstruction, RegisterId, StateSpace, Variable};
 
 impl Inliner<'_> {
     /// The variables of a function are the kernel's; where the name is taken, with another name.
@@ -10,7 +10,7 @@ impl Inliner<'_> {
             return renamed.clone();
         }
         let mut renamed = Vec::new();
-        for variable in called.variables.iter().filter(|v| v.space != Space::Param) {
+        for variable in called.variables.iter().filter(|v| v.space != StateSpace::Param) {
             let mut name = variable.name.clone();
             while self.made.variable(&name).is_some() || self.module.variable(&name).is_some() {
                 name.push_str("_of_");
@@ -24,7 +24,12 @@ impl Inliner<'_> {
     }
 
     /// An instruction with the registers and variables of the kernel.
-    pub fn renamed(&self, function: &Function, frame: &Frame, instruction: &Instruction) -> Instruction {
+    pub fn renamed(
+        &self,
+        function: &Function,
+        frame: &Frame,
+        instruction: &PtxInstruction,
+    ) -> PtxInstruction {
         let mut made = instruction.clone();
         made.guard = made.guard.map(|g| Guard { register: RegisterId(g.register.0 + frame.registers), ..g });
         for operand in &mut made.operands {

@@ -1,6 +1,6 @@
 //! Instructions on integers, as formulas.
 
-use crate::ptx::syntax::{Instruction, Type};
+use crate::ptx::syntax::{PtxInstruction, Type};
 use crate::ptx::value::{Algebra, Cond, Poly};
 
 /// What an instruction gives.
@@ -18,7 +18,7 @@ pub(super) enum Outcome {
 /// size of the register that the result goes to.
 pub(super) fn arithmetic(
     algebra: &mut Algebra,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
     args: &[Poly],
     bits: u32,
 ) -> Outcome {
@@ -84,7 +84,7 @@ fn reduced(p: Poly, bits: u32) -> Poly {
 /// What an instruction gives, of which these are the first and the last type.
 fn number(
     algebra: &mut Algebra,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
     (to, ty): (Type, Type),
     args: &[Poly],
     bits: u32,
@@ -171,7 +171,13 @@ fn small(algebra: &mut Algebra, p: &Poly) -> Option<u32> {
     u32::try_from(algebra.rem(p, 256)?.number()?).ok()
 }
 
-fn product(algebra: &mut Algebra, instruction: &Instruction, ty: Type, a: &Poly, b: &Poly) -> Option<Poly> {
+fn product(
+    algebra: &mut Algebra,
+    instruction: &PtxInstruction,
+    ty: Type,
+    a: &Poly,
+    b: &Poly,
+) -> Option<Poly> {
     if instruction.has("lo") || !(instruction.has("hi") || instruction.has("wide")) {
         return algebra.multiply(a, b);
     }

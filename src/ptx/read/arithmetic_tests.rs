@@ -1,12 +1,12 @@
 //! Each operation on random formulas, against integers of the machine.
 
 use super::arithmetic::{Outcome, arithmetic};
-use crate::ptx::syntax::{Instruction, parse};
-use crate::ptx::value::{Algebra, Launch, Point, Poly};
+use crate::ptx::syntax::{PtxInstruction, parse};
+use crate::ptx::value::{Algebra, BlockAndGrid, Point, Poly};
 use crate::random::Random;
 use crate::space::{Block, Grid};
 
-fn instruction(text: &str) -> Instruction {
+fn instruction(text: &str) -> PtxInstruction {
     let text = format!(
         ".version 8.0 .target sm_80 .address_size 64 .entry k() {{ .reg .b64 %r<9>; {text} %r0, %r1, %r2, %r3, %r4; }}"
     );
@@ -87,7 +87,7 @@ fn formulas_are_what_machines_compute_in_millions_of_cases() {
 
 /// Of each operation and type so many formulas, in so many threads each; `least` are compared of each operation.
 fn hold(formulas: usize, threads: usize, least: usize) {
-    let launch = Launch { block: Block::known([96, 3, 1]), grid: Grid::known([1000, 7, 1]) };
+    let launch = BlockAndGrid { block: Block::known([96, 3, 1]), grid: Grid::known([1000, 7, 1]) };
     let mut random = Random::new(71);
     let names = [
         "add", "sub", "mul.lo", "mul.hi", "mul.wide", "mad.lo", "shl", "shr", "and", "or", "xor", "not",

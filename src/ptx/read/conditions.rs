@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::state::{State, Value};
 use super::why::Cause;
-use crate::ptx::syntax::{Instruction, Operand, Type};
+use crate::ptx::syntax::{Operand, PtxInstruction, Type};
 use crate::ptx::value::{Atom, Cond, Raw, Rel};
 
 impl Reader<'_> {
@@ -11,7 +11,7 @@ impl Reader<'_> {
     pub(super) fn comparison(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         second: bool,
     ) -> Value {
@@ -28,7 +28,7 @@ impl Reader<'_> {
         Value::Truth(self.algebra.decided(joined))
     }
 
-    fn compared(&mut self, i: usize, instruction: &Instruction, state: &State) -> Cond {
+    fn compared(&mut self, i: usize, instruction: &PtxInstruction, state: &State) -> Cond {
         let ty = instruction.ty().unwrap_or(Type { kind: 'f', bits: 32 });
         let word = instruction.modifiers.first().map_or("", String::as_str);
         let rel = match word {
@@ -90,7 +90,7 @@ impl Reader<'_> {
     pub(super) fn logic(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         operands: &[Operand],
         state: &State,
     ) -> Cond {

@@ -6,7 +6,7 @@ use super::event::{Event, Operation};
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
-use crate::ptx::syntax::{Instruction, Operand, Space};
+use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace};
 use crate::ptx::value::{Atom, Cond, Poly};
 
 /// Numbers that the length of a copy may choose between.
@@ -31,7 +31,7 @@ impl Reader<'_> {
     pub(super) fn copy(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
@@ -47,7 +47,7 @@ impl Reader<'_> {
             self.few_bytes(i, instruction, state, cond, events)
         };
         if let Err(why) = refused {
-            self.lost(i, Operation::Load, Some(Space::Global), Cause::NotRead(why), cond, events);
+            self.lost(i, Operation::Load, Some(StateSpace::Global), Cause::NotRead(why), cond, events);
         }
         // What follows is done under the condition of the copy alone, and not where it had a length.
         self.know(cond);
@@ -57,7 +57,7 @@ impl Reader<'_> {
     fn few_bytes(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
@@ -81,14 +81,14 @@ impl Reader<'_> {
                 // Not more are read than are copied, however many are asked for.
                 let bytes = u64::try_from(bytes).map_or(size, |n| n.min(size));
                 if bytes > 0 {
-                    let (load, space) = (Operation::Load, Some(Space::Global));
+                    let (load, space) = (Operation::Load, Some(StateSpace::Global));
                     self.access(i, load, space, Some(from), bytes, state, &cond, events);
                 }
             }
         } else {
-            self.lost(i, Operation::Load, Some(Space::Global), Cause::Choice, cond, events);
+            self.lost(i, Operation::Load, Some(StateSpace::Global), Cause::Choice, cond, events);
         }
-        self.access(i, Operation::Store, Some(Space::Shared), Some(to), size, state, cond, events);
+        self.access(i, Operation::Store, Some(StateSpace::Shared), Some(to), size, state, cond, events);
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl Reader<'_> {
     fn bulk(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
@@ -106,11 +106,11 @@ impl Reader<'_> {
                 return Err(why);
             }
         }
-        let mut spaces = instruction.modifiers.iter().filter_map(|m| Space::named(m));
+        let mut spaces = instruction.modifiers.iter().filter_map(|m| StateSpace::named(m));
         let (to_space, from_space) = match (spaces.next(), spaces.next()) {
-            (Some(Space::Shared), Some(Space::Global)) => (Space::Shared, Space::Global),
-            (Some(Space::Global), Some(Space::Shared)) => (Space::Global, Space::Shared),
-            (Some(Space::Shared), Some(Space::Shared)) => return Err(OTHER_BLOCK),
+            (Some(StateSpace::Shared), Some(StateSpace::Global)) => (StateSpace::Shared, StateSpace::Global),
+            (Some(StateSpace::Global), Some(StateSpace::Shared)) => (StateSpace::Global, StateSpace::Shared),
+            (Some(StateSpace::Shared), Some(StateSpace::Shared)) => return Err(OTHER_BLOCK),
             _ => return Err(ODD),
         };
         let [to, from, size, ..] = &instruction.operands[..] else { return Err(ODD) };
@@ -165,7 +165,7 @@ impl Reader<'_> {
     pub(super) fn matrix(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
@@ -177,12 +177,12 @@ impl Reader<'_> {
         let lane = self.linear_thread().and_then(|linear| self.algebra.rem(&linear, 32));
         let below = lane.zip(lanes).and_then(|(lane, (_, lanes))| lane.scale(-1)?.add_number(lanes - 1));
         let Some(below) = below else {
-            return self.lost(i, operation, Some(Space::Shared), Cause::NotRead(SHAPE), cond, events);
+            return self.lost(i, operation, Some(StateSpace::Shared), Cause::NotRead(SHAPE), cond, events);
         };
         let chosen = self.algebra.decided(Cond::Ge(below));
         let when = Cond::and(cond.clone(), chosen);
         let operand = instruction.operands.get(usize::from(load));
-        self.access(i, operation, Some(Space::Shared), operand, 16, state, &when, events);
+        self.access(i, operation, Some(StateSpace::Shared), operand, 16, state, &when, events);
         self.know(cond);
     }
 }

@@ -1,6 +1,6 @@
 //! What a thread does, in order.
 
-use crate::ptx::syntax::Space;
+use crate::ptx::syntax::StateSpace;
 use crate::ptx::value::{AtomId, Cond, Poly, WhyId};
 
 /// What is done to memory.
@@ -17,7 +17,7 @@ pub(in crate::ptx) struct Access {
     /// Number of the instruction.
     pub instruction: usize,
     pub operation: Operation,
-    pub space: Space,
+    pub space: StateSpace,
     /// Which array, and bytes from its beginning; or why that is not known.
     pub place: Result<(u32, Poly), WhyId>,
     /// Bytes.

@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::state::{State, Value};
 use super::why::Cause;
 use crate::ptx::flow::{writes, writes_one};
-use crate::ptx::syntax::{Instruction, Operand, RegisterId, Special, Type};
+use crate::ptx::syntax::{Operand, PtxInstruction, RegisterId, Special, Type};
 use crate::ptx::value::{Atom, Cond, Poly, WhyId};
 
 impl Reader<'_> {
@@ -61,7 +61,7 @@ impl Reader<'_> {
     }
 
     /// What the registers that an instruction writes hold afterwards, where these are several or parts of registers.
-    fn results(&mut self, i: usize, instruction: &Instruction, state: &State) -> Vec<(RegisterId, Value)> {
+    fn results(&mut self, i: usize, instruction: &PtxInstruction, state: &State) -> Vec<(RegisterId, Value)> {
         let written = writes(instruction);
         if instruction.name == "setp"
             && let Some(Operand::Pair(first, second)) = instruction.operands.first()
@@ -111,7 +111,7 @@ impl Reader<'_> {
         written.into_iter().map(|id| (id, self.unknown(i, cause.clone(), from))).collect()
     }
 
-    fn result(&mut self, i: usize, instruction: &Instruction, result: RegisterId, state: &State) -> Value {
+    fn result(&mut self, i: usize, instruction: &PtxInstruction, result: RegisterId, state: &State) -> Value {
         let operands = &instruction.operands[1..];
         match instruction.name.as_str() {
             "setp" => return self.comparison(i, instruction, state, false),
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 
     /// A parameter of the kernel: its value, or what it points to. `part` counts components of a vector.
-    fn parameter(&mut self, i: usize, instruction: &Instruction, part: i64) -> Value {
+    fn parameter(&mut self, i: usize, instruction: &PtxInstruction, part: i64) -> Value {
         let Some(Operand::Address(crate::ptx::syntax::Base::Symbol(name), offset)) =
             instruction.operands.get(1)
         else {
@@ -287,7 +287,7 @@ impl Reader<'_> {
 }
 
 /// Why the result of an instruction that gives no formula is not known.
-fn cause(instruction: &Instruction) -> Cause {
+fn cause(instruction: &PtxInstruction) -> Cause {
     let name = instruction.name.as_str();
     let float = instruction.modifiers.iter().filter_map(|m| Type::named(m)).any(|t| t.kind == 'f');
     match name {

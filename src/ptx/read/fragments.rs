@@ -8,7 +8,7 @@ use super::event::{Event, Operation};
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
-use crate::ptx::syntax::{Instruction, Space};
+use crate::ptx::syntax::{PtxInstruction, StateSpace};
 use crate::ptx::value::{Cond, Poly};
 
 /// Lanes of a warp.
@@ -37,7 +37,7 @@ pub(in crate::ptx) struct Fragment {
 
 impl Fragment {
     /// The matrix of a `wmma.load` or `wmma.store`.
-    pub fn of(instruction: &Instruction) -> Option<Self> {
+    pub fn of(instruction: &PtxInstruction) -> Option<Self> {
         let has = |word| instruction.has(word);
         let [m, n, k] = instruction.modifiers.iter().find_map(|word| shape(word))?;
         let (rows, columns) = match (has("a"), has("b")) {
@@ -97,14 +97,14 @@ impl Reader<'_> {
     pub(super) fn fragment(
         &mut self,
         i: usize,
-        instruction: &Instruction,
+        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
         let load = instruction.has("load");
         let operation = if load { Operation::Load } else { Operation::Store };
-        let space = instruction.modifiers.iter().find_map(|m| Space::named(m));
+        let space = instruction.modifiers.iter().find_map(|m| StateSpace::named(m));
         let places = Fragment::of(instruction).and_then(|fragment| {
             let operand = instruction.operands.get(usize::from(load))?;
             let start = self.address(i, operand, state);

@@ -6,7 +6,7 @@
 use super::event::{Access, Event};
 use super::reader::{BaseKind, Reader};
 use super::why::Cause;
-use crate::ptx::syntax::{Space, Variable};
+use crate::ptx::syntax::{StateSpace, Variable};
 use crate::ptx::value::{Cond, Poly, WhyId};
 
 const WORD: i128 = 4;
@@ -41,9 +41,9 @@ impl Reader<'_> {
 
     /// The only local variable, for accesses of which nobody knows where in it they are.
     fn own_local(&mut self, i: usize, from: WhyId) -> Option<(u32, Cond)> {
-        let mut locals = self.function.variables.iter().filter(|v| v.space == Space::Local);
+        let mut locals = self.function.variables.iter().filter(|v| v.space == StateSpace::Local);
         let (Some(only), None) = (locals.next(), locals.next()) else { return None };
-        let kind = BaseKind::Variable(Space::Local, only.name.clone());
+        let kind = BaseKind::Variable(StateSpace::Local, only.name.clone());
         self.base(&kind);
         let base = self.bases.iter().position(|b| *b == kind)?;
         let why = self.why(i, Cause::LocalPlace, Some(from));
@@ -61,7 +61,7 @@ impl Reader<'_> {
     }
 
     fn local_variable(&self, base: u32) -> Option<&Variable> {
-        let BaseKind::Variable(Space::Local, name) = &self.bases[base as usize] else { return None };
+        let BaseKind::Variable(StateSpace::Local, name) = &self.bases[base as usize] else { return None };
         self.function.variable(name).or_else(|| self.module.variable(name))
     }
 

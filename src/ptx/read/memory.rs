@@ -7,7 +7,7 @@ use super::reader::{BaseKind, Reader};
 use super::state::{State, Value};
 use super::why::Cause;
 use crate::ptx::flow::{callee, recursive};
-use crate::ptx::syntax::{Base, Instruction, Operand, Space};
+use crate::ptx::syntax::{Base, Operand, PtxInstruction, StateSpace};
 use crate::ptx::value::{Atom, AtomId, Cond, Poly, WhyId};
 
 /// Addresses that one instruction may choose between.
@@ -47,8 +47,8 @@ impl Reader<'_> {
         if COMPUTES.contains(&instruction.name.as_str()) {
             return;
         }
-        let space = instruction.modifiers.iter().find_map(|m| Space::named(m));
-        if matches!(space, Some(Space::Param)) {
+        let space = instruction.modifiers.iter().find_map(|m| StateSpace::named(m));
+        if matches!(space, Some(StateSpace::Param)) {
             return;
         }
         // What is done, the operand with the address, and the one whose parts say how wide it is.
@@ -61,7 +61,7 @@ impl Reader<'_> {
         };
         if let Some((operation, address, data)) = plain {
             let (address, width) = (operands.get(address), width(instruction, data));
-            if width == 0 && space != Some(Space::Const) {
+            if width == 0 && space != Some(StateSpace::Const) {
                 let cause = Cause::NotRead("it names no type of what is moved: is the file whole?");
                 return self.lost(i, operation, space, cause, cond, events);
             }
@@ -104,13 +104,13 @@ impl Reader<'_> {
         &mut self,
         i: usize,
         operation: Operation,
-        space: Option<Space>,
+        space: Option<StateSpace>,
         cause: Cause,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
         let why = self.why(i, cause, None);
-        let space = space.unwrap_or(Space::Global);
+        let space = space.unwrap_or(StateSpace::Global);
         let (place, cond) = (Err(why), cond.clone());
         events.push(Event::Access(Access { instruction: i, operation, space, place, width: 0, cond }));
     }
@@ -120,7 +120,7 @@ impl Reader<'_> {
         &mut self,
         i: usize,
         operation: Operation,
-        space: Option<Space>,
+        space: Option<StateSpace>,
         operand: Option<&Operand>,
         width: u64,
         state: &State,
@@ -140,14 +140,14 @@ impl Reader<'_> {
         &mut self,
         i: usize,
         operation: Operation,
-        space: Option<Space>,
+        space: Option<StateSpace>,
         address: Result<Poly, WhyId>,
         width: u64,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
         // Constants come from a cache of their own, which the model leaves out.
-        if space == Some(Space::Const) {
+        if space == Some(StateSpace::Const) {
             return;
         }
         let mut todo = vec![(address, cond.clone())];
@@ -182,15 +182,15 @@ impl Reader<'_> {
             let place = place.or_else(|why| self.assumed(i).ok_or(why));
             let space = match &place {
                 Ok((base, _)) => match &self.bases[*base as usize] {
-                    BaseKind::Param(..) => Space::Global,
+                    BaseKind::Param(..) => StateSpace::Global,
                     BaseKind::Variable(space, _) => *space,
                 },
-                Err(_) => space.unwrap_or(Space::Global),
+                Err(_) => space.unwrap_or(StateSpace::Global),
             };
             let access = Access { instruction: i, operation, space, place, width, cond };
             match space {
-                Space::Const => {}
-                Space::Local => self.local(&access, events),
+                StateSpace::Const => {}
+                StateSpace::Local => self.local(&access, events),
                 _ => events.push(Event::Access(access)),
             }
         }
@@ -282,7 +282,7 @@ impl Reader<'_> {
     }
 
     /// A call that is left: of a function without a body, by an address, or of one that calls itself.
-    fn call(&mut self, i: usize, instruction: &Instruction, cond: &Cond, events: &mut Vec<Event>) {
+    fn call(&mut self, i: usize, instruction: &PtxInstruction, cond: &Cond, events: &mut Vec<Event>) {
         let cause = match callee(instruction) {
             None => Cause::CallByAddress,
             Some(name) if self.module.function(name).is_none() => {
@@ -292,12 +292,12 @@ impl Reader<'_> {
             Some(name) if recursive(self.module, name) => Cause::Recursion(name.to_owned()),
             Some(name) => Cause::Call(name.to_owned()),
         };
-        self.lost(i, Operation::Load, Some(Space::Global), cause, cond, events);
+        self.lost(i, Operation::Load, Some(StateSpace::Global), cause, cond, events);
     }
 }
 
 /// Bytes that an instruction touches: those of its type, times the components of the vector at this operand.
-fn width(instruction: &Instruction, operand: usize) -> u64 {
+fn width(instruction: &PtxInstruction, operand: usize) -> u64 {
     let components = match instruction.operands.get(operand) {
         Some(Operand::Vector(all)) => all.len() as u64,
         _ => 1,

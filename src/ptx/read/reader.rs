@@ -8,8 +8,8 @@ use super::told::{Heeded, Told};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
 use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, changed, dominators, live_at_start, needed};
-use crate::ptx::syntax::{Function, Module, RegisterId, Space};
-use crate::ptx::value::{Algebra, Atom, AtomId, Cond, Launch, Poly, WhyId};
+use crate::ptx::syntax::{Function, Module, RegisterId, StateSpace};
+use crate::ptx::value::{Algebra, Atom, AtomId, BlockAndGrid, Cond, Poly, WhyId};
 
 /// Instructions that a reading may go through, those of loops several times.
 const MOST: u64 = 3_000_000;
@@ -35,7 +35,7 @@ pub(in crate::ptx) enum BaseKind {
     /// What a parameter points to: its name, and the number of the parameter.
     Param(String, usize),
     /// A variable of the module or the function.
-    Variable(Space, String),
+    Variable(StateSpace, String),
 }
 
 /// What went wrong so that there is no reading at all.
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
     pub fn new(
         module: &'a Module,
         function: &'a Function,
-        launch: Launch,
+        launch: BlockAndGrid,
         arguments: &'a Arguments,
         told: &'a Told,
     ) -> Self {
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
             self.bases.push(kind.clone());
             self.bases.len() - 1
         });
-        let small = matches!(kind, BaseKind::Variable(Space::Shared | Space::Local, _));
+        let small = matches!(kind, BaseKind::Variable(StateSpace::Shared | StateSpace::Local, _));
         let number = u32::try_from(at).expect("there are no more arrays than names in the text");
         self.algebra.make(Atom::Base(number, small))
     }

@@ -2,12 +2,12 @@
 
 use super::code::{Gather, Kind};
 use super::lane::{Lane, State};
-use super::refusal::NotRun;
+use super::refusal::EntryNotRun;
 use super::warp::{LANES, together};
 use super::world::World;
 
 /// Runs threads of a block, of which there are `all`, to their ends.
-pub(super) fn run(world: &mut World<'_, '_>, lanes: &mut [Lane], all: u32) -> Result<(), NotRun> {
+pub(super) fn run(world: &mut World<'_, '_>, lanes: &mut [Lane], all: u32) -> Result<(), EntryNotRun> {
     loop {
         for warp in lanes.chunk_by_mut(|a, b| a.thread / LANES == b.thread / LANES) {
             let first = warp[0].thread / LANES * LANES;
@@ -23,7 +23,7 @@ pub(super) fn run(world: &mut World<'_, '_>, lanes: &mut [Lane], all: u32) -> Re
         let waiting = lanes.iter().find(|lane| lane.state != State::Done);
         let Some(waiting) = waiting.map(|lane| lane.step) else { return Ok(()) };
         if !released(world, lanes, all) {
-            return Err(NotRun::Deadlock(world.line(waiting)));
+            return Err(EntryNotRun::Deadlock(world.line(waiting)));
         }
     }
 }

@@ -3,7 +3,7 @@
 /// An array that the kernel gets a pointer to, or a variable of the module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Field {
+pub struct EntryField {
     /// Its name.
     pub name: String,
     /// Its size, if it is known. Accesses beyond it are nothing wrong here.
@@ -12,7 +12,7 @@ pub struct Field {
     pub data: Option<Vec<u8>>,
 }
 
-impl Field {
+impl EntryField {
     /// A field of which nothing but the name is known.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), bytes: None, data: None }

@@ -1,8 +1,8 @@
 //! Arguments of an entry, and the fields that they point to.
 
-use super::field::Field;
+use super::field::EntryField;
 use super::machine::Argument;
-use super::refusal::NotRun;
+use super::refusal::EntryNotRun;
 use crate::ptx::argument::{self, Given, Wrong};
 use crate::ptx::syntax::{Function, Param};
 
@@ -10,8 +10,8 @@ use crate::ptx::syntax::{Function, Param};
 /// the number of a parameter, and a number, or a field with or without type and length, also some bytes behind its
 /// beginning (`x+8:f32[1024]`). `NAME+BYTE=VALUE` is a part of a struct. A parameter that nothing is said of is a pointer
 /// to a field of its own name, if it has the size of one.
-pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<Field>), NotRun> {
-    let told = |Wrong { message, help }| NotRun::Arguments(format!("{message}; {help}"));
+pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<EntryField>), EntryNotRun> {
+    let told = |Wrong { message, help }| EntryNotRun::Arguments(format!("{message}; {help}"));
     let mut values: Vec<Vec<(Option<u32>, Given)>> = vec![Vec::new(); entry.params.len()];
     for argument in argument::arguments(entry, texts).map_err(told)? {
         values[argument.parameter].push((argument.byte, argument.value));
@@ -36,8 +36,8 @@ pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<F
 fn part(
     param: &Param,
     (byte, given): &(Option<u32>, Given),
-    fields: &mut Vec<Field>,
-) -> Result<(u32, u32, Argument), NotRun> {
+    fields: &mut Vec<EntryField>,
+) -> Result<(u32, u32, Argument), EntryNotRun> {
     let at = byte.unwrap_or(0);
     let value = value(param, given, fields)?;
     let left = param.bytes().saturating_sub(u64::from(at)).min(8);
@@ -51,19 +51,19 @@ fn part(
 }
 
 /// What was given, or without it what the parameter is by itself.
-fn value(param: &Param, given: &Given, fields: &mut Vec<Field>) -> Result<Argument, NotRun> {
+fn value(param: &Param, given: &Given, fields: &mut Vec<EntryField>) -> Result<Argument, EntryNotRun> {
     let (name, offset, bytes) = match given {
         // One beyond the signed ones is meant by its bits; more than 64 were refused.
         Given::Whole(n) => {
             let bits = i64::try_from(*n).or_else(|_| u64::try_from(*n).map(u64::cast_signed));
-            let wrong = |_| NotRun::Arguments(format!("{n} has more than 64 bits"));
+            let wrong = |_| EntryNotRun::Arguments(format!("{n} has more than 64 bits"));
             return bits.map(Argument::Integer).map_err(wrong);
         }
         Given::Fraction(value) => return Ok(Argument::Float(*value)),
         Given::Pointer(pointer) => (&pointer.name, pointer.offset, pointer.bytes),
         Given::Nothing if param.bytes() == 8 && param.element.kind != 'f' => (&param.name, 0, None),
         Given::Nothing => {
-            return Err(NotRun::Arguments(format!(
+            return Err(EntryNotRun::Arguments(format!(
                 "nothing says what the parameter `{}` is: give {}=VALUE",
                 param.name, param.name
             )));
@@ -72,7 +72,7 @@ fn value(param: &Param, given: &Given, fields: &mut Vec<Field>) -> Result<Argume
     let known = fields.iter().position(|f| f.name == *name);
     let field = known.unwrap_or(fields.len());
     if known.is_none() {
-        fields.push(Field::new(name));
+        fields.push(EntryField::new(name));
     }
     fields[field].bytes = bytes.or(fields[field].bytes);
     Ok(Argument::Pointer { field, offset })
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::ptx::syntax::parse;
 
-    fn given_to(params: &str, texts: &[&str]) -> Result<(Vec<Argument>, Vec<Field>), NotRun> {
+    fn given_to(params: &str, texts: &[&str]) -> Result<(Vec<Argument>, Vec<EntryField>), EntryNotRun> {
         let text =
             format!(".version 8.0 .target sm_80 .address_size 64 .visible .entry k({params}) {{ ret; }}");
         let module = parse(&text, Default::default()).unwrap();

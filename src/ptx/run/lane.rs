@@ -2,8 +2,8 @@
 
 use super::code::{Change, Code, Kind, List, Reach, Slot, Where};
 use super::memory::{Small, Value};
-use super::record::Operation;
-use super::refusal::NotRun;
+use super::record::AccessOperation;
+use super::refusal::EntryNotRun;
 use super::word::{F2, Word};
 use super::world::{World, located};
 
@@ -80,7 +80,7 @@ impl Lane {
         }
     }
 
-    fn read(&self, world: &World<'_, '_>, at: (Where, u64), bytes: u8) -> Result<Value, NotRun> {
+    fn read(&self, world: &World<'_, '_>, at: (Where, u64), bytes: u8) -> Result<Value, EntryNotRun> {
         let found = match at.0 {
             Where::Shared => world.shared.read(at.1, bytes),
             Where::Local => self.local.read(at.1, bytes),
@@ -96,14 +96,14 @@ impl Lane {
         at: (Where, u64),
         bytes: u8,
         value: Value,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let done = match at.0 {
             Where::Shared => world.shared.write(at.1, bytes, value),
             Where::Local => self.local.write(at.1, bytes, value),
             Where::Param => self.params.write(at.1, bytes, value),
             Where::Global | Where::Generic => {
                 if !world.global.write(at.1, bytes, value) {
-                    return Err(NotRun::TooLarge("what the kernel writes"));
+                    return Err(EntryNotRun::TooLarge("what the kernel writes"));
                 }
                 Some(())
             }
@@ -111,14 +111,14 @@ impl Lane {
         done.ok_or_else(|| self.nothing(world, at))
     }
 
-    fn nothing(&self, world: &World<'_, '_>, (space, address): (Where, u64)) -> NotRun {
+    fn nothing(&self, world: &World<'_, '_>, (space, address): (Where, u64)) -> EntryNotRun {
         let memory = match space {
             Where::Shared => "shared",
             Where::Local => "local",
             Where::Param => "parameter",
             Where::Global | Where::Generic => "global",
         };
-        NotRun::Address { line: world.line(self.step), address, memory }
+        EntryNotRun::Address { line: world.line(self.step), address, memory }
     }
 
     /// Where an access goes, and whether that is known.
@@ -130,11 +130,11 @@ impl Lane {
     fn record(
         &self,
         world: &mut World<'_, '_>,
-        operation: Operation,
+        operation: AccessOperation,
         at: (Where, u64),
         bytes: u32,
         sure: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         world.record(self.thread, self.step, operation, at, bytes, sure && self.sure)
     }
 
@@ -145,11 +145,17 @@ impl Lane {
         signed: bool,
         to: List,
         (known, recorded): (bool, bool),
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let (at, clear) = self.at(reach);
         let sure = clear && known;
         if recorded {
-            self.record(world, Operation::Load, at, u32::from(reach.bytes) * u32::from(reach.count), sure)?;
+            self.record(
+                world,
+                AccessOperation::Load,
+                at,
+                u32::from(reach.bytes) * u32::from(reach.count),
+                sure,
+            )?;
         }
         let code = world.code;
         for (i, &slot) in (0..).zip(code.list(to)) {
@@ -172,11 +178,11 @@ impl Lane {
         reach: &Reach,
         values: List,
         (known, recorded): (bool, bool),
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let (at, clear) = self.at(reach);
         if recorded {
             let bytes = u32::from(reach.bytes) * u32::from(reach.count);
-            self.record(world, Operation::Store, at, bytes, clear && known)?;
+            self.record(world, AccessOperation::Store, at, bytes, clear && known)?;
         }
         let code = world.code;
         for (i, &slot) in (0..).zip(code.list(values)) {
@@ -188,7 +194,7 @@ impl Lane {
     }
 
     /// What lies where it may have stored is not known.
-    pub fn perhaps_stored(&mut self, world: &mut World<'_, '_>, reach: &Reach) -> Result<(), NotRun> {
+    pub fn perhaps_stored(&mut self, world: &mut World<'_, '_>, reach: &Reach) -> Result<(), EntryNotRun> {
         let ((space, address), _) = self.at(reach);
         for i in 0..u64::from(reach.bytes) * u64::from(reach.count) {
             let at = (space, address.wrapping_add(i));
@@ -208,9 +214,9 @@ impl Lane {
         change: Change,
         [to, a, b]: [Slot; 3],
         known: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let (at, clear) = self.at(reach);
-        self.record(world, Operation::Atomic, at, u32::from(reach.bytes), clear && known)?;
+        self.record(world, AccessOperation::Atomic, at, u32::from(reach.bytes), clear && known)?;
         let old = self.read(world, at, reach.bytes)?;
         let (a, b) = (self.get(a), self.get(b));
         let mask = if reach.bytes >= 8 { u64::MAX } else { (1 << (8 * reach.bytes)) - 1 };
@@ -237,15 +243,15 @@ impl Lane {
         from: &Reach,
         size: Option<Slot>,
         known: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let ((source, source_clear), (target, target_clear)) = (self.at(from), self.at(to));
         let size = size.map_or(Value { bits: u64::from(from.bytes), known: true }, |slot| self.get(slot));
         let bytes = size.bits.min(u64::from(from.bytes));
         let sure = known && size.known;
         if bytes > 0 {
-            self.record(world, Operation::Load, source, u32::low(bytes), sure && source_clear)?;
+            self.record(world, AccessOperation::Load, source, u32::low(bytes), sure && source_clear)?;
         }
-        self.record(world, Operation::Store, target, u32::from(to.bytes), known && target_clear)?;
+        self.record(world, AccessOperation::Store, target, u32::from(to.bytes), known && target_clear)?;
         for i in 0..u64::from(to.bytes) {
             let place = |at: (Where, u64)| (at.0, at.1.wrapping_add(i));
             let value =
@@ -265,15 +271,15 @@ impl Lane {
         from: &Reach,
         size: Slot,
         known: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let ((source, source_clear), (target, target_clear)) = (self.at(from), self.at(to));
         let size = self.get(size);
         // Sizes are numbers of 32 bits, whatever stands above them.
         let bytes = u32::low(size.bits);
         let sure = known && size.known;
         if bytes > 0 {
-            self.record(world, Operation::Load, source, bytes, sure && source_clear)?;
-            self.record(world, Operation::Store, target, bytes, sure && target_clear)?;
+            self.record(world, AccessOperation::Load, source, bytes, sure && source_clear)?;
+            self.record(world, AccessOperation::Store, target, bytes, sure && target_clear)?;
         }
         for at in (0..u64::from(bytes)).step_by(usize::from(to.bytes)) {
             // A long copy is as much work as the steps of a thread that does it.
@@ -292,10 +298,10 @@ impl Lane {
         reach: &Reach,
         lanes: u32,
         known: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         if self.thread % 32 < lanes {
             let (at, clear) = self.at(reach);
-            self.record(world, Operation::Load, at, 16, clear && known)?;
+            self.record(world, AccessOperation::Load, at, 16, clear && known)?;
         }
         Ok(())
     }

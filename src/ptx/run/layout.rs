@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::field::Field;
-use super::refusal::NotRun;
-use crate::ptx::syntax::{Initial, Module, Space, Variable};
+use super::field::EntryField;
+use super::refusal::EntryNotRun;
+use crate::ptx::syntax::{Initial, Module, StateSpace, Variable};
 
 /// Bits of an address within a field or a window.
 pub(super) const FIELD_BITS: u32 = 40;
@@ -25,7 +25,7 @@ const MOST_INITIAL: u64 = 1 << 26;
 /// A name that has an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Symbol {
-    pub space: Space,
+    pub space: StateSpace,
     /// In its own space.
     pub address: u64,
     pub bytes: u64,
@@ -68,7 +68,11 @@ pub(super) fn field_at(address: u64) -> Option<(usize, i64)> {
 impl Layout {
     /// Lays out the variables of a module; those in global and constant memory become fields behind those that there
     /// are.
-    pub fn new(module: &Module, fields: &mut Vec<Field>, dynamic_shared: u64) -> Result<Self, NotRun> {
+    pub fn new(
+        module: &Module,
+        fields: &mut Vec<EntryField>,
+        dynamic_shared: u64,
+    ) -> Result<Self, EntryNotRun> {
         let mut layout = Self { constant: vec![false; fields.len()], ..Self::default() };
         let outer = module.variables.iter().map(|v| (None, v));
         let inner = module.functions.iter().flat_map(|f| f.variables.iter().map(move |v| (Some(&f.name), v)));
@@ -76,25 +80,25 @@ impl Layout {
         let mut initial = 0;
         for (function, variable) in outer.chain(inner) {
             let address = match variable.space {
-                Space::Shared if variable.count.is_none() => {
+                StateSpace::Shared if variable.count.is_none() => {
                     open.push((function, variable));
                     continue;
                 }
-                Space::Shared => layout.place(variable, module.source_name(&variable.name))?,
-                Space::Global | Space::Const => {
+                StateSpace::Shared => layout.place(variable, module.source_name(&variable.name))?,
+                StateSpace::Global | StateSpace::Const => {
                     initial += if variable.initial.is_empty() { 0 } else { variable.bytes() };
                     if initial > MOST_INITIAL {
-                        return Err(NotRun::TooLarge("what variables are at the start"));
+                        return Err(EntryNotRun::TooLarge("what variables are at the start"));
                     }
-                    layout.constant.push(variable.space == Space::Const);
-                    fields.push(Field {
+                    layout.constant.push(variable.space == StateSpace::Const);
+                    fields.push(EntryField {
                         name: variable.name.clone(),
                         bytes: variable.count.map(|_| variable.bytes()),
                         data: values(variable),
                     });
                     base(fields.len() - 1)
                 }
-                Space::Local | Space::Param => continue,
+                StateSpace::Local | StateSpace::Param => continue,
             };
             layout.insert(function, variable, address);
         }
@@ -107,16 +111,16 @@ impl Layout {
         }
         layout.shared_bytes = start.saturating_add(dynamic_shared);
         if layout.shared_bytes > MOST_SHARED {
-            return Err(NotRun::TooLarge("shared memory"));
+            return Err(EntryNotRun::TooLarge("shared memory"));
         }
         Ok(layout)
     }
 
-    fn place(&mut self, variable: &Variable, name: &str) -> Result<u64, NotRun> {
+    fn place(&mut self, variable: &Variable, name: &str) -> Result<u64, EntryNotRun> {
         let start = self.shared_bytes.next_multiple_of(variable.align.clamp(1, 1024));
         self.shared_bytes = start.saturating_add(variable.bytes());
         if self.shared_bytes > MOST_SHARED {
-            return Err(NotRun::TooLarge("shared memory"));
+            return Err(EntryNotRun::TooLarge("shared memory"));
         }
         self.shared.push(Shared { name: name.to_owned(), start });
         Ok(start)

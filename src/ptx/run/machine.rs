@@ -3,13 +3,13 @@
 use super::block;
 use super::code::{Code, Place as Special};
 use super::decode;
-use super::field::Field;
+use super::field::EntryField;
 use super::half::{brain, half};
 use super::lane::{Lane, State};
 use super::layout::{Layout, base};
 use super::memory::{Global, Small, Value};
-use super::record::{Access, Event, Memory, Place};
-use super::refusal::NotRun;
+use super::record::{Memory, Place, ThreadAccess, ThreadEvent};
+use super::refusal::EntryNotRun;
 use super::warp::LANES;
 use super::word::Word;
 use super::world::{Steps, World};
@@ -55,7 +55,7 @@ pub struct Sizes {
 pub struct Machine {
     code: Code,
     layout: Layout,
-    fields: Vec<Field>,
+    fields: Vec<EntryField>,
     block: [u32; 3],
     grid: [u32; 3],
 }
@@ -71,7 +71,7 @@ pub enum Who<'t> {
 }
 
 /// Blocks of a launch, run one after the other; what one writes the next may read.
-pub struct Run<'m> {
+pub struct MachineRun<'m> {
     machine: &'m Machine,
     global: Global<'m>,
     steps: Steps,
@@ -86,37 +86,39 @@ impl Machine {
         module: &Module,
         entry: &str,
         arguments: &[Argument],
-        mut fields: Vec<Field>,
+        mut fields: Vec<EntryField>,
         sizes: &Sizes,
-    ) -> Result<Self, NotRun> {
+    ) -> Result<Self, EntryNotRun> {
         let function = module.entries().find(|f| f.name == entry);
-        let function = function.ok_or_else(|| NotRun::NoEntry(entry.to_owned()))?;
+        let function = function.ok_or_else(|| EntryNotRun::NoEntry(entry.to_owned()))?;
         if module.address_bits != 64 {
-            return Err(NotRun::Arguments("only modules with addresses of 64 bits can be run".to_owned()));
+            return Err(EntryNotRun::Arguments(
+                "only modules with addresses of 64 bits can be run".to_owned(),
+            ));
         }
         let given = fields.len();
         let layout = Layout::new(module, &mut fields, sizes.shared)?;
         let narrow = |n: i64| u32::try_from(n).ok();
         let (block, grid) = (sizes.block.map(narrow), sizes.grid.map(narrow));
         let ([Some(bx), Some(by), Some(bz)], [Some(gx), Some(gy), Some(gz)]) = (block, grid) else {
-            return Err(NotRun::TooLarge("the launch"));
+            return Err(EntryNotRun::TooLarge("the launch"));
         };
         let (block, grid) = ([bx, by, bz], [gx, gy, gz]);
         let threads = block.iter().try_fold(1_u32, |n, &e| n.checked_mul(e)).filter(|&n| n <= MOST_THREADS);
-        let threads = threads.ok_or(NotRun::TooLarge("the block"))?;
+        let threads = threads.ok_or(EntryNotRun::TooLarge("the block"))?;
         let mut code = decode::code(module, function, &layout, (block, grid, sizes.shared))?;
         let registers = (code.registers.len() * size_of::<Value>()) as u64;
         // Of each byte of memory it is known whether it is known.
         let each = registers + 2 * (code.local_bytes + code.params.len() as u64);
         if each * u64::from(threads) > MOST_BYTES {
-            return Err(NotRun::TooLarge("what the threads of a block have for themselves"));
+            return Err(EntryNotRun::TooLarge("what the threads of a block have for themselves"));
         }
         pass(&mut code, function, arguments, given)?;
         Ok(Self { code, layout, fields, block, grid })
     }
 
     /// Begins a run of at most so many steps of all threads together.
-    pub fn start(&self, most_steps: u64) -> Run<'_> {
+    pub fn start(&self, most_steps: u64) -> MachineRun<'_> {
         let values = self.code.registers.iter().zip(&self.code.known);
         let start = Lane {
             thread: 0,
@@ -129,7 +131,7 @@ impl Machine {
             sure: true,
         };
         let global = Global::new(&self.fields);
-        Run { machine: self, global, steps: Steps::new(most_steps), start, lanes: Vec::new() }
+        MachineRun { machine: self, global, steps: Steps::new(most_steps), start, lanes: Vec::new() }
     }
 
     /// The block.
@@ -160,7 +162,7 @@ impl Machine {
     }
 
     /// The name of what an access goes to; of local memory, none.
-    pub fn name(&self, access: &Access) -> &str {
+    pub fn name(&self, access: &ThreadAccess) -> &str {
         let field = access.field as usize;
         match access.memory {
             Memory::Global | Memory::Constant => self.fields.get(field).map_or("", |f| &f.name),
@@ -170,7 +172,7 @@ impl Machine {
     }
 
     /// Bytes of an access to shared memory behind the first byte of the block's.
-    pub fn shared_offset(&self, access: &Access) -> i64 {
+    pub fn shared_offset(&self, access: &ThreadAccess) -> i64 {
         let start = self.layout.shared.get(access.field as usize).map_or(0, |s| s.start);
         start.cast_signed() + access.offset
     }
@@ -182,14 +184,14 @@ impl Machine {
 
     /// The variable of local memory that an access goes to: its name, its bytes, and how far behind its first byte the
     /// access begins.
-    pub fn local_variable(&self, access: &Access) -> Option<(&str, u64, i64)> {
+    pub fn local_variable(&self, access: &ThreadAccess) -> Option<(&str, u64, i64)> {
         let behind = self.code.local.partition_point(|l| l.start.cast_signed() <= access.offset);
         let variable = &self.code.local[behind.checked_sub(1)?];
         Some((&variable.name, variable.bytes, access.offset - variable.start.cast_signed()))
     }
 
     /// The fields, those that were given first.
-    pub fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[EntryField] {
         &self.fields
     }
 
@@ -214,19 +216,22 @@ impl Machine {
     }
 }
 
-impl Run<'_> {
+impl MachineRun<'_> {
     /// Runs threads of a block; `sink` gets what each does, by its number in the block. Events of a thread come in the
     /// order of its program.
     pub fn block(
         &mut self,
         place: BlockIndex,
         who: Who<'_>,
-        sink: &mut dyn FnMut(u32, Event),
-    ) -> Result<(), NotRun> {
+        sink: &mut dyn FnMut(u32, ThreadEvent),
+    ) -> Result<(), EntryNotRun> {
         let machine = self.machine;
         let inside = [0, 1, 2].map(|d| u32::try_from(place[d]).ok().filter(|&at| at < machine.grid[d]));
         let [Some(x), Some(y), Some(z)] = inside else {
-            return Err(NotRun::Arguments(format!("the grid {:?} has no block {place:?}", machine.grid)));
+            return Err(EntryNotRun::Arguments(format!(
+                "the grid {:?} has no block {place:?}",
+                machine.grid
+            )));
         };
         let place = [x, y, z];
         let all: Vec<u32> = (0..machine.threads()).collect();
@@ -235,7 +240,7 @@ impl Run<'_> {
             Who::Threads(chosen) => chosen,
         };
         if threads.iter().any(|&t| t >= machine.threads()) || !threads.is_sorted_by(|a, b| a < b) {
-            return Err(NotRun::Arguments(
+            return Err(EntryNotRun::Arguments(
                 "threads of a block are numbered once, in ascending order".to_owned(),
             ));
         }
@@ -275,19 +280,24 @@ impl Run<'_> {
 }
 
 /// Puts arguments where the entry looks for its parameters.
-fn pass(code: &mut Code, function: &Function, arguments: &[Argument], fields: usize) -> Result<(), NotRun> {
+fn pass(
+    code: &mut Code,
+    function: &Function,
+    arguments: &[Argument],
+    fields: usize,
+) -> Result<(), EntryNotRun> {
     if arguments.len() != function.params.len() {
         let (want, have) = (function.params.len(), arguments.len());
         let message = format!("`{}` has {want} parameters; there are {have} arguments", function.name);
-        return Err(NotRun::Arguments(message));
+        return Err(EntryNotRun::Arguments(message));
     }
     let mut at = 0_u64;
     for (param, argument) in function.params.iter().zip(arguments) {
         // As memory for parameters was given out: those of the entry come first.
         at = at.next_multiple_of(param.align.clamp(1, 128));
-        let start = usize::try_from(at).map_err(|_| NotRun::TooLarge("memory of parameters"))?;
+        let start = usize::try_from(at).map_err(|_| EntryNotRun::TooLarge("memory of parameters"))?;
         let end =
-            usize::try_from(at + param.bytes()).map_err(|_| NotRun::TooLarge("memory of parameters"))?;
+            usize::try_from(at + param.bytes()).map_err(|_| EntryNotRun::TooLarge("memory of parameters"))?;
         let whole = (0, u32::low(param.bytes()), argument.clone());
         let parts = match argument {
             Argument::Parts(parts) => parts.as_slice(),
@@ -297,7 +307,10 @@ fn pass(code: &mut Code, function: &Function, arguments: &[Argument], fields: us
             let bits = bits(param, value, *bytes, fields)?;
             let (from, count) = (start + *offset as usize, *bytes as usize);
             let Some(place) = code.params[start..end].get_mut(from - start..from - start + count) else {
-                return Err(NotRun::Arguments(format!("a part lies beyond the parameter `{}`", param.name)));
+                return Err(EntryNotRun::Arguments(format!(
+                    "a part lies beyond the parameter `{}`",
+                    param.name
+                )));
             };
             for (byte, given) in
                 place.iter_mut().zip(bits.to_le_bytes().into_iter().chain(std::iter::repeat(0)))
@@ -311,7 +324,7 @@ fn pass(code: &mut Code, function: &Function, arguments: &[Argument], fields: us
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a number for a single is the nearest one")]
-fn bits(param: &Param, value: &Argument, bytes: u32, fields: usize) -> Result<u64, NotRun> {
+fn bits(param: &Param, value: &Argument, bytes: u32, fields: usize) -> Result<u64, EntryNotRun> {
     let whole = param.count.is_none();
     Ok(match value {
         Argument::Integer(value) if whole && param.element.kind == 'f' => {
@@ -326,10 +339,10 @@ fn bits(param: &Param, value: &Argument, bytes: u32, fields: usize) -> Result<u6
         },
         Argument::Pointer { field, offset } if *field < fields => base(*field).wrapping_add_signed(*offset),
         Argument::Pointer { .. } => {
-            return Err(NotRun::Arguments(format!("no field of this number for `{}`", param.name)));
+            return Err(EntryNotRun::Arguments(format!("no field of this number for `{}`", param.name)));
         }
         Argument::Parts(_) => {
-            return Err(NotRun::Arguments(format!("parts within parts for `{}`", param.name)));
+            return Err(EntryNotRun::Arguments(format!("parts within parts for `{}`", param.name)));
         }
     })
 }

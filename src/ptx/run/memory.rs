@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::field::Field;
+use super::field::EntryField;
 use super::layout::field_at;
 use super::word::Word;
 
@@ -27,12 +27,12 @@ struct Page {
 
 /// Global and constant memory: what was written, over what was there at the start.
 pub(super) struct Global<'f> {
-    fields: &'f [Field],
+    fields: &'f [EntryField],
     pages: FxHashMap<u64, Box<Page>>,
 }
 
 impl<'f> Global<'f> {
-    pub fn new(fields: &'f [Field]) -> Self {
+    pub fn new(fields: &'f [EntryField]) -> Self {
         Self { fields, pages: FxHashMap::default() }
     }
 

@@ -37,9 +37,9 @@ mod world;
 )]
 mod operation_tests;
 
-pub use field::Field;
+pub use field::EntryField;
 pub use given::given;
-pub use machine::{Argument, Machine, Run, Sizes, Who};
+pub use machine::{Argument, Machine, MachineRun, Sizes, Who};
 pub use npy::{Array, NotAnArray, npy};
-pub use record::{Access, Event, Memory, Operation, Place};
-pub use refusal::NotRun;
+pub use record::{AccessOperation, Memory, Place, ThreadAccess, ThreadEvent};
+pub use refusal::EntryNotRun;

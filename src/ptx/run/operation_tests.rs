@@ -1,6 +1,6 @@
 //! Each operation, in PTX that is parsed and run, against Rust's own integers.
 
-use super::{Argument, Field, Machine, Sizes, Who};
+use super::{Argument, EntryField, Machine, Sizes, Who};
 use crate::ptx::syntax::parse;
 use crate::random::Random;
 use crate::space::{Block, Grid};
@@ -218,7 +218,7 @@ fn hold(cases: usize) {
             parse(&text, Default::default()).unwrap_or_else(|e| panic!("{operation}: {e:?}\n{text}"));
         let words: Vec<u64> = (0..3 * cases).map(|_| word(&mut random)).collect();
         let data = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let fields = vec![Field::new("in").with_data(data), Field::new("out")];
+        let fields = vec![EntryField::new("in").with_data(data), EntryField::new("out")];
         let pointer = |field| Argument::Pointer { field, offset: 0 };
         let blocks = i64::try_from(cases / 128).unwrap();
         let sizes = Sizes { block: Block::known([128, 1, 1]), grid: Grid::known([blocks, 1, 1]), shared: 0 };

@@ -4,7 +4,7 @@ use crate::named::named;
 
 named! {
     /// What an access does.
-    pub enum Operation {
+    pub enum AccessOperation {
         /// Reads.
         Load = "load",
         /// Writes.
@@ -31,11 +31,11 @@ named! {
 /// One access of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Access {
+pub struct ThreadAccess {
     /// The step, see [`Machine::place`](super::Machine::place).
     pub step: u32,
     /// What it does.
-    pub operation: Operation,
+    pub operation: AccessOperation,
     /// Where.
     pub memory: Memory,
     /// The field, see [`Machine::name`](super::Machine::name).
@@ -51,14 +51,14 @@ pub struct Access {
 /// What a thread does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum ThreadEvent {
     /// It accesses memory.
-    Access(Access),
+    Access(ThreadAccess),
     /// It comes to a barrier of the block.
     Barrier,
     /// It decides where it goes on, or whether it accesses memory, by what is not known.
     Guess {
-        /// The step, as in [`Access::step`].
+        /// The step, as in [`ThreadAccess::step`].
         step: u32,
     },
 }

@@ -5,7 +5,7 @@ use crate::effort::Spent;
 /// Why an entry could not be run, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotRun {
+pub enum EntryNotRun {
     /// The module has no entry of this name.
     #[error("there is no entry `{0}`")]
     NoEntry(String),

@@ -4,14 +4,14 @@ use super::code::{Kind, Slot};
 use super::integer::{dot4, insert, lookup, permute};
 use super::lane::{Lane, State};
 use super::memory::Value;
-use super::record::Event;
-use super::refusal::NotRun;
+use super::record::ThreadEvent;
+use super::refusal::EntryNotRun;
 use super::word::Word;
 use super::world::World;
 
 impl Lane {
     /// Runs it until it waits for others or ends.
-    pub fn run(&mut self, world: &mut World<'_, '_>) -> Result<(), NotRun> {
+    pub fn run(&mut self, world: &mut World<'_, '_>) -> Result<(), EntryNotRun> {
         let code = world.code;
         while self.state == State::Ready {
             world.steps.take()?;
@@ -23,7 +23,7 @@ impl Lane {
                 if !known {
                     self.forget(code, &op.kind);
                     if op.kind.decides() {
-                        (world.sink)(self.thread, Event::Guess { step: self.step });
+                        (world.sink)(self.thread, ThreadEvent::Guess { step: self.step });
                     }
                 }
                 if (guard.bits & 1 != 0) != when {
@@ -43,7 +43,7 @@ impl Lane {
 
     /// Does a step; `known` is false where it is not known whether it is done.
     #[inline]
-    fn execute(&mut self, world: &mut World<'_, '_>, kind: &Kind, known: bool) -> Result<(), NotRun> {
+    fn execute(&mut self, world: &mut World<'_, '_>, kind: &Kind, known: bool) -> Result<(), EntryNotRun> {
         let code = world.code;
         match *kind {
             Kind::Nothing => {}
@@ -138,7 +138,7 @@ impl Lane {
     }
 
     /// Does a step after which another may follow than the next.
-    fn go(&mut self, world: &mut World<'_, '_>, kind: &Kind, known: bool) -> Result<(), NotRun> {
+    fn go(&mut self, world: &mut World<'_, '_>, kind: &Kind, known: bool) -> Result<(), EntryNotRun> {
         let code = world.code;
         match *kind {
             Kind::Branch { to } => {
@@ -150,13 +150,13 @@ impl Lane {
                 let index = self.get(index);
                 self.sure &= known && index.known;
                 if !index.known {
-                    (world.sink)(self.thread, Event::Guess { step: self.step });
+                    (world.sink)(self.thread, ThreadEvent::Guess { step: self.step });
                 }
                 // An index that is not known may be anything.
                 let chosen = if index.known { u32::low(index.bits) } else { 0 };
                 let Some(&to) = code.list(targets).get(chosen as usize) else {
                     let what = "`brx` goes beyond its list".to_owned();
-                    return Err(NotRun::Instruction { line: world.line(self.step), what });
+                    return Err(EntryNotRun::Instruction { line: world.line(self.step), what });
                 };
                 self.step = to;
                 return Ok(());
@@ -182,7 +182,7 @@ impl Lane {
             Kind::Barrier { id, threads, waits, .. } => {
                 let id = self.get(id).bits & 15;
                 if waits {
-                    (world.sink)(self.thread, Event::Barrier);
+                    (world.sink)(self.thread, ThreadEvent::Barrier);
                     let threads = threads.map(|slot| self.get(slot).bits & 0xffff_ffff);
                     // The barrier lets it go on behind it.
                     self.state = State::Barrier { id, threads };
@@ -190,10 +190,10 @@ impl Lane {
                 }
                 world.arrived.push(id);
             }
-            Kind::Trap => return Err(NotRun::Trap(world.line(self.step))),
+            Kind::Trap => return Err(EntryNotRun::Trap(world.line(self.step))),
             Kind::Refused { number } => {
                 let what = code.refused[number as usize].clone();
-                return Err(NotRun::Instruction { line: world.line(self.step), what });
+                return Err(EntryNotRun::Instruction { line: world.line(self.step), what });
             }
             // All others are done already.
             _ => {}

@@ -3,8 +3,8 @@
 use super::code::{Code, Reach, Where};
 use super::layout::{FIELD_BITS, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, field_at};
 use super::memory::{Global, Small};
-use super::record::{Access, Event, Memory, Operation};
-use super::refusal::NotRun;
+use super::record::{AccessOperation, Memory, ThreadAccess, ThreadEvent};
+use super::refusal::EntryNotRun;
 
 /// Steps after which it is looked whether they are too many.
 const PORTION: u64 = 4096;
@@ -16,7 +16,7 @@ pub(super) struct World<'w, 'f> {
     pub global: &'w mut Global<'f>,
     pub shared: Small,
     pub steps: &'w mut Steps,
-    pub sink: &'w mut dyn FnMut(u32, Event),
+    pub sink: &'w mut dyn FnMut(u32, ThreadEvent),
     /// Numbers of barriers that threads came to without waiting.
     pub arrived: Vec<u64>,
 }
@@ -35,7 +35,7 @@ impl Steps {
     }
 
     #[inline]
-    pub fn take(&mut self) -> Result<(), NotRun> {
+    pub fn take(&mut self) -> Result<(), EntryNotRun> {
         if self.left == 0 {
             self.portion()?;
         }
@@ -44,9 +44,9 @@ impl Steps {
     }
 
     #[cold]
-    fn portion(&mut self) -> Result<(), NotRun> {
+    fn portion(&mut self) -> Result<(), EntryNotRun> {
         if self.done >= self.most {
-            return Err(NotRun::Steps(self.most));
+            return Err(EntryNotRun::Steps(self.most));
         }
         crate::effort::spend(PORTION)?;
         self.done += PORTION;
@@ -83,11 +83,11 @@ impl World<'_, '_> {
         &mut self,
         thread: u32,
         step: u32,
-        operation: Operation,
+        operation: AccessOperation,
         (space, address): (Where, u64),
         bytes: u32,
         sure: bool,
-    ) -> Result<(), NotRun> {
+    ) -> Result<(), EntryNotRun> {
         let (memory, field, offset) = match space {
             Where::Param => return Ok(()),
             Where::Shared => {
@@ -98,14 +98,17 @@ impl World<'_, '_> {
             Where::Global | Where::Generic => {
                 let found = field_at(address).filter(|(field, _)| *field < self.layout.constant.len());
                 let Some((field, offset)) = found else {
-                    return Err(NotRun::Address { line: self.line(step), address, memory: "global" });
+                    return Err(EntryNotRun::Address { line: self.line(step), address, memory: "global" });
                 };
                 let constant = self.layout.constant[field];
                 (if constant { Memory::Constant } else { Memory::Global }, field, offset)
             }
         };
-        let field = u32::try_from(field).map_err(|_| NotRun::TooLarge("the list of fields"))?;
-        (self.sink)(thread, Event::Access(Access { step, operation, memory, field, offset, bytes, sure }));
+        let field = u32::try_from(field).map_err(|_| EntryNotRun::TooLarge("the list of fields"))?;
+        (self.sink)(
+            thread,
+            ThreadEvent::Access(ThreadAccess { step, operation, memory, field, offset, bytes, sure }),
+        );
         Ok(())
     }
 }

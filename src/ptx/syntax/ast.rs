@@ -51,7 +51,7 @@ pub enum Linkage {
 /// A state space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Space {
+pub enum StateSpace {
     Global,
     Shared,
     Const,
@@ -59,15 +59,15 @@ pub enum Space {
     Param,
 }
 
-impl Space {
+impl StateSpace {
     /// The space of this word (`global`), also with what follows in newer versions (`shared::cta`).
-    pub fn named(word: &str) -> Option<Space> {
+    pub fn named(word: &str) -> Option<StateSpace> {
         Some(match word.split(':').next()? {
-            "global" => Space::Global,
-            "shared" => Space::Shared,
-            "const" => Space::Const,
-            "local" => Space::Local,
-            "param" => Space::Param,
+            "global" => StateSpace::Global,
+            "shared" => StateSpace::Shared,
+            "const" => StateSpace::Const,
+            "local" => StateSpace::Local,
+            "param" => StateSpace::Param,
             _ => return None,
         })
     }
@@ -119,7 +119,7 @@ pub struct Variable {
     /// Its name.
     pub name: String,
     /// Where it lies.
-    pub space: Space,
+    pub space: StateSpace,
     /// Type of an element, or of a component of an element.
     pub element: Type,
     /// Components of an element: 1, 2 or 4.
@@ -168,7 +168,7 @@ pub struct Param {
     /// Alignment in bytes, as declared or that of the type.
     pub align: u64,
     /// With `.ptr`: what is pointed at, where it says so, and its alignment.
-    pub pointer: Option<(Option<Space>, u64)>,
+    pub pointer: Option<(Option<StateSpace>, u64)>,
     /// Its declaration.
     pub span: Span,
 }
@@ -212,11 +212,11 @@ pub struct Function {
     pub body: bool,
     /// All registers of the body that occur in it.
     pub registers: Vec<Register>,
-    /// Variables of the body, in any of its braces. Those in `Space::Param` are arguments of calls; there a name
+    /// Variables of the body, in any of its braces. Those in `StateSpace::Param` are arguments of calls; there a name
     /// may stand several times.
     pub variables: Vec<Variable>,
     /// The instructions.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<PtxInstruction>,
     /// Labels with the instructions that they stand before.
     pub labels: Vec<(String, usize)>,
     /// Its name in the text.
@@ -268,7 +268,7 @@ pub struct SourceLine {
 
 /// An instruction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instruction {
+pub struct PtxInstruction {
     /// Whether it is done.
     pub guard: Option<Guard>,
     /// Its name up to the first dot: `ld`.
@@ -285,7 +285,7 @@ pub struct Instruction {
     pub source: Option<SourceLine>,
 }
 
-impl Instruction {
+impl PtxInstruction {
     /// Whether one of the modifiers is this.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|m| m == modifier)

@@ -1,6 +1,6 @@
 //! Bodies of functions.
 
-use super::ast::{Function, Guard, Instruction, Linkage, Operand, SourceLine, Space};
+use super::ast::{Function, Guard, Linkage, Operand, PtxInstruction, SourceLine, StateSpace};
 use super::cursor::{Cursor, Parsed, integer};
 use super::declare::{registers, variables};
 use super::lexer::{Kind, Token};
@@ -55,7 +55,7 @@ pub(super) fn body(cursor: &mut Cursor<'_>, function: &mut Function) -> Parsed<(
 }
 
 /// Puts instructions in the place of labels.
-fn branch(instruction: &mut Instruction, scopes: &Scopes<'_>, braces: usize) -> Parsed<()> {
+fn branch(instruction: &mut PtxInstruction, scopes: &Scopes<'_>, braces: usize) -> Parsed<()> {
     if !matches!(instruction.name.as_str(), "bra" | "brx") {
         return Ok(());
     }
@@ -123,7 +123,7 @@ fn directive<'a>(cursor: &mut Cursor<'a>, function: &mut Function, body: &mut Bo
             cursor.skip_braces()
         }
         "extern" | "visible" | "weak" | "common" => Ok(()),
-        _ => match Space::named(word) {
+        _ => match StateSpace::named(word) {
             Some(space) => variables(cursor, space, Linkage::Private, &mut function.variables),
             // `.pragma`, and what is not known.
             None => cursor.skip_past(b';'),
@@ -142,7 +142,7 @@ fn source(cursor: &mut Cursor<'_>) -> Option<SourceLine> {
     Some(SourceLine { file: number()?, line: number()? })
 }
 
-fn instruction<'a>(cursor: &mut Cursor<'a>, body: &mut Body<'a>) -> Parsed<Instruction> {
+fn instruction<'a>(cursor: &mut Cursor<'a>, body: &mut Body<'a>) -> Parsed<PtxInstruction> {
     let first = cursor.peek();
     let guard = if cursor.take(b'@') { Some(guard(cursor, body)?) } else { None };
     let (name, _) = cursor.word("an instruction")?;
@@ -161,7 +161,7 @@ fn instruction<'a>(cursor: &mut Cursor<'a>, body: &mut Body<'a>) -> Parsed<Instr
     let span: Span = cursor.since(first);
     cursor.expect(b';')?;
     let (line, source) = (first.line, body.source);
-    Ok(Instruction { guard, name: name.to_owned(), modifiers, operands, span, line, source })
+    Ok(PtxInstruction { guard, name: name.to_owned(), modifiers, operands, span, line, source })
 }
 
 fn guard(cursor: &mut Cursor<'_>, body: &mut Body<'_>) -> Parsed<Guard> {

@@ -1,6 +1,6 @@
 //! Declarations of variables and parameters.
 
-use super::ast::{Initial, Linkage, Operand, Param, Space, Type, Variable};
+use super::ast::{Initial, Linkage, Operand, Param, StateSpace, Type, Variable};
 use super::cursor::{Cursor, Parsed, integer};
 use super::lexer::Kind;
 use super::operand::number;
@@ -11,7 +11,7 @@ struct Declared {
     align: Option<u64>,
     vector: u64,
     element: Type,
-    pointer: Option<(Option<Space>, u64)>,
+    pointer: Option<(Option<StateSpace>, u64)>,
 }
 
 /// Alignment, vector and type, in any order. Types that are none of memory (`.texref`) count as handles of 64 bits.
@@ -37,7 +37,7 @@ fn declared(cursor: &mut Cursor<'_>) -> Parsed<Declared> {
             }
             _ => {
                 if let Some((space, _)) = &mut found.pointer
-                    && let Some(named) = Space::named(word)
+                    && let Some(named) = StateSpace::named(word)
                 {
                     *space = Some(named);
                 } else if let Some(element) = Type::named(word) {
@@ -91,7 +91,7 @@ pub(super) fn registers<'a>(cursor: &mut Cursor<'a>) -> Parsed<Vec<(&'a str, Opt
 /// Variables of one declaration, after the word of their space.
 pub(super) fn variables(
     cursor: &mut Cursor<'_>,
-    space: Space,
+    space: StateSpace,
     linkage: Linkage,
     into: &mut Vec<Variable>,
 ) -> Parsed<()> {

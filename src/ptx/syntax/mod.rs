@@ -20,8 +20,8 @@ mod operand;
 mod scope;
 
 pub use ast::{
-    Base, Function, FunctionKind, Guard, Initial, Instruction, Linkage, Module, Operand, Param, Register,
-    RegisterId, SourceLine, Space, Special, Type, Variable,
+    Base, Function, FunctionKind, Guard, Initial, Linkage, Module, Operand, Param, PtxInstruction, Register,
+    RegisterId, SourceLine, Special, StateSpace, Type, Variable,
 };
 pub use module::parse;
 

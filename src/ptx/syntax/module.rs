@@ -1,6 +1,6 @@
 //! Whole texts: what stands outside of bodies.
 
-use super::ast::{Function, FunctionKind, Linkage, Module, Space};
+use super::ast::{Function, FunctionKind, Linkage, Module, StateSpace};
 use super::body::body;
 use super::cursor::{Cursor, Parsed};
 use super::declare::{block, file, params, place, variables};
@@ -85,7 +85,7 @@ fn directive(cursor: &mut Cursor<'_>, module: &mut Module) -> Parsed<()> {
             "entry" => return function(cursor, module, FunctionKind::Entry, linkage),
             "func" => return function(cursor, module, FunctionKind::Func, linkage),
             word => {
-                return match Space::named(word) {
+                return match StateSpace::named(word) {
                     Some(space) => variables(cursor, space, linkage, &mut module.variables),
                     // `.pragma`, `.alias`, and what is not known.
                     None => cursor.skip_past(b';'),

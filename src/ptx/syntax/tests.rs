@@ -114,7 +114,7 @@ fn variables_parameters_and_blocks() {
     assert_eq!(p.initial, [Initial::Other("generic(c)+4".to_owned())]);
     assert!(!module.functions[0].body && module.entries().count() == 1);
     let k = module.function("k").unwrap();
-    assert_eq!(k.params[0].pointer, Some((Some(Space::Global), 16)));
+    assert_eq!(k.params[0].pointer, Some((Some(StateSpace::Global), 16)));
     assert_eq!((k.params[1].bytes(), k.params[1].align), (12, 4));
     assert_eq!((k.required_block, k.largest_block), (Some([32, 4, 2]), Some([256, 2, 1])));
     assert_eq!(k.variable("tile").unwrap().bytes(), 4224);

@@ -46,7 +46,7 @@ pub(in crate::ptx) enum Bits {
 
 /// Block and grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Launch {
+pub struct BlockAndGrid {
     /// Threads of a block.
     pub block: Block,
     /// Blocks of the grid.
@@ -59,7 +59,7 @@ pub(in crate::ptx) struct Algebra {
     known: FxHashMap<Atom, AtomId>,
     /// Range of each atom.
     ranges: Vec<Interval>,
-    pub launch: Launch,
+    pub launch: BlockAndGrid,
     /// Formulas that are not negative here.
     pub facts: Vec<Poly>,
     /// What a proof may still try.
@@ -73,7 +73,7 @@ pub(in crate::ptx) struct Algebra {
 }
 
 impl Algebra {
-    pub fn new(launch: Launch) -> Self {
+    pub fn new(launch: BlockAndGrid) -> Self {
         Self {
             atoms: Vec::new(),
             known: FxHashMap::default(),

@@ -240,13 +240,13 @@ fn masked_below(how: Bits, a: &Poly, b: &Poly, raw: &Raw) -> Option<Raw> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::value::{Launch, Point};
+    use crate::ptx::value::{BlockAndGrid, Point};
     use crate::space::{Block, Grid};
 
     #[test]
     fn tests_of_several_bounds_that_compilers_put_together() {
         let mut algebra =
-            Algebra::new(Launch { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
+            Algebra::new(BlockAndGrid { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
         let (t, b) = (algebra.tid(0), algebra.ctaid(0));
         let (t, b) = (t.add_number(-3).unwrap(), b.add_number(-1).unwrap());
         let or = algebra.bit_or(&t, &b, 32).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn tests_of_signs_that_compilers_put_together() {
         let mut algebra =
-            Algebra::new(Launch { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
+            Algebra::new(BlockAndGrid { block: Block::known([40, 1, 1]), grid: Grid::known([40, 1, 1]) });
         let (t, b) = (algebra.tid(0), algebra.ctaid(0));
         let (t, b) = (t.add_number(-20).unwrap(), b.scale(3).unwrap().add_number(-50).unwrap());
         let (or, and) = (algebra.bit_or(&t, &b, 32).unwrap(), algebra.bit_and(&t, &b, 32).unwrap());

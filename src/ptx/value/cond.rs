@@ -234,12 +234,13 @@ impl Cond {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::value::{Algebra, Launch};
+    use crate::ptx::value::{Algebra, BlockAndGrid};
     use crate::space::{Block, Grid};
 
     /// Conditions on the place of a thread, of all kinds.
     fn some() -> Vec<Cond> {
-        let mut algebra = Algebra::new(Launch { block: Block::known([8, 8, 1]), grid: Grid::known([1; 3]) });
+        let mut algebra =
+            Algebra::new(BlockAndGrid { block: Block::known([8, 8, 1]), grid: Grid::known([1; 3]) });
         let (x, y) = (algebra.tid(0), algebra.tid(1));
         let at_least = |p: &Poly, n: i128| Cond::Ge(p.add_number(-n).unwrap());
         let (a, b, c) = (at_least(&x, 3), at_least(&y, 5), Cond::Eq(x.sub(&y).unwrap()));

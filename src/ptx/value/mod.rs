@@ -15,7 +15,7 @@ mod parity;
 mod poly;
 mod replace;
 
-pub(super) use algebra::{Algebra, Atom, Launch};
+pub(super) use algebra::{Algebra, Atom, BlockAndGrid};
 pub(super) use cond::{Cond, Raw, Rel, WhyId};
 pub(super) use evaluate::Point;
 pub(super) use poly::{AtomId, Poly, gcd};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::kernel::Kernel;
-use crate::launch::{Chosen, Reason, candidates};
+use crate::launch::{Chosen, ChosenReason, candidates};
 use crate::report::units::{grouped, shape};
 
 /// Why the launch has this block and fold.
@@ -27,21 +27,21 @@ impl ChoiceDocument {
 }
 
 fn text(kernel: &Kernel, chosen: &Chosen) -> Option<String> {
-    if chosen.block == Reason::First {
+    if chosen.block == ChosenReason::First {
         let launches = grouped(candidates(kernel).count());
-        let which = if chosen.fold == Reason::Given { "that of the first" } else { "the first" };
+        let which = if chosen.fold == ChosenReason::Given { "that of the first" } else { "the first" };
         return Some(format!("no block was given: {which} of the {launches} launches of the file is taken"));
     }
     let folds = kernel.launch.folds.len();
     let fold = shape(chosen.candidate.fold());
     match chosen.fold {
-        Reason::Only if chosen.block == Reason::Given && chosen.candidate.fold() != [1; 3] => {
+        ChosenReason::Only if chosen.block == ChosenReason::Given && chosen.candidate.fold() != [1; 3] => {
             Some(format!("no fold was given: {fold} is the only one of the file"))
         }
-        Reason::Unfolded => Some(format!(
+        ChosenReason::Unfolded => Some(format!(
             "no fold was given: of the {folds} folds of the file the one that does not fold is taken"
         )),
-        Reason::First if chosen.block == Reason::Given => {
+        ChosenReason::First if chosen.block == ChosenReason::Given => {
             Some(format!("no fold was given: of the {folds} folds of the file the first is taken"))
         }
         _ => None,

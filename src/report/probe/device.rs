@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::device::{ByteCount, Change};
-use crate::probe::{Confidence, ProbeFindings, ReplacementFound};
+use crate::probe::{FindingConfidence, ProbeFindings, ReplacementFound};
 
 /// Which cache the chases went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn device_keys(found: &ProbeFindings, place: Option<ProbedLevel>) -> Vec<Cha
     of_levels(found, &mut keys);
     if let Some(mshrs) = &found.mshrs {
         for (path, finding) in [("l1.mshrs", &mshrs.total), ("l1.mshrs_per_warp", &mshrs.per_warp)] {
-            if let Some(value) = finding.value.filter(|_| finding.confidence >= Confidence::Medium) {
+            if let Some(value) = finding.value.filter(|_| finding.confidence >= FindingConfidence::Medium) {
                 keys.push(key(path, value.to_string(), finding.evidence.join("; ")));
             }
         }
@@ -50,7 +50,7 @@ fn of_structure(found: &ProbeFindings, place: ProbedLevel, keys: &mut Vec<Change
         ProbedLevel::L2 => "l2",
         ProbedLevel::TlbL1 | ProbedLevel::TlbL2 => "tlb",
     };
-    let sure = |confidence: Confidence| confidence >= Confidence::Medium;
+    let sure = |confidence: FindingConfidence| confidence >= FindingConfidence::Medium;
     let line = if section == "tlb" { "tlb.page".to_owned() } else { format!("{section}.line") };
     if let Some(bytes) = s.line.value.filter(|_| sure(s.line.confidence)) {
         keys.push(key(&line, ByteCount(bytes).to_string(), s.line.evidence.join("; ")));

@@ -53,7 +53,7 @@ pub enum Batches {
 /// The rules, each a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub struct Rules {
+pub struct ReuseRules {
     /// A miss to a line in flight needs no entry of its own (N 4.4).
     pub merge: bool,
     /// When a warp is refused.
@@ -76,7 +76,7 @@ pub struct Rules {
     pub barriers: bool,
 }
 
-impl Rules {
+impl ReuseRules {
     /// Those of the published program, bit for bit.
     pub const CODE: Self = Self {
         merge: false,
@@ -175,7 +175,7 @@ pub struct ReuseConfig {
     /// Cores that share the blocks.
     pub cores: u32,
     /// The rules.
-    pub rules: Rules,
+    pub rules: ReuseRules,
     /// The extensions in use.
     pub extensions: Extensions,
 }
@@ -183,7 +183,7 @@ pub struct ReuseConfig {
 impl ReuseConfig {
     /// N's configuration of a Fermi core with a cache of 16 KB: 32 sets of 4 ways, 64 MSHRs, a latency of
     /// 100 (N 3.2, 5; the latency is that of the published program).
-    pub fn fermi_16k(rules: Rules) -> Self {
+    pub fn fermi_16k(rules: ReuseRules) -> Self {
         Self {
             geometry: CacheGeometry::fermi(32, 4),
             latency: Latency { hit: 0, miss: 100, deviation_ticks: 0.0, seed: 1 },
@@ -197,7 +197,7 @@ impl ReuseConfig {
     }
 
     /// The same with 48 KB: 64 sets of 6 ways.
-    pub fn fermi_48k(rules: Rules) -> Self {
+    pub fn fermi_48k(rules: ReuseRules) -> Self {
         Self { geometry: CacheGeometry::fermi(64, 6), ..Self::fermi_16k(rules) }
     }
 

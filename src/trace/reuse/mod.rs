@@ -11,7 +11,8 @@ mod types;
 mod wheel;
 
 pub use config::{
-    Batches, EffectOrder, Extensions, Latency, MshrLimits, RefusalCheck, Release, ReuseConfig, Rules, Visible,
+    Batches, EffectOrder, Extensions, Latency, MshrLimits, RefusalCheck, Release, ReuseConfig, ReuseRules,
+    Visible,
 };
 pub use model::{ReuseModel, RunKind, RunResult, simulate};
 pub use profile::Profile;

@@ -2,7 +2,7 @@
 //!
 //! It shares nothing with the machine but the rules: each is a check of the other.
 
-use super::config::{EffectOrder, RefusalCheck, Release, Rules, Visible};
+use super::config::{EffectOrder, RefusalCheck, Release, ReuseRules, Visible};
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Example {
     /// MSHRs.
     pub mshrs: usize,
     /// By which rules.
-    pub rules: Rules,
+    pub rules: ReuseRules,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +150,7 @@ fn take_effect(
 impl Example {
     /// The rules of the tables: no clipping, otherwise the text's.
     pub fn of_tables(size: usize, hit: u64, miss: u64) -> Self {
-        let rules = Rules { clip: false, check: RefusalCheck::Warp, ..Rules::PAPER };
+        let rules = ReuseRules { clip: false, check: RefusalCheck::Warp, ..ReuseRules::PAPER };
         Self { size, hit, miss, mshrs: usize::MAX, rules }
     }
 }

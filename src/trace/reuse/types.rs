@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::config::{ReuseConfig, Rules};
+use super::config::{ReuseConfig, ReuseRules};
 use super::model::{RunKind, RunResult, simulate};
 use crate::trace::coalesce::Requests;
 
@@ -69,15 +69,17 @@ pub struct RuleEffect {
 
 /// What each rule of the published program alone changes.
 pub fn rule_effects(all: &Requests, threads_per_block: usize, config: &ReuseConfig) -> Vec<RuleEffect> {
-    type Change = fn(&mut Rules);
+    type Change = fn(&mut ReuseRules);
     let code: [(&'static str, &'static str, Change); 7] = [
-        ("merge", "a miss to a line in flight needs an entry of its own", |r| r.merge = Rules::CODE.merge),
-        ("check", "only lane 0 is refused", |r| r.check = Rules::CODE.check),
-        ("clip", "a request to a line in flight takes its whole latency", |r| r.clip = Rules::CODE.clip),
-        ("order", "hits take effect before misses", |r| r.order = Rules::CODE.order),
-        ("release", "an entry is free with the first return", |r| r.release = Rules::CODE.release),
-        ("portions", "wide loads are served in portions", |r| r.portions = Rules::CODE.portions),
-        ("batches", "blocks run in static sets", |r| r.batches = Rules::CODE.batches),
+        ("merge", "a miss to a line in flight needs an entry of its own", |r| {
+            r.merge = ReuseRules::CODE.merge
+        }),
+        ("check", "only lane 0 is refused", |r| r.check = ReuseRules::CODE.check),
+        ("clip", "a request to a line in flight takes its whole latency", |r| r.clip = ReuseRules::CODE.clip),
+        ("order", "hits take effect before misses", |r| r.order = ReuseRules::CODE.order),
+        ("release", "an entry is free with the first return", |r| r.release = ReuseRules::CODE.release),
+        ("portions", "wide loads are served in portions", |r| r.portions = ReuseRules::CODE.portions),
+        ("batches", "blocks run in static sets", |r| r.batches = ReuseRules::CODE.batches),
     ];
     let run = |config: &ReuseConfig| {
         let [full] = simulate(all, threads_per_block, config, [RunKind::Full]);

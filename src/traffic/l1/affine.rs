@@ -3,7 +3,7 @@
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::distinct::StreamShapes;
 use super::pipe::{Pipe, low_half};
-use super::plan::{Plan, PlannedAccess, Stream};
+use super::plan::{AffinePlan, PlannedAccess, Stream};
 use super::shapes::{AccessShapes, TagPasses};
 use super::starts::{Starts, WarpGroups};
 use super::unions;
@@ -21,7 +21,7 @@ const MOST_ALIKE: usize = 16;
 const STEPS_OF_GROUP: u64 = 4;
 
 /// Counts all streams.
-pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
+pub fn count(plan: &AffinePlan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
     let blocks = plan.phases.blocks();
     let number = blocks.len();
     let mut counts = L1Counts {
@@ -57,7 +57,7 @@ pub fn count(plan: &Plan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
 /// Warps whose tags can be looked up within the budget. Several arrays of one field count as several fields
 /// would.
 fn affordable(
-    plan: &Plan,
+    plan: &AffinePlan,
     stream: &Stream,
     starts: &Starts,
     shapes: &mut AccessShapes,

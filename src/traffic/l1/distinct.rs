@@ -2,7 +2,7 @@
 
 use super::layouts::{self, Layout, UnionSize};
 use super::pipe::Pipe;
-use super::plan::{Plan, PlannedAccess};
+use super::plan::{AffinePlan, PlannedAccess};
 use super::sectors::{SectorBits, SectorSet};
 use super::shapes::AccessShapes;
 use super::spans::UnitRun;
@@ -36,7 +36,7 @@ pub struct StreamShapes<'a> {
 }
 
 /// The loads or stores of one field in one stream.
-pub struct Part<'p, 'a> {
+pub struct StreamPart<'p, 'a> {
     /// The stream.
     pub stream: usize,
     /// Its accesses.
@@ -82,7 +82,7 @@ struct Counted<'c, 'a> {
 
 impl<'c> Counted<'c, '_> {
     /// How its lanes lie in a part, and where it begins there.
-    fn begins(&self, part: &Part) -> (&'c Layout, i64) {
+    fn begins(&self, part: &StreamPart) -> (&'c Layout, i64) {
         let StreamShapes { shapes, starts, .. } = &self.shapes[part.stream];
         let (class, start) = starts.all[self.warp];
         (shapes.layout(class), start)
@@ -92,11 +92,11 @@ impl<'c> Counted<'c, '_> {
 /// The accesses whose sectors are counted.
 pub struct Union<'u, 'p, 'a> {
     /// What they are part of.
-    pub plan: &'u Plan<'a>,
+    pub plan: &'u AffinePlan<'a>,
     /// The rules.
     pub pipe: &'u Pipe,
     /// The accesses.
-    pub parts: &'u [Part<'p, 'a>],
+    pub parts: &'u [StreamPart<'p, 'a>],
 }
 
 impl Union<'_, '_, '_> {
@@ -135,7 +135,7 @@ impl Union<'_, '_, '_> {
     }
 
     /// The accesses of a part, where those that lie close together are one.
-    fn chains(&self, part: &Part, shapes: &[StreamShapes]) -> Chains {
+    fn chains(&self, part: &StreamPart, shapes: &[StreamShapes]) -> Chains {
         let mut addresses = Vec::with_capacity(part.loads.iter().map(|l| l.iterations().len()).sum());
         addresses.extend(part.loads.iter().flat_map(|l| l.iterations().iter().map(|i| i.address)));
         addresses.sort_unstable();

@@ -55,7 +55,7 @@ pub fn count(
 ) -> Result<L1Counts, NotRun> {
     check_size(launch)?;
     let pipe = Pipe::new(device);
-    match plan::Plan::new(kernel, launch, program, &pipe) {
+    match plan::AffinePlan::new(kernel, launch, program, &pipe) {
         Some(plan) => affine::count(&plan, &pipe),
         None => match parted::count(kernel, launch, program, &pipe) {
             Some(counts) => counts,
@@ -73,7 +73,7 @@ pub fn count_by_lane(
 ) -> Result<L1Counts, NotRun> {
     check_size(launch)?;
     let pipe = Pipe::new(device);
-    match plan::Plan::new(kernel, launch, program, &pipe) {
+    match plan::AffinePlan::new(kernel, launch, program, &pipe) {
         Some(plan) => lockstep::count_blocks(kernel, launch, program, &pipe, plan.phases),
         None => lockstep::count(kernel, launch, program, &pipe),
     }

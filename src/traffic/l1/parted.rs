@@ -5,7 +5,7 @@ use super::affine;
 use super::counts::L1Counts;
 use super::lockstep;
 use super::pipe::Pipe;
-use super::plan::Plan;
+use super::plan::AffinePlan;
 use crate::expr::{Coord, Term};
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Instruction, Launch, NotRun, Program, Step, Working};
@@ -29,7 +29,7 @@ pub fn count(
     }
     let regular = Program { steps: regular, ..program.clone() };
     let rest = Program { steps: rest, ..program.clone() };
-    let planned = affine::count(&Plan::new(kernel, launch, &regular, pipe)?, pipe);
+    let planned = affine::count(&AffinePlan::new(kernel, launch, &regular, pipe)?, pipe);
     Some(planned.and_then(|planned| {
         let mut counts = lockstep::run_once(kernel, launch, &rest, pipe)?;
         merge(&mut counts, &planned);

@@ -23,7 +23,7 @@ pub struct Stream<'a> {
 
 /// A block whose lanes are all active and whose addresses are affine.
 #[derive(Debug, Clone)]
-pub struct Plan<'a> {
+pub struct AffinePlan<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
     /// The program.
@@ -48,7 +48,7 @@ pub struct Plan<'a> {
     pub warps: Times<PerBlock>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> AffinePlan<'a> {
     /// The plan of a launch; `None` if something is not affine, conditional or too large.
     pub fn new(
         kernel: &'a Kernel,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::counts::InstructionCounts;
 use super::layouts::{AccessShape, Layout, index};
 use super::pipe::Pipe;
-use super::plan::{AddressPattern, Plan};
+use super::plan::{AddressPattern, AffinePlan};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::remainder;
 use crate::quantity::{Cycles, PerBlock, Sectors, Times, Wavefronts};
@@ -76,7 +76,7 @@ const STEPS_OF_SHAPE: u64 = 300;
 
 impl<'a> AccessShapes<'a> {
     /// No shapes yet.
-    pub fn new(plan: &Plan, pattern: AddressPattern, pipe: &'a Pipe) -> Result<Self, Spent> {
+    pub fn new(plan: &AffinePlan, pattern: AddressPattern, pipe: &'a Pipe) -> Result<Self, Spent> {
         // Lanes of each class, and a number for each alignment.
         let of_class = STEPS_OF_SHAPE + index(-1, plan.period) as u64;
         spend_on(plan.classes.len(), of_class)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::layouts::{dot, index};
 use super::pipe::low_half;
-use super::plan::{AddressPattern, Plan};
+use super::plan::{AddressPattern, AffinePlan};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::{gcd, quotient, remainder};
 use crate::space::BlockIndex;
@@ -23,7 +23,7 @@ const STEPS_OF_START: u64 = 4;
 
 impl Starts {
     /// The starts of a pattern in some blocks.
-    pub fn new(plan: &Plan, blocks: &[BlockIndex], pattern: AddressPattern) -> Result<Self, Spent> {
+    pub fn new(plan: &AffinePlan, blocks: &[BlockIndex], pattern: AddressPattern) -> Result<Self, Spent> {
         let blocks: Vec<i64> = blocks.iter().map(|b| dot(b, pattern.block)).collect();
         let warps: usize = plan.classes.iter().map(|c| c.firsts.len()).sum();
         spend_on(warps * blocks.len(), STEPS_OF_START)?;

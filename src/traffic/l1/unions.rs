@@ -1,9 +1,9 @@
 //! Distinct sectors of a warp over all its loads of a field, or over all its stores.
 
 use super::counts::L1Counts;
-use super::distinct::{Part, StreamShapes, Union};
+use super::distinct::{StreamPart, StreamShapes, Union};
 use super::pipe::Pipe;
-use super::plan::{Iteration, Plan, PlannedAccess, Stream};
+use super::plan::{AffinePlan, Iteration, PlannedAccess, Stream};
 use crate::effort::spend_on;
 use crate::kernel::{AccessKind, FieldId};
 use crate::launch::NotRun;
@@ -13,7 +13,12 @@ use crate::quantity::Sectors;
 const STEPS_OF_NEST: u64 = 8;
 
 /// Counts them for every field of global memory, as a mean over blocks.
-pub fn count(plan: &Plan, pipe: &Pipe, shapes: &[StreamShapes], counts: &mut L1Counts) -> Result<(), NotRun> {
+pub fn count(
+    plan: &AffinePlan,
+    pipe: &Pipe,
+    shapes: &[StreamShapes],
+    counts: &mut L1Counts,
+) -> Result<(), NotRun> {
     for (id, number) in (0..=u16::MAX).zip(0..plan.kernel.fields.len()) {
         for kind in [AccessKind::Load, AccessKind::Store] {
             let parts = parts(plan, FieldId(id), kind);
@@ -44,7 +49,7 @@ pub fn count(plan: &Plan, pipe: &Pipe, shapes: &[StreamShapes], counts: &mut L1C
     Ok(())
 }
 
-fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Part<'p, 'a>> {
+fn parts<'p, 'a>(plan: &'p AffinePlan<'a>, field: FieldId, kind: AccessKind) -> Vec<StreamPart<'p, 'a>> {
     let loads = |s: &'p Stream<'a>| -> Vec<&'p PlannedAccess<'a>> {
         let wanted = |a: &&PlannedAccess| a.instruction.field == field && a.instruction.kind == kind;
         if s.pattern.shared || !s.accesses.iter().any(|a| wanted(&a)) {
@@ -54,13 +59,13 @@ fn parts<'p, 'a>(plan: &'p Plan<'a>, field: FieldId, kind: AccessKind) -> Vec<Pa
         loads.extend(s.accesses.iter().filter(wanted));
         loads
     };
-    let parts = plan.streams.iter().enumerate().map(|(stream, s)| Part { stream, loads: loads(s) });
+    let parts = plan.streams.iter().enumerate().map(|(stream, s)| StreamPart { stream, loads: loads(s) });
     parts.filter(|p| !p.loads.is_empty()).collect()
 }
 
 /// Sectors of accesses that lie so far apart that no warp touches a sector through two of them: known
 /// already, as a mean over blocks.
-fn apart(parts: &[Part], pipe: &Pipe, shapes: &[StreamShapes], counts: &L1Counts) -> Option<f64> {
+fn apart(parts: &[StreamPart], pipe: &Pipe, shapes: &[StreamShapes], counts: &L1Counts) -> Option<f64> {
     let [part] = parts else { return None };
     let far = shapes[part.stream].shapes.span().checked_add(pipe.sector)?;
     let mut addresses = Vec::with_capacity(part.loads.len());
@@ -81,9 +86,9 @@ fn apart(parts: &[Part], pipe: &Pipe, shapes: &[StreamShapes], counts: &L1Counts
 /// Distinct sectors of the loads of each stretch in one iteration, added up over stretches and iterations,
 /// as a mean over blocks. The middle iteration stands for all. `None` if all loads are one stretch.
 fn by_iteration(
-    plan: &Plan,
+    plan: &AffinePlan,
     pipe: &Pipe,
-    parts: &[Part],
+    parts: &[StreamPart],
     shapes: &[StreamShapes],
     counts: &L1Counts,
 ) -> Result<Option<f64>, NotRun> {
@@ -114,11 +119,11 @@ fn by_iteration(
         let middles: Vec<(usize, PlannedAccess)> = loads.iter().map(|(s, l)| (*s, l.middle())).collect();
         let mut streams: Vec<usize> = middles.iter().map(|m| m.0).collect();
         streams.dedup();
-        let of_stream = |&stream: &usize| Part {
+        let of_stream = |&stream: &usize| StreamPart {
             stream,
             loads: middles.iter().filter(|m| m.0 == stream).map(|m| &m.1).collect(),
         };
-        let parts: Vec<Part> = streams.iter().map(of_stream).collect();
+        let parts: Vec<StreamPart> = streams.iter().map(of_stream).collect();
         let (sectors, _) = Union { plan, pipe, parts: &parts }.mean(shapes)?;
         sum += times * sectors / counts.blocks.len().max(1) as f64;
     }

@@ -19,7 +19,7 @@ pub enum CoordValues<'v> {
 }
 
 /// Where coordinates have values in a warp.
-pub trait Warp {
+pub trait WarpValues {
     /// How many lanes there are.
     fn lanes(&self) -> usize;
     /// The values of a coordinate, if it has any.
@@ -28,7 +28,7 @@ pub trait Warp {
 
 /// Puts the values of a form into `into` and says how large they are at most, without their sign. `None` where a
 /// number on the way may be too large, or has no value: lanes are then to be asked one by one.
-pub fn form(form: &Form<i64>, warp: &impl Warp, asked: u64, into: &mut LaneVector) -> Option<u128> {
+pub fn form(form: &Form<i64>, warp: &impl WarpValues, asked: u64, into: &mut LaneVector) -> Option<u128> {
     let lanes = warp.lanes();
     let mut largest = u128::from(form.constant().unsigned_abs());
     let mut same = *form.constant();
@@ -71,7 +71,7 @@ pub fn form(form: &Form<i64>, warp: &impl Warp, asked: u64, into: &mut LaneVecto
 }
 
 /// The same of a term that is no coordinate.
-fn term(term: &Term<i64>, warp: &impl Warp, asked: u64, into: &mut LaneVector) -> Option<u128> {
+fn term(term: &Term<i64>, warp: &impl WarpValues, asked: u64, into: &mut LaneVector) -> Option<u128> {
     let lanes = warp.lanes();
     let mut pair = |a: &Form<i64>, b: &Form<i64>, choose: fn(i64, i64) -> i64| {
         let mut others = [0_i64; MOST_LANES];
@@ -136,7 +136,7 @@ mod tests {
         block: i64,
     }
 
-    impl Warp for Values {
+    impl WarpValues for Values {
         fn lanes(&self) -> usize {
             32
         }

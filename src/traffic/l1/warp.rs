@@ -4,7 +4,7 @@ use super::lanes::{Lanes, MOST_LANES};
 use super::prepared::{CondParts, Prepared, PreparedCond, PreparedForm};
 use super::running::{FirstValue, RunningLoop, ThreadPart, ThreadParts};
 use super::tally::WarpTally;
-use super::values::{self, CoordValues, LaneVector, Warp, lanes_of, mask_of};
+use super::values::{self, CoordValues, LaneVector, WarpValues, lanes_of, mask_of};
 use crate::effort::{spend, spend_on};
 use crate::expr::{Coord, Form, LoopId};
 use crate::footprint::remainder;
@@ -378,7 +378,7 @@ fn chosen(most: i64, weight: f64, tally: &mut WarpTally) -> (i64, f64) {
     (run, if run < most { weight * most as f64 / run as f64 } else { weight })
 }
 
-impl Warp for RunningWarp<'_> {
+impl WarpValues for RunningWarp<'_> {
     fn lanes(&self) -> usize {
         self.lanes.len()
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::again::Passes;
-use crate::footprint::{Touched, Uncounted};
+use crate::footprint::{FieldTouches, Uncounted};
 use crate::launch::{BlockBox, Part};
 use crate::quantity::{Bytes, ItemCount, PerBlock, PerItem, PerWave};
 use crate::traffic::counts::FieldCounter;
@@ -160,12 +160,12 @@ impl Walk<'_, '_, '_> {
             return Ok(0.0);
         }
         let fields = &self.scene.fields[field];
-        let parts = |which, spans: &[Section]| -> Vec<Touched> {
+        let parts = |which, spans: &[Section]| -> Vec<FieldTouches> {
             spans.iter().map(|s| touched(fields, which).part(&s.range, s.depth)).collect()
         };
         let (these, those) = (parts(of_these, these), parts(of_those, those));
         let (blocks, unit) = self.at(place);
-        let all: Vec<(&Touched, &[BlockBox])> =
+        let all: Vec<(&FieldTouches, &[BlockBox])> =
             these.iter().chain(&those).map(|part| (part, blocks.as_slice())).collect();
         let either = self.counts.union(&all, unit)?;
         Ok((a + b - either).max(0.0))
@@ -200,9 +200,10 @@ impl Walk<'_, '_, '_> {
         if let Some(&bytes) = self.known[0].get(&key) {
             return Ok(bytes);
         }
-        let parts: Vec<Touched> = key.3.iter().map(|s| of.part(&s.range, s.depth)).collect();
+        let parts: Vec<FieldTouches> = key.3.iter().map(|s| of.part(&s.range, s.depth)).collect();
         let (blocks, unit) = self.at(place);
-        let all: Vec<(&Touched, &[BlockBox])> = parts.iter().map(|part| (part, blocks.as_slice())).collect();
+        let all: Vec<(&FieldTouches, &[BlockBox])> =
+            parts.iter().map(|part| (part, blocks.as_slice())).collect();
         let bytes = self.counts.union(&all, unit)?;
         self.known[0].insert(key, bytes);
         Ok(bytes)
@@ -262,7 +263,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-fn touched(field: &TouchedField, which: Which) -> &Touched {
+fn touched(field: &TouchedField, which: Which) -> &FieldTouches {
     match which {
         Which::Loads => &field.loads,
         Which::Fetched => field.fetched(),

@@ -8,10 +8,10 @@ use super::super::layout::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::super::word::{F1, F2};
 use super::builder::Builder;
 use super::operand::operand;
-use crate::ptx::syntax::{Instruction, Operand, Space, Type};
+use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace, Type};
 
 /// Decodes an instruction that only computes; false if it is not known.
-pub(super) fn arithmetic(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, String> {
+pub(super) fn arithmetic(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<bool, String> {
     match instruction.name.as_str() {
         "mov" => copy(builder, instruction)?,
         "cvta" => window(builder, instruction)?,
@@ -70,13 +70,13 @@ pub(super) fn arithmetic(builder: &mut Builder<'_>, instruction: &Instruction) -
 }
 
 /// The numbers that constants of an instruction are.
-fn number(instruction: &Instruction) -> Option<Number> {
+fn number(instruction: &PtxInstruction) -> Option<Number> {
     instruction.modifiers.iter().rev().find_map(|m| Number::named(m))
 }
 
 fn values<const N: usize>(
     builder: &mut Builder<'_>,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
     first: usize,
 ) -> Result<[Slot; N], String> {
     let number = number(instruction);
@@ -90,7 +90,7 @@ fn values<const N: usize>(
 /// A result and two values.
 fn three(
     builder: &mut Builder<'_>,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
     number: Option<Number>,
 ) -> Result<[Slot; 3], String> {
     let to = builder.result(operand(instruction, 0)?)?;
@@ -98,7 +98,7 @@ fn three(
     Ok([to, a, builder.value(operand(instruction, 2)?, number)?])
 }
 
-fn unknown(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn unknown(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let to = builder.results(operand(instruction, 0)?)?;
     let to = builder.list(&to);
     builder.push(Kind::Unknown { to });
@@ -106,7 +106,7 @@ fn unknown(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), S
 }
 
 /// Instructions of one, two or three operands of a type.
-fn plain(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, String> {
+fn plain(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<bool, String> {
     let (name, modifiers) = (instruction.name.as_str(), &instruction.modifiers);
     let Some(ty) = instruction.ty() else { return Ok(false) };
     let format = modifiers.last().and_then(|m| Format::named(m));
@@ -156,7 +156,7 @@ fn plain(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, S
     Ok(true)
 }
 
-fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn copy(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let ty = instruction.ty().ok_or("no type of what is moved")?;
     let (to, from) = (operand(instruction, 0)?, operand(instruction, 1)?);
     match (to, from) {
@@ -191,18 +191,18 @@ fn part_bits(ty: Type, parts: usize) -> Result<u32, String> {
     Ok(ty.bits / parts)
 }
 
-fn spoken_of(instruction: &Instruction) -> Result<u64, String> {
-    match instruction.modifiers.iter().find_map(|m| Space::named(m)) {
-        Some(Space::Shared) => Ok(SHARED_WINDOW),
-        Some(Space::Local) => Ok(LOCAL_WINDOW),
-        Some(Space::Param) => Ok(PARAM_WINDOW),
-        Some(Space::Global | Space::Const) => Ok(0),
+fn spoken_of(instruction: &PtxInstruction) -> Result<u64, String> {
+    match instruction.modifiers.iter().find_map(|m| StateSpace::named(m)) {
+        Some(StateSpace::Shared) => Ok(SHARED_WINDOW),
+        Some(StateSpace::Local) => Ok(LOCAL_WINDOW),
+        Some(StateSpace::Param) => Ok(PARAM_WINDOW),
+        Some(StateSpace::Global | StateSpace::Const) => Ok(0),
         None => Err("no state space".to_owned()),
     }
 }
 
 /// `cvta`: addresses of a space into addresses of all spaces, and back.
-fn window(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn window(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let window = spoken_of(instruction)?;
     let to = builder.result(operand(instruction, 0)?)?;
     let a = builder.value(operand(instruction, 1)?, None)?;
@@ -212,7 +212,7 @@ fn window(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), St
     Ok(())
 }
 
-fn space_of(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn space_of(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     const ABOVE: u32 = SHARED_WINDOW.trailing_zeros();
     let function: F1 = match spoken_of(instruction)? {
         SHARED_WINDOW => |a| u64::from(a >> ABOVE == SHARED_WINDOW >> ABOVE),
@@ -226,7 +226,7 @@ fn space_of(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), 
     Ok(())
 }
 
-fn convert(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn convert(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let modifiers = &instruction.modifiers;
     let to = operand(instruction, 0)?;
     if let Some(conversion) = Conversion::named(modifiers).filter(|_| instruction.operands.len() == 2) {
@@ -253,7 +253,7 @@ fn convert(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), S
 }
 
 /// What compares values of the last type of a name.
-fn comparison(instruction: &Instruction) -> Result<F2, String> {
+fn comparison(instruction: &PtxInstruction) -> Result<F2, String> {
     let ty = instruction.ty().ok_or("no type")?;
     let format = instruction.modifiers.last().and_then(|m| Format::named(m));
     let word = instruction.modifiers.first().map_or("", String::as_str);
@@ -268,7 +268,7 @@ fn comparison(instruction: &Instruction) -> Result<F2, String> {
 /// The predicate that a comparison is combined with, and how.
 fn combined(
     builder: &mut Builder<'_>,
-    instruction: &Instruction,
+    instruction: &PtxInstruction,
 ) -> Result<Option<(F2, Slot, bool)>, String> {
     let Some(third) = instruction.operands.get(3) else { return Ok(None) };
     let words: [(&str, F2); 3] = [("and", |a, b| a & b), ("or", |a, b| a | b), ("xor", |a, b| a ^ b)];
@@ -278,7 +278,7 @@ fn combined(
     Ok(Some((function, slot, negated)))
 }
 
-fn compare(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn compare(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let function = comparison(instruction)?;
     let (to, other) = match operand(instruction, 0)? {
         Operand::Pair(a, b) => (builder.result(a)?, builder.result(b)?),
@@ -290,7 +290,7 @@ fn compare(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), S
     Ok(())
 }
 
-fn set(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn set(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let function = comparison(instruction)?;
     let mut types = instruction.modifiers.iter().filter(|m| Type::named(m).is_some());
     let yes = match types.next().map(String::as_str) {
@@ -309,8 +309,8 @@ fn set(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Strin
 }
 
 /// `slct`: by the sign of the last operand.
-fn select(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
-    let ge = Instruction {
+fn select(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
+    let ge = PtxInstruction {
         modifiers: vec!["ge".into(), instruction.modifiers.last().cloned().unwrap_or_default()],
         ..instruction.clone()
     };
@@ -324,7 +324,7 @@ fn select(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), St
 }
 
 /// Additions and subtractions that carry.
-fn carried(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn carried(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let ty = instruction.ty().filter(|ty| matches!(ty.bits, 32 | 64)).ok_or("no type")?;
     let (name, gives) = (instruction.name.as_str(), instruction.has("cc"));
     let (takes, subtract) = (name.ends_with('c'), name.starts_with("sub"));

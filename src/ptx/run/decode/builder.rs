@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::code::{Code, Kind, Local, Op, Origin, Place, Slot};
 use super::super::layout::{Layout, Symbol};
-use super::super::refusal::NotRun;
-use crate::ptx::syntax::{Function, Guard, Space};
+use super::super::refusal::EntryNotRun;
+use crate::ptx::syntax::{Function, Guard, StateSpace};
 
 /// Bytes of parameters, or of local memory, that a thread may have.
 const MOST_BYTES: u64 = 1 << 20;
@@ -45,8 +45,11 @@ pub(super) fn small(count: usize) -> u32 {
     u32::try_from(count).expect("`limited` looks after each instruction that there are few")
 }
 
-fn narrow(bytes: u64) -> Result<u32, NotRun> {
-    u32::try_from(bytes).ok().filter(|&b| u64::from(b) <= MOST_BYTES).ok_or(NotRun::TooLarge("a parameter"))
+fn narrow(bytes: u64) -> Result<u32, EntryNotRun> {
+    u32::try_from(bytes)
+        .ok()
+        .filter(|&b| u64::from(b) <= MOST_BYTES)
+        .ok_or(EntryNotRun::TooLarge("a parameter"))
 }
 
 impl<'m> Builder<'m> {
@@ -74,7 +77,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Memory for parameters and results of a function.
-    pub fn declare(&mut self, number: u32, function: &'m Function) -> Result<(), NotRun> {
+    pub fn declare(&mut self, number: u32, function: &'m Function) -> Result<(), EntryNotRun> {
         let mut callee = Callee { number, ..Callee::default() };
         for (list, made) in [(&function.params, &mut callee.params), (&function.returns, &mut callee.returns)]
         {
@@ -87,7 +90,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Begins a function: its registers, and memory for its variables.
-    pub fn begin(&mut self, function: &Function) -> Result<(), NotRun> {
+    pub fn begin(&mut self, function: &Function) -> Result<(), EntryNotRun> {
         self.code.functions.push(function.name.clone());
         self.base = small(self.code.registers.len());
         for _ in &function.registers {
@@ -98,10 +101,10 @@ impl<'m> Builder<'m> {
     }
 
     /// An error if there are more steps or registers than a program has.
-    pub fn limited(&self) -> Result<(), NotRun> {
+    pub fn limited(&self) -> Result<(), EntryNotRun> {
         let Code { ops, registers, lists, .. } = &self.code;
         let most = ops.len().max(registers.len()).max(lists.len());
-        if most > MOST_STEPS { Err(NotRun::TooLarge("the program")) } else { Ok(()) }
+        if most > MOST_STEPS { Err(EntryNotRun::TooLarge("the program")) } else { Ok(()) }
     }
 
     /// What comes next is done under this guard, and stands here.
@@ -168,42 +171,42 @@ impl<'m> Builder<'m> {
     }
 
     /// Memory for a parameter.
-    fn param(&mut self, bytes: u64, align: u64) -> Result<u32, NotRun> {
+    fn param(&mut self, bytes: u64, align: u64) -> Result<u32, EntryNotRun> {
         let at = (self.code.params.len() as u64).next_multiple_of(align.clamp(1, 128));
         let end = at.checked_add(bytes).filter(|&end| end <= MOST_BYTES);
         let end = end.and_then(|end| usize::try_from(end).ok());
-        self.code.params.resize(end.ok_or(NotRun::TooLarge("memory of parameters"))?, 0);
+        self.code.params.resize(end.ok_or(EntryNotRun::TooLarge("memory of parameters"))?, 0);
         narrow(at)
     }
 
     /// Memory for what a function declares.
-    fn variables(&mut self, function: &Function) -> Result<(), NotRun> {
+    fn variables(&mut self, function: &Function) -> Result<(), EntryNotRun> {
         self.symbols.clear();
         let callee = self.functions[function.name.as_str()].clone();
         let places = callee.params.iter().chain(&callee.returns);
         for (param, &(at, _)) in function.params.iter().chain(&function.returns).zip(places) {
-            let symbol = Symbol { space: Space::Param, address: u64::from(at), bytes: param.bytes() };
+            let symbol = Symbol { space: StateSpace::Param, address: u64::from(at), bytes: param.bytes() };
             self.symbols.insert(param.name.clone(), symbol);
         }
         for variable in &function.variables {
             let bytes = variable.bytes();
             let address = match variable.space {
                 // Arguments of calls have the same names again and again.
-                Space::Param => match self.symbols.get(&variable.name) {
+                StateSpace::Param => match self.symbols.get(&variable.name) {
                     Some(known) if known.bytes >= bytes => continue,
                     _ => u64::from(self.param(bytes, variable.align)?),
                 },
-                Space::Local => {
+                StateSpace::Local => {
                     let at = self.code.local_bytes.next_multiple_of(variable.align.clamp(1, 128));
                     self.code.local_bytes = at.saturating_add(bytes);
                     self.code.local.push(Local { name: variable.name.clone(), start: at, bytes });
                     if self.code.local_bytes > MOST_BYTES {
-                        return Err(NotRun::TooLarge("local memory"));
+                        return Err(EntryNotRun::TooLarge("local memory"));
                     }
                     at
                 }
                 // Those were laid out with the module.
-                Space::Shared | Space::Global | Space::Const => {
+                StateSpace::Shared | StateSpace::Global | StateSpace::Const => {
                     if let Some(&known) =
                         self.layout.inner.get(&(function.name.clone(), variable.name.clone()))
                     {

@@ -4,10 +4,10 @@ use super::super::code::{Gather, Kind, NOWHERE, Reach, Shuffle, Slot, Together, 
 use super::super::integer;
 use super::builder::{Builder, Callee};
 use super::operand::operand;
-use crate::ptx::syntax::{Instruction, Operand, Space};
+use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace};
 
 /// The function that a call names.
-pub(super) fn callee(instruction: &Instruction) -> Option<&str> {
+pub(super) fn callee(instruction: &PtxInstruction) -> Option<&str> {
     instruction.operands.iter().find_map(|operand| match operand {
         Operand::Symbol(name, 0) => Some(name.as_str()),
         _ => None,
@@ -15,7 +15,7 @@ pub(super) fn callee(instruction: &Instruction) -> Option<&str> {
 }
 
 /// Decodes an instruction of control; false if it is none.
-pub(super) fn control(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, String> {
+pub(super) fn control(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<bool, String> {
     let unknown = || format!("`{}` is not known", instruction.full_name());
     match instruction.name.as_str() {
         "bra" => {
@@ -62,7 +62,7 @@ pub(super) fn control(builder: &mut Builder<'_>, instruction: &Instruction) -> R
     Ok(true)
 }
 
-fn call(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn call(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let name = callee(instruction).ok_or("a call by address")?;
     let Some(Callee { number, params, returns }) = builder.functions.get(name).cloned() else {
         return Err(format!("`{name}` has no body here"));
@@ -106,7 +106,7 @@ fn place(builder: &mut Builder<'_>, at: u32) -> Slot {
 
 fn param_of(builder: &mut Builder<'_>, name: &str, offset: i64) -> Result<Slot, String> {
     match builder.symbol(name) {
-        Some(symbol) if symbol.space == Space::Param => {
+        Some(symbol) if symbol.space == StateSpace::Param => {
             Ok(builder.constant(symbol.address.wrapping_add_signed(offset)))
         }
         _ => Err(format!("`{name}` is no parameter")),
@@ -142,7 +142,7 @@ fn move_bytes(builder: &mut Builder<'_>, from: Slot, to: Slot, bytes: u32) {
     }
 }
 
-fn barrier(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn barrier(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let mut operands = instruction.operands.iter();
     let mut gather = None;
     if instruction.has("red") {
@@ -179,7 +179,7 @@ fn pair(builder: &mut Builder<'_>, operand: &Operand) -> Result<[Slot; 2], Strin
     }
 }
 
-fn shuffle(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn shuffle(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let modes =
         [("up", Shuffle::Up), ("down", Shuffle::Down), ("bfly", Shuffle::Butterfly), ("idx", Shuffle::Index)];
     let mode = modes.into_iter().find(|(word, _)| instruction.has(word)).map(|(_, mode)| mode);
@@ -191,7 +191,7 @@ fn shuffle(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), S
     warp(builder, Together::Shuffle { mode, found, a, b, c }, to, instruction.operands.get(4))
 }
 
-fn vote(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn vote(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let modes = [("all", Vote::All), ("any", Vote::Any), ("uni", Vote::Uniform), ("ballot", Vote::Ballot)];
     let mode = modes.into_iter().find(|(word, _)| instruction.has(word)).map(|(_, mode)| mode);
     let mode = mode.ok_or_else(|| format!("`{}` is not known", instruction.full_name()))?;
@@ -200,7 +200,7 @@ fn vote(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
     warp(builder, Together::Vote { mode, value, negated }, to, instruction.operands.get(2))
 }
 
-fn matching(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn matching(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let [to, found] = pair(builder, operand(instruction, 0)?)?;
     let a = builder.value(operand(instruction, 1)?, None)?;
     let wide = instruction.has("b64");
@@ -212,7 +212,7 @@ fn matching(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), 
     warp(builder, what, to, instruction.operands.get(2))
 }
 
-fn reduce(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn reduce(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let unknown = || format!("`{}` is not known", instruction.full_name());
     let ty = instruction.ty().ok_or_else(unknown)?;
     let names = ["add", "min", "max", "and", "or", "xor"];

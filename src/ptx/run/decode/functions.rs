@@ -4,10 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::super::code::{Code, Kind, Origin};
 use super::super::layout::Layout;
-use super::super::refusal::NotRun;
+use super::super::refusal::EntryNotRun;
 use super::builder::{Builder, small};
 use super::{arithmetic, control, memory};
-use crate::ptx::syntax::{Function, Instruction, Module};
+use crate::ptx::syntax::{Function, Module, PtxInstruction};
 
 /// The steps of an entry, launched like this.
 pub(in crate::ptx::run) fn code(
@@ -15,7 +15,7 @@ pub(in crate::ptx::run) fn code(
     entry: &Function,
     layout: &Layout,
     sizes: ([u32; 3], [u32; 3], u64),
-) -> Result<Code, NotRun> {
+) -> Result<Code, EntryNotRun> {
     let functions = reachable(module, entry)?;
     let mut builder = Builder::new(layout, sizes);
     for (number, function) in (0..).zip(&functions) {
@@ -36,7 +36,7 @@ pub(in crate::ptx::run) fn code(
 
 /// The entry and the functions that it calls, each once. A function that calls itself cannot be run: registers are
 /// those of a function, not of a call.
-fn reachable<'m>(module: &'m Module, entry: &'m Function) -> Result<Vec<&'m Function>, NotRun> {
+fn reachable<'m>(module: &'m Module, entry: &'m Function) -> Result<Vec<&'m Function>, EntryNotRun> {
     let numbers: FxHashMap<&str, &'m Function> =
         module.functions.iter().rev().map(|f| (f.name.as_str(), f)).collect();
     let called = |function: &'m Function| -> Vec<&'m Function> {
@@ -72,13 +72,13 @@ fn reachable<'m>(module: &'m Module, entry: &'m Function) -> Result<Vec<&'m Func
         }
     }
     match callers.iter().position(|&left| left > 0) {
-        Some(left) => Err(NotRun::Recursion(found[left].name.clone())),
+        Some(left) => Err(EntryNotRun::Recursion(found[left].name.clone())),
         None => Ok(found),
     }
 }
 
 /// The steps of a function.
-fn one(builder: &mut Builder<'_>, number: u32, function: &Function) -> Result<(), NotRun> {
+fn one(builder: &mut Builder<'_>, number: u32, function: &Function) -> Result<(), EntryNotRun> {
     builder.begin(function)?;
     let mut starts = Vec::with_capacity(function.instructions.len() + 1);
     let first = builder.code.ops.len();
@@ -116,7 +116,7 @@ fn one(builder: &mut Builder<'_>, number: u32, function: &Function) -> Result<()
     Ok(())
 }
 
-fn decode(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn decode(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let known = memory::memory(builder, instruction)?
         || control::control(builder, instruction)?
         || arithmetic::arithmetic(builder, instruction)?;

@@ -6,10 +6,10 @@ use super::super::float::{self, Format};
 use super::super::integer;
 use super::builder::Builder;
 use super::operand::operand;
-use crate::ptx::syntax::{Instruction, Operand, Space, Type};
+use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace, Type};
 
 /// Decodes an instruction of memory; false if it is none.
-pub(super) fn memory(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<bool, String> {
+pub(super) fn memory(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<bool, String> {
     match instruction.name.as_str() {
         "ld" | "ldu" => load(builder, instruction)?,
         "st" => store(builder, instruction)?,
@@ -24,18 +24,18 @@ pub(super) fn memory(builder: &mut Builder<'_>, instruction: &Instruction) -> Re
     Ok(true)
 }
 
-fn space(instruction: &Instruction) -> Where {
-    match instruction.modifiers.iter().find_map(|m| Space::named(m)) {
-        Some(Space::Global | Space::Const) => Where::Global,
-        Some(Space::Shared) => Where::Shared,
-        Some(Space::Local) => Where::Local,
-        Some(Space::Param) => Where::Param,
+fn space(instruction: &PtxInstruction) -> Where {
+    match instruction.modifiers.iter().find_map(|m| StateSpace::named(m)) {
+        Some(StateSpace::Global | StateSpace::Const) => Where::Global,
+        Some(StateSpace::Shared) => Where::Shared,
+        Some(StateSpace::Local) => Where::Local,
+        Some(StateSpace::Param) => Where::Param,
         None => Where::Generic,
     }
 }
 
 /// Element and number of elements of a load or a store.
-fn elements(instruction: &Instruction) -> Result<(Type, u8), String> {
+fn elements(instruction: &PtxInstruction) -> Result<(Type, u8), String> {
     let ty = instruction.ty().ok_or("no type of what is moved")?;
     if ty.bits > 64 || ty.kind == 'p' {
         return Err(format!("`{}` moves what no register holds", instruction.full_name()));
@@ -56,7 +56,7 @@ fn reach(
     Ok(Reach { space, base, offset, bytes, count })
 }
 
-fn load(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn load(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let elements = elements(instruction)?;
     let to = builder.results(operand(instruction, 0)?)?;
     if to.len() != usize::from(elements.1) {
@@ -69,7 +69,7 @@ fn load(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
     Ok(())
 }
 
-fn store(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn store(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let elements = elements(instruction)?;
     let number = instruction.modifiers.iter().rev().find_map(|m| Number::named(m));
     let values = builder.values(operand(instruction, 1)?, number)?;
@@ -83,7 +83,7 @@ fn store(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Str
     Ok(())
 }
 
-fn atomic(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn atomic(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let elements = elements(instruction)?;
     if elements.1 > 1 {
         return Err(format!("`{}` is not known", instruction.full_name()));
@@ -122,7 +122,7 @@ fn atomic(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), St
 }
 
 /// `cp.async`.
-fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn copy(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let has = |word| instruction.has(word);
     if !has("async") {
         return Err(format!("`{}` is not known", instruction.full_name()));
@@ -152,13 +152,13 @@ fn copy(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
 }
 
 /// `cp.async.bulk` of bytes in a row between global memory and the block's shared memory.
-fn bulk(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn bulk(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let unknown = || format!("`{}` is not known", instruction.full_name());
     let other = ["tensor", "reduce", "multicast::cluster"].into_iter().any(|word| instruction.has(word));
-    let spaces: Vec<Space> = instruction.modifiers.iter().filter_map(|m| Space::named(m)).collect();
+    let spaces: Vec<StateSpace> = instruction.modifiers.iter().filter_map(|m| StateSpace::named(m)).collect();
     let (to, from) = match spaces[..] {
-        [Space::Shared, Space::Global] if !other => (Where::Shared, Where::Global),
-        [Space::Global, Space::Shared] if !other => (Where::Global, Where::Shared),
+        [StateSpace::Shared, StateSpace::Global] if !other => (Where::Shared, Where::Global),
+        [StateSpace::Global, StateSpace::Shared] if !other => (Where::Global, Where::Shared),
         _ => return Err(unknown()),
     };
     let mut end = |at: usize, space: Where| -> Result<Reach, String> {
@@ -172,7 +172,7 @@ fn bulk(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
 }
 
 /// `mbarrier`: copies are done at once here, so nobody waits for them; the token of an arrival is not known.
-fn arrivals(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn arrivals(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let waits = instruction.has("try_wait") || instruction.has("test_wait");
     match instruction.operands.first() {
         Some(to @ Operand::Register(_)) => {
@@ -191,7 +191,7 @@ fn arrivals(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), 
     Ok(())
 }
 
-fn rows(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn rows(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let counts = [("x1", 8), ("x2", 16), ("x4", 32)];
     let lanes = counts.into_iter().find(|(word, _)| instruction.has(word)).map(|(_, n)| n);
     let lanes = lanes.filter(|_| instruction.has("b16"));
@@ -206,7 +206,7 @@ fn rows(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), Stri
 
 /// `wmma.load` and `wmma.store`: all lanes of a warp share out a matrix, of which nobody says who gets what. As many bytes
 /// as each of them has at most, row by row; what is loaded is not known, nor what is stored.
-fn matrix(builder: &mut Builder<'_>, instruction: &Instruction) -> Result<(), String> {
+fn matrix(builder: &mut Builder<'_>, instruction: &PtxInstruction) -> Result<(), String> {
     let unknown = || format!("`{}` is not known", instruction.full_name());
     let has = |word| instruction.has(word);
     let numbers = |word: &String| {

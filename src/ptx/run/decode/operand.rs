@@ -6,10 +6,10 @@ use super::super::half::{brain, half};
 use super::super::layout::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use super::super::word::Word;
 use super::builder::{Builder, small};
-use crate::ptx::syntax::{Base, Instruction, Operand, Space, Special};
+use crate::ptx::syntax::{Base, Operand, PtxInstruction, Special, StateSpace};
 
 /// How many operands an instruction has to have, and which.
-pub(super) fn operand(instruction: &Instruction, number: usize) -> Result<&Operand, String> {
+pub(super) fn operand(instruction: &PtxInstruction, number: usize) -> Result<&Operand, String> {
     instruction.operands.get(number).ok_or_else(|| format!("`{}` lacks an operand", instruction.full_name()))
 }
 
@@ -105,9 +105,9 @@ impl Builder<'_> {
             Base::Symbol(name) => {
                 let symbol = self.symbol(name).ok_or_else(|| format!("`{name}` has no address here"))?;
                 let window = match (space, symbol.space) {
-                    (Where::Generic, Space::Shared) => SHARED_WINDOW,
-                    (Where::Generic, Space::Local) => LOCAL_WINDOW,
-                    (Where::Generic, Space::Param) => PARAM_WINDOW,
+                    (Where::Generic, StateSpace::Shared) => SHARED_WINDOW,
+                    (Where::Generic, StateSpace::Local) => LOCAL_WINDOW,
+                    (Where::Generic, StateSpace::Param) => PARAM_WINDOW,
                     _ => 0,
                 };
                 Ok((self.constant(symbol.address.wrapping_add(window)), *offset))
