@@ -340,3 +340,15 @@ impl Generic<f64> for Plain {
 pub type Alias<'a> = Vec<&'a str>;";
     assert_eq!(public_types(text), ["Plain", "Generic", "Kind", "Section", "Byte", "Cycle", "Alias"]);
 }
+
+#[test]
+fn functions_say_more_than_of() {
+    let mut all = Vec::new();
+    files(&root().join("src"), &mut all);
+    let is_of = |file: &PathBuf| {
+        let text = std::fs::read_to_string(file).unwrap();
+        ["fn of(", "fn of<"].iter().any(|head| text.contains(head))
+    };
+    all.retain(is_of);
+    assert!(all.is_empty(), "a function is called `of` in {all:?}: what does it find or make?");
+}

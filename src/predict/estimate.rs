@@ -127,7 +127,7 @@ impl<'a> Estimator<'a> {
     pub fn predict(&self, candidate: Candidate) -> Result<Prediction, Unpredicted> {
         let launch = Launch::new(self.kernel, candidate)?;
         let occupancy = occupancy(self.device, &launch)?;
-        let known = Known::of(self.kernel, &self.counting);
+        let known = Known::remembered(self.kernel, &self.counting);
         let folded = known.program(self.kernel, candidate.fold());
         let program = self.within(WorkPart::Program, || folded?.at(&launch))?;
         self.of_placed_as_known(launch, occupancy, &program, &known)
@@ -150,7 +150,7 @@ impl<'a> Estimator<'a> {
         occupancy: Occupancy,
         program: &Program<i64>,
     ) -> Result<Prediction, Unpredicted> {
-        self.of_placed_as_known(launch, occupancy, program, &Known::of(self.kernel, &self.counting))
+        self.of_placed_as_known(launch, occupancy, program, &Known::remembered(self.kernel, &self.counting))
     }
 
     fn of_placed_as_known(

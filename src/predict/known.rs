@@ -33,7 +33,7 @@ type Key = (u64, Counting);
 
 impl Known {
     /// What is known of a kernel so far: nothing where it is large, or where another thread is asking.
-    pub(super) fn of(kernel: &Kernel, counting: &Counting) -> Arc<Self> {
+    pub(super) fn remembered(kernel: &Kernel, counting: &Counting) -> Arc<Self> {
         static KNOWN: Mutex<Vec<(Key, Arc<Known>)>> = Mutex::new(Vec::new());
         let key = (kernel.identity.number(), *counting);
         // In a process that was forked off nobody may ever open the lock.
@@ -129,7 +129,7 @@ mod tests {
         let counting = Counting::default();
         for _ in 0..100 {
             // Tests of other threads may be asking.
-            let [one, other] = [(); 2].map(|()| Known::of(&kernel, &counting));
+            let [one, other] = [(); 2].map(|()| Known::remembered(&kernel, &counting));
             if Arc::ptr_eq(&one, &other) {
                 return;
             }

@@ -162,7 +162,7 @@ fn class(instruction: &PtxInstruction) -> (&'static str, f64) {
         "mma" | "wgmma" => ("tensor", 1.0),
         "wmma" if instruction.has("mma") => ("tensor", 1.0),
         "wmma" => {
-            let accesses = Fragment::of(instruction).map_or(1, |fragment| fragment.accesses());
+            let accesses = Fragment::touched_by(instruction).map_or(1, |fragment| fragment.accesses());
             let shared = instruction.modifiers.iter().any(|m| m.starts_with("shared"));
             (if shared { "shared" } else { "global" }, accesses as f64)
         }

@@ -37,7 +37,7 @@ pub(in crate::ptx) struct Fragment {
 
 impl Fragment {
     /// The matrix of a `wmma.load` or `wmma.store`.
-    pub fn of(instruction: &PtxInstruction) -> Option<Self> {
+    pub fn touched_by(instruction: &PtxInstruction) -> Option<Self> {
         let has = |word| instruction.has(word);
         let [m, n, k] = instruction.modifiers.iter().find_map(|word| shape(word))?;
         let (rows, columns) = match (has("a"), has("b")) {
@@ -105,7 +105,7 @@ impl Reader<'_> {
         let load = instruction.has("load");
         let operation = if load { Operation::Load } else { Operation::Store };
         let space = instruction.modifiers.iter().find_map(|m| StateSpace::named(m));
-        let places = Fragment::of(instruction).and_then(|fragment| {
+        let places = Fragment::touched_by(instruction).and_then(|fragment| {
             let operand = instruction.operands.get(usize::from(load))?;
             let start = self.address(i, operand, state);
             let stride = match instruction.operands.get(2) {
@@ -152,11 +152,12 @@ mod tests {
     use super::*;
     use crate::ptx::syntax::parse;
 
-    fn of(name: &str) -> Option<(u64, u64, u64, u64)> {
+    /// Rows and bytes of each, bytes of an access of a lane, and accesses of a lane.
+    fn sizes(name: &str) -> Option<(u64, u64, u64, u64)> {
         let text = format!(".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {{ {name} 1; }}");
         let module = parse(&text, Default::default()).unwrap();
         let instruction = &module.entries().next().unwrap().instructions[0];
-        let found = Fragment::of(instruction)?;
+        let found = Fragment::touched_by(instruction)?;
         Some((found.rows, found.row, found.width(), found.accesses()))
     }
 
@@ -174,7 +175,7 @@ mod tests {
             ("wmma.load.a.sync.aligned.row.m8n8k32.s4", (8, 16, 4, 1)),
             ("wmma.load.b.sync.aligned.col.m8n8k128.b1", (8, 16, 4, 1)),
         ] {
-            assert_eq!(of(name), Some(wanted), "{name}");
+            assert_eq!(sizes(name), Some(wanted), "{name}");
         }
     }
 
@@ -190,7 +191,7 @@ mod tests {
             "wmma.load.a.sync.aligned.row.m99999999999999999999n16k16.f16",
             "wmma.load.a.sync.aligned.row.m3n16k16.b1",
         ] {
-            assert_eq!(of(name), None, "{name}");
+            assert_eq!(sizes(name), None, "{name}");
         }
     }
 }
