@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::event::{Event, Operation};
+use super::memory::moved;
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
@@ -170,8 +171,7 @@ impl Reader<'_> {
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
-        let load = instruction.name == "ldmatrix";
-        let operation = if load { Operation::Load } else { Operation::Store };
+        let (operation, operand) = moved(instruction, instruction.name == "ldmatrix");
         let lanes = [("x4", 32), ("x2", 16), ("x1", 8)].into_iter().find(|(word, _)| instruction.has(word));
         let lanes = lanes.filter(|_| instruction.has("m8n8") && instruction.has("b16"));
         let lane = self.linear_thread().and_then(|linear| self.algebra.rem(&linear, 32));
@@ -181,7 +181,6 @@ impl Reader<'_> {
         };
         let chosen = self.algebra.decided(Cond::Ge(below));
         let when = Cond::and(cond.clone(), chosen);
-        let operand = instruction.operands.get(usize::from(load));
         self.access(i, operation, Some(StateSpace::Shared), operand, 16, state, &when, events);
         self.know(cond);
     }

@@ -4,7 +4,8 @@
 //! out the rows of the matrix one after the other, each with up to 16 bytes at a time: so the warp touches what it
 //! touches, in as many requests as there can be at least.
 
-use super::event::{Event, Operation};
+use super::event::Event;
+use super::memory::moved;
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
@@ -102,12 +103,10 @@ impl Reader<'_> {
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
-        let load = instruction.has("load");
-        let operation = if load { Operation::Load } else { Operation::Store };
+        let (operation, operand) = moved(instruction, instruction.has("load"));
         let space = instruction.modifiers.iter().find_map(|m| StateSpace::named(m));
         let places = Fragment::touched_by(instruction).and_then(|fragment| {
-            let operand = instruction.operands.get(usize::from(load))?;
-            let start = self.address(i, operand, state);
+            let start = self.address(i, operand?, state);
             let stride = match instruction.operands.get(2) {
                 Some(stride) => self.number(i, stride, state),
                 None => Ok(Poly::constant(fragment.elements.into())),

@@ -296,6 +296,13 @@ impl Reader<'_> {
     }
 }
 
+/// What an instruction does that moves registers from memory or to it, and its operand with the address: in a load it
+/// stands behind the registers, in a store before them.
+pub(super) fn moved(instruction: &PtxInstruction, load: bool) -> (Operation, Option<&Operand>) {
+    let operation = if load { Operation::Load } else { Operation::Store };
+    (operation, instruction.operands.get(usize::from(load)))
+}
+
 /// Bytes that an instruction touches: those of its type, times the components of the vector at this operand.
 fn width(instruction: &PtxInstruction, operand: usize) -> u64 {
     let components = match instruction.operands.get(operand) {
