@@ -25,6 +25,7 @@ mod range;
 mod remainder;
 mod scale;
 mod show;
+mod syntax;
 mod threads;
 
 pub use ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};

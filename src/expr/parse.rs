@@ -4,15 +4,15 @@ use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, multispace0, satisfy};
 use nom::combinator::{cut, opt, peek, recognize, value};
-use nom::error::{ErrorKind, ParseError};
 use nom::multi::{many0, separated_list1};
 use nom::sequence::{delimited, pair, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
 use super::brackets::check_brackets;
+use super::syntax::Syntax;
 use super::threads::{OPENCL, vector_member};
-use crate::text::{Diagnostic, Origin, nearest, shorten};
+use crate::text::{Diagnostic, Origin, nearest};
 
 /// Longest expression in bytes.
 const MAX_LENGTH: usize = 1 << 16;
@@ -25,39 +25,6 @@ pub fn parse_expression(text: &str, origin: Origin) -> Result<Expr, Diagnostic> 
 /// Parses a whole text as a range.
 pub fn parse_range(text: &str, origin: Origin) -> Result<Range, Diagnostic> {
     run(text, origin, Grammar::range)
-}
-
-/// Where parsing stopped, and what would have been right there.
-#[derive(Debug, Clone, PartialEq)]
-struct Syntax<'a> {
-    rest: &'a str,
-    expected: &'static str,
-    help: Option<String>,
-}
-
-impl<'a> Syntax<'a> {
-    fn at(rest: &'a str, expected: &'static str) -> Self {
-        Self { rest, expected, help: None }
-    }
-
-    fn fail<T>(self) -> IResult<&'a str, T, Self> {
-        Err(nom::Err::Failure(self))
-    }
-}
-
-impl<'a> ParseError<&'a str> for Syntax<'a> {
-    fn from_error_kind(rest: &'a str, _: ErrorKind) -> Self {
-        Self::at(rest, "an operand")
-    }
-
-    fn append(_: &'a str, _: ErrorKind, other: Self) -> Self {
-        other
-    }
-
-    fn or(self, other: Self) -> Self {
-        // The alternative that came further knows better what was meant.
-        if other.rest.len() < self.rest.len() { other } else { self }
-    }
 }
 
 type Parsed<'a, T> = IResult<&'a str, T, Syntax<'a>>;
@@ -79,8 +46,8 @@ fn run<'a, T>(
     check_brackets(text, origin)?;
     match preceded(multispace0, |i| rule(&grammar, i)).parse(text) {
         Ok(("", parsed)) => Ok(parsed),
-        Ok((rest, _)) => Err(grammar.unexpected(text, &Syntax::at(rest, "an operator or the end"))),
-        Err(nom::Err::Error(e) | nom::Err::Failure(e)) => Err(grammar.unexpected(text, &e)),
+        Ok((rest, _)) => Err(Syntax::at(rest, "an operator or the end").unexpected(text, origin)),
+        Err(nom::Err::Error(e) | nom::Err::Failure(e)) => Err(e.unexpected(text, origin)),
         Err(nom::Err::Incomplete(_)) => {
             Err(Diagnostic::error("syntax", whole, "the expression is incomplete"))
         }
@@ -374,36 +341,4 @@ impl Grammar {
         let (rest, step) = opt(step).parse(rest)?;
         Ok((rest, Range::Span { from, to, step }))
     }
-
-    fn unexpected(&self, text: &str, error: &Syntax<'_>) -> Diagnostic {
-        let at = self.offset(error.rest);
-        let found = match error.rest.chars().next() {
-            None => "the end".to_owned(),
-            Some(c) => format!(
-                "`{}`",
-                error.rest.get(..2).filter(|t| is_symbol(t)).map_or(c.to_string(), str::to_owned)
-            ),
-        };
-        let help = error.help.clone().or_else(|| {
-            let operand = error.expected == "an operand";
-            let message = match error.rest.as_bytes().first()? {
-                b'=' => "comparison is `==`",
-                b'*' if operand => "nothing is dereferenced: an access is `field[...]` or `field + offset`",
-                b'&' if operand => "no address is taken: an access is `field[...]` or `field + offset`",
-                b'&' | b'|' => "conditions are joined with `&&` and `||`; bitwise operators are not supported: use `%` and `/`",
-                b'?' => "there is no conditional operator: use `min`, `max`, or an access with `when`",
-                b'^' | b'~' => "bitwise operators are not supported: use `%`, `/`, `*`",
-                _ => return None,
-            };
-            Some(message.to_owned())
-        });
-        let width = error.rest.chars().next().map_or(0, char::len_utf8);
-        let span = self.origin.span(at..at + width);
-        let message = format!("expected {}, found {found} in `{}`", error.expected, shorten(text.trim()));
-        Diagnostic::error("syntax", span, message).maybe_help(help)
-    }
-}
-
-fn is_symbol(text: &str) -> bool {
-    ["&&", "||", "==", "!=", "<=", ">=", "<<", ">>", ".."].contains(&text)
 }

@@ -5,9 +5,12 @@
 //! else is left to that parser: what is no YAML at all, texts over several lines, escapes, anchors, tags, and several
 //! documents.
 
+mod brackets;
+mod scalar;
+
 use super::bounds::{Bounds, MAX_DEPTH};
 use super::keys::drop_repeated;
-use super::{Entry, FileId, Node, Origin, Scalar, Span, Value};
+use super::{Entry, FileId, Node, Scalar, Span, Value};
 
 /// Bytes of a key beyond which it may be none.
 const LONGEST_KEY: usize = 512;
@@ -216,142 +219,6 @@ impl Reader<'_> {
         };
         self.next_line()?;
         Some(node)
-    }
-
-    /// A list or mapping in brackets.
-    fn flow(&mut self, indent: usize) -> Option<Node> {
-        let start = self.at;
-        let is_map = self.peek()? == b'{';
-        let close = if is_map { b'}' } else { b']' };
-        if self.depth + 1 >= MAX_DEPTH {
-            return None;
-        }
-        self.depth += 1;
-        self.at += 1;
-        let (mut entries, mut items) = (Vec::new(), Vec::new());
-        self.flow_blanks(indent)?;
-        while self.peek()? != close {
-            if is_map {
-                let begin = self.at;
-                let key = self.scalar(true)?;
-                if self.peek() != Some(b':') || !self.is_space(self.at + 1) || self.at - begin > LONGEST_KEY {
-                    return None;
-                }
-                self.at += 1;
-                self.flow_blanks(indent)?;
-                let value = self.flow_value(indent)?;
-                let key_span = key.origin.span(0..key.text.len());
-                entries.push(Entry { key: key.text, key_span, value });
-            } else {
-                items.push(self.flow_value(indent)?);
-            }
-            self.flow_blanks(indent)?;
-            match self.peek()? {
-                b',' => {
-                    self.at += 1;
-                    self.flow_blanks(indent)?;
-                    if self.peek()? == close {
-                        return None;
-                    }
-                }
-                other if other == close => {}
-                _ => return None,
-            }
-        }
-        self.at += 1;
-        self.depth -= 1;
-        // Brackets may be a key, or stand before what does not belong there.
-        if !matches!(self.peek(), None | Some(b' ' | b'\n' | b',' | b'}' | b']')) {
-            return None;
-        }
-        // What follows on the line and says nothing counts as a part of it.
-        let blank = self.peek() == Some(b' ');
-        self.blanks();
-        if blank && self.peek() == Some(b'#') {
-            self.pass_rest_of_line();
-        }
-        let mut errors = Vec::new();
-        drop_repeated(&mut entries, &mut errors);
-        entries.shrink_to_fit();
-        items.shrink_to_fit();
-        let value = if is_map { Value::Map(entries) } else { Value::List(items) };
-        errors.is_empty().then(|| self.until_here(start, value))
-    }
-
-    fn flow_value(&mut self, indent: usize) -> Option<Node> {
-        if matches!(self.peek()?, b'{' | b'[') {
-            return self.flow(indent);
-        }
-        let scalar = self.scalar(true)?;
-        Some(node(scalar))
-    }
-
-    /// Blanks and ends of lines between brackets. Lines have to be indented more than what is around.
-    fn flow_blanks(&mut self, indent: usize) -> Option<()> {
-        loop {
-            self.blanks();
-            match self.peek() {
-                Some(b'\n') => {
-                    self.at += 1;
-                    self.line = self.at;
-                    self.blanks();
-                    let is_blank = matches!(self.peek(), Some(b'\n'));
-                    if !is_blank && self.column() <= indent {
-                        return None;
-                    }
-                }
-                Some(b'#') if matches!(self.bytes[self.at - 1], b' ' | b'\n') => self.pass_rest_of_line(),
-                Some(b'#') | None => return None,
-                Some(_) => return Some(()),
-            }
-        }
-    }
-
-    /// A scalar that ends on its line; the place is behind it and the blanks that follow.
-    fn scalar(&mut self, in_brackets: bool) -> Option<Scalar> {
-        let start = self.at;
-        match self.peek()? {
-            quote @ (b'"' | b'\'') => {
-                let rest = &self.bytes[start + 1..];
-                let length = rest.iter().position(|b| *b == quote || matches!(b, b'\\' | b'\n'))?;
-                if rest[length] != quote || (quote == b'\'' && rest.get(length + 1) == Some(&quote)) {
-                    return None;
-                }
-                self.at = start + length + 2;
-                let span = Span::new(self.file, start + 1..start + 1 + length);
-                let ended = self.is_space(self.at) || matches!(self.peek(), Some(b':' | b',' | b'}' | b']'));
-                self.blanks();
-                let text = self.text[start + 1..start + 1 + length].into();
-                ended.then(|| Scalar { text, plain: false, origin: Origin::verbatim(span) })
-            }
-            b'-' | b'?' | b':' if self.is_space(start + 1) => None,
-            b'-' | b'?' | b':' if in_brackets && self.is_mark(start + 1) => None,
-            b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>' | b'%' | b'@'
-            | b'`' => None,
-            _ => {
-                let mut end = start;
-                loop {
-                    match self.peek() {
-                        None | Some(b'\n') => break,
-                        Some(b':') if self.is_space(self.at + 1) => break,
-                        Some(b':' | b'-') if in_brackets && self.is_mark(self.at + 1) => return None,
-                        Some(b',' | b'[' | b']' | b'{' | b'}') if in_brackets => break,
-                        Some(b'#') if self.at > start && self.bytes[self.at - 1] == b' ' => break,
-                        Some(b' ') => self.at += 1,
-                        Some(_) => {
-                            self.at += 1;
-                            end = self.at;
-                        }
-                    }
-                }
-                let span = Span::new(self.file, start..end);
-                Some(Scalar {
-                    text: self.text[start..end].into(),
-                    plain: true,
-                    origin: Origin::verbatim(span),
-                })
-            }
-        }
     }
 }
 
