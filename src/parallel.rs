@@ -36,6 +36,10 @@ pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -
 }
 
 /// What comes of each item that is given away, in their order.
+#[cfg_attr(
+    feature = "threads",
+    expect(clippy::missing_panics_doc, reason = "each item is given to one thread")
+)]
 pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "threads")]
     {

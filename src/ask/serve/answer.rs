@@ -108,7 +108,6 @@ impl AnswerLine {
     }
 
     /// As a line of JSON, without its end.
-    #[expect(clippy::missing_panics_doc, reason = "all keys are texts")]
     pub fn line(&self) -> String {
         json_line(self)
     }

@@ -72,7 +72,7 @@ pub fn rule_effects(all: &Requests, threads_per_block: usize, config: &ReuseConf
     type Change = fn(&mut ReuseRules);
     let code: [(&'static str, &'static str, Change); 7] = [
         ("merge", "a miss to a line in flight needs an entry of its own", |r| {
-            r.merge = ReuseRules::CODE.merge
+            r.merge = ReuseRules::CODE.merge;
         }),
         ("check", "only lane 0 is refused", |r| r.check = ReuseRules::CODE.check),
         ("clip", "a request to a line in flight takes its whole latency", |r| r.clip = ReuseRules::CODE.clip),
