@@ -7,7 +7,7 @@ use super::memory::moved;
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
-use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace};
+use crate::ptx::syntax::{Operand, StateSpace};
 use crate::ptx::value::{Atom, Cond, Poly};
 
 /// Numbers that the length of a copy may choose between.
@@ -29,23 +29,17 @@ const SHAPE: &str = "rows of matrices are read of 8 x 8 elements of 16 bits (`m8
 
 impl Reader<'_> {
     /// `cp`: copies of a thread, or waiting for them.
-    pub(super) fn copy(
-        &mut self,
-        i: usize,
-        instruction: &PtxInstruction,
-        state: &State,
-        cond: &Cond,
-        events: &mut Vec<Event>,
-    ) {
+    pub(super) fn copy(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
+        let instruction = self.instruction(i);
         let has = |word: &str| instruction.has(word);
         // What only waits for copies, or says that data will be wanted, touches no array.
         if ["commit_group", "wait_group", "wait_all", "mbarrier", "prefetch"].into_iter().any(has) {
             return;
         }
         let refused = if has("bulk") {
-            self.bulk(i, instruction, state, cond, events)
+            self.bulk(i, state, cond, events)
         } else {
-            self.few_bytes(i, instruction, state, cond, events)
+            self.few_bytes(i, state, cond, events)
         };
         if let Err(why) = refused {
             self.lost(i, Operation::Load, Some(StateSpace::Global), Cause::NotRead(why), cond, events);
@@ -58,11 +52,11 @@ impl Reader<'_> {
     fn few_bytes(
         &mut self,
         i: usize,
-        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) -> Result<(), &'static str> {
+        let instruction = self.instruction(i);
         let [to, from, Operand::Integer(size), rest @ ..] = &instruction.operands[..] else {
             return Err(ODD);
         };
@@ -97,11 +91,11 @@ impl Reader<'_> {
     fn bulk(
         &mut self,
         i: usize,
-        instruction: &PtxInstruction,
         state: &State,
         cond: &Cond,
         events: &mut Vec<Event>,
     ) -> Result<(), &'static str> {
+        let instruction = self.instruction(i);
         for (word, why) in [("tensor", TENSOR), ("multicast::cluster", MULTICAST), ("reduce", REDUCTION)] {
             if instruction.has(word) {
                 return Err(why);
@@ -163,14 +157,8 @@ impl Reader<'_> {
     }
 
     /// `ldmatrix`, `stmatrix`: each of the first lanes says where a row of 16 bytes lies.
-    pub(super) fn matrix(
-        &mut self,
-        i: usize,
-        instruction: &PtxInstruction,
-        state: &State,
-        cond: &Cond,
-        events: &mut Vec<Event>,
-    ) {
+    pub(super) fn matrix(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
+        let instruction = self.instruction(i);
         let (operation, operand) = moved(instruction, instruction.name == "ldmatrix");
         let lanes = [("x4", 32), ("x2", 16), ("x1", 8)].into_iter().find(|(word, _)| instruction.has(word));
         let lanes = lanes.filter(|_| instruction.has("m8n8") && instruction.has("b16"));

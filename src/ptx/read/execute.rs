@@ -12,8 +12,7 @@ use crate::ptx::value::{Atom, Cond, Poly, WhyId};
 impl Reader<'_> {
     /// Does an instruction where `cond` holds.
     pub(super) fn execute(&mut self, i: usize, state: &mut State, cond: &Cond, events: &mut Vec<Event>) {
-        let function = self.function;
-        let instruction = &function.instructions[i];
+        let instruction = self.instruction(i);
         if matches!(instruction.name.as_str(), "bra" | "brx" | "ret" | "exit" | "trap") {
             return;
         }

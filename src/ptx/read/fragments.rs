@@ -95,14 +95,8 @@ fn shape(word: &str) -> Option<[u64; 3]> {
 
 impl Reader<'_> {
     /// `wmma.load`, `wmma.store`.
-    pub(super) fn fragment(
-        &mut self,
-        i: usize,
-        instruction: &PtxInstruction,
-        state: &State,
-        cond: &Cond,
-        events: &mut Vec<Event>,
-    ) {
+    pub(super) fn fragment(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
+        let instruction = self.instruction(i);
         let (operation, operand) = moved(instruction, instruction.has("load"));
         let space = instruction.modifiers.iter().find_map(|m| StateSpace::named(m));
         let places = Fragment::touched_by(instruction).and_then(|fragment| {

@@ -41,8 +41,7 @@ impl Reader<'_> {
         if !self.recording {
             return;
         }
-        let function = self.function;
-        let instruction = &function.instructions[i];
+        let instruction = self.instruction(i);
         let operands = &instruction.operands;
         if COMPUTES.contains(&instruction.name.as_str()) {
             return;
@@ -68,8 +67,8 @@ impl Reader<'_> {
             return self.access(i, operation, space, address, width, state, cond, events);
         }
         match instruction.name.as_str() {
-            "cp" => self.copy(i, instruction, state, cond, events),
-            "ldmatrix" | "stmatrix" => self.matrix(i, instruction, state, cond, events),
+            "cp" => self.copy(i, state, cond, events),
+            "ldmatrix" | "stmatrix" => self.matrix(i, state, cond, events),
             "bar" | "barrier" if !instruction.has("warp") && !instruction.has("arrive") => {
                 events.push(Event::Sync);
             }
@@ -85,7 +84,7 @@ impl Reader<'_> {
                 );
             }
             "wmma" if instruction.has("load") || instruction.has("store") => {
-                self.fragment(i, instruction, state, cond, events);
+                self.fragment(i, state, cond, events);
             }
             "wgmma" if instruction.has("mma_async") => {
                 let note = "`wgmma` loads matrices from shared memory by itself: these loads are left out";

@@ -8,7 +8,7 @@ use super::told::{Heeded, Told};
 use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
 use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, changed, dominators, live_at_start, needed};
-use crate::ptx::syntax::{Function, Module, RegisterId, StateSpace};
+use crate::ptx::syntax::{Function, Module, PtxInstruction, RegisterId, StateSpace};
 use crate::ptx::value::{Algebra, Atom, AtomId, BlockAndGrid, Cond, Poly, WhyId};
 
 /// Instructions that a reading may go through, those of loops several times.
@@ -136,6 +136,11 @@ impl<'a> Reader<'a> {
             steps: 0,
             depth: 0,
         }
+    }
+
+    /// The instruction of a number. It is the function's own, so that the reader may change while it is looked at.
+    pub(super) fn instruction(&self, i: usize) -> &'a PtxInstruction {
+        &self.function.instructions[i]
     }
 
     /// What each thread does.
