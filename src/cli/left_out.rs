@@ -42,7 +42,8 @@ impl LeftOut {
             Self::Fit(given) => ("fit", given),
         };
         let json = super::asks_for_json(&given.rest);
-        let message = format!("this program was built without `{name}`, which the feature `fit` of Wavecast brings");
+        let message =
+            format!("this program was built without `{name}`, which the feature `fit` of Wavecast brings");
         let help = "`cargo install --path .` in the folder of Wavecast builds the whole program; \
                     `cargo build --release --no-default-features --features cli,fit` does it in pure Rust";
         Failure::message("usage", message, Some(help)).for_json(json)
