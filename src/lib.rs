@@ -89,6 +89,7 @@ mod random;
 mod readable;
 #[cfg(feature = "ask")]
 pub mod report;
+mod sorting;
 pub mod space;
 #[cfg(feature = "explain")]
 pub mod sweep;

@@ -1,5 +1,6 @@
 //! Changes a device file as a person would: the numbers that change, and nothing else of its text.
 
+use crate::sorting;
 use crate::text::{Bounds, Diagnostic, Node, Sources, Span, Value, parse_stream};
 
 /// A number to be written.
@@ -83,7 +84,7 @@ fn finish(
             None => more.insert(0, ("sources".to_owned(), line)),
         }
     }
-    edits.sort_by_key(|e| std::cmp::Reverse(e.0.start));
+    sorting::sort_by_key(&mut edits, |e| std::cmp::Reverse(e.0.start));
     let mut out = text.to_owned();
     for (range, new) in edits {
         out.replace_range(range, &new);

@@ -2,6 +2,8 @@
 
 use super::form::{Coefficient, Form, Term};
 
+use crate::sorting;
+
 /// `factor * (dividend % modulus)`.
 pub(crate) struct Remainder<C: Coefficient> {
     pub(crate) factor: i64,
@@ -21,7 +23,7 @@ pub(crate) fn split<C: Coefficient>(form: &Form<C>) -> (Form<C>, Vec<Remainder<C
     }
     // The outermost first: (v%5)%4 holds v%5 too, which would take its parts away.
     let mut quotients: Vec<_> = form.terms().iter().filter(|t| matches!(t.0, Term::Floor(..))).collect();
-    quotients.sort_by_key(|t| std::cmp::Reverse(t.0.size()));
+    sorting::sort_by_key(&mut quotients, |t| std::cmp::Reverse(t.0.size()));
     for (term, coefficient) in quotients {
         let Some(remainder) = remainder_of(term, coefficient, &rest) else { continue };
         // factor*e + c*floor(e/m) = factor*(e%m) + (c + factor*m)*floor(e/m)

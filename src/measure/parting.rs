@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::cache::{CacheKind, Hierarchy, LevelVolumes, Waiting};
 use crate::quantity::{Bytes, PerItem};
 use crate::readable::readable;
+use crate::sorting;
 use crate::traffic::{MemoryVolumes, Volumes};
 
 readable! {
@@ -176,7 +177,7 @@ impl Parting<'_> {
         let size = analytic.abs() + simulated.abs();
         let largest = terms.iter().map(|t| t.value.abs()).fold(size, f64::max);
         terms.retain(|t| t.value.abs() > (SMALL * size).max(ROUNDING * largest));
-        terms.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        sorting::sort_by(&mut terms, |a, b| b.value.abs().total_cmp(&a.value.abs()));
         if rest.abs() > (EXACT * size).max(ROUNDING * largest) {
             terms.push(term(UNEXPLAINED, rest, "no step from one model to the other explains it".to_owned()));
         }

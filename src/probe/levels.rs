@@ -10,6 +10,8 @@ use super::confidence::FindingConfidence;
 use super::read::SizePoint;
 use super::serial::percent;
 
+use crate::sorting;
+
 /// Least number of sizes that make a plateau.
 const LEAST: usize = 3;
 /// Steepest a plateau may rise: the exponent of latency over size.
@@ -80,7 +82,7 @@ pub fn levels(points: &[SizePoint]) -> Vec<LatencyLevel> {
 /// By size, the mean of equal sizes, without what is no measurement.
 fn cleaned(points: &[SizePoint]) -> Vec<SizePoint> {
     let mut all: Vec<SizePoint> = points.iter().copied().filter(|p| p.kib > 0.0 && p.cycles > 0.0).collect();
-    all.sort_by(|a, b| a.kib.total_cmp(&b.kib));
+    sorting::sort_by(&mut all, |a, b| a.kib.total_cmp(&b.kib));
     let same = all.chunk_by(|a, b| a.kib.total_cmp(&b.kib).is_eq());
     same.map(|s| SizePoint {
         kib: s[0].kib,

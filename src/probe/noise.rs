@@ -4,6 +4,8 @@ use super::clusters::Clusters;
 use super::log::Run;
 use super::marks::{Marks, significant};
 
+use crate::sorting;
+
 /// Loads below which a share says little.
 const LEAST: u64 = 500;
 /// What is assumed where nothing tells; 1 % of outliers of which a fifth look like misses.
@@ -12,7 +14,7 @@ const ASSUMED: f64 = 0.002;
 /// From the smallest arrays, as long as they do not miss more than each other.
 pub fn noise_of<'r>(runs: impl IntoIterator<Item = &'r Run>, clusters: &Clusters) -> f64 {
     let mut warm: Vec<&Run> = runs.into_iter().filter(|r| r.is_warm_stride()).collect();
-    warm.sort_by_key(|r| r.bytes());
+    sorting::sort_by_key(&mut warm, |r| r.bytes());
     let (mut loads, mut misses) = (0, 0);
     for run in warm {
         let (l, m) = Marks::new(run, clusters, run.stride.unsigned_abs()).sum();

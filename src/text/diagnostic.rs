@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::{Sources, Span};
 
+use crate::sorting;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -103,7 +105,7 @@ impl Fault {
 
     /// Sorts the findings by place, drops repetitions and cuts a flood.
     pub fn new(mut diagnostics: Vec<Diagnostic>, sources: Arc<Sources>) -> Self {
-        diagnostics.sort_by(|a, b| {
+        sorting::sort_by(&mut diagnostics, |a, b| {
             (a.span.map(|s| (s.file, s.start)), a.code).cmp(&(b.span.map(|s| (s.file, s.start)), b.code))
         });
         diagnostics.dedup();

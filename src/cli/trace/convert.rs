@@ -49,10 +49,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut input = Ok(());
     streamed(arguments.output.as_deref(), |out| {
         let written = match to {
-            "trc" => write(arguments, TrcWriter::new(out)),
-            "jsonl" => write(arguments, JsonWriter::new(out)),
+            "trc" => write(arguments, &mut TrcWriter::new(out)),
+            "jsonl" => write(arguments, &mut JsonWriter::new(out)),
             "scheduled" => scheduled(arguments, out),
-            _ => write(arguments, CsvWriter::new(out)),
+            _ => write(arguments, &mut CsvWriter::new(out)),
         };
         written.map_err(|stopped| match stopped {
             Stopped::Output(error) => error,
@@ -104,11 +104,11 @@ impl Stopped {
     }
 }
 
-fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
+fn write(arguments: &Arguments, sink: &mut dyn Sink) -> Result<(), Stopped> {
     if arguments.trace.is_kernel() {
-        return replay(arguments, &mut sink);
+        return replay(arguments, sink);
     }
-    let reading = read(arguments.trace.bytes()?, arguments.trace.options()?, &mut sink);
+    let reading = read(arguments.trace.bytes()?, arguments.trace.options()?, sink);
     let reading = reading.map_err(|e| Stopped::new(e, arguments))?;
     if reading.skipped > 0 {
         say(&format!("{} malformed lines skipped", reading.skipped));
@@ -117,7 +117,7 @@ fn write<S: Sink>(arguments: &Arguments, mut sink: S) -> Result<(), Stopped> {
 }
 
 /// Hands the trace of a kernel document or of PTX on to a writer, block by block.
-fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
+fn replay(arguments: &Arguments, sink: &mut dyn Sink) -> Result<(), Stopped> {
     let mut written = Ok(());
     let trace = &arguments.trace;
     let is_entry = trace.with_entry(&mut |synth| {
@@ -134,12 +134,12 @@ fn replay<S: Sink>(arguments: &Arguments, sink: &mut S) -> Result<(), Stopped> {
 }
 
 /// Hands on the traces of single blocks.
-fn handed_on<S: Sink>(
+fn handed_on(
     arguments: &TraceArguments,
     all: Dim3,
     block: Dim3,
     trace_of: &mut dyn FnMut(u64) -> Result<Trace, NoTrace>,
-    sink: &mut S,
+    sink: &mut dyn Sink,
     written: &mut Result<(), ReadError>,
 ) -> Result<(), NoTrace> {
     let blocks = arguments.blocks.unwrap_or(u64::MAX).min(all.volume());

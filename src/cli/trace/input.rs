@@ -135,7 +135,7 @@ impl TraceArguments {
     }
 
     /// Hands a trace file on as it is read.
-    pub(super) fn stream<S: Sink>(&self, sink: &mut S) -> Result<Reading, Failure> {
+    pub(super) fn stream(&self, sink: &mut dyn Sink) -> Result<Reading, Failure> {
         read(self.bytes()?, self.options()?, sink).map_err(|e| self.failure(&e))
     }
 

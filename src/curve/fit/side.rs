@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::sorting;
+
 /// A measured time beside the predicted one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Observation {
@@ -64,7 +66,7 @@ impl Side {
             cells.entry(row.reasons).or_default().push((sign * row.log_ratio, weight));
         }
         let cell = |(reasons, mut rows): (u64, Vec<(f64, f64)>)| {
-            rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+            sorting::sort_by(&mut rows, |a, b| a.0.total_cmp(&b.0));
             let mut sums = (0.0, 0.0);
             let one = |(log, weight): (f64, f64)| {
                 sums = (sums.0 + weight, sums.1 + weight * log);

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::side::{LEAST_BASE, Observation, Side};
 use crate::curve::{LEAST_ROWS, Width};
+use crate::sorting;
 
 /// What widths are fitted for.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +123,7 @@ impl WidthFit {
         for rows in sets.filter(|rows| !rows.is_empty()) {
             all.extend(rows.iter().map(|(needed, _)| (*needed, 1.0 / rows.len() as f64)));
         }
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sorting::sort_by(&mut all, |a, b| a.0.total_cmp(&b.0));
         let whole: f64 = all.iter().map(|a| a.1).sum();
         let mut sum = 0.0;
         for (needed, weight) in all {

@@ -46,7 +46,8 @@ fn coordinates<'s>(kernel: &Kernel, session: &'s Session<'s>) -> Result<Coordina
     named.extend(Dim::ALL.map(|d| (Coord::BlockIdx(d), format!("b{}", d.letter()))));
     named.extend(Dim::ALL.map(|d| (Coord::ThreadIdx(d), format!("t{}", d.letter()))));
     for (i, l) in kernel.loops.iter().enumerate() {
-        named.push((Coord::Loop(LoopId(u16::try_from(i).unwrap_or(u16::MAX))), l.name.clone()));
+        let number = u16::try_from(i).expect("kernels have few loops");
+        named.push((Coord::Loop(LoopId(number)), l.name.clone()));
     }
     Coordinates::new(session, &named)
 }

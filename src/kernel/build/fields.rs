@@ -33,7 +33,7 @@ pub(super) fn build(
     }
     for (i, (name, _)) in docs.iter().enumerate() {
         symbols.define(name, "a field", decoder);
-        symbols.fields.insert(name.value.clone(), FieldId(u16::try_from(i).unwrap_or(u16::MAX)));
+        symbols.fields.insert(name.value.clone(), FieldId(u16::try_from(i).expect("at most MAX_FIELDS")));
     }
     // Names of shapes are numbers and axes, whatever fields are called.
     let resolved = follow_likes(docs, decoder);

@@ -165,7 +165,6 @@ impl Writer<'_> {
         if !self.unroller.symbols.check(name, "a loop variable", self.unroller.decoder) {
             return;
         }
-        let Ok(number) = u16::try_from(self.loops.len()) else { return };
         if self.loops.len() >= MAX_LOOPS {
             return self.error(
                 "too-many-loops",
@@ -176,7 +175,7 @@ impl Writer<'_> {
         }
         let Some((from, to, step, sample)) = self.range(range) else { return };
         let interval = self.interval(&from, &to, &step);
-        let id = LoopId(number);
+        let id = LoopId(u16::try_from(self.loops.len()).expect("at most MAX_LOOPS"));
         self.loops.push(Loop { name: name.value.clone(), from, to, step, sample });
         self.unroller.symbols.loops.push(LoopName { name: name.value.clone(), id, interval });
         let mut inner = Vec::new();

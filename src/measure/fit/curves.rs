@@ -10,6 +10,7 @@ use crate::curve::fit::{CurveShape, FitOptions, FitRefusal, FittedCurve, Noise, 
 use crate::launch::Candidate;
 use crate::measure::join::{Case, MeasuredGroup};
 use crate::quantity::{Plain, Ratio};
+use crate::sorting;
 
 /// The form of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -190,8 +191,8 @@ pub(super) fn constant(name: &'static str, title: &'static str, rows: &Rows<'_>)
             .zip(weights(&rows))
             .map(|(point, weight)| (point.measured_share, weight * point.open_share))
             .collect();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        seen.sort_by(|a, b| a.measured_share.total_cmp(&b.measured_share));
+        sorting::sort_by(&mut sorted, |a, b| a.0.total_cmp(&b.0));
+        sorting::sort_by(&mut seen, |a, b| a.measured_share.total_cmp(&b.measured_share));
         let at = |share| weighted(&sorted, share).max(0.0);
         CurveOutcome::Constant { value: Plain::new(at(0.5)), quartiles: Interval::new(at(0.25), at(0.75)) }
     };

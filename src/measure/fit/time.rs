@@ -11,6 +11,7 @@ use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
 use crate::measure::join::Case;
 use crate::parallel;
 use crate::predict::{Estimator, Prediction};
+use crate::sorting;
 
 /// What came of one coefficient of the time.
 #[derive(Debug, Clone, Serialize)]
@@ -182,7 +183,7 @@ pub(super) fn fit_time(
 /// one device alone hardly depends on the other devices, so that each of them gives up one at a time.
 fn unsure(which: &[Parameter], deviations: &[f64]) -> Vec<usize> {
     let mut all: Vec<usize> = (0..which.len()).filter(|&i| deviations[i] > UNSURE).collect();
-    all.sort_by(|&a, &b| deviations[b].total_cmp(&deviations[a]));
+    sorting::sort_by(&mut all, |&a, &b| deviations[b].total_cmp(&deviations[a]));
     if all.first().is_some_and(|&i| which[i].device.is_none()) {
         all.truncate(1);
     } else {

@@ -5,6 +5,7 @@ use super::metrics::Counter;
 use crate::device::{Architecture, Device};
 use crate::measure::measurements::MeasuredQuantity::{DramLoad, DramStore, L2Load, Time};
 use crate::measure::measurements::{MeasuredQuantity, MeasuredValue, Per};
+use crate::sorting;
 
 /// GPUs of AMD by the sizes of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +112,7 @@ pub(super) fn quantities(counts: &mut [Count], generation: Option<Generation>) -
 
 /// Each counter once. Its totals count; where there are none, the sum of its channels does.
 fn totals(counts: &mut [Count]) -> Vec<(Counter, f64)> {
-    counts.sort_by_key(|c| (c.counter, c.is_channel));
+    sorting::sort_by_key(counts, |c| (c.counter, c.is_channel));
     let mut totals: Vec<(Counter, f64)> = Vec::new();
     for same in counts.chunk_by(|a, b| a.counter == b.counter) {
         let Some(first) = same.first() else { continue };

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::quantity::MeasuredQuantity;
 use crate::device::RunClock;
+use crate::sorting;
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
@@ -104,7 +105,7 @@ impl Measurements {
         mut values: Vec<MeasuredValue>,
     ) {
         values.reverse();
-        values.sort_by_key(|v| v.quantity);
+        sorting::sort_by_key(&mut values, |v| v.quantity);
         values.dedup_by_key(|v| v.quantity);
         self.rows.push(MeasuredRow { line, subject, block, fold, values: values.into_boxed_slice() });
     }

@@ -13,6 +13,7 @@ use crate::measure::measurements::{MeasuredQuantity, MeasuredRow};
 use crate::parallel;
 use crate::predict::{Confidence, Judge, Terms, Unpredicted};
 use crate::quantity::Share;
+use crate::sorting;
 use crate::text::Fault;
 
 /// A configuration with its prediction.
@@ -144,8 +145,8 @@ impl PredictedSet {
     }
 
     fn in_order(mut self) -> Self {
-        self.cases.sort_by_key(|c| c.case);
-        self.rejected.sort_by_key(|r| r.case);
+        sorting::sort_by_key(&mut self.cases, |c| c.case);
+        sorting::sort_by_key(&mut self.rejected, |r| r.case);
         self
     }
 }

@@ -7,6 +7,7 @@ use super::table::Row;
 use crate::kernel::InstructionClass;
 use crate::launch::{Candidate, extents};
 use crate::measure::measurements::{MeasuredRow, MeasuredSubject, MeasuredValue};
+use crate::sorting;
 use crate::space::{Block, Fold, Grid, Shape};
 use crate::text::shorten;
 
@@ -109,7 +110,7 @@ fn values(plan: &Plan, row: &Row<'_>) -> Result<Vec<MeasuredValue>, BadCell> {
         }
         values.push(MeasuredValue { quantity: *quantity, per: unit.per, amount });
     }
-    values.sort_by_key(|v| v.quantity);
+    sorting::sort_by_key(&mut values, |v| v.quantity);
     values.dedup_by_key(|v| v.quantity);
     Ok(values)
 }

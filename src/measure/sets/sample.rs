@@ -6,6 +6,7 @@ use super::config::Configs;
 use super::plan::Plan;
 use super::set::{ScopeKind, SetScope};
 use crate::random::Random;
+use crate::sorting;
 
 /// How many are drawn.
 #[derive(Debug, Clone, Copy)]
@@ -66,18 +67,18 @@ fn drawn(configs: &Configs, members: &[usize], draw: Draw) -> Vec<usize> {
         let config = &configs.all[i];
         (configs.problems.text(config.problem), configs.names.text(config.name))
     };
-    some.sort_by(|a, b| key(a).cmp(&key(b)));
+    sorting::sort_by(&mut some, |a, b| key(a).cmp(&key(b)));
     let mut random = Random::new(draw.seed);
     random.shuffle(&mut some);
     let mut problems: Vec<usize> = some.iter().map(|&i| configs.all[i].problem).collect();
     problems.sort_unstable();
     problems.dedup();
     if problems.len() > 1 {
-        problems.sort_by(|&a, &b| configs.problems.text(a).cmp(configs.problems.text(b)));
+        sorting::sort_by(&mut problems, |&a, &b| configs.problems.text(a).cmp(configs.problems.text(b)));
         random.shuffle(&mut problems);
         let turn: HashMap<usize, usize> =
             problems.into_iter().enumerate().map(|(turn, p)| (p, turn)).collect();
-        some.sort_by_key(|&i| turn[&configs.all[i].problem]);
+        sorting::sort_by_key(&mut some, |&i| turn[&configs.all[i].problem]);
     }
     some.truncate(most);
     some.sort_unstable();

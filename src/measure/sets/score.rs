@@ -11,6 +11,7 @@ use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
 use crate::measure::validate::{Errors, median, spearman};
 use crate::quantity::Correlation;
+use crate::sorting;
 
 /// Predicted times that are this much longer than the shortest are as good a choice.
 const TIE: f64 = 1.04;
@@ -215,7 +216,7 @@ struct Timed<'a> {
 /// The choices of one problem.
 fn choice(mut cases: Vec<Timed<'_>>, usual: Option<f64>) -> ChoiceScore {
     // Of configurations that are predicted to be equally fast, that with the first name, not the faster one.
-    cases.sort_by(|a, b| a.predicted.total_cmp(&b.predicted).then_with(|| a.name.cmp(b.name)));
+    sorting::sort_by(&mut cases, |a, b| a.predicted.total_cmp(&b.predicted).then_with(|| a.name.cmp(b.name)));
     let best = cases.iter().map(|c| c.measured).fold(f64::INFINITY, f64::min);
     let shortest = cases.iter().filter_map(|c| c.duration).fold(f64::INFINITY, f64::min);
     let mut shares: Vec<f64> = cases.iter().map(|c| best / c.measured).collect();
@@ -250,7 +251,7 @@ fn best_of_five(shares: &mut [f64]) -> Option<f64> {
     if n < TRIED {
         return None;
     }
-    shares.sort_by(|a, b| b.total_cmp(a));
+    sorting::sort_by(shares, |a, b| b.total_cmp(a));
     let (mut sum, mut weight) = (0.0, TRIED as f64 / n as f64);
     for (i, share) in shares.iter().enumerate() {
         sum += weight * share;

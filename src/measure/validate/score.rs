@@ -9,6 +9,7 @@ use crate::measure::join::{MeasuredGroup, ValuePair};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
 use crate::quantity::Correlation;
+use crate::sorting;
 
 /// How good the predictions of some groups are.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +113,7 @@ fn score(groups: &[MeasuredGroup], quantity: MeasuredQuantity, worst: usize) -> 
         return None;
     }
     let errors: Vec<f64> = launches.iter().map(|l| l.0).collect();
-    launches.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    sorting::sort_by(&mut launches, |a, b| b.0.abs().total_cmp(&a.0.abs()));
     let named = launches.iter().take(worst).map(|&(_, group, case, pair)| WorstLaunch {
         group,
         candidate: case.candidate,

@@ -11,6 +11,7 @@ use crate::predict::prediction::Prediction;
 use crate::quantity::{
     Bytes, Cycles, ItemsPerSecond, Occurrence, PerItem, Sectors, Share, Times, Wavefronts,
 };
+use crate::sorting;
 
 /// Most instructions that are left out one at a time, the costliest first.
 const MOST_ALONE: usize = 256;
@@ -82,7 +83,7 @@ pub(super) fn shares(
     let all = 0..program.instructions.len();
     let mut shares: Vec<AccessShare> = all.map(|i| share(estimator, prediction, program, i)).collect();
     let mut costly: Vec<usize> = (0..shares.len()).collect();
-    costly.sort_by(|&a, &b| shares[b].cost.cycles.total_cmp(&shares[a].cost.cycles));
+    sorting::sort_by(&mut costly, |&a, &b| shares[b].cost.cycles.total_cmp(&shares[a].cost.cycles));
     costly.truncate(MOST_ALONE);
     let steps = TIMES_ALONE.saturating_mul(estimator.kernel.steps) / (costly.len() as u64).max(1);
     let alone: Vec<(usize, Option<Alone>)> = parallel::map_each(costly, |i| {

@@ -5,6 +5,8 @@ use super::super::finding::FittingArrays;
 use super::super::log::Run;
 use super::super::marks::{Marks, significant};
 
+use crate::sorting;
+
 /// Misses of a place that are counted one by one; more are counted with them. With many rounds noise alone
 /// makes several.
 const COUNTED: usize = 200;
@@ -43,7 +45,7 @@ fn gathered(marks: &Marks, noise: f64) -> bool {
 /// Bytes of the largest array that fits below the smallest that does not, and of that.
 pub(super) fn arrays(runs: &[Run], clusters: &Clusters, noise: f64) -> FittingArrays {
     let mut all: Vec<&Run> = runs.iter().filter(|r| r.is_warm_stride()).collect();
-    all.sort_by_key(|r| r.bytes());
+    sorting::sort_by_key(&mut all, |r| r.bytes());
     // What is larger than the smallest that does not fit is not looked at: that is most of a log.
     let overflows_bytes = all.iter().find(|r| overflows(r, clusters, noise)).map(|r| r.bytes());
     let fits = |bytes: &u64| overflows_bytes.is_none_or(|over| *bytes < over);

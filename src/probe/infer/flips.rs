@@ -6,6 +6,8 @@ use super::super::clusters::Clusters;
 use super::super::log::Run;
 use super::super::marks::Marks;
 
+use crate::sorting;
+
 /// Lines that began to miss with the same array.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Class {
@@ -239,7 +241,7 @@ fn changes(seen: &[Vec<Sight>], noise: f64, steps: usize) -> Vec<Option<Change>>
             let before = starts.iter().take(before).skip(before.saturating_sub(MOST_BEFORE)).copied();
             let joined = before.chain([first.step]).map(score).fold(f64::NEG_INFINITY, f64::max);
             scores.push((joined, Some(first.step)));
-            scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+            sorting::sort_by(&mut scores, |a, b| b.0.total_cmp(&a.0));
             if let [best, second, ..] = scores.as_slice() {
                 *known = Change { at: best.1, margin: best.0 - second.0 };
             }

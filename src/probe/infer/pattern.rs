@@ -4,6 +4,8 @@ use super::super::clusters::Clusters;
 use super::super::log::Run;
 use super::super::marks::Marks;
 
+use crate::sorting;
+
 /// Lines of a run in a set, and sets.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
@@ -25,7 +27,7 @@ struct Stretches {
 pub(super) fn pattern(runs: &[Run], clusters: &Clusters, bytes: u64) -> Option<Pattern> {
     let wanted = runs.iter().filter(|r| r.is_warm_stride() && r.step() == bytes);
     let mut found: Vec<Stretches> = wanted.filter_map(|r| stretches(r, clusters, bytes)).collect();
-    found.sort_by_key(|s| s.n);
+    sorting::sort_by_key(&mut found, |s| s.n);
     let first = found.first()?;
     let hits = inner(first, false)?;
     // Complete stretches of misses; or by how much those of hits shrink as another set joins.

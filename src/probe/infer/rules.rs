@@ -5,6 +5,8 @@ use super::super::finding::MappingFound;
 use super::super::gf2::Basis;
 use super::flips::{Flips, Sight, likelihood};
 
+use crate::sorting;
+
 /// Lines side by side in a set that are tried.
 const RUNS: [u32; 9] = [2, 3, 4, 6, 8, 12, 16, 24, 32];
 /// Most sets that are tried.
@@ -81,7 +83,7 @@ pub(super) fn likeliest(flips: &Flips, noise: f64, plain: bool) -> Option<(Ruled
     let all = std::iter::once(MappingFound::Single).chain(bits).chain(runs).chain(hashes(flips));
     let mut found: Vec<Ruled> = all.filter_map(|rule| ruled(rule, flips, &lines, limit)).collect();
     // The simplest of rules that are the same.
-    found.sort_by(|a, b| a.loss.total_cmp(&b.loss));
+    sorting::sort_by(&mut found, |a, b| a.loss.total_cmp(&b.loss));
     let mut found = found.into_iter();
     let mut best = found.next()?;
     let other = found.find(|f| (0..flips.lines).any(|l| f.rule.set(l) != best.rule.set(l)));
@@ -147,7 +149,7 @@ fn settle(found: &mut Ruled, flips: &Flips, noise: f64) -> f64 {
         };
         let from = |step: usize| sums.iter().filter(|s| s.step >= step).map(tells).sum::<f64>();
         let mut scores: Vec<(f64, usize)> = begins.iter().map(|b| (from(b.0), b.1)).collect();
-        scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sorting::sort_by(&mut scores, |a, b| b.0.total_cmp(&a.0));
         if let Some(old) = scores.first().and_then(|s| u32::try_from(s.1).ok()) {
             *ways = old;
         }
@@ -183,7 +185,7 @@ fn hashes(flips: &Flips) -> Vec<MappingFound> {
     };
     let mut masks: Vec<(f64, u64)> =
         (1..1_u64 << bits).map(|m| (agree(m), m)).filter(|m| m.0 >= AGREE).collect();
-    masks.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sorting::sort_by(&mut masks, |a, b| b.0.total_cmp(&a.0));
     let mut basis = Basis::default();
     // With sets of one or two lines groups say nothing.
     let mut found: Vec<MappingFound> = if flips.lines <= FEW {

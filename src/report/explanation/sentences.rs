@@ -8,6 +8,7 @@ mod volumes;
 use super::document::{ExplanationDocument, Sentence};
 use crate::predict::MemoryLevel;
 use crate::quantity::{Seconds, Share};
+use crate::sorting;
 
 /// A rule: what it is about, and what it makes of the numbers.
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<String>);
@@ -71,7 +72,9 @@ impl Facts<'_> {
         ];
         let limiter = self.document.result.limiter;
         // What the result names comes first among equals.
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1).then((b.0 == limiter).cmp(&(a.0 == limiter))));
+        sorting::sort_by(&mut terms, |a, b| {
+            b.1.total_cmp(&a.1).then((b.0 == limiter).cmp(&(a.0 == limiter)))
+        });
         terms
     }
 

@@ -9,6 +9,7 @@ use crate::report::answer::{Answer, View};
 use crate::report::ranking::{limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two, wrapped};
+use crate::sorting;
 
 impl Answer for ExplanationDocument {
     fn text(&self, view: View) -> String {
@@ -63,7 +64,7 @@ fn accesses(out: &mut String, document: &ExplanationDocument, all: bool, width: 
     let mut shown: Vec<&AccessDocument> = document.accesses.iter().collect();
     let more = if all { 0 } else { shown.len().saturating_sub(ACCESSES) };
     if more > 0 {
-        shown.sort_by(|a, b| b.cost.cycles.total_cmp(&a.cost.cycles));
+        sorting::sort_by(&mut shown, |a, b| b.cost.cycles.total_cmp(&a.cost.cycles));
         shown.truncate(ACCESSES);
     }
     out.push_str(&access_table(document, &shown).text(1, width));

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::device::{ByteCount, Change};
 use crate::probe::{FindingConfidence, ProbeFindings, ReplacementFound};
+use crate::sorting;
 
 /// Which cache the chases went through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +151,7 @@ pub fn fragment(sources: &[String], keys: &[Change]) -> String {
     );
     let mut section = "";
     let mut keys: Vec<&Change> = keys.iter().collect();
-    keys.sort_by_key(|k| k.path.split('.').next().unwrap_or_default().to_owned());
+    sorting::sort_by_key(&mut keys, |k| k.path.split('.').next().unwrap_or_default().to_owned());
     for k in keys {
         let (head, name) = k.path.split_once('.').unwrap_or(("", &k.path));
         if head != section {

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use crate::measure::sets::{PredictedCase, PredictedSet};
 use crate::measure::{PercentShare, ValuePair};
+use crate::sorting;
 
 /// A configuration with a large error of the time.
 #[derive(Debug, Clone, Serialize)]
@@ -31,7 +32,7 @@ pub(super) fn worst(found: &PredictedSet, most: usize) -> Vec<WorstConfiguration
     let size = |pair: &ValuePair| (pair.predicted() / pair.measured()).ln().abs();
     let mut timed: Vec<(&PredictedCase, ValuePair)> =
         found.cases.iter().filter_map(|c| Some((c, c.seconds?))).collect();
-    timed.sort_by(|a, b| size(&b.1).total_cmp(&size(&a.1)));
+    sorting::sort_by(&mut timed, |a, b| size(&b.1).total_cmp(&size(&a.1)));
     let one = |(case, time_s): (&PredictedCase, ValuePair)| {
         let measured = &found.set.cases[case.case];
         WorstConfiguration {
@@ -48,7 +49,7 @@ pub(super) fn worst(found: &PredictedSet, most: usize) -> Vec<WorstConfiguration
 /// The limiter, the longest parts of the time, how full the device is, the block, and the largest error of a volume.
 fn explanation(case: &PredictedCase) -> String {
     let mut parts = terms(case);
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sorting::sort_by(&mut parts, |a, b| b.1.total_cmp(&a.1));
     let parts: Vec<String> = parts
         .iter()
         .take(NAMED)

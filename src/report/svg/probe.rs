@@ -8,6 +8,7 @@ use super::colour::of_line;
 use super::trace::{HEIGHT, LEFT, TOP, WIDTH, axes, size, title};
 use crate::probe::{Clusters, Logs, Run};
 use crate::report::probe::ProbeDocument;
+use crate::sorting;
 
 /// Most runs and columns of a map of misses: more would be thinner than a pixel.
 const ROWS: usize = 190;
@@ -25,7 +26,7 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
     title(canvas, &format!("{}: latency over size", document.sources.join(", ")), &about);
     let mut points: Vec<(f64, f64)> =
         logs.sizes.iter().filter(|p| p.kib > 0.0).map(|p| (p.kib.log2(), p.cycles)).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorting::sort_by(&mut points, |a, b| a.0.total_cmp(&b.0));
     let low = points.first().map_or(0.0, |p| p.0.floor());
     let high = points.last().map_or(1.0, |p| p.0.ceil());
     let across = Axis { low, high, start: LEFT, end: LEFT + WIDTH, logarithmic: false };
@@ -54,7 +55,7 @@ fn latencies(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
 fn misses(canvas: &mut Canvas<'_>, document: &ProbeDocument, logs: &Logs) {
     let clusters = Clusters::new(&logs.runs);
     let mut runs: Vec<&Run> = logs.runs.iter().filter(|r| r.is_warm_stride()).collect();
-    runs.sort_by_key(|r| r.n);
+    sorting::sort_by_key(&mut runs, |r| r.n);
     let every = runs.len().div_ceil(ROWS).max(1);
     let shown: Vec<&Run> = runs.iter().copied().step_by(every).collect();
     let about = format!("{} of {} warm chases; the darker, the more loads miss", shown.len(), runs.len());

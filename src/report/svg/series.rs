@@ -11,6 +11,7 @@ use crate::report::prediction::ResultDocument;
 use crate::report::sweep::{SeriesLine, SweepDocument, VaryDocument, launch_text, lines};
 use crate::report::units::extents;
 use crate::report::units::shape;
+use crate::sorting;
 
 /// Most lines: more cannot be told apart.
 const LINES: usize = 14;
@@ -146,7 +147,7 @@ fn overlap(labels: &[(f64, String)]) -> bool {
 
 /// Every n-th label, so that none lies on another.
 fn thinned(mut labels: Vec<(f64, String)>) -> Vec<(f64, String)> {
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorting::sort_by(&mut labels, |a, b| a.0.total_cmp(&b.0));
     for every in 1..=labels.len().max(1) {
         let some: Vec<(f64, String)> = labels.iter().step_by(every).cloned().collect();
         if !overlap(&some) {

@@ -1,8 +1,6 @@
 //! C 5.1: the buffers of an instrumented kernel, `address and instruction|thread|loops` in hexadecimal.
 //! The grid is not said: it follows from the largest thread, so that a run is held until it is complete.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::hex;
@@ -24,7 +22,7 @@ struct Run {
     most: [u32; 3],
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
     let Some(block) =
         first.strip_prefix(b"local size:").and_then(|t| super::threads::extents(t.trim_ascii(), b' '))
@@ -121,7 +119,7 @@ fn iteration(loops: u64, tables: &mut Tables) -> u32 {
     tables.iteration(&pairs[..count])
 }
 
-fn hand_on<S: Sink>(run: Run, block: Dim3, sink: &mut S) -> Result<(), ReadError> {
+fn hand_on(run: Run, block: Dim3, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut grid = [1; 3];
     for ((n, most), b) in grid.iter_mut().zip(run.most).zip(block.0) {
         *n = most / b + 1;

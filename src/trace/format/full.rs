@@ -1,8 +1,6 @@
 //! The log of a simulator that runs real `OpenCL` kernels: buffers, kernels, instructions with their loops, and
 //! accesses with instruction and iteration. Buffers are put behind each other, 256 bytes apart at least.
 
-use std::io::Read;
-
 use rustc_hash::FxHashMap;
 
 use super::error::ReadError;
@@ -50,7 +48,7 @@ struct Running {
     instructions: FxHashMap<u64, u32>,
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut buffers = Buffers::default();
     let mut running: Option<Running> = None;
     let mut pairs = Vec::new();

@@ -1,7 +1,5 @@
 //! Our own lines of JSON: one for each launch, one for each access. The fields are those of the table.
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 
 use super::error::ReadError;
@@ -58,7 +56,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut tables: Option<Tables> = None;
     while let Some(line) = lines.next()? {
         if line.trim_ascii().is_empty() {

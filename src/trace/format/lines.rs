@@ -10,8 +10,8 @@ const CHUNK: usize = 1 << 20;
 const LONGEST: usize = 1 << 20;
 
 /// Line by line over a reader.
-pub(super) struct Lines<R> {
-    input: R,
+pub(super) struct Lines<'r> {
+    input: &'r mut dyn Read,
     buffer: Vec<u8>,
     /// What of the buffer has been handed out.
     at: usize,
@@ -25,8 +25,8 @@ pub(super) struct Lines<R> {
     memory: u64,
 }
 
-impl<R: Read> Lines<R> {
-    pub(super) fn new(input: R, lenient: bool, memory: u64) -> Self {
+impl<'r> Lines<'r> {
+    pub(super) fn new(input: &'r mut dyn Read, lenient: bool, memory: u64) -> Self {
         Self {
             input,
             buffer: vec![0; CHUNK],
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn lines_end_in_any_way() {
-        let mut lines = Lines::new(&b"a\r\nbc\n\nd"[..], false, 0);
+        let mut text = &b"a\r\nbc\n\nd"[..];
+        let mut lines = Lines::new(&mut text, false, 0);
         let mut all = Vec::new();
         while let Some(line) = lines.next().unwrap() {
             all.push(line.to_vec());
@@ -176,7 +177,8 @@ mod tests {
     #[test]
     fn a_text_longer_than_the_buffer_is_read_whole() {
         let text = (0..400_000).map(|i| i.to_string()).collect::<Vec<_>>().join("\n");
-        let mut lines = Lines::new(text.as_bytes(), false, 0);
+        let mut bytes = text.as_bytes();
+        let mut lines = Lines::new(&mut bytes, false, 0);
         assert_eq!(lines.peek().unwrap()[..4], *b"0\n1\n");
         let mut n = 0;
         while let Some(line) = lines.next().unwrap() {
@@ -188,7 +190,8 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_refused() {
-        let mut lines = Lines::new(std::io::repeat(b'x'), false, 0);
+        let mut text = std::io::repeat(b'x');
+        let mut lines = Lines::new(&mut text, false, 0);
         assert!(matches!(lines.next(), Err(ReadError::LongLine { line: 1, .. })));
     }
 }

@@ -32,22 +32,22 @@ pub use write::{CsvWriter, JsonWriter, TrcWriter, write_scheduled};
 use lines::Lines;
 
 /// Reads a trace, packed (gzip, xz, zstd) or not, and hands it on access by access.
-pub fn read<R: Read, S: Sink>(input: R, options: ReadOptions, sink: &mut S) -> Result<Reading, ReadError> {
+pub fn read(input: impl Read, options: ReadOptions, sink: &mut dyn Sink) -> Result<Reading, ReadError> {
     let mut unpacked = unpack::unpack_up_to(input, options.limits.unpacked)?;
     let mut lines = Lines::new(&mut unpacked, options.lenient, options.limits.memory);
     read_lines(&mut lines, options.format, sink)
 }
 
 /// Reads an unpacked trace that lies in memory.
-pub fn read_text<S: Sink>(text: &[u8], options: ReadOptions, sink: &mut S) -> Result<Reading, ReadError> {
-    let mut lines = Lines::new(text, options.lenient, options.limits.memory);
+pub fn read_text(mut text: &[u8], options: ReadOptions, sink: &mut dyn Sink) -> Result<Reading, ReadError> {
+    let mut lines = Lines::new(&mut text, options.lenient, options.limits.memory);
     read_lines(&mut lines, options.format, sink)
 }
 
-fn read_lines<R: Read, S: Sink>(
-    lines: &mut Lines<R>,
+fn read_lines(
+    lines: &mut Lines,
     forced: Option<TraceFormat>,
-    sink: &mut S,
+    sink: &mut dyn Sink,
 ) -> Result<Reading, ReadError> {
     let format = match forced {
         Some(format) => format,

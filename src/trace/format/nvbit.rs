@@ -1,8 +1,6 @@
 //! The text of `NVBit`'s `mem_trace` tool: a line for each launch, then one for each memory instruction of a
 //! warp with 32 addresses, 0 where a lane is idle. What is loaded, and how much, the opcode says.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{decimal, hex, skip_blanks, triple};
@@ -23,7 +21,7 @@ struct Running {
     sequences: std::collections::HashMap<(u64, u64), u32>,
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut running: Option<Running> = None;
     let mut lanes = Vec::with_capacity(32);
     while let Some(line) = lines.next()? {

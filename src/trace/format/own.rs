@@ -9,8 +9,6 @@
 //!
 //! The kind is R, W, A (atomic) or B (barrier). A later `# launch` begins the next launch.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::decimal;
@@ -26,7 +24,7 @@ pub(super) const COLUMNS: &str = "thread,kind,address,bytes,instruction,line,col
 const LAUNCH: &str = "`# launch block=X,Y,Z [grid=X,Y,Z] [ordered=0|1] [kernel=NAME]`";
 const LINE: &str = "`thread,kind,address,bytes,instruction,line,column,loops` after a launch";
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut tables: Option<Tables> = None;
     let mut pairs = Vec::new();
     while let Some(line) = lines.next()? {

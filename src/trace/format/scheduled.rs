@@ -1,8 +1,6 @@
 //! C 5.3: accesses in the order in which a cache sees them: `warpsize workgroups`, then `0xADDR R|W workgroup
 //! warp instruction`. Threads are not said: lanes of a warp instruction are numbered as they come.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{blank, decimal, hex, skip_blanks, word};
@@ -24,7 +22,7 @@ struct Entry {
     lane: u64,
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
     let Some((warp_size, groups)) = head(first) else {
         let found = shown(first);

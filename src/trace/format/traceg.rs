@@ -1,7 +1,5 @@
 //! Accel-Sim's `.traceg`: the instructions of each warp, with the addresses of its active lanes.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{decimal, hex, signed, skip_blanks, triple, word};
@@ -30,7 +28,7 @@ struct State {
     tables: Tables,
 }
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut state = State::default();
     let mut lanes = Vec::with_capacity(LANES as usize);
     while let Some(line) = lines.next()? {

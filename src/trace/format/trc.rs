@@ -1,7 +1,5 @@
 //! N's traces (N 4.6): `blocksize: X Y Z`, then `thread rw address bytes` with 0 for loads, 1 for stores.
 
-use std::io::Read;
-
 use super::error::ReadError;
 use super::lines::{Lines, shown};
 use super::number::{blank, decimal, skip_blanks};
@@ -12,7 +10,7 @@ use crate::trace::model::{Dim3, Header, Tables, TraceAccess, TraceKind};
 const HEAD: &str = "`blocksize: X Y Z` with at most 2^20 threads";
 const LINE: &str = "`thread rw address bytes` in decimal";
 
-pub(super) fn read<R: Read, S: Sink>(lines: &mut Lines<R>, sink: &mut S) -> Result<(), ReadError> {
+pub(super) fn read(lines: &mut Lines, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let Some(first) = lines.next()? else { return Err(ReadError::Empty) };
     // Nothing can be read without it.
     let Some(block) = head(first) else {
