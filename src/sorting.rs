@@ -53,7 +53,7 @@ mod tests {
             theirs.sort_by_key(|item| item.0);
             assert_eq!(ours, theirs);
             sort_by(&mut ours, |a, b| b.0.cmp(&a.0));
-            theirs.sort_by(|a, b| b.0.cmp(&a.0));
+            theirs.sort_by_key(|item| std::cmp::Reverse(item.0));
             assert_eq!(ours, theirs);
         }
     }
