@@ -193,6 +193,15 @@ fn launch(text: &str, block: [i64; 3]) -> Result<Launch, String> {
     Launch::new(&kernel, Candidate::new(block, [1; 3]).unwrap()).map_err(|why| why.code().to_owned())
 }
 
+#[test]
+fn a_work_item_for_each_of_too_many_threads_is_refused() {
+    // 416 blocks of 16,744 threads, eight times the domain; one work item is also what the fold says.
+    let text = of_threads([104, 182, 46], "[16, 26, 1]", "1");
+    assert_eq!(launch(&text, [56, 23, 13]).unwrap_err(), "not-the-domain");
+    let text = of_threads([104, 182, 46], "[4, 13, 1]", "1");
+    assert!(launch(&text, [56, 23, 13]).is_ok(), "52 blocks are the domain");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

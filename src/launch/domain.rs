@@ -14,7 +14,10 @@ const ROUNDING: f64 = 1e-12;
 /// Refuses a launch whose threads do another number of work items than the domain has.
 pub(super) fn check(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes) -> Result<(), Infeasible> {
     match units(kernel, sizes)? {
-        Some(given) if !follows(candidate, given) => product(kernel, candidate, sizes, given),
+        // Work items that follow the fold are counted by those that accesses reach, where they go by work item.
+        Some(given) if !(kernel.launch.by_item && follows(candidate, given)) => {
+            product(kernel, candidate, sizes, given)
+        }
         _ if kernel.launch.grid.is_some() && kernel.launch.by_item => reach(kernel, candidate, sizes),
         _ => Ok(()),
     }
@@ -90,7 +93,8 @@ fn is_rounded(kernel: &Kernel, candidate: Candidate, sizes: &LaunchSizes, produc
     }
     if sizes.grid == [1; 3] {
         // A single block may be as empty as it is larger than the domain, and half empty in any case.
-        return ratio >= 0.5 && ratio < most.max(2.0) * (1.0 - ROUNDING);
+        let is_larger = ratio <= most * (1.0 + ROUNDING);
+        return ratio >= 0.5 && (is_larger || ratio < 2.0 * (1.0 - ROUNDING));
     }
     ratio > least * (1.0 + ROUNDING) && ratio < most * (1.0 - ROUNDING)
 }
