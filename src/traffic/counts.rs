@@ -209,23 +209,22 @@ impl FieldCounter<'_> {
         Ok(found)
     }
 
-    /// Pages of a wave that touches so many bytes. Bytes in one piece happen to cross the ends of pages or not, which
-    /// says nothing about how scattered a wave is: they count for the share of pages that they fill, and for one at
-    /// least. Of other waves that or the one beside it counts, whichever has fewer.
+    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
+    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
+    /// are smaller than half a page cannot both do so.
     pub(super) fn pages(
         &mut self,
         field: &TouchedField,
         wave: &Wave,
-        touched: Bytes<PerWave>,
         sizes: &Sizes,
     ) -> Result<Pages<PerWave>, Uncounted> {
-        let page = sizes.page as f64;
-        let pages = self.bytes(&field.all, &wave.blocks, sizes.page)? / page;
-        let filled = touched.get() / page;
-        if pages < filled + 2.0 {
-            return Ok(Pages::new(filled.clamp(1.0_f64.min(pages), pages)));
-        }
-        Ok(Pages::new(pages.min(self.bytes(&field.all, &wave.beside, sizes.page)? / page)))
+        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
+        let bytes = if here > sizes.page as f64 {
+            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
+        } else {
+            here
+        };
+        Ok(Pages::new(bytes / sizes.page as f64))
     }
 
     /// Pages of a block in an iteration of its innermost loops, of the nest that has most.
