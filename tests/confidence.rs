@@ -76,7 +76,9 @@ fn what_is_not_known_widens() {
         let codes = codes(&found);
         assert!(expected.iter().all(|code| codes.contains(code)), "{more:?}: {codes:?}");
         let [lower, higher] = ends(&found);
-        assert!(lower <= low && high <= higher, "{more:?}: {lower} {higher}, {low} {high}");
+        // A reason that adds nothing to one end leaves it where it is, but for the last bit of its own time.
+        let same = 1.0 + 1e-12;
+        assert!(lower <= low * same && high <= higher * same, "{more:?}: {lower} {higher}, {low} {high}");
     }
     let cold = predicted(&stream(LAUNCH), &["-d", "v100", "--caches", "cold"]);
     assert!(codes(&cold).contains(&"cold-caches"));

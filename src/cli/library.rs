@@ -118,9 +118,7 @@ impl Library for Resolver<'_> {
                 continue;
             }
             let kernels = read(&options)?.kernels;
-            let found = kernels.into_iter().filter(has).find(|k| {
-                subject.variant.as_deref().is_none_or(|v| k.variant.as_deref() == Some(v) || k.name == v)
-            });
+            let found = kernels.into_iter().filter(has).find(|k| subject.means(k));
             return found.ok_or_else(|| {
                 let variant = subject.variant.as_deref().unwrap_or_default();
                 let message = format!("the kernel `{name}` has no variant `{variant}`");

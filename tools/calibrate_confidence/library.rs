@@ -46,8 +46,8 @@ impl Library for Files {
         // A few rows take more steps than one would wait for while ranking.
         let limits = Limits { steps: 4_000_000_000, ..Limits::default() };
         let kernels = load(&path, &text, &Options { set, limits })?.kernels;
-        let meant = |kernel: &Kernel| subject.variant.is_none() || *kernel.variant() == subject.variant;
-        kernels.into_iter().find(meant).ok_or_else(|| missing(format!("{path} has no such variant")))
+        let meant = kernels.into_iter().find(|kernel| subject.means(kernel));
+        meant.ok_or_else(|| missing(format!("{path} has no such variant")))
     }
 
     fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault> {

@@ -60,11 +60,8 @@ impl Library for Shipped {
         let limits = Limits { steps: 4_000_000_000, ..Limits::default() };
         let options = Options { set, limits };
         let all = load(&path.display().to_string(), &self.text(&path)?, &options)?.kernels;
-        let mut meant =
-            all.into_iter().filter(|k| subject.variant.is_none() || *k.variant() == subject.variant);
-        meant
-            .next()
-            .ok_or_else(|| fault("unknown-variant", &format!("{name}: no variant {:?}", subject.variant)))
+        let meant = all.into_iter().find(|kernel| subject.means(kernel));
+        meant.ok_or_else(|| fault("unknown-variant", &format!("{name}: no variant {:?}", subject.variant)))
     }
 
     fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault> {

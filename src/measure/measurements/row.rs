@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::quantity::MeasuredQuantity;
 use crate::device::RunClock;
+use crate::kernel::Kernel;
 use crate::sorting;
 use crate::space::{Block, Fold};
 use crate::traffic::Caches;
@@ -65,6 +66,14 @@ pub struct MeasuredSubject {
     pub caches: Option<Caches>,
     /// The clock that the runs had, if that is known.
     pub clock: Option<RunClock>,
+}
+
+impl MeasuredSubject {
+    /// Whether this kernel of its document is meant: that with the variant, or with that for a name where a document has
+    /// several kernels.
+    pub fn means(&self, kernel: &Kernel) -> bool {
+        self.variant.as_deref().is_none_or(|v| kernel.variant().as_deref() == Some(v) || kernel.name() == v)
+    }
 }
 
 /// Measured launches of any kernels and devices.
