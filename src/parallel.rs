@@ -44,7 +44,10 @@ pub fn map_each<T: Send, R: Send>(items: Vec<T>, one: impl Fn(T) -> R + Sync + S
     #[cfg(feature = "threads")]
     {
         let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-        map(&items, |item| one(locked(item).take().expect("each item is taken once")))
+        map(&items, |item| {
+            let item = locked(item).take().expect("each item is taken once");
+            one(item)
+        })
     }
     #[cfg(not(feature = "threads"))]
     items.into_iter().map(one).collect()
