@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 33] = [
+pub static COEFFICIENTS: [Known; 41] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -244,11 +244,38 @@ pub static COEFFICIENTS: [Known; 33] = [
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
     required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
     required!(
+        time.load_wait,
+        "",
+        Times,
+        "part of its latency that a load waits for in a loop that only loads"
+    ),
+    required!(time.iteration_wait, "", Times, "the same once more in each iteration of such a loop"),
+    required!(
         time.address_instructions,
         "",
         Times,
         "instructions for the address of a load from global memory"
     ),
+    required!(time.thread_instructions, "", Times, "instructions of a thread beside its work"),
+    required!(
+        time.far_instructions,
+        "",
+        Times,
+        "instructions for an address too far from others for a constant in the instruction"
+    ),
+    required!(
+        time.entry_instructions,
+        "",
+        Times,
+        "instructions to enter a loop whose bounds depend on the thread"
+    ),
+    required!(
+        time.iteration_instructions,
+        "",
+        Times,
+        "instructions for each iteration of such a loop beside its body"
+    ),
+    required!(time.condition_instructions, "", Times, "instructions for a condition of accesses"),
     required!(time.issue_overhead, "", Times, "instructions over those that compute and access memory"),
     required!(time.turnaround, "", Times, "loss of memory bandwidth to turns between reads and writes"),
     required!(time.scatter_loss, "", Times, "loss of memory bandwidth when a wave is scattered over memory"),
@@ -277,6 +304,7 @@ pub static COEFFICIENTS: [Known; 33] = [
     required!(time.core_norm, "", Nothing, "exponent that joins what warps of an SM do"),
     required!(time.latency_norm, "", Nothing, "exponent that joins memory bandwidth and latency"),
     required!(time.limiter_norm, "", Nothing, "exponent that joins the limiters"),
+    required!(time.barrier_norm, "", Nothing, "the same for kernels whose threads wait for each other"),
     required!(time.translation_pages, "pages", Nothing, "pages of a block beyond which they are paid"),
     required!(time.translation_power, "", Nothing, "how sharp that is"),
     required!(time.side_norm, "", Nothing, "exponent that joins dispatch and translation with the rest"),

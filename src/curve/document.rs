@@ -165,9 +165,30 @@ pub struct TimeFit {
     /// Part of the latency of shared memory that each load from it waits for.
     #[serde(default = "defaults::shared_wait")]
     pub shared_wait: CoefficientValue,
+    /// Part of its latency that each load from global memory waits for in loops that only load.
+    #[serde(default = "defaults::none")]
+    pub load_wait: CoefficientValue,
+    /// Part of the latency of such a load that each iteration of these loops waits for beside.
+    #[serde(default = "defaults::none")]
+    pub iteration_wait: CoefficientValue,
     /// Instructions that compute the address of a load from global memory.
     #[serde(default = "defaults::address_instructions")]
     pub address_instructions: CoefficientValue,
+    /// Instructions that each thread takes beside its work: its place, its first addresses, its end.
+    #[serde(default = "defaults::none")]
+    pub thread_instructions: CoefficientValue,
+    /// Instructions for an address that is too far from others for a constant in the instruction.
+    #[serde(default = "defaults::none")]
+    pub far_instructions: CoefficientValue,
+    /// Instructions to enter a loop whose bounds depend on the thread.
+    #[serde(default = "defaults::none")]
+    pub entry_instructions: CoefficientValue,
+    /// Instructions for each iteration of such a loop beside its body.
+    #[serde(default = "defaults::none")]
+    pub iteration_instructions: CoefficientValue,
+    /// Instructions for a condition of accesses.
+    #[serde(default = "defaults::none")]
+    pub condition_instructions: CoefficientValue,
     /// Exponent that joins what warps of an SM do.
     #[serde(default = "defaults::core_norm")]
     pub core_norm: CoefficientValue,
@@ -206,6 +227,9 @@ pub struct TimeFit {
     pub latency_norm: CoefficientValue,
     /// Exponent that joins the limiters.
     pub limiter_norm: CoefficientValue,
+    /// The same where threads of a block wait for each other, so that it loads and computes in turn.
+    #[serde(default = "defaults::barrier_norm")]
+    pub barrier_norm: CoefficientValue,
     /// Cost of few resident blocks, per block.
     pub few_blocks: CoefficientValue,
     /// Cycles that the device takes to start a block; what the device file says if left out.
@@ -245,6 +269,8 @@ mod defaults {
         issue_overhead = 1.1,
         memory_wait = 0.85,
         shared_wait = 0.2,
+        none = 0.0,
+        barrier_norm = 10.0,
         address_instructions = 5.0,
         core_norm = 3.3,
         store_only = 0.3,

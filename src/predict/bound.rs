@@ -61,10 +61,17 @@ fn times_only_add(fit: &TimeFit) -> bool {
         &fit.load_request,
         &fit.store_request,
         &fit.address_instructions,
+        &fit.thread_instructions,
+        &fit.far_instructions,
+        &fit.entry_instructions,
+        &fit.iteration_instructions,
+        &fit.condition_instructions,
         &fit.issue_overhead,
         &fit.store_cycles,
         &fit.memory_wait,
         &fit.shared_wait,
+        &fit.load_wait,
+        &fit.iteration_wait,
         &fit.turnaround,
         &fit.scatter_loss,
         &fit.refetch_loss,
@@ -75,6 +82,8 @@ fn times_only_add(fit: &TimeFit) -> bool {
     let norms = [&fit.limiter_norm, &fit.latency_norm, &fit.core_norm, &fit.side_norm, &fit.fill_bytes];
     costs.iter().all(|c| c.value >= 0.0)
         && norms.iter().all(|n| n.value > 0.0)
+        // Whether there are barriers is not known yet, and the smaller exponent adds more.
+        && (0.0..=fit.limiter_norm.value).contains(&fit.barrier_norm.value)
         // Who only stores does not wait longer than who loads.
         && (0.0..=1.0).contains(&fit.store_only.value)
 }

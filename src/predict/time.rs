@@ -102,9 +102,21 @@ impl Inputs<'_> {
         if any(&[Int, Control]) {
             return said * warps + estimated;
         }
-        // Branches and counters, and addresses of 64 bits: those of shared memory are constants from each other.
-        let addresses = fit.address_instructions.value * self.volumes.loads.get();
-        said * warps + fit.issue_overhead.value * estimated + addresses
+        said * warps + fit.issue_overhead.value * estimated + self.overhead(fit)
+    }
+
+    /// Instructions of warps per work item that no document says: addresses, branches and counters. Each warp has as
+    /// many as its busiest thread.
+    fn overhead(&self, fit: &TimeFit) -> f64 {
+        let of = &self.path.overhead;
+        let each = fit.thread_instructions.value
+            + fit.far_instructions.value * of.far.get()
+            + fit.entry_instructions.value * of.entries.get()
+            + fit.iteration_instructions.value * of.iterations.get()
+            + fit.condition_instructions.value * of.conditions.get();
+        let threads = self.launch.threads_per_block() as f64 * self.working_blocks as f64;
+        let warps = self.volumes.warps_per_thread.get() * threads / self.items.get();
+        each * warps + fit.address_instructions.value * self.volumes.loads.get()
     }
 
     fn issue(&self, fit: &TimeFit) -> Seconds {
@@ -187,6 +199,9 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let bytes = norm(&[terms.l2, terms.dram], fit.limiter_norm.value);
     let memory = norm(&[bytes, terms.latency], fit.latency_norm.value);
     let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
+    // Between barriers a block loads or computes: one hides less of the other.
+    let synced = of.path.barriers > Times::ZERO;
+    let joined = if synced { fit.barrier_norm.value } else { fit.limiter_norm.value };
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
     let join = |imbalance: f64| {
@@ -199,7 +214,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         } else {
             norm(&busy, fit.core_norm.value) + way(of, fit) * waves
         };
-        norm(&[of_sm.max(alone), memory], fit.limiter_norm.value)
+        norm(&[of_sm.max(alone), memory], joined)
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
@@ -260,15 +275,35 @@ fn way(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
 }
 
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
-/// stores what it loads, if the warp has not loaded it before, and a part of the latency of its loads from shared memory.
+/// stores what it loads, if the warp has not loaded it before, and parts of the latencies of other loads in loops and of
+/// loads from shared memory.
 fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let device = of.device;
     // What a warp loaded a step before, along a line, is near: only the rest is waited for all the way.
     let far = of.volumes.new_to_warps;
     let trip = device.dram.latency.value.0 * far.get() + device.l1.latency.value.0 * far.rest().get();
+    // One load of an iteration that stores what it loads waits all the way, and has its own part below.
+    let further = (of.path.looped_loads - of.path.waits).or_none();
+    let loads =
+        further.get() * fit.load_wait.value + of.path.load_iterations.get() * fit.iteration_wait.value;
     let cycles = of.path.waits.get() * fit.memory_wait.value * trip
+        + loads * load_latency(of)
         + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0;
     Seconds::new(of.waves(1.0) * cycles / of.clock())
+}
+
+/// Cycles that a load from global memory takes on average: those of the cache that it hits.
+fn load_latency(of: &Inputs<'_>) -> f64 {
+    let (device, volumes) = (of.device, of.volumes);
+    let [l1, l2, dram] =
+        [&device.l1.latency, &device.l2.latency, &device.dram.latency].map(|latency| latency.value.0);
+    let asked = volumes.l1.load_bytes;
+    if asked <= Bytes::ZERO {
+        return l1;
+    }
+    let past_l1 = (volumes.l2.load.total / asked).min(1.0);
+    let past_l2 = (volumes.dram.load.total / asked).min(past_l1);
+    l1 + past_l1 * (l2 - l1).max(0.0) + past_l2 * (dram - l2).max(0.0)
 }
 
 /// Blocks that touch very many pages wait for their translation, on devices whose TLB has been seen to

@@ -209,22 +209,22 @@ impl FieldCounter<'_> {
         Ok(found)
     }
 
-    /// Pages of the wave or of the one beside it, whichever has fewer. Few bytes in one piece may happen
-    /// to cross a page's end, which says nothing about how scattered waves are; but two neighbours that
-    /// are smaller than half a page cannot both do so.
+    /// Pages of a wave that touches so many bytes of the field, or of the one beside it, whichever has fewer; less one,
+    /// as bytes in one piece happen to cross one end of a page more or not, which says nothing about how scattered a
+    /// wave is. No fewer than they fill.
     pub(super) fn pages(
         &mut self,
         field: &TouchedField,
         wave: &Wave,
+        touched: Bytes<PerWave>,
         sizes: &Sizes,
     ) -> Result<Pages<PerWave>, Uncounted> {
-        let here = self.bytes(&field.all, &wave.blocks, sizes.page)?;
-        let bytes = if here > sizes.page as f64 {
-            here.min(self.bytes(&field.all, &wave.beside, sizes.page)?)
-        } else {
-            here
-        };
-        Ok(Pages::new(bytes / sizes.page as f64))
+        let page = sizes.page as f64;
+        let mut pages = self.bytes(&field.all, &wave.blocks, sizes.page)? / page;
+        if pages > 1.0 {
+            pages = pages.min(self.bytes(&field.all, &wave.beside, sizes.page)? / page);
+        }
+        Ok(Pages::new((pages - 1.0).max(touched.get() / page)))
     }
 
     /// Pages of a block in an iteration of its innermost loops, of the nest that has most.

@@ -10,6 +10,7 @@ mod in_l1;
 pub mod l1;
 mod memory;
 mod of_launch;
+mod overhead;
 mod passes;
 mod path;
 mod phases;
@@ -27,6 +28,7 @@ pub use footprints::{FieldFootprint, Footprints, WaveKind};
 pub use in_l1::l1_capacity;
 pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
+pub use overhead::Overhead;
 pub use passes::{Again, Passes};
 pub use path::ThreadPath;
 

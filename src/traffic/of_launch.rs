@@ -87,7 +87,7 @@ pub(super) fn of_fields(
         let of_wave = counts.wave(field, &wave, &sizes)?;
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
-        found.wave_pages += counts.pages(field, &wave, &sizes)? * field.times();
+        found.wave_pages += counts.pages(field, &wave, of_wave.all / field.times(), &sizes)? * field.times();
         found.wave += of_wave.all;
         let gaps = counts.gaps(threads, field, &wave, &sizes, [of_wave.all, of_wave.load, of_wave.store])?;
         lines += of_wave.all * gaps.lines.get();

@@ -1,9 +1,12 @@
 //! What a thread does one after the other: loads that it waits for, where nothing else hides that it does.
 
+use std::collections::BTreeSet;
+
+use super::overhead::{Addresses, Overhead};
 use crate::effort::{Spent, spend_on};
 use crate::expr::{Cond, Coord, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::{Launch, Program, Step, Working};
+use crate::launch::{Instruction, Launch, Program, Step, Working};
 use crate::quantity::{PerThread, Times};
 use crate::space::{BlockIndex, Thread};
 
@@ -19,12 +22,18 @@ pub struct ThreadPath {
     /// Iterations of loops that load from global memory and store before the next one begins: the value is
     /// waited for. Loops that only load can have several loads on the way.
     pub waits: Times<PerThread>,
+    /// Loads from global memory in loops.
+    pub looped_loads: Times<PerThread>,
+    /// Iterations of loops that load from global memory, without those that wait for what they store.
+    pub load_iterations: Times<PerThread>,
     /// Barriers of the block.
     pub barriers: Times<PerThread>,
     /// Accesses that stand in the program, each once however often loops repeat it.
     pub written: Times<PerThread>,
     /// The same with iterations.
     pub issued: Times<PerThread>,
+    /// What it computes for them.
+    pub overhead: Overhead,
 }
 
 impl ThreadPath {
@@ -48,9 +57,13 @@ impl ThreadPath {
                 block,
                 thread,
                 loops: vec![None; program.loops.len()],
+                in_loop: false,
+                addresses: Addresses::default(),
+                conditions: BTreeSet::new(),
                 found: Self::default(),
             };
             walk.steps(&program.steps, 1.0)?;
+            walk.found.overhead.far = walk.addresses.far(kernel);
             let differs = walk.depends_on_thread(&program.steps);
             most = most.or(&walk.found);
             if !differs {
@@ -65,9 +78,12 @@ impl ThreadPath {
         Self {
             shared_loads: self.shared_loads.max(other.shared_loads),
             waits: self.waits.max(other.waits),
+            looped_loads: self.looped_loads.max(other.looped_loads),
+            load_iterations: self.load_iterations.max(other.load_iterations),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
             issued: self.issued.max(other.issued),
+            overhead: self.overhead.or(&other.overhead),
         }
     }
 }
@@ -79,10 +95,14 @@ struct Walk<'p> {
     block: BlockIndex,
     thread: Thread,
     loops: Vec<Option<i64>>,
+    in_loop: bool,
+    addresses: Addresses<'p>,
+    /// What has been looked at in this iteration of the innermost loop.
+    conditions: BTreeSet<&'p Cond<i64>>,
     found: ThreadPath,
 }
 
-impl Walk<'_> {
+impl<'p> Walk<'p> {
     fn value(&self, coord: Coord) -> Option<i64> {
         match coord {
             Coord::ThreadIdx(d) => Some(self.thread[d.index()]),
@@ -92,7 +112,7 @@ impl Walk<'_> {
         }
     }
 
-    fn steps(&mut self, steps: &[Step], times: f64) -> Result<(), Spent> {
+    fn steps(&mut self, steps: &'p [Step], times: f64) -> Result<(), Spent> {
         spend_on(steps.len(), STEPS_OF_ACCESS)?;
         for step in steps {
             match step {
@@ -100,16 +120,31 @@ impl Walk<'_> {
                 Step::Access(position) => self.access(*position, times)?,
                 Step::Loop(id, body) => {
                     let Some((middle, count)) = self.iterations(*id) else { continue };
-                    let times = times * count;
-                    if self.waits_in(body) {
-                        self.found.waits += Times::new(times);
+                    if self.bounds_depend_on_thread(*id) {
+                        self.found.overhead.entries += Times::new(times);
+                        self.found.overhead.iterations += Times::new(times * count);
                     }
-                    self.loops[usize::from(id.0)] = Some(middle);
-                    self.steps(body, times)?;
-                    self.loops[usize::from(id.0)] = None;
+                    self.iterate(*id, middle, body, times * count)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Goes through the body of a loop in its middle iteration, for all of them.
+    fn iterate(&mut self, id: LoopId, middle: i64, body: &'p [Step], times: f64) -> Result<(), Spent> {
+        if self.waits_in(body) {
+            self.found.waits += Times::new(times);
+        } else if self.loads_in(body) {
+            self.found.load_iterations += Times::new(times);
+        }
+        self.loops[usize::from(id.0)] = Some(middle);
+        let is_inner = std::mem::replace(&mut self.in_loop, true);
+        let outside = std::mem::take(&mut self.conditions);
+        self.steps(body, times)?;
+        self.conditions = outside;
+        self.in_loop = is_inner;
+        self.loops[usize::from(id.0)] = None;
         Ok(())
     }
 
@@ -123,14 +158,48 @@ impl Walk<'_> {
         if !works || !self.holds(instruction.when.as_ref())? {
             return Ok(());
         }
+        self.condition_of(instruction, times);
         let field = self.kernel.field(instruction.field);
         let copies = Times::new(field.multiplicity as f64);
+        self.addresses.add(instruction.field, &instruction.element);
+        if self.in_loop && self.is_load_from_memory(instruction) {
+            self.found.looped_loads += copies * times;
+        }
         self.found.written += copies;
         self.found.issued += copies * times;
         if instruction.kind != AccessKind::Store && field.space == Space::Shared {
             self.found.shared_loads += copies * times;
         }
         Ok(())
+    }
+
+    /// Counts the condition of an access, or of its first work item, where this iteration has not looked at it yet.
+    fn condition_of(&mut self, instruction: &'p Instruction<i64>, times: f64) {
+        let guard =
+            || instruction.items.iter().find_map(|i| self.program.items[usize::from(i)].guard.as_ref());
+        if let Some(condition) = instruction.when.as_ref().or_else(guard)
+            && self.conditions.insert(condition)
+        {
+            self.found.overhead.conditions += Times::new(times);
+        }
+    }
+
+    fn bounds_depend_on_thread(&self, id: LoopId) -> bool {
+        let range = &self.program.loops[usize::from(id.0)];
+        let is_thread = |c: Coord| matches!(c, Coord::ThreadIdx(_));
+        range.from.mentions(&is_thread) || range.to.mentions(&is_thread)
+    }
+
+    fn is_load_from_memory(&self, instruction: &Instruction<i64>) -> bool {
+        instruction.kind != AccessKind::Store && self.kernel.field(instruction.field).space.in_memory()
+    }
+
+    /// Whether an iteration loads from global memory, outside of loops in it.
+    fn loads_in(&self, body: &[Step]) -> bool {
+        body.iter().any(|step| match step {
+            Step::Access(position) => self.is_load_from_memory(&self.program.instructions[*position]),
+            Step::Sync | Step::Loop(..) => false,
+        })
     }
 
     /// Whether a condition holds here. What cannot be evaluated may well hold.
@@ -175,7 +244,6 @@ impl Walk<'_> {
 
     /// Whether another thread might do something else.
     fn depends_on_thread(&self, steps: &[Step]) -> bool {
-        let is_thread = |c: Coord| matches!(c, Coord::ThreadIdx(_));
         steps.iter().any(|step| match step {
             Step::Sync => false,
             Step::Access(position) => {
@@ -183,12 +251,7 @@ impl Walk<'_> {
                 let mut items = instruction.items.iter().map(|i| &self.program.items[usize::from(i)]);
                 instruction.when.is_some() || items.any(|item| item.guard.is_some())
             }
-            Step::Loop(id, body) => {
-                let range = &self.program.loops[usize::from(id.0)];
-                range.from.mentions(&is_thread)
-                    || range.to.mentions(&is_thread)
-                    || self.depends_on_thread(body)
-            }
+            Step::Loop(id, body) => self.bounds_depend_on_thread(*id) || self.depends_on_thread(body),
         })
     }
 }

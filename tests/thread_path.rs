@@ -1,0 +1,114 @@
+//! What the busiest thread of a block does besides its arithmetic: counted by hand for small kernels, and the same in
+//! whatever order a document writes its accesses.
+
+use proptest::prelude::*;
+use wavecast::kernel::{Options, load};
+use wavecast::launch::{Candidate, Launch, Program};
+use wavecast::traffic::ThreadPath;
+
+fn path(text: &str, block: [i64; 3]) -> ThreadPath {
+    let loaded = load("test", text, &Options::default()).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+    let kernel = loaded.kernels.into_iter().next().unwrap();
+    let candidate = Candidate::new(block, [1; 3]).unwrap();
+    let launch = Launch::new(&kernel, candidate).unwrap();
+    let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+    ThreadPath::new(&kernel, &launch, &program).unwrap()
+}
+
+/// A kernel over 4,096 items with a body of these lines.
+fn kernel(body: &str) -> String {
+    let fields = "fields: {a: {dtype: f64, size: 4194304}, b: {dtype: f64, size: 4096}, s: {dtype: f64, size: 256, space: shared}}";
+    format!("wavecast: 1\nkernel: test\n{fields}\ndomain: {{x: 4096}}\nbody:\n{body}\n")
+}
+
+#[test]
+fn loops_that_only_load_are_told_from_those_that_store_what_they_load() {
+    let only_loads = path(
+        &kernel(
+            "  - loop: {k: 0..15}\n    body: ['load a[x + 4096*k]', 'load a[x + 4096*k + 1]']\n  - store b[x]",
+        ),
+        [256, 1, 1],
+    );
+    assert_eq!([only_loads.looped_loads.get(), only_loads.load_iterations.get()], [32.0, 16.0]);
+    assert_eq!(only_loads.waits.get(), 0.0);
+
+    let stores =
+        path(&kernel("  - loop: {k: 0..15}\n    body: ['load a[x + 4096*k]', 'store b[x]']"), [256, 1, 1]);
+    assert_eq!([stores.looped_loads.get(), stores.load_iterations.get()], [16.0, 0.0]);
+    assert_eq!(stores.waits.get(), 16.0);
+
+    let outside = path(&kernel("  - load a[x]\n  - load a[x + 1]\n  - store b[x]"), [256, 1, 1]);
+    assert_eq!([outside.looped_loads.get(), outside.load_iterations.get()], [0.0, 0.0]);
+
+    // Loads from shared memory are another matter.
+    let shared = path(
+        &kernel(
+            "  - store s[threadIdx.x]\n  - sync\n  - loop: {k: 0..15}\n    body: ['load s[(x + k) % 256]']",
+        ),
+        [256, 1, 1],
+    );
+    assert_eq!([shared.looped_loads.get(), shared.shared_loads.get(), shared.barriers.get()], [0.0, 16.0, 1.0]);
+}
+
+#[test]
+fn an_outer_loop_does_not_load_for_its_inner_one() {
+    let nested = "  - loop: {i: 0..3}\n    body:\n      - loop: {k: 0..7}\n        body: ['load a[x + 4096*k + 64*i]']\n  - store b[x]";
+    let found = path(&kernel(nested), [128, 1, 1]);
+    assert_eq!([found.looped_loads.get(), found.load_iterations.get()], [32.0, 32.0]);
+}
+
+#[test]
+fn loops_whose_bounds_depend_on_the_thread_are_entered() {
+    let uneven = path(
+        &kernel("  - loop: {k: 0..threadIdx.x}\n    body: ['load a[x + 4096*k]']\n  - store b[x]"),
+        [32, 1, 1],
+    );
+    // The last thread does most.
+    assert_eq!([uneven.overhead.entries.get(), uneven.overhead.iterations.get()], [1.0, 32.0]);
+    let even = path(&kernel("  - loop: {k: 0..31}\n    body: ['load a[x + 4096*k]']\n  - store b[x]"), [32, 1, 1]);
+    assert_eq!([even.overhead.entries.get(), even.overhead.iterations.get()], [0.0, 0.0]);
+}
+
+#[test]
+fn a_condition_counts_once_in_an_iteration() {
+    let body = "  - {when: x < 4000, at: 'load a[x]'}\n  - {when: x < 4000, at: 'load a[x + 1]'}\n  - {when: x < 3000, at: 'load a[x + 2]'}\n  - store b[x]";
+    assert_eq!(path(&kernel(body), [256, 1, 1]).overhead.conditions.get(), 2.0);
+    let looped = "  - loop: {k: 0..7}\n    body:\n      - {when: x < 4000, at: 'load a[x + 4096*k]'}\n      - {when: x < 4000, at: 'load a[x + 1 + 4096*k]'}\n  - store b[x]";
+    assert_eq!(path(&kernel(looped), [256, 1, 1]).overhead.conditions.get(), 8.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// Distances of up to 32 MiB; a compiler sorts the addresses of straight code as it likes.
+    #[test]
+    fn no_order_of_loads_changes_the_path(
+        (loads, shuffled) in prop::collection::vec((0_i64..4_000_000, prop::bool::ANY), 1..12)
+            .prop_flat_map(|loads| (Just(loads.clone()), Just(loads).prop_shuffle())),
+    ) {
+        let body = |loads: &[(i64, bool)]| {
+            let load = |&(at, guarded): &(i64, bool)| {
+                let when = if guarded { "when: x < 4000, " } else { "" };
+                format!("  - {{{when}at: 'load a[x + {at}]'}}\n")
+            };
+            kernel(&(loads.iter().map(load).collect::<String>() + "  - store b[x]"))
+        };
+        let [one, other] = [&loads, &shuffled].map(|loads| path(&body(loads), [64, 1, 1]));
+        prop_assert_eq!(one, other);
+    }
+
+    /// The fewest bases are between what the distance needs and one for each load.
+    #[test]
+    fn far_addresses_follow_from_the_distance(step in 1_i64..3_000_000, loads in 2_i64..10) {
+        let size = step * loads + 5000;
+        let lines: String = (0..loads).map(|i| format!("  - load c[x + {}]\n", i * step)).collect();
+        let text = format!(
+            "wavecast: 1\nkernel: test\nfields: {{c: {{dtype: f64, size: {size}}}, b: {{dtype: f64, size: 4096}}}}\n\
+             domain: {{x: 4096}}\nbody:\n{lines}  - store b[x]\n"
+        );
+        let far = path(&text, [64, 1, 1]).overhead.far.get();
+        let reach = 2 * ((1 << 23) - 1);
+        let together = reach / (8 * step) + 1;
+        prop_assert_eq!(far, ((loads + together - 1) / together - 1) as f64);
+    }
+}
