@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use wavecast::kernel::{Options, load};
 use wavecast::launch::{Candidate, Launch, Program};
+use wavecast::quantity::{PerThread, Times};
 use wavecast::traffic::ThreadPath;
 
 fn path(text: &str, block: [i64; 3]) -> ThreadPath {
@@ -13,6 +14,11 @@ fn path(text: &str, block: [i64; 3]) -> ThreadPath {
     let launch = Launch::new(&kernel, candidate).unwrap();
     let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
     ThreadPath::new(&kernel, &launch, &program).unwrap()
+}
+
+/// How often, in whole numbers.
+fn count(times: Times<PerThread>) -> i64 {
+    times.get().to_string().parse().expect("a whole number")
 }
 
 /// A kernel over 4,096 items with a body of these lines.
@@ -29,16 +35,16 @@ fn loops_that_only_load_are_told_from_those_that_store_what_they_load() {
         ),
         [256, 1, 1],
     );
-    assert_eq!([only_loads.looped_loads.get(), only_loads.load_iterations.get()], [32.0, 16.0]);
-    assert_eq!(only_loads.waits.get(), 0.0);
+    assert_eq!([count(only_loads.looped_loads), count(only_loads.load_iterations)], [32, 16]);
+    assert_eq!(count(only_loads.waits), 0);
 
     let stores =
         path(&kernel("  - loop: {k: 0..15}\n    body: ['load a[x + 4096*k]', 'store b[x]']"), [256, 1, 1]);
-    assert_eq!([stores.looped_loads.get(), stores.load_iterations.get()], [16.0, 0.0]);
-    assert_eq!(stores.waits.get(), 16.0);
+    assert_eq!([count(stores.looped_loads), count(stores.load_iterations)], [16, 0]);
+    assert_eq!(count(stores.waits), 16);
 
     let outside = path(&kernel("  - load a[x]\n  - load a[x + 1]\n  - store b[x]"), [256, 1, 1]);
-    assert_eq!([outside.looped_loads.get(), outside.load_iterations.get()], [0.0, 0.0]);
+    assert_eq!([count(outside.looped_loads), count(outside.load_iterations)], [0, 0]);
 
     // Loads from shared memory are another matter.
     let shared = path(
@@ -47,14 +53,14 @@ fn loops_that_only_load_are_told_from_those_that_store_what_they_load() {
         ),
         [256, 1, 1],
     );
-    assert_eq!([shared.looped_loads.get(), shared.shared_loads.get(), shared.barriers.get()], [0.0, 16.0, 1.0]);
+    assert_eq!([count(shared.looped_loads), count(shared.shared_loads), count(shared.barriers)], [0, 16, 1]);
 }
 
 #[test]
 fn an_outer_loop_does_not_load_for_its_inner_one() {
     let nested = "  - loop: {i: 0..3}\n    body:\n      - loop: {k: 0..7}\n        body: ['load a[x + 4096*k + 64*i]']\n  - store b[x]";
     let found = path(&kernel(nested), [128, 1, 1]);
-    assert_eq!([found.looped_loads.get(), found.load_iterations.get()], [32.0, 32.0]);
+    assert_eq!([count(found.looped_loads), count(found.load_iterations)], [32, 32]);
 }
 
 #[test]
@@ -64,17 +70,18 @@ fn loops_whose_bounds_depend_on_the_thread_are_entered() {
         [32, 1, 1],
     );
     // The last thread does most.
-    assert_eq!([uneven.overhead.entries.get(), uneven.overhead.iterations.get()], [1.0, 32.0]);
-    let even = path(&kernel("  - loop: {k: 0..31}\n    body: ['load a[x + 4096*k]']\n  - store b[x]"), [32, 1, 1]);
-    assert_eq!([even.overhead.entries.get(), even.overhead.iterations.get()], [0.0, 0.0]);
+    assert_eq!([count(uneven.overhead.entries), count(uneven.overhead.iterations)], [1, 32]);
+    let even =
+        path(&kernel("  - loop: {k: 0..31}\n    body: ['load a[x + 4096*k]']\n  - store b[x]"), [32, 1, 1]);
+    assert_eq!([count(even.overhead.entries), count(even.overhead.iterations)], [0, 0]);
 }
 
 #[test]
 fn a_condition_counts_once_in_an_iteration() {
     let body = "  - {when: x < 4000, at: 'load a[x]'}\n  - {when: x < 4000, at: 'load a[x + 1]'}\n  - {when: x < 3000, at: 'load a[x + 2]'}\n  - store b[x]";
-    assert_eq!(path(&kernel(body), [256, 1, 1]).overhead.conditions.get(), 2.0);
+    assert_eq!(count(path(&kernel(body), [256, 1, 1]).overhead.conditions), 2);
     let looped = "  - loop: {k: 0..7}\n    body:\n      - {when: x < 4000, at: 'load a[x + 4096*k]'}\n      - {when: x < 4000, at: 'load a[x + 1 + 4096*k]'}\n  - store b[x]";
-    assert_eq!(path(&kernel(looped), [256, 1, 1]).overhead.conditions.get(), 8.0);
+    assert_eq!(count(path(&kernel(looped), [256, 1, 1]).overhead.conditions), 8);
 }
 
 proptest! {
@@ -89,9 +96,10 @@ proptest! {
         let body = |loads: &[(i64, bool)]| {
             let load = |&(at, guarded): &(i64, bool)| {
                 let when = if guarded { "when: x < 4000, " } else { "" };
-                format!("  - {{{when}at: 'load a[x + {at}]'}}\n")
+                format!("  - {{{when}at: 'load a[x + {at}]'}}")
             };
-            kernel(&(loads.iter().map(load).collect::<String>() + "  - store b[x]"))
+            let lines: Vec<String> = loads.iter().map(load).chain(["  - store b[x]".to_owned()]).collect();
+            kernel(&lines.join("\n"))
         };
         let [one, other] = [&loads, &shuffled].map(|loads| path(&body(loads), [64, 1, 1]));
         prop_assert_eq!(one, other);
@@ -101,14 +109,15 @@ proptest! {
     #[test]
     fn far_addresses_follow_from_the_distance(step in 1_i64..3_000_000, loads in 2_i64..10) {
         let size = step * loads + 5000;
-        let lines: String = (0..loads).map(|i| format!("  - load c[x + {}]\n", i * step)).collect();
+        let lines: Vec<String> = (0..loads).map(|i| format!("  - load c[x + {}]", i * step)).collect();
         let text = format!(
             "wavecast: 1\nkernel: test\nfields: {{c: {{dtype: f64, size: {size}}}, b: {{dtype: f64, size: 4096}}}}\n\
-             domain: {{x: 4096}}\nbody:\n{lines}  - store b[x]\n"
+             domain: {{x: 4096}}\nbody:\n{}\n  - store b[x]\n",
+            lines.join("\n")
         );
-        let far = path(&text, [64, 1, 1]).overhead.far.get();
+        let far = count(path(&text, [64, 1, 1]).overhead.far);
         let reach = 2 * ((1 << 23) - 1);
         let together = reach / (8 * step) + 1;
-        prop_assert_eq!(far, ((loads + together - 1) / together - 1) as f64);
+        prop_assert_eq!(far, (loads + together - 1) / together - 1);
     }
 }

@@ -39,8 +39,11 @@ impl Overhead {
 /// The addresses that a thread computes. Those of a field that differ in a constant only are related.
 #[derive(Debug, Default)]
 pub(super) struct Addresses<'p> {
-    constants: BTreeMap<(FieldId, &'p [(Term<i64>, i64)]), Vec<i64>>,
+    constants: BTreeMap<Relatives<'p>, Vec<i64>>,
 }
+
+/// A field, and what is not constant in the element.
+type Relatives<'p> = (FieldId, &'p [(Term<i64>, i64)]);
 
 impl<'p> Addresses<'p> {
     pub(super) fn add(&mut self, field: FieldId, element: &'p Form<i64>) {
@@ -50,16 +53,16 @@ impl<'p> Addresses<'p> {
     /// How many of them have to be computed because the first of their relatives is too far, however few are taken as
     /// bases.
     pub(super) fn far(&self, kernel: &Kernel) -> Times<PerThread> {
-        let far = |(&(field, _), elements): (&(FieldId, _), &Vec<i64>)| {
+        let far = |(&(field, _), elements): (&Relatives<'p>, &Vec<i64>)| {
             let field = kernel.field(field);
-            further_bases(elements, field.dtype.bytes) * field.multiplicity as f64
+            f64::from(further_bases(elements, field.dtype.bytes)) * field.multiplicity as f64
         };
         Times::new(self.constants.iter().map(far).sum())
     }
 }
 
 /// How many bases are needed beside the first one so that each element is near one.
-fn further_bases(elements: &[i64], bytes: i64) -> f64 {
+fn further_bases(elements: &[i64], bytes: i64) -> u32 {
     let mut places: Vec<i128> = elements.iter().map(|e| i128::from(*e) * i128::from(bytes)).collect();
     places.sort_unstable();
     let mut bases = 0_u32;
@@ -71,7 +74,7 @@ fn further_bases(elements: &[i64], bytes: i64) -> f64 {
             reached = Some(place + 2 * (FAR - 1));
         }
     }
-    f64::from(bases.saturating_sub(1))
+    bases.saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -81,11 +84,11 @@ mod tests {
     #[test]
     fn a_base_reaches_eight_mebibytes_to_both_sides() {
         let reach = 2 * (1 << 20);
-        assert_eq!(further_bases(&[], 8), 0.0);
-        assert_eq!(further_bases(&[5, 5, 5], 8), 0.0);
-        assert_eq!(further_bases(&[-7, reach - 8], 8), 0.0);
-        assert_eq!(further_bases(&[-7, reach - 7], 8), 1.0);
+        assert_eq!(further_bases(&[], 8), 0);
+        assert_eq!(further_bases(&[5, 5, 5], 8), 0);
+        assert_eq!(further_bases(&[-7, reach - 8], 8), 0);
+        assert_eq!(further_bases(&[-7, reach - 7], 8), 1);
         // The same in any order; the last two are near each other.
-        assert_eq!(further_bases(&[2 * reach, 0, 2 * reach + 5, reach], 8), 2.0);
+        assert_eq!(further_bases(&[2 * reach, 0, 2 * reach + 5, reach], 8), 2);
     }
 }
