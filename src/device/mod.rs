@@ -10,6 +10,7 @@ mod clock;
 mod declare;
 mod document;
 mod edit;
+mod names;
 mod overrides;
 mod quantity;
 mod registry;
