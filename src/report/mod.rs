@@ -2,6 +2,7 @@
 
 mod answer;
 mod check;
+mod compared;
 mod devices;
 mod error;
 #[cfg(feature = "explain")]
@@ -34,6 +35,7 @@ mod yaml;
 pub use answer::{Answer, View, write_line};
 pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
+pub use compared::{Compared, OnDevice, device_shares};
 pub use devices::{DeviceFile, device_list, device_numbers};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 #[cfg(feature = "explain")]
@@ -46,6 +48,7 @@ pub use prediction::{
     ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
     prediction_document, ranking_document,
 };
+pub(crate) use ranking::empty_table as ranking_columns;
 pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 #[cfg(test)]
 pub(crate) use schema::assert_current;
