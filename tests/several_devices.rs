@@ -88,7 +88,7 @@ fn a_device_that_cannot_run_it_says_why() {
         let why = text.lines().find(|l| l.starts_with(" t4: ")).unwrap_or_else(|| panic!("{text}"));
         assert!(why.contains("shared"), "{why}");
         let documents = json(&wavecast(&[arguments.as_slice(), &["--format", "json"]].concat(), LARGE));
-        assert_eq!(number(&documents[0], "device_relative"), 1.0);
+        assert_eq!(documents[0]["device_relative"], 1.0);
         assert_eq!(documents[1].get("device_relative"), None);
     }
 }

@@ -191,6 +191,21 @@ fn assembled(
 }
 
 impl KernelFiles {
+    /// The paths.
+    pub(super) fn paths(&self) -> &[String] {
+        &self.kernels
+    }
+
+    /// The kernels of a file for a device. Code that is not read without a block is read for those that were `asked` for.
+    pub(super) fn read_one(
+        &self,
+        path: &str,
+        device: Option<&str>,
+        asked: &[Block],
+    ) -> Result<KernelsRead, Failure> {
+        self.read(self.source(path)?, device, asked)
+    }
+
     /// The file, if there is only one.
     pub(super) fn only(&self) -> Option<&str> {
         match &self.kernels[..] {

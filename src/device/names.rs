@@ -1,6 +1,6 @@
 //! Names of devices as people and tools write them: `a100`, `NVIDIA A100-SXM4-40GB`, `sm_80`, `10de:20b0`.
 
-use super::registry::EMBEDDED;
+use super::embedded::EMBEDDED;
 use crate::sorting;
 
 /// Words of names that say nothing of which device is meant.
@@ -78,8 +78,8 @@ fn heads() -> impl Iterator<Item = Head> {
 impl Head {
     /// What follows a key.
     fn value(&self, key: &str) -> &'static str {
-        let lines = self.text.lines().take_while(|line| !line.starts_with("sources:"));
-        lines.filter_map(|line| line.strip_prefix(key)).next().map_or("", str::trim)
+        let mut lines = self.text.lines().take_while(|line| !line.starts_with("sources:"));
+        lines.find_map(|line| line.strip_prefix(key)).map_or("", str::trim)
     }
 
     fn list(&self, key: &str) -> impl Iterator<Item = &'static str> {

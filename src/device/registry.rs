@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::document::{Device, SourceKind, SourceText};
+use super::embedded::EMBEDDED;
 use super::names::{self, Meant};
 use super::overrides;
 use super::sourced::Visit;
@@ -16,91 +17,6 @@ pub const DEFAULT: &str = "a100-40gb";
 const MAX_BYTES: usize = 1 << 20;
 /// Longest chain of inheritance.
 const MAX_INHERITANCE: usize = 8;
-
-macro_rules! embedded {
-    ($($id:literal),* $(,)?) => {
-        /// Ids and texts, in the order in which they are listed.
-        pub(super) const EMBEDDED: &[(&str, &str)] = &[
-            $(($id, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/devices/", $id, ".yaml")))),*
-        ];
-    };
-}
-
-embedded![
-    "v100-pcie-32gb",
-    "v100-pcie-16gb",
-    "v100-sxm2-32gb",
-    "v100-sxm2-16gb",
-    "titan-v",
-    "rtx-2080-ti",
-    "titan-rtx",
-    "rtx-2060",
-    "gtx-1650",
-    "t4",
-    "a100-40gb",
-    "a100-pcie-40gb",
-    "a100-80gb",
-    "a100-pcie-80gb",
-    "a30",
-    "a40",
-    "a10",
-    "rtx-a6000",
-    "rtx-a4000",
-    "rtx-3090-ti",
-    "rtx-3090",
-    "rtx-3080-ti",
-    "rtx-3080",
-    "rtx-3070-ti",
-    "rtx-3070",
-    "rtx-3060-ti",
-    "rtx-3060",
-    "rtx-3060-laptop",
-    "l40",
-    "l40s",
-    "l4",
-    "rtx-6000-ada",
-    "rtx-4090",
-    "rtx-4080-super",
-    "rtx-4080",
-    "rtx-4070-ti-super",
-    "rtx-4070-ti",
-    "rtx-4070-super",
-    "rtx-4070",
-    "h100-pcie",
-    "h100-sxm",
-    "h100-nvl",
-    "h200",
-    "gh200",
-    "b200",
-    "gb200",
-    "rtx-5090",
-    "rtx-5080",
-    "rtx-5070-ti",
-    "mi100",
-    "mi210",
-    "mi250x-gcd",
-    "mi300x",
-    "mi300a",
-    "mi325x",
-    "rx-6950-xt",
-    "rx-6900-xt",
-    "rx-6800-xt",
-    "rx-6800",
-    "rx-6700-xt",
-    "rx-6600-xt",
-    "rx-6600",
-    "radeon-pro-w6600",
-    "rx-7900-xtx",
-    "rx-7900-xt",
-    "rx-7900-gre",
-    "rx-7800-xt",
-    "rx-7700-xt",
-    "rx-7600",
-    "radeon-pro-w7900",
-    "radeon-pro-w7800",
-    "gtx-470",
-    "gtx-480",
-];
 
 /// The ids of the devices that come with Wavecast.
 pub fn ids() -> impl Iterator<Item = &'static str> {

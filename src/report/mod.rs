@@ -4,6 +4,8 @@ mod answer;
 mod check;
 mod compared;
 mod devices;
+#[cfg(feature = "explain")]
+mod difference;
 mod error;
 #[cfg(feature = "explain")]
 mod explanation;
@@ -37,6 +39,8 @@ pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use compared::{Compared, OnDevice, device_shares};
 pub use devices::{DeviceFile, device_list, device_numbers};
+#[cfg(feature = "explain")]
+pub use difference::{DifferenceDocument, Side, SideChoice, difference_document};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 #[cfg(feature = "explain")]
 pub use explanation::{ExplanationDocument, Sentence, explanation_document};
