@@ -21,7 +21,7 @@ fn predict(kernel: &str, device: &str, more: &[&str]) -> Value {
 #[test]
 fn small_arrays_are_loaded_and_written_back_when_caches_are_cold() {
     // 16 MB in all: far less than the last-level cache of an MI300X or the L2 of an H100.
-    for device in ["mi300x", "h100"] {
+    for device in ["mi300x", "h100-pcie"] {
         let kernel = copy(1 << 20);
         let [warm, cold] = ["warm", "cold"].map(|c| predict(&kernel, device, &["--caches", c]));
         for way in ["load", "store"] {
@@ -83,7 +83,7 @@ fn every_result_says_which() {
 #[test]
 fn requests_may_ask_for_either() {
     let ask = |options: Value| {
-        let request = json!({"id": 1, "op": "predict", "kernel_text": copy(1 << 20), "device": "h100", "options": options});
+        let request = json!({"id": 1, "op": "predict", "kernel_text": copy(1 << 20), "device": "h100-pcie", "options": options});
         json(&wavecast(&["serve", "--stdio"], &format!("{request}\n")))
     };
     let of = |answer: &Value| number(&answer["result"]["result"], "volumes.dram.load.total");
@@ -135,7 +135,7 @@ fn the_simulation_begins_as_the_model_does() {
     // All stays in the L2 of 40 MiB.
     let kernel = copy(1 << 16);
     for (caches, bytes) in [("warm", 0.0), ("cold", 8.0)] {
-        let arguments = ["compare", "-", "-d", "h100", "--block", "256", "--caches", caches];
+        let arguments = ["compare", "-", "-d", "h100-pcie", "--block", "256", "--caches", caches];
         let document = answer(&arguments, &kernel);
         for name in ["dram_load", "dram_store"] {
             let quantities = document["quantities"].as_array().unwrap();

@@ -132,7 +132,7 @@ fn results_can_go_to_files_by_extension() {
 #[test]
 fn devices_are_listed_and_shown_as_files_that_read_back() {
     let list = stdout(&wavecast(&["devices"], ""));
-    assert_eq!(list.lines().filter(|l| l.contains(" GHz ")).count(), 33);
+    assert_eq!(list.lines().filter(|l| l.contains(" GHz ")).count(), 73);
     let yaml = stdout(&wavecast(&["devices", "show", "a100-80gb", "--device-set", "l2.capacity=80MiB"], ""));
     assert!(yaml.contains("value: 80 MiB\n    source: given"), "{yaml}");
     assert!(yaml.contains("inherited: a100-40gb"));

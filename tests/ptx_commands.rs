@@ -302,7 +302,7 @@ fn registers_are_those_of_an_assembler_where_there_is_one() {
     assert!(counted.contains("registers: 9 # counted in the PTX; compilers change it\n"), "{counted}");
     let (_, given, _) = run("read", &ptxas, &["--registers", "20"]);
     assert!(given.contains("registers: 20\n"), "{given}");
-    let (_, ranking, _) = run("rank", &ptxas, &["-d", "h100", "--format", "json"]);
+    let (_, ranking, _) = run("rank", &ptxas, &["-d", "h100-pcie", "--format", "json"]);
     let ranking: Value = serde_json::from_str(&ranking).unwrap();
     assert_eq!(ranking["results"][0]["config"]["registers"], 77);
     assert!(ranking.to_string().contains("local-memory"), "spills are warned of");

@@ -123,7 +123,7 @@ fn few_planes_are_not_all_in_the_middle() {
         ([632, 504, 8], [64, 2, 2], "a100"),
         ([320, 256, 16], [32, 4, 4], "a100"),
         ([632, 504, 8], [32, 4, 2], "v100"),
-        ([512, 32, 64], [32, 16, 1], "h100"),
+        ([512, 32, 64], [32, 16, 1], "h100-pcie"),
         ([4096, 32, 1], [32, 8, 1], "a100"),
     ] {
         let reach = [4, 4, if domain[2] > 1 { 4 } else { 0 }];
@@ -183,7 +183,7 @@ proptest! {
 
     #[test]
     fn any_small_grid(
-        device in prop::sample::select(vec!["a100", "v100", "h100", "mi210", "rtx-2080-ti"]),
+        device in prop::sample::select(vec!["a100", "v100", "h100-pcie", "mi210", "rtx-2080-ti"]),
         dtype in prop::sample::select(vec!["f32", "f64"]),
         shape in prop::sample::select(vec![[32_i64, 8, 1], [16, 4, 4], [64, 2, 2], [8, 8, 4], [256, 1, 1]]),
         grid in [1_i64..24, 1_i64..24, 1_i64..12],

@@ -220,7 +220,7 @@ class Module:
             else "trips={line: number} says how often a loop runs that has this line of the PTX in it"
             if trips
             else "assume={LINE: 'x[threadIdx.x]'} puts an address in the place of one that depends on data; otherwise a "
-            "proxy in a document of your own does (docs/kernels.md)"
+            "proxy in a document of your own does (`wavecast help kernels`)"
         )
         at, file = access["line"], "PTX" if self._name == "PTX" else self._name
         if self.source is not None and access.get("source_line"):

@@ -202,7 +202,7 @@ class Pruner:
             try:
                 found = predict(kernel, block if given else None, fold if given else None, self.device, **self.options)
             except KernelError as error:
-                if error.line is not None or error.code in ("unknown-device", "request"):
+                if error.line is not None or error.code in ("unknown-device", "ambiguous-device", "request"):
                     # A mistake in the document, not a launch that cannot run.
                     raise
             else:

@@ -28,6 +28,18 @@ pub trait Question {
     fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer>;
 }
 
+impl<Q: Question> Question for &Q {
+    type Answer = Q::Answer;
+
+    fn blocks(&self) -> Vec<Block> {
+        Q::blocks(self)
+    }
+
+    fn answer(&self, kernels: &KernelsRead, on: &Predictor<'_>, pieces: &Pieces) -> Replies<Self::Answer> {
+        Q::answer(self, kernels, on, pieces)
+    }
+}
+
 /// What came of a question about kernels.
 pub type Replies<A> = Result<Vec<Reply<A>>, Fault>;
 

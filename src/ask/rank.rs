@@ -14,7 +14,10 @@ use super::tie::Tie;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Shapes};
 use crate::predict::{Choice, Choices, Estimator, Placing, Plan, Watch};
-use crate::report::{Answer, LongRanking, RankingDocument, Table, View, Warning, ranking_document};
+use crate::quantity::{Ratio, Seconds};
+use crate::report::{
+    Answer, LongRanking, OnDevice, RankingDocument, Table, View, Warning, ranking_columns, ranking_document,
+};
 use crate::space::{Block, Fold};
 use crate::text::Fault;
 
@@ -150,6 +153,7 @@ impl<'p> Question for RankAll<'p> {
                 tie: self.rank.tie,
                 warnings,
                 elapsed_s: None,
+                device_relative: None,
                 written: Arc::clone(&self.written),
             }));
         }
@@ -169,6 +173,7 @@ pub struct RankingAnswer<'p> {
     warnings: Vec<Warning>,
     /// Seconds that it took, if they are to be told.
     pub elapsed_s: Option<f64>,
+    device_relative: Option<Ratio>,
     written: Arc<Pieces>,
 }
 
@@ -190,8 +195,36 @@ impl RankingAnswer<'_> {
             tie_error_share: self.tie.share(),
             warnings: &self.warnings,
             elapsed_s: self.elapsed_s,
+            device_relative: self.device_relative,
             written: &self.written.done,
         })
+    }
+}
+
+/// The columns of a table of these rankings.
+fn heads(answers: &[&RankingAnswer<'_>]) -> Table {
+    ranking_columns(answers.iter().any(|a| a.device_relative.is_some()))
+}
+
+impl OnDevice for RankingAnswer<'_> {
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method alone is one of a single lifetime"
+    )]
+    fn launches(&self) -> RankingDocument {
+        self.with(|ranking| ranking.shown())
+    }
+
+    fn best_time(&self) -> Option<Seconds> {
+        self.with(|ranking| {
+            let first =
+                self.placing.each(&ranking.estimators, ranking.choices, |r| Err(r.prediction.time.seconds));
+            first.err()
+        })
+    }
+
+    fn set_device_relative(&mut self, share: Option<Ratio>) {
+        self.device_relative = share;
     }
 }
 
@@ -212,16 +245,16 @@ impl Answer for RankingAnswer<'_> {
     )]
     fn table(answers: &[&Self]) -> Table {
         let tables = answers.iter().map(|a| a.with(|ranking| ranking.table()));
-        Table::join(std::iter::once(LongRanking::heads()).chain(tables))
+        Table::join(std::iter::once(heads(answers)).chain(tables))
     }
 
     fn write_csv(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(LongRanking::heads().csv().as_bytes())?;
+        out.write_all(heads(answers).csv().as_bytes())?;
         answers.iter().try_for_each(|a| a.with(|ranking| ranking.write_csv_rows(out)))
     }
 
     fn write_markdown(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(LongRanking::heads().markdown().as_bytes())?;
+        out.write_all(heads(answers).markdown().as_bytes())?;
         answers.iter().try_for_each(|a| a.with(|ranking| ranking.write_markdown_rows(out)))
     }
 

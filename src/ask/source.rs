@@ -206,6 +206,11 @@ impl DeviceSource {
         Self { clock, ..self }
     }
 
+    /// Another device with the same changed of it.
+    pub(super) fn another(&self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), text: None, ..self.clone() }
+    }
+
     /// The clock that the run had, if that was given.
     pub(super) fn clock(&self) -> Option<RunClock> {
         self.clock

@@ -51,9 +51,16 @@ impl Question for Sweep {
             let plan = SweepPlan { subject: &subject, kernels: of_document, best: self.best, vary: &vary };
             pieces.begin(plan.points());
             let points = run(&plan, &sweep_point, &pieces.done)?;
+            // Where the device varies, the document is about the first.
+            let named = vary.iter().find(|v| v.kind == VaryKind::WholeDevice);
+            let first = named.and_then(|v| v.values.first()).map(ToString::to_string);
+            let first = first.map(|name| subject.device(Some(&name), &[])).transpose()?;
             // A text without a kernel is refused when it is read.
-            let estimator = on.estimator(&of_document[0]);
-            let warnings = on.warnings(of_document, kernels.sources());
+            let estimator = on.model.estimator(&of_document[0], first.as_ref().unwrap_or(&on.device));
+            let mut warnings = on.warnings(of_document, kernels.sources());
+            if vary.iter().any(|v| v.kind == VaryKind::WholeDevice) {
+                warnings.retain(|w| w.code != "device-assumed");
+            }
             replies.push(Reply::found(sweep_document(&estimator, &vary, self.best, points, warnings)));
         }
         Ok(replies)
@@ -108,6 +115,10 @@ impl Sweep {
                 let message = format!("`clock` varies and {} is given", asker.option("clock"));
                 return Err(asker.wrong(message, Some("leave out one of them")));
             }
+            if *kind == VaryKind::WholeDevice && !predictor.source.is_assumed() {
+                let message = "the device varies and is given".to_owned();
+                return Err(asker.wrong(message, Some("leave out one of them")));
+            }
             if self.best && matches!(kind.word(), "block" | "fold") {
                 let help = format!("{best} ranks all launches at each point; vary something else");
                 return Err(asker.wrong(format!("`{name}` varies and {best} is given"), Some(&help)));
@@ -135,8 +146,9 @@ struct Subject<'a> {
 }
 
 impl Varied for Subject<'_> {
-    fn device(&self, set: &[String]) -> Result<Device, Fault> {
-        self.predictor.source.read(set)
+    fn device(&self, name: Option<&str>, set: &[String]) -> Result<Device, Fault> {
+        let source = &self.predictor.source;
+        name.map_or_else(|| source.read(set), |name| source.another(name).read(set))
     }
 
     fn kernels(&self, set: Vec<String>) -> Result<Vec<Kernel>, Fault> {

@@ -9,7 +9,7 @@ use super::answers::show;
 use super::choices::one_launch;
 use super::input::{DeviceArguments, KernelFiles, parse_block, parse_fold};
 use super::output::OutputArguments;
-use crate::ask::Inspect;
+use crate::ask::{Inspect, KernelsRead};
 use crate::report::Check;
 use crate::space::{Block, Fold};
 
@@ -46,8 +46,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let sets = arguments.show_sets.then(|| one_launch(arguments.block, arguments.fold));
     let question = Inspect { candidates: arguments.candidates, sets };
     let target = device.as_ref().and_then(|d| d.target.as_deref());
-    let answer = |kernels| Ok(question.answer(&kernels, device.as_ref())?);
-    let checks = arguments.kernels.each(target, arguments.block.as_slice(), answer);
+    let answer = |kernels: Vec<KernelsRead>| {
+        let mut checks = Vec::new();
+        for kernels in &kernels {
+            checks.extend(question.answer(kernels, device.as_ref())?);
+        }
+        Ok(checks)
+    };
+    let checks = arguments.kernels.each(&[target], arguments.block.as_slice(), answer);
     let checks = checks.map_err(|f| f.for_json(json))?;
     show(&arguments.output, &checks, arguments.all)?;
     // Some launches cannot be on any device.

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::Outcome;
 use super::failure::Failure;
 use super::input::load_device;
+use super::new::{self, DeviceArguments};
 use super::output::{Format, OutputArguments};
 use crate::device::{self, Device};
 use crate::report::{DeviceFile, device_list, device_numbers, yaml_text};
@@ -23,6 +24,8 @@ pub(super) struct Arguments {
 enum Action {
     /// Print a device as YAML, every number with its source
     Show(ShowArguments),
+    /// Write a device file to start from, like one that is known
+    New(DeviceArguments),
 }
 
 #[derive(Debug, Args)]
@@ -40,6 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     match &arguments.action {
         None => list(&arguments.output)?,
         Some(Action::Show(show)) => self::show(show)?,
+        Some(Action::New(new)) => new::device(new)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,7 @@ fn ptx(path: &str) -> String {
 pub(super) fn bare_ptx(path: &str) -> Failure {
     let document = Path::new(path).with_extension("yaml");
     let help = format!(
-        "write one: `wavecast read {path} --entry NAME --arg NUMBER=VALUE -o {}`; or one with `code`, as docs/ptx.md has it",
+        "write one: `wavecast read {path} --entry NAME --arg NUMBER=VALUE -o {}`; or one with `code`, as `wavecast help ptx` has it",
         document.display()
     );
     let message =

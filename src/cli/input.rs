@@ -191,6 +191,21 @@ fn assembled(
 }
 
 impl KernelFiles {
+    /// The paths.
+    pub(super) fn paths(&self) -> &[String] {
+        &self.kernels
+    }
+
+    /// The kernels of a file for a device. Code that is not read without a block is read for those that were `asked` for.
+    pub(super) fn read_one(
+        &self,
+        path: &str,
+        device: Option<&str>,
+        asked: &[Block],
+    ) -> Result<KernelsRead, Failure> {
+        self.read(self.source(path)?, device, asked)
+    }
+
     /// The file, if there is only one.
     pub(super) fn only(&self) -> Option<&str> {
         match &self.kernels[..] {
@@ -204,10 +219,10 @@ impl KernelFiles {
         (&self.reading, &self.ptx.given)
     }
 
-    /// The kernels of a file. Code that is not read without a block is read for those that were `asked` for.
-    fn read(&self, path: &str, device: Option<&str>, asked: &[Block]) -> Result<KernelsRead, Failure> {
+    /// The text of a file, and how it is read.
+    fn source(&self, path: &str) -> Result<KernelSource, Failure> {
         let blocks = self.ptx.read_block.clone();
-        let source = if is_ptx(path) {
+        Ok(if is_ptx(path) {
             let options = self.reading.options()?;
             let (name, text) = read_text(path, options.limits, false)?;
             let ptx = PtxSource { entry: self.ptx.given.entry.clone(), given: self.ptx.given.given(&[]) };
@@ -215,7 +230,16 @@ impl KernelFiles {
             KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
         } else {
             KernelSource { blocks, ..self.reading.source(path)? }
-        };
+        })
+    }
+
+    /// The kernels of a text for a device. Code that is not read without a block is read for those that were `asked` for.
+    fn read(
+        &self,
+        source: KernelSource,
+        device: Option<&str>,
+        asked: &[Block],
+    ) -> Result<KernelsRead, Failure> {
         let source = KernelSource { registers: self.ptx.given.registers(device), ..source };
         match source.clone().read() {
             Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
@@ -225,17 +249,20 @@ impl KernelFiles {
         }
     }
 
-    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `device` is what
-    /// compilers call the device that is asked about.
+    /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `devices`
+    /// are what compilers call the devices that are asked about: the kernels are read for each of them, a file once.
     pub(super) fn each<T>(
         &self,
-        device: Option<&str>,
+        devices: &[Option<&str>],
         asked: &[Block],
-        mut answer: impl FnMut(KernelsRead) -> Result<Vec<T>, Failure>,
+        mut answer: impl FnMut(Vec<KernelsRead>) -> Result<Vec<T>, Failure>,
     ) -> Result<Vec<T>, Failure> {
         let (mut answers, mut faults) = (Vec::new(), Vec::new());
         for path in &self.kernels {
-            match self.read(path, device, asked).and_then(&mut answer) {
+            let read = self.source(path).and_then(|source| {
+                devices.iter().map(|device| self.read(source.clone(), *device, asked)).collect()
+            });
+            match read.and_then(&mut answer) {
                 Ok(found) => answers.extend(found),
                 Err(failure) => faults.extend(failure.into_faults()),
             }

@@ -134,7 +134,8 @@ impl Library for Resolver<'_> {
     }
 
     fn device(&self, subject: &MeasuredSubject) -> Result<Device, Fault> {
-        let Some(name) = subject.device.as_ref().or(self.device.device.as_ref()) else {
+        let given = self.device.only_device()?;
+        let Some(name) = subject.device.as_deref().or(given) else {
             let message = "the measurements name no device".to_owned();
             let help = "choose one with -d, or give a column `device`";
             return Err(Fault::new(
@@ -144,7 +145,7 @@ impl Library for Resolver<'_> {
         };
         // A path is seen from the measurements, too.
         let beside = self.folder.join(name);
-        let name = if is_path(name) && beside.is_file() { &*beside.to_string_lossy() } else { name.as_str() };
+        let name = if is_path(name) && beside.is_file() { &*beside.to_string_lossy() } else { name };
         let source = device_source(Some(name), &self.device.device_set);
         let source = source.map_err(|failure| first(failure, name))?;
         source.at_clock(subject.clock.or(self.device.clock)).read(&[])

@@ -11,6 +11,7 @@ mod choices;
 mod compare;
 mod completions;
 mod devices;
+mod diff;
 mod emit;
 mod ending;
 mod entry;
@@ -22,6 +23,7 @@ mod fit;
 #[cfg(feature = "fit")]
 mod fit_sets;
 mod foreign;
+mod help;
 #[cfg(feature = "fit")]
 mod import;
 mod input;
@@ -33,6 +35,7 @@ mod licences;
 #[cfg(feature = "fit")]
 mod measured;
 mod model;
+mod new;
 mod output;
 mod predict;
 mod progress;
@@ -66,8 +69,9 @@ pub use files::note_closed;
 /// in microseconds and without a GPU.
 #[derive(Debug, Parser)]
 #[command(name = "wavecast", version, max_term_width = 100, propagate_version = true)]
+#[command(disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 done; 1 a result could not be had; 2 bad usage or input.\n\
-    Start with: wavecast rank kernels/star3d25.yaml -d a100")]
+    Start with: wavecast new NAME, then wavecast rank NAME.yaml -d a100; wavecast help kernels")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -87,6 +91,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Why one launch is as fast as it is, and what would help
     Explain(explain::Arguments),
+    /// Two predictions beside each other: what differs, and which part of it makes one faster
+    Diff(diff::Arguments),
     #[cfg(feature = "fit")]
     /// Reuse distances, simulated caches and traces of kernels
     Trace(trace::Arguments),
@@ -110,11 +116,13 @@ enum Command {
     #[cfg(not(feature = "fit"))]
     #[command(flatten)]
     LeftOut(left_out::LeftOut),
+    /// Write a kernel document to start from
+    New(new::Arguments),
     /// Parse and validate kernel files; show what was understood
     Check(check::Arguments),
     /// What single threads access, in program order: a line of JSON each
     Touches(touches::Arguments),
-    /// List devices or show one
+    /// List devices, show one, or write a file for one of your own
     Devices(devices::Arguments),
     /// Answer requests of programs, a line of JSON each
     Serve(serve::Arguments),
@@ -125,6 +133,8 @@ enum Command {
     /// Print the licence, and those of the libraries in this program
     #[command(alias = "licenses")]
     Licences,
+    /// What a command takes, or a page of the documentation
+    Help(help::Arguments),
 }
 
 /// Runs a command line: the name of the program and its arguments.
@@ -204,6 +214,7 @@ fn run(command: Command) -> Outcome {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         #[cfg(feature = "fit")]
         Command::Trace(arguments) => trace::run(&arguments),
         #[cfg(feature = "fit")]
@@ -219,6 +230,7 @@ fn run(command: Command) -> Outcome {
         Command::Fit(arguments) => fit::run(&arguments),
         #[cfg(not(feature = "fit"))]
         Command::LeftOut(command) => Err(command.failure()),
+        Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Touches(arguments) => touches::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
@@ -226,6 +238,7 @@ fn run(command: Command) -> Outcome {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Licences => licences::run(),
+        Command::Help(arguments) => help::run(&arguments),
     }
 }
 

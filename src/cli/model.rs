@@ -1,5 +1,8 @@
 //! Arguments of everything that predicts.
 
+#[cfg(feature = "fit")]
+use std::sync::Arc;
+
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -11,6 +14,8 @@ use crate::device::RunClock;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::Limits;
 use crate::predict::Model;
+#[cfg(feature = "fit")]
+use crate::text::{Diagnostic, Fault};
 use crate::traffic::{Caches, Counting};
 
 /// Words that an argument can be, what each stands for, and what the help says of it.
@@ -43,9 +48,10 @@ pub(super) fn parse_caches() -> impl TypedValueParser<Value = Caches> {
 /// Arguments of everything that predicts.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ModelArguments {
-    /// A device id or alias (see `wavecast devices`), or a path ending in .yaml; a100-40gb by default
+    /// A device by its id (see `wavecast devices`), a name that tools report, or a path ending in .yaml; a100-40gb by
+    /// default. Given several times, the devices are compared
     #[arg(short, long, value_name = "DEVICE")]
-    pub device: Option<String>,
+    pub device: Vec<String>,
     /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub device_set: Vec<String>,
@@ -92,11 +98,31 @@ fn read_curves(path: &str) -> Result<CurveFile, String> {
 }
 
 impl ModelArguments {
-    /// What predicts: the device, and the options of the model.
-    pub(super) fn predictor(&self) -> Result<Predictor<'_>, Failure> {
+    /// What predicts, for each of the devices: the device, and the options of the model.
+    pub(super) fn predictors(&self) -> Result<Vec<Predictor<'_>>, Failure> {
         let options = self.options()?;
-        let source = device_source(self.device.as_deref(), &self.device_set)?.at_clock(self.clock);
-        Ok(Predictor::new(source)?.asked_by(Asker::CommandLine).with(options))
+        let one = |name: Option<&str>| {
+            let source = device_source(name, &self.device_set)?.at_clock(self.clock);
+            Ok(Predictor::new(source)?.asked_by(Asker::CommandLine).with(options))
+        };
+        match self.device.as_slice() {
+            [] => Ok(vec![one(None)?]),
+            several => several.iter().map(|name| one(Some(name))).collect(),
+        }
+    }
+
+    /// The device, where more than one makes no sense.
+    #[cfg(feature = "fit")]
+    pub(super) fn only_device(&self) -> Result<Option<&str>, Fault> {
+        match self.device.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            several => {
+                let message = format!("{} devices are given, where measurements are of one", several.len());
+                let error = Diagnostic::global("usage", message).help("give `-d` once");
+                Err(Fault::new(vec![error], Arc::default()))
+            }
+        }
     }
 
     /// The options of the model. An engine that this program was built without is refused.

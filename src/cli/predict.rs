@@ -17,5 +17,5 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let question = Predict { launch: arguments.launch.launch() };
-    arguments.asking.ask(&question, false, "predictions")
+    arguments.asking.ask_of_devices(&question, "predictions")
 }

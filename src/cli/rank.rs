@@ -44,20 +44,22 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
     let output = &arguments.output;
     let is_table = output.format() == Format::Table && !output.is_picture() && !output.is_page();
-    let top = arguments.top.or(is_table.then_some(SHOWN));
+    // Of several devices a person is shown the best launch of each.
+    let shown = if arguments.ranked.several_devices() { 1 } else { SHOWN };
+    let top = arguments.top.or(is_table.then_some(shown));
     if output.is_page() {
         return page(arguments, Rank { shapes: shapes.shapes(), tie: arguments.tie, top });
     }
     let asking = arguments.ranked.begin(&arguments.output)?;
-    let device = asking.predictor.device();
     let written = Arc::new(Pieces::default());
     let rank = Rank { shapes: shapes.shapes(), tie: arguments.tie, top };
     let question =
-        RankAll { rank, on: &asking.predictor, held: RankAll::HELD, written: Arc::clone(&written) };
+        |on| RankAll { rank: rank.clone(), on, held: RankAll::HELD, written: Arc::clone(&written) };
     let end = Arc::new(AtomicBool::new(false));
     end_at_interrupt(&end)?;
-    let mut replies = asking
-        .replies_until(&end, &question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+    let mut replies = asking.replies_until(&end, question, "candidates", |kernels, device| {
+        registers.fill(kernels, shapes, device)
+    })?;
     // From now on an interrupt ends the program at once.
     end.store(true, Ordering::Relaxed);
     if arguments.timing {
@@ -66,6 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             answer.elapsed_s = Some(seconds);
         }
     }
+    asking.compare(&mut replies);
     let mut summary = Summary::default();
     replies.iter().filter_map(Reply::answer).for_each(|answer| summary.add(answer.placing()));
     asking.show_long(&replies, &written)?;
@@ -77,10 +80,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 fn page(arguments: &Arguments, question: Rank) -> Outcome {
     let question = RankExplained { rank: question, ..Default::default() };
     let asking = arguments.ranked.begin(&arguments.output)?;
-    let device = asking.predictor.device();
     let (registers, shapes) = (&arguments.registers, &arguments.ranked.shapes);
     let replies =
-        asking.replies(&question, "candidates", |kernels| registers.fill(kernels, shapes, device))?;
+        asking.replies(&question, "candidates", |kernels, device| registers.fill(kernels, shapes, device))?;
     let mut summary = Summary::default();
     let found: Vec<&ExplainedRanking> = replies.iter().filter_map(Reply::answer).collect();
     for explained in &found {

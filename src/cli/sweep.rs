@@ -15,6 +15,7 @@ use crate::report::SweepDocument;
     after_help = "VALUES are numbers and ranges with commas between them: 256..1024 step 64, pow2(1..64).\n\
     NAME is a parameter of the kernel (--vary NX=..., what follows from it by an expression follows; \
     --set 'NY=NX' makes another one follow), a number of the device (--vary l2.effective=10MiB,20MiB), \
+    the device itself (--vary device=a100,h200), \
     block or fold (--vary block=512x2x1,64x4x4), or one extent of them (--vary 'block.x=pow2(1..1024)')."
 )]
 pub(super) struct Arguments {
@@ -35,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (vary, best) = (arguments.vary.clone(), arguments.best);
     let question = Sweep { vary, best, shapes: arguments.ranked.shapes.shapes() };
     let asking = arguments.ranked.begin(&arguments.output)?;
-    let replies = asking.replies(&question, "points", |_| Ok(()))?;
+    let replies = asking.replies(&question, "points", |_, _| Ok(()))?;
     asking.show(&replies, false)?;
     let documents: Vec<&SweepDocument> = replies.iter().filter_map(Reply::answer).collect();
     asking.tell(documents.iter().map(|d| d.summary.points).sum(), "points");

@@ -50,8 +50,8 @@ fn fit_of(id: &str, among: usize) -> Option<&'static Fit> {
 fn relative(device: &Device) -> &'static Fit {
     static HEIRS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
     let nearest = match device.architecture {
-        Architecture::Hopper => H100,
-        Architecture::Turing | Architecture::Ampere | Architecture::Ada => A100,
+        Architecture::Hopper | Architecture::Blackwell => H100,
+        Architecture::Turing | Architecture::Ampere | Architecture::Ada | Architecture::BlackwellRtx => A100,
         _ => V100,
     };
     let number = FILES.iter().position(|f| f.0 == nearest).expect("the files that are named stand there");

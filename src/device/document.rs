@@ -36,6 +36,10 @@ words! {
         Ada = "ada",
         /// GH100.
         Hopper = "hopper",
+        /// Compute capability 10.
+        Blackwell = "blackwell",
+        /// Compute capability 12, whose SMs are like those of Ada.
+        BlackwellRtx = "blackwell-rtx",
         /// gfx908.
         Cdna1 = "cdna1",
         /// gfx90a.
@@ -44,6 +48,8 @@ words! {
         Cdna3 = "cdna3",
         /// gfx103x.
         Rdna2 = "rdna2",
+        /// gfx110x.
+        Rdna3 = "rdna3",
     }
 }
 
@@ -318,6 +324,8 @@ section! {
         [optional]
         /// What compilers call it: `sm_80`, `gfx90a`.
         target: String,
+        /// Its ids on the PCI bus, `VENDOR:DEVICE`, as far as they are published. Several devices may share one.
+        pci: Vec<String>,
         /// A cache between L2 and DRAM.
         llc: LastLevel,
     }
@@ -340,13 +348,16 @@ impl Architecture {
             | Architecture::Turing
             | Architecture::Ampere
             | Architecture::Ada
-            | Architecture::Hopper => 16,
+            | Architecture::Hopper
+            | Architecture::Blackwell
+            | Architecture::BlackwellRtx => 16,
             // Those of AMD take 4 or 8, with a constant 12.
             Architecture::Fermi
             | Architecture::Cdna1
             | Architecture::Cdna2
             | Architecture::Cdna3
-            | Architecture::Rdna2 => 8,
+            | Architecture::Rdna2
+            | Architecture::Rdna3 => 8,
         }
     }
 }

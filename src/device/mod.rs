@@ -10,10 +10,14 @@ mod clock;
 mod declare;
 mod document;
 mod edit;
+mod embedded;
+mod names;
 mod overrides;
 mod quantity;
 mod registry;
 mod sourced;
+#[cfg(feature = "cli")]
+mod template;
 
 pub use clock::{NotAClock, RunClock};
 pub use document::{
@@ -28,3 +32,5 @@ pub use quantity::{
 };
 pub use registry::{DEFAULT, find, ids, is_path, read};
 pub use sourced::{DeviceNumber, Sourced};
+#[cfg(feature = "cli")]
+pub use template::template;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::document::{Device, SourceKind, SourceText};
+use super::embedded::EMBEDDED;
+use super::names::{self, Meant};
 use super::overrides;
 use super::sourced::Visit;
 use crate::text::{
-    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream,
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream, shorten,
 };
 
 /// The device of the performance-estimation paper, meant where none is named.
@@ -15,51 +17,6 @@ pub const DEFAULT: &str = "a100-40gb";
 const MAX_BYTES: usize = 1 << 20;
 /// Longest chain of inheritance.
 const MAX_INHERITANCE: usize = 8;
-
-macro_rules! embedded {
-    ($($id:literal),* $(,)?) => {
-        /// Ids and texts, in the order in which they are listed.
-        const EMBEDDED: &[(&str, &str)] = &[
-            $(($id, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/devices/", $id, ".yaml")))),*
-        ];
-    };
-}
-
-embedded![
-    "v100-pcie-32gb",
-    "v100-sxm2-32gb",
-    "rtx-2080-ti",
-    "titan-rtx",
-    "rtx-2060",
-    "gtx-1650",
-    "a100-40gb",
-    "a100-pcie-40gb",
-    "a100-80gb",
-    "a40",
-    "rtx-a6000",
-    "rtx-a4000",
-    "rtx-3090",
-    "rtx-3080",
-    "rtx-3070-ti",
-    "rtx-3060-ti",
-    "rtx-3060",
-    "rtx-3060-laptop",
-    "l40",
-    "l40s",
-    "h100-pcie",
-    "h100-sxm",
-    "h200",
-    "gh200",
-    "mi100",
-    "mi210",
-    "mi250x-gcd",
-    "mi300x",
-    "mi300a",
-    "rx-6900-xt",
-    "radeon-pro-w6600",
-    "gtx-470",
-    "gtx-480",
-];
 
 /// The ids of the devices that come with Wavecast.
 pub fn ids() -> impl Iterator<Item = &'static str> {
@@ -74,19 +31,34 @@ pub fn is_path(name: &str) -> bool {
 /// A device by id or alias, with numbers changed by `PATH=VALUE` texts.
 #[expect(clippy::missing_panics_doc, reason = "the id was found")]
 pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
-    let id = resolve(name).ok_or_else(|| {
-        let known: Vec<&str> = ids().collect();
-        let help = match nearest(name, known.iter().copied().chain(aliases().map(|a| a.0))) {
-            Some(near) => format!(
-                "did you mean `{near}`? `wavecast devices` lists all; a path ending in .yaml reads a file"
-            ),
-            None => "`wavecast devices` lists all; a path ending in .yaml reads a file".to_owned(),
-        };
-        let message = format!("there is no device `{}`", crate::text::shorten(name));
-        Fault::new(vec![Diagnostic::global("unknown-device", message).help(help)], Arc::default())
-    })?;
+    let id = match names::meant(name) {
+        Meant::One(id) => id,
+        Meant::Several(ids) => return Err(ambiguous(name, &ids)),
+        Meant::None(near) => return Err(unknown(name, &near)),
+    };
     let text = embedded_text(id).expect("`resolve` gives the id of a device that is in the program");
     read(&format!("devices/{id}.yaml"), text, set)
+}
+
+/// A name that several devices have.
+fn ambiguous(name: &str, ids: &[&str]) -> Fault {
+    let message = format!("`{}` is the name of {} devices", shorten(name), ids.len());
+    let named: Vec<String> = ids.iter().map(|id| format!("{id} ({})", names::full_name(id))).collect();
+    let help = format!("choose one of {}", named.join(", "));
+    Fault::new(vec![Diagnostic::global("ambiguous-device", message).help(help)], Arc::default())
+}
+
+/// A name that no device has.
+fn unknown(name: &str, near: &[&str]) -> Fault {
+    let near: Vec<String> = near.iter().map(|id| format!("`{id}`")).collect();
+    let near = match near.as_slice() {
+        [] => String::new(),
+        [one] => format!("did you mean {one}? "),
+        [most @ .., last] => format!("did you mean {} or {last}? ", most.join(", ")),
+    };
+    let help = format!("{near}`wavecast devices` lists all; a path ending in .yaml reads a file");
+    let message = format!("there is no device `{}`", shorten(name));
+    Fault::new(vec![Diagnostic::global("unknown-device", message).help(help)], Arc::default())
 }
 
 /// A device from the text of a file called `name`, with numbers changed by `PATH=VALUE` texts.
@@ -101,20 +73,6 @@ pub fn read(name: &str, text: &str, set: &[String]) -> Result<Device, Fault> {
 
 fn embedded_text(id: &str) -> Option<&'static str> {
     EMBEDDED.iter().find(|e| e.0 == id).map(|e| e.1)
-}
-
-/// Aliases and the ids they stand for, read from the head of each file without parsing it whole.
-fn aliases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    EMBEDDED.iter().flat_map(|(id, text)| {
-        let line = text.lines().find_map(|l| l.strip_prefix("aliases:")).unwrap_or("");
-        let names = line.trim().trim_start_matches('[').trim_end_matches(']').split(',');
-        names.map(str::trim).filter(|n| !n.is_empty()).map(|name| (name, *id))
-    })
-}
-
-fn resolve(name: &str) -> Option<&'static str> {
-    let lower = name.to_lowercase();
-    ids().find(|id| *id == lower).or_else(|| aliases().find(|a| a.0 == lower).map(|a| a.1))
 }
 
 struct Reader {
@@ -164,6 +122,8 @@ impl Reader {
         self.check_version(&mut own);
         let Some(parent) = take(&mut own, "inherit") else { return Some(own) };
         let mut tree = self.parent(&parent, depth)?;
+        // They tell a relative from this device.
+        take(&mut tree, "pci");
         self.check_sources(&own, &tree);
         drop_replaced(&mut tree, &own);
         tree.merge(&own);
@@ -190,9 +150,9 @@ impl Reader {
 
     fn parent(&mut self, parent: &Node, depth: usize) -> Option<Node> {
         let name = if let Value::Scalar(s) = &parent.value { s.text.as_str() } else { "" };
-        let Some(id) = resolve(name) else {
+        let Some(id) = names::exact(name) else {
             let near = nearest(name, ids()).map(|n| format!("did you mean `{n}`?"));
-            let message = format!("there is no device `{}` to inherit from", crate::text::shorten(name));
+            let message = format!("there is no device `{}` to inherit from", shorten(name));
             self.errors.push(Diagnostic::error("inherit", parent.span, message).maybe_help(near));
             return None;
         };
@@ -233,7 +193,7 @@ impl Reader {
             }
             if !sources.contains_key(source) {
                 let near = nearest(source, sources.keys().map(String::as_str));
-                let message = format!("`sources` has no `{}`", crate::text::shorten(source));
+                let message = format!("`sources` has no `{}`", shorten(source));
                 let help = near.map(|n| format!("did you mean `{n}`?"));
                 errors.push(Diagnostic::error("unknown-source", span, message).maybe_help(help));
             }
@@ -287,11 +247,11 @@ mod tests {
     fn aliases_match_what_the_files_say() {
         for id in ids() {
             for alias in find(id, &[]).unwrap().aliases {
-                assert_eq!(resolve(&alias), Some(id));
+                assert_eq!(names::exact(&alias), Some(id));
             }
         }
-        assert_eq!(resolve("A100"), Some("a100-40gb"));
-        assert_eq!(resolve("v100"), Some("v100-pcie-32gb"));
+        assert_eq!(names::exact("A100"), Some("a100-40gb"));
+        assert_eq!(names::exact("v100"), Some("v100-pcie-32gb"));
     }
 
     #[test]

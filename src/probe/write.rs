@@ -6,7 +6,7 @@ use super::log::{ChaseOrder, Run};
 
 /// Writes runs so that `read_logs` reads the same.
 pub fn write_runs(runs: &[Run], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "# wavecast-pchase 1: elements and cycles; docs/cache-probe.md")?;
+    writeln!(out, "# wavecast-pchase 1: elements and cycles; wavecast help --page cache-probe")?;
     for run in runs {
         let order = match run.order {
             ChaseOrder::Stride => "stride".to_owned(),

@@ -214,7 +214,7 @@ fn refuse(function: &Function, readings: &[Reading]) -> Result<(), Vec<Diagnosti
         let message = format!("this {verb} in {space} memory could not be read: {why}");
         let instruction = &function.instructions[access.instruction];
         Diagnostic::error("not-read", instruction.span, message)
-            .help("`wavecast read` lists all accesses, docs/ptx.md says what helps; in documents `trips` and others are keys of `code`")
+            .help("`wavecast read` lists all accesses, `wavecast help ptx` says what helps; in documents `trips` and others are keys of `code`")
     });
     Err(errors.collect())
 }

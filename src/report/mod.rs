@@ -2,7 +2,10 @@
 
 mod answer;
 mod check;
+mod compared;
 mod devices;
+#[cfg(feature = "explain")]
+mod difference;
 mod error;
 #[cfg(feature = "explain")]
 mod explanation;
@@ -34,7 +37,10 @@ mod yaml;
 pub use answer::{Answer, View, write_line};
 pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
+pub use compared::{Compared, OnDevice, device_shares};
 pub use devices::{DeviceFile, device_list, device_numbers};
+#[cfg(feature = "explain")]
+pub use difference::{DifferenceDocument, Side, SideChoice, difference_document};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 #[cfg(feature = "explain")]
 pub use explanation::{ExplanationDocument, Sentence, explanation_document};
@@ -46,6 +52,7 @@ pub use prediction::{
     ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
     prediction_document, ranking_document,
 };
+pub(crate) use ranking::empty_table as ranking_columns;
 pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 #[cfg(test)]
 pub(crate) use schema::assert_current;

@@ -267,25 +267,28 @@ pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {
 
 /// All numbers of rankings, one row per result.
 fn ranking_table(rankings: &[&RankingDocument]) -> Table {
-    let mut table = empty_table();
+    let mut table = empty_table(rankings.iter().any(|r| r.head.device_relative.is_some()));
     for ranking in rankings {
         ranking.results.iter().for_each(|r| table.row(row(&ranking.head, r)));
     }
     table
 }
 
-/// The columns of [`ranking_table`].
-pub(super) fn empty_table() -> Table {
+/// The columns of [`ranking_table`], where it may be about several devices.
+pub(crate) fn empty_table(several_devices: bool) -> Table {
     let left = |name: &'static str| (name, Align::Left);
     let right = |name: &'static str| (name, Align::Right);
     let mut columns = ["kernel", "device", "variant", "block", "fold", "grid", "limiter"].map(left).to_vec();
     columns.extend(["rank", "tie_group"].map(right));
     columns.extend(NUMBERS.map(|n| right(n.0)));
     columns.extend(["time_low_s", "time_high_s"].map(right));
+    if several_devices {
+        columns.push(right("device_relative"));
+    }
     Table::new(columns)
 }
 
-/// A row of [`ranking_table`].
+/// A row of [`ranking_table`]; what has no column is left out.
 pub(super) fn row(head: &Head, r: &RankedResult) -> impl Iterator<Item = String> {
     let text = [
         head.kernel.name.clone(),
@@ -300,5 +303,6 @@ pub(super) fn row(head: &Head, r: &RankedResult) -> impl Iterator<Item = String>
     ];
     let interval = r.result.confidence.time_interval_s;
     let ends = [0, 1].map(|end| any_number(interval.map(|ends| ends[end])));
-    text.into_iter().chain(numbers(&r.result)).chain(ends)
+    let device_relative = any_number(head.device_relative);
+    text.into_iter().chain(numbers(&r.result)).chain(ends).chain([device_relative])
 }

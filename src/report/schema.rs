@@ -40,6 +40,8 @@ schemas! {
     ("sweep", "what `sweep --format json` prints", "outputs/sweep.json", super::SweepDocument),
     #[cfg(feature = "explain")]
     ("explanation", "what `explain --format json` prints", "outputs/explanation.json", super::ExplanationDocument),
+    #[cfg(feature = "explain")]
+    ("diff", "what `diff --format json` prints", "outputs/diff.json", super::DifferenceDocument),
     #[cfg(feature = "fit")]
     ("comparison", "what `compare --format json` prints", "outputs/comparison.json", super::trace::ComparisonDocument),
     #[cfg(feature = "trace")]

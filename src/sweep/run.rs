@@ -16,8 +16,8 @@ use crate::text::Fault;
 
 /// A document of which something varies.
 pub trait Varied: Sync {
-    /// The device with these numbers changed, as `PATH=VALUE`.
-    fn device(&self, set: &[String]) -> Result<Device, Fault>;
+    /// The device, or another one if it is named, with these numbers changed, as `PATH=VALUE`.
+    fn device(&self, name: Option<&str>, set: &[String]) -> Result<Device, Fault>;
 
     /// The kernels, variant by variant, with these parameters changed, as `NAME=VALUE`.
     fn kernels(&self, set: Vec<String>) -> Result<Vec<Kernel>, Fault>;
@@ -170,7 +170,7 @@ impl SweepPlan<'_> {
         series: &[(usize, Option<Candidate>)],
         keep: &(dyn Fn(&Estimator<'_>, &Summary) -> T + Sync),
     ) -> Result<Vec<Point<T>>, Fault> {
-        let device = self.subject.device(&self.texts(values, VaryKind::Device))?;
+        let device = self.subject.device(self.device(values), &self.texts(values, VaryKind::Device))?;
         let kernels = match self.subject.kernels(self.texts(values, VaryKind::Parameter)) {
             Ok(kernels) => kernels,
             Err(fault) => {
@@ -232,6 +232,15 @@ impl SweepPlan<'_> {
             domain: Vec::new(),
             params: Vec::new(),
             outcome: Err(Refused::from(fault)),
+        }
+    }
+
+    /// The device, if it varies.
+    fn device<'v>(&self, values: &'v [VaryValue]) -> Option<&'v str> {
+        let at = self.vary.iter().position(|v| v.kind == VaryKind::WholeDevice)?;
+        match &values[at] {
+            VaryValue::Amount { text, .. } => Some(text),
+            _ => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::value::{MOST_POINTS, VaryValue};
+use crate::device;
 use crate::expr::{Builtin, Environment, expand_range, parse_range};
 use crate::kernel::MAX_FOLD;
 use crate::launch::extents;
@@ -66,6 +67,29 @@ pub(super) fn amounts(list: &str, at: Span) -> Result<Vec<VaryValue>, Diagnostic
         }
     }
     Ok(all)
+}
+
+/// Devices by their names, each as its id.
+pub(super) fn devices(list: &str, at: Span) -> Result<Vec<VaryValue>, Diagnostic> {
+    items(list, at).map(|(text, span)| one_device(text.trim(), span)).collect()
+}
+
+fn one_device(name: &str, span: Span) -> Result<VaryValue, Diagnostic> {
+    if name.is_empty() {
+        return Err(Diagnostic::error("empty-value", span, "a value is missing here"));
+    }
+    if device::is_path(name) {
+        let error = Diagnostic::error("usage", span, "a file is no value of `device`");
+        return Err(error.help("ask once for each file, with -d"));
+    }
+    match device::find(name, &[]) {
+        Ok(found) => Ok(VaryValue::Amount { text: found.id().clone(), number: None, unit: String::new() }),
+        Err(fault) => {
+            let first = fault.diagnostics.into_iter().next();
+            let (message, help) = first.map_or_else(Default::default, |d| (d.message, d.help));
+            Err(Diagnostic::error("unknown-device", span, message).maybe_help(help))
+        }
+    }
 }
 
 fn single(text: &str, span: Span) -> Result<VaryValue, Diagnostic> {

@@ -27,6 +27,8 @@ pub enum VaryKind {
     Parameter,
     /// A number of the device.
     Device,
+    /// The device itself.
+    WholeDevice,
     /// The whole block.
     Block,
     /// One extent of the block.
@@ -42,7 +44,7 @@ impl VaryKind {
     pub fn word(self) -> &'static str {
         match self {
             VaryKind::Parameter => "parameter",
-            VaryKind::Device => "device",
+            VaryKind::Device | VaryKind::WholeDevice => "device",
             VaryKind::Block | VaryKind::BlockExtent(_) => "block",
             VaryKind::Fold | VaryKind::FoldExtent(_) => "fold",
         }
@@ -53,6 +55,7 @@ impl VaryKind {
         let (group, axis) = name.split_once('.').map_or((name, None), |(g, a)| (g, Some(a)));
         let axis = axis.map(|a| ["x", "y", "z"].iter().position(|&known| known == a));
         match (group, axis) {
+            ("device", None) => Some(VaryKind::WholeDevice),
             ("block", None) => Some(VaryKind::Block),
             ("fold", None) => Some(VaryKind::Fold),
             ("block", Some(Some(axis))) => Some(VaryKind::BlockExtent(axis)),
@@ -63,7 +66,8 @@ impl VaryKind {
 }
 
 /// The words that are neither parameters nor keys of a device.
-const WORDS: [&str; 8] = ["block", "block.x", "block.y", "block.z", "fold", "fold.x", "fold.y", "fold.z"];
+const WORDS: [&str; 9] =
+    ["device", "block", "block.x", "block.y", "block.z", "fold", "fold.x", "fold.y", "fold.z"];
 
 /// The names that can vary.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +136,7 @@ fn one(text: &str, whole: Span, option: &str, known: Known<'_>) -> Result<Vary, 
         VaryKind::Block => values::shapes(list, at, &values::EXTENTS, VaryValue::Block)?,
         VaryKind::Fold => values::shapes(list, at, &values::FOLDS, VaryValue::Fold)?,
         VaryKind::Device => values::amounts(list, at)?,
+        VaryKind::WholeDevice => values::devices(list, at)?,
     };
     if values.is_empty() {
         let error = Diagnostic::error("empty-range", at, format!("`{name}` has no values here"));
@@ -154,9 +159,11 @@ impl Known<'_> {
         let names = || self.params.iter().chain(self.keys).map(String::as_str).chain(WORDS);
         let help = match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if self.params.is_empty() => "block, block.x, or a key such as l2.effective".to_owned(),
+            None if self.params.is_empty() => {
+                "device, block, block.x, fold, or a key such as l2.effective".to_owned()
+            }
             None => format!(
-                "parameters: {}; also block, block.x, or a key of the device such as l2.effective",
+                "parameters: {}; also device, block, block.x, fold, or a key of the device such as l2.effective",
                 self.params.join(", ")
             ),
         };
@@ -197,6 +204,7 @@ mod tests {
         );
         assert_eq!(shown("block=512x2x1,64"), (VaryKind::Block, "512x2x1 64x1x1".to_owned()));
         assert_eq!(shown("block.y=pow2(1..4)"), (VaryKind::BlockExtent(1), "1 2 4".to_owned()));
+        assert_eq!(shown("device=NVIDIA H200, rtx4090"), (VaryKind::WholeDevice, "h200 rtx-4090".to_owned()));
         assert_eq!(shown("fold.z=1,2"), (VaryKind::FoldExtent(2), "1 2".to_owned()));
     }
 
@@ -223,6 +231,9 @@ mod tests {
             (vec!["NX=1", "block=2", "clock=1GHz"], "3 things vary"),
             (vec!["block=1x2x3x4"], "at most three"),
             (vec!["block.x=0..4"], "from 1 to 65536"),
+            (vec!["device=h100"], "the name of 3 devices"),
+            (vec!["device=my.yaml"], "a file is no value of `device`"),
+            (vec!["device=a100,"], "a value is missing"),
             (vec!["fold.x=4097"], "from 1 to 4096"),
             (vec!["fold=1x5000"], "from 1 to 4096"),
             (vec!["l2.capacity=512KiB..2MiB"], "one unit"),

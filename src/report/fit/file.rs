@@ -26,7 +26,7 @@ pub fn curve_file(fit: &Fit, inherit: Option<&Fit>) -> Result<String, Error> {
         }
         *own = with_base;
     }
-    let comment = "# Written by `wavecast fit`. docs/fits.md says what the coefficients mean.\n";
+    let comment = "# Written by `wavecast fit`. `wavecast help fits` says what the coefficients mean.\n";
     Ok(comment.to_owned() + &yaml_text(&value))
 }
 

@@ -34,6 +34,7 @@ pub fn head(estimator: &Estimator<'_>) -> Head {
             clock: device.run_clock().map(|clock| clock.to_string()),
             curves: estimator.curves.name(),
         },
+        device_relative: None,
     }
 }
 

@@ -51,21 +51,30 @@ fn short(time: Seconds) -> String {
     format!("{number:.decimals$} {unit}")
 }
 
+/// Two times, the unit once where both have the same.
+fn between([low, high]: [Seconds; 2]) -> String {
+    let (low, high) = (short(low), short(high));
+    let first = match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, one)), Some((_, other))) if one == other => number,
+        _ => low.as_str(),
+    };
+    format!("{first} to {high}")
+}
+
 /// Columns that the reasons take where the terminal has more, or is none.
 const COLUMNS: usize = 100;
 
 impl ConfidenceDocument {
+    /// The interval in words.
+    pub(in crate::report) fn range(&self) -> Option<String> {
+        self.time_interval_s.map(between)
+    }
+
     /// A line about the interval, after some words, with as many of the reasons as that which make it wider.
     pub(in crate::report) fn text(&self, lead: &str, most: usize, width: Option<usize>) -> String {
         let interval = match (self.time_interval_s, self.level) {
-            (Some([low, high]), Some(level)) => {
-                let (low, high) = (short(low), short(high));
-                // The unit once, where both have the same.
-                let first = match (low.split_once(' '), high.split_once(' ')) {
-                    (Some((number, one)), Some((_, other))) if one == other => number,
-                    _ => low.as_str(),
-                };
-                format!("{:.0} % interval {first} to {high}", level.get() * 100.0)
+            (Some(ends), Some(level)) => {
+                format!("{:.0} % interval {}", level.get() * 100.0, between(ends))
             }
             _ => "no interval".to_owned(),
         };

@@ -96,6 +96,10 @@ pub struct Head {
     pub device: DeviceSummary,
     /// How the result was made.
     pub model: ModelSummary,
+    /// The time of the fastest launch on the fastest of the devices over that of the fastest here; only where several
+    /// devices were asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_relative: Option<Ratio>,
 }
 
 /// A kernel.
@@ -154,9 +158,14 @@ impl Head {
 impl ModelSummary {
     /// How a result was made, in words.
     pub(in crate::report) fn text(&self) -> String {
-        let Self { id, addressing, caches, clock, curves } = self;
-        let clock = clock.as_ref().map(|clock| format!("clock {clock}, ")).unwrap_or_default();
-        format!("model {id}, {addressing} addressing, {caches} caches, {clock}curves {curves}")
+        format!("{}, curves {}", self.how(), self.curves)
+    }
+
+    /// The same without the curves, which differ from device to device.
+    pub(in crate::report) fn how(&self) -> String {
+        let Self { id, addressing, caches, clock, .. } = self;
+        let clock = clock.as_ref().map(|clock| format!(", clock {clock}")).unwrap_or_default();
+        format!("model {id}, {addressing} addressing, {caches} caches{clock}")
     }
 }
 

@@ -12,6 +12,7 @@ use super::build::{frame, ranked, rejected};
 use super::document::{Head, RankedResult, RankingDocument, RankingSummary};
 use super::warnings::about_registers;
 use crate::predict::{Choices, Estimator, Judge, Placing};
+use crate::quantity::Ratio;
 use crate::report::answer::{Answer, View, write_line};
 use crate::report::check::Warning;
 use crate::report::ranking::{REFUSALS, empty_table, row};
@@ -34,6 +35,8 @@ pub struct LongRanking<'a> {
     pub warnings: &'a [Warning],
     /// Seconds that it took, if they are to be told.
     pub elapsed_s: Option<f64>,
+    /// The share of the fastest device's speed, if there are others.
+    pub device_relative: Option<Ratio>,
     /// Counts the results that are written.
     pub written: &'a AtomicUsize,
 }
@@ -46,7 +49,8 @@ impl LongRanking<'_> {
         let assumed = placing.registers_assumed() || placing.feasible() == 0;
         let warnings = about_registers(self.warnings.to_vec(), assumed);
         let frame = frame(estimators, numbers, self.tie_error_share, warnings);
-        RankingDocument { elapsed_s: self.elapsed_s, ..frame }
+        let head = Head { device_relative: self.device_relative, ..frame.head };
+        RankingDocument { elapsed_s: self.elapsed_s, head, ..frame }
     }
 
     /// Hands over its results.
@@ -59,7 +63,7 @@ impl LongRanking<'_> {
     }
 
     /// The document for a person, who is shown only a few of those that cannot run; for a picture likewise.
-    fn shown(&self) -> RankingDocument {
+    pub fn shown(&self) -> RankingDocument {
         let mut document = self.frame();
         let Ok(()) = self.each(|r| {
             document.results.push(r);
@@ -80,7 +84,7 @@ impl LongRanking<'_> {
 
     /// All its numbers.
     pub fn table(&self) -> Table {
-        let (document, mut table) = (self.frame(), empty_table());
+        let (document, mut table) = (self.frame(), self.heads());
         let Ok(()) = self.each(|r| {
             table.row(row(&document.head, &r));
             Ok::<(), Infallible>(())
@@ -96,13 +100,13 @@ impl LongRanking<'_> {
 
     /// The rows of its table, which `write` puts into words.
     pub fn write_rows(&self, write: fn(&Table) -> String, out: &mut dyn Write) -> io::Result<()> {
-        let (document, mut table) = (self.frame(), empty_table());
+        let (document, mut table) = (self.frame(), self.heads());
         self.each(|r| {
             table.row(row(&document.head, &r));
             if table.len() < ROWS {
                 return Ok(());
             }
-            out.write_all(write(&std::mem::replace(&mut table, empty_table())).as_bytes())
+            out.write_all(write(&std::mem::replace(&mut table, self.heads())).as_bytes())
         })?;
         out.write_all(write(&table).as_bytes())
     }
@@ -124,8 +128,8 @@ impl LongRanking<'_> {
     }
 
     /// The heads of its table.
-    pub fn heads() -> Table {
-        empty_table()
+    pub fn heads(&self) -> Table {
+        empty_table(self.device_relative.is_some())
     }
 }
 

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::document::RankingDocument;
 use super::{PredictionDocument, ResultDocument};
 use crate::predict::HowCounted;
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, Ratio, Seconds};
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
+use crate::report::compared::OnDevice;
 use crate::report::ranking::{join_warnings, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{giga, seconds, shape, two};
@@ -21,6 +22,20 @@ impl Answer for PredictionDocument {
     fn table(answers: &[&Self]) -> Table {
         let rankings: Vec<RankingDocument> = answers.iter().copied().map(RankingDocument::of_one).collect();
         RankingDocument::table(&rankings.iter().collect::<Vec<_>>())
+    }
+}
+
+impl OnDevice for PredictionDocument {
+    fn launches(&self) -> RankingDocument {
+        RankingDocument::of_one(self)
+    }
+
+    fn best_time(&self) -> Option<Seconds> {
+        Some(self.result.time_s)
+    }
+
+    fn set_device_relative(&mut self, share: Option<Ratio>) {
+        self.head.device_relative = share;
     }
 }
 

@@ -17,7 +17,7 @@ use crate::sweep::{Point, Refused, Vary, VaryValue};
 pub struct SweepDocument {
     /// `wavecast/sweep/1`.
     pub schema: &'static str,
-    /// What the series is about; the kernel and the device without what varies.
+    /// What the series is about; the kernel and the device without what varies, or the first device where that varies.
     #[serde(flatten)]
     pub head: Head,
     /// What varies, one or two things: the axis, and the lines of a picture.
@@ -37,7 +37,7 @@ pub struct SweepDocument {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VaryDocument {
-    /// A parameter, a key of the device, or `block`, `block.x`, `fold` and so on.
+    /// A parameter, a key of the device, `device` itself, or `block`, `block.x`, `fold` and so on.
     pub name: String,
     /// `parameter`, `device`, `block` or `fold`.
     pub kind: &'static str,
@@ -47,6 +47,13 @@ pub struct VaryDocument {
     pub(in crate::report) numbers: Option<Vec<f64>>,
     /// The unit of `numbers`, if it has one.
     pub unit: Option<String>,
+}
+
+impl VaryDocument {
+    /// Whether it is the device itself, not a number of one.
+    pub(in crate::report) fn is_the_device(&self) -> bool {
+        self.kind == "device" && self.name == "device"
+    }
 }
 
 /// How many points there are.

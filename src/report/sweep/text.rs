@@ -7,7 +7,7 @@ use super::super::prediction::ResultDocument;
 use super::super::ranking::{NUMBERS, limiter_style, numbers, warnings};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents, giga, number, shape};
-use super::document::{SweepDocument, SweepPoint};
+use super::document::{SweepDocument, SweepPoint, VaryDocument};
 use super::lines::{SeriesLine, launch_text, lines};
 use crate::report::answer::{Answer, View, write_line};
 
@@ -51,13 +51,17 @@ fn head_text(document: &SweepDocument) -> String {
     let (head, summary) = (&document.head, &document.summary);
     let over: Vec<String> =
         document.vary.iter().map(|v| format!("{} ({})", v.name, counted(v.values.len(), "value"))).collect();
+    // Where the device itself varies, each line says on which it is.
+    let varies = document.vary.iter().any(VaryDocument::is_the_device);
+    let (on, model) = if varies {
+        (String::new(), head.model.how())
+    } else {
+        (format!(" on {} ({})", head.device.name, head.device.id), head.model.text())
+    };
     format!(
-        "{} over {} on {} ({})\n{}\n{}, {} can run; {}\n\n",
+        "{} over {}{on}\n{model}\n{}, {} can run; {}\n\n",
         head.kernel.name,
         over.join(" and "),
-        head.device.name,
-        head.device.id,
-        head.model.text(),
         counted(summary.points, "point"),
         summary.feasible,
         launch_text(document),
@@ -189,12 +193,12 @@ fn all_warnings(document: &SweepDocument) -> Vec<&Warning> {
 /// All numbers of series, one row per point; units stand in the names.
 fn sweep_table(documents: &[&SweepDocument]) -> Table {
     let mut names: Vec<&str> = Vec::new();
-    for vary in documents.iter().flat_map(|d| &d.vary) {
+    for vary in documents.iter().flat_map(|d| &d.vary).filter(|v| !v.is_the_device()) {
         if !names.contains(&vary.name.as_str()) {
             names.push(&vary.name);
         }
     }
-    // What varies keeps its name; `block` and `fold` have columns of their own.
+    // What varies keeps its name; the device, `block` and `fold` have columns of their own.
     names.retain(|n| !["block", "fold"].contains(n));
     let left = |name: &'static str| (name, Align::Left);
     let mut columns: Vec<(&str, Align)> = ["kernel", "device"].map(left).to_vec();
@@ -214,7 +218,9 @@ fn sweep_table(documents: &[&SweepDocument]) -> Table {
 }
 
 fn row(document: &SweepDocument, point: &SweepPoint, names: &[&str]) -> Vec<String> {
-    let mut cells = vec![document.head.kernel.name.clone(), document.head.device.id.clone()];
+    let named = document.vary.iter().find(|v| v.is_the_device()).and_then(|v| point.values.get(&v.name));
+    let device = named.map_or_else(|| document.head.device.id.clone(), ToString::to_string);
+    let mut cells = vec![document.head.kernel.name.clone(), device];
     cells.extend(names.iter().map(|&n| point.values.get(n).map(ToString::to_string).unwrap_or_default()));
     let config = point.config.as_ref();
     cells.push(config.and_then(|c| c.variant.clone()).unwrap_or_default());

@@ -1,0 +1,235 @@
+//! `wavecast/diff/1`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::shares::of_longest;
+use super::side::Side;
+use crate::quantity::Ratio;
+use crate::report::check::Tool;
+
+/// Two predictions and what makes the difference: `wavecast/diff/1`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DifferenceDocument {
+    /// `wavecast/diff/1`.
+    pub schema: &'static str,
+    /// The program.
+    pub tool: Tool,
+    /// The first prediction.
+    pub a: SideSummary,
+    /// The second.
+    pub b: SideSummary,
+    /// How many times as fast as the first the second is, by work items per second.
+    pub speedup: Ratio,
+    /// What times of the second were multiplied by, so that both are times of the work items of the first; 1 where both do
+    /// as many.
+    pub scale: Ratio,
+    /// Seconds by which the second takes longer; negative where it is faster.
+    pub difference_s: f64,
+    /// The parts of the times; their effects add up to the difference. What makes most of it comes first.
+    pub terms: Vec<TermDifference>,
+    /// Volumes that differ.
+    pub volumes: Vec<NumberDifference>,
+    /// Bytes per work item of each array that differ: loads from the L2 and from memory, and stores to them.
+    pub fields: Vec<NumberDifference>,
+    /// Work items per second that each resource allows by itself, where they differ.
+    pub limits: Vec<NumberDifference>,
+    /// What an SM holds, where it differs.
+    pub occupancy: Vec<NumberDifference>,
+}
+
+/// A prediction that is compared.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SideSummary {
+    /// The kernel.
+    pub kernel: String,
+    /// What a work item is called.
+    pub unit: String,
+    /// The device.
+    pub device: String,
+    /// The variant, if the document has variants.
+    pub variant: Option<String>,
+    /// Threads of a block.
+    pub block: [i64; 3],
+    /// Work items of a thread.
+    pub fold: [i64; 3],
+    /// Registers of a thread.
+    pub registers: i64,
+    /// Work items per second.
+    pub rate_per_s: f64,
+    /// Seconds of a launch.
+    pub time_s: f64,
+    /// What limits it.
+    pub limiter: String,
+}
+
+/// A part of the times.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TermDifference {
+    /// Its name in `time_terms_s` of a prediction.
+    pub term: String,
+    /// Seconds of the first.
+    pub a_s: f64,
+    /// Seconds of the second, scaled.
+    pub b_s: f64,
+    /// Seconds of the difference that it makes.
+    pub effect_s: f64,
+    /// The share of the difference that it makes: 1 for all of it, negative where it makes it smaller; null without a
+    /// difference.
+    pub share: Option<f64>,
+    /// How many times as much there is to move or do; null where no volume stands for it.
+    pub volume_factor: Option<Ratio>,
+    /// How many times as fast it is moved or done.
+    pub speed_factor: Option<Ratio>,
+}
+
+/// A number that differs.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NumberDifference {
+    /// Where it stands in a prediction, under `volumes`, `fields`, `limits_per_s` or `occupancy`.
+    pub name: String,
+    /// Of the first; null where it has none.
+    pub(super) a: Option<f64>,
+    /// Of the second.
+    pub(super) b: Option<f64>,
+}
+
+/// Terms that come after the longest of the others.
+const BESIDE: [&str; 3] = ["tail", "launch", "combination"];
+/// The least relative change that counts as one.
+const SAME: f64 = 1e-9;
+
+/// Two predictions beside each other.
+pub fn difference_document(a: &Side, b: &Side) -> DifferenceDocument {
+    let scale = match a.items() / b.items() {
+        ratio if (ratio - 1.0).abs() > SAME => ratio,
+        _ => 1.0,
+    };
+    let difference_s = b.result.time_s * scale - a.result.time_s;
+    DifferenceDocument {
+        schema: "wavecast/diff/1",
+        tool: Tool::this(),
+        a: SideSummary::new(a),
+        b: SideSummary::new(b),
+        speedup: Ratio::new(b.result.rate_per_s / a.result.rate_per_s),
+        scale: Ratio::new(scale),
+        difference_s,
+        terms: terms(a, b, scale, difference_s),
+        volumes: differing(numbers(&a.result.volumes), &numbers(&b.result.volumes)),
+        fields: differing(fields(a), &fields(b)),
+        limits: differing(limits(a), &limits(b)),
+        occupancy: differing(numbers(&a.result.occupancy), &numbers(&b.result.occupancy)),
+    }
+}
+
+impl SideSummary {
+    fn new(side: &Side) -> Self {
+        let Side { kernel, device, result } = side;
+        Self {
+            kernel: kernel.name.clone(),
+            unit: kernel.unit.clone(),
+            device: device.id.clone(),
+            variant: result.config.variant.clone(),
+            block: result.config.block,
+            fold: result.config.fold,
+            registers: result.config.registers,
+            rate_per_s: result.rate_per_s,
+            time_s: result.time_s,
+            limiter: result.limiter.clone(),
+        }
+    }
+}
+
+fn terms(a: &Side, b: &Side, scale: f64, difference: f64) -> Vec<TermDifference> {
+    let time = |side: &Side, name: &str| side.result.time_terms_s.get(name).copied().unwrap_or(0.0);
+    let mut names: Vec<&String> = a.result.time_terms_s.keys().collect();
+    names.extend(b.result.time_terms_s.keys().filter(|name| !a.result.time_terms_s.contains_key(*name)));
+    let (beside, alone): (Vec<&String>, Vec<&String>) =
+        names.into_iter().partition(|name| BESIDE.contains(&name.as_str()));
+    let of_a: Vec<f64> = alone.iter().map(|name| time(a, name)).collect();
+    let of_b: Vec<f64> = alone.iter().map(|name| time(b, name) * scale).collect();
+    let effects = of_longest(&of_a, &of_b);
+    let added = beside.iter().map(|name| time(b, name) * scale - time(a, name));
+    let mut all: Vec<TermDifference> = alone
+        .iter()
+        .zip(effects)
+        .chain(beside.iter().zip(added))
+        .map(|(name, effect_s)| {
+            let (a_s, b_s) = (time(a, name), time(b, name) * scale);
+            let volume_factor = volume_factor(name, a, b);
+            let speed_factor = volume_factor.filter(|_| a_s > 0.0 && b_s > 0.0).map(|v| v * a_s / b_s);
+            let [volume_factor, speed_factor] = [volume_factor, speed_factor].map(|f| f.map(Ratio::new));
+            let share = (difference.abs() > SAME * a.result.time_s).then(|| effect_s / difference);
+            TermDifference { term: (*name).clone(), a_s, b_s, effect_s, share, volume_factor, speed_factor }
+        })
+        .filter(|term| term.a_s > 0.0 || term.b_s > 0.0 || term.effect_s.abs() > 0.0)
+        .collect();
+    crate::sorting::sort_by(&mut all, |a, b| b.effect_s.abs().total_cmp(&a.effect_s.abs()));
+    all
+}
+
+/// How many times as much the second has to move or do of what a term is the time of, per work item.
+fn volume_factor(term: &str, a: &Side, b: &Side) -> Option<f64> {
+    let volume = |side: &Side| {
+        let number = |path: &str| side.result.volumes.pointer(path).and_then(Value::as_f64);
+        match term {
+            "l1" => number("/l1/wavefront_cycles"),
+            "l2" => Some(number("/l2/load/total")? + number("/l2/store/total")?),
+            "dram" => Some(number("/dram/load/total")? + number("/dram/store/total")?),
+            _ => None,
+        }
+    };
+    let (of_a, of_b) = (volume(a)?, volume(b)?);
+    (of_a > 0.0 && of_b > 0.0).then(|| of_b / of_a)
+}
+
+/// A number and where it stands.
+type Named = (String, f64);
+
+/// All numbers of a part of a prediction.
+fn numbers(value: &Value) -> Vec<Named> {
+    fn walk(value: &Value, path: &str, out: &mut Vec<Named>) {
+        match value {
+            Value::Number(n) => out.extend(n.as_f64().map(|n| (path.to_owned(), n))),
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    walk(value, &format!("{path}{dot}{key}"), out);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut out = Vec::new();
+    walk(value, "", &mut out);
+    out
+}
+
+fn fields(side: &Side) -> Vec<Named> {
+    let of = |(field, amounts): (&String, &std::collections::BTreeMap<String, f64>)| {
+        let field = field.clone();
+        amounts.iter().map(move |(amount, &n)| (format!("{field}.{amount}"), n)).collect::<Vec<_>>()
+    };
+    side.result.fields.iter().flat_map(of).collect()
+}
+
+fn limits(side: &Side) -> Vec<Named> {
+    side.result.limits_per_s.iter().filter_map(|(name, limit)| Some((name.clone(), (*limit)?))).collect()
+}
+
+/// What is not the same on both sides.
+fn differing(a: Vec<Named>, b: &[Named]) -> Vec<NumberDifference> {
+    let only_b = b.iter().filter(|(name, _)| !a.iter().any(|(other, _)| other == name));
+    let only_b: Vec<NumberDifference> =
+        only_b.map(|(name, n)| NumberDifference { name: name.clone(), a: None, b: Some(*n) }).collect();
+    let both = a.into_iter().filter_map(|(name, of_a)| {
+        let of_b = b.iter().find(|(other, _)| *other == name).map(|other| other.1);
+        let same = of_b.is_some_and(|of_b| (of_b - of_a).abs() <= SAME * of_a.abs().max(of_b.abs()));
+        (!same).then_some(NumberDifference { name, a: Some(of_a), b: of_b })
+    });
+    both.chain(only_b).collect()
+}
