@@ -197,7 +197,7 @@ def test_paths(tmp_path):
 def test_what_is_no_kernel(kernel, kind, says):
     with pytest.raises(kind, match=says):
         wavecast.cuda.rank(kernel, dict(n=N))
-    with pytest.raises(wavecast.KernelError, match="did you mean `a100`"):
+    with pytest.raises(wavecast.KernelError, match="did you mean `a100-40gb`"):
         wavecast.cuda.rank(AXPY, dict(n=N), device="a1000")
 
 
