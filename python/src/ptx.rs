@@ -10,7 +10,7 @@ use serde_json::json;
 use wavecast::ask::{DeviceSource, hold};
 use wavecast::cli::assembler::Assembler;
 use wavecast::device;
-use wavecast::ptx::agreement::Reached;
+use wavecast::ptx::agreement::{Reached, Undecided};
 use wavecast::ptx::{Compiled, Given};
 use wavecast::report::{ErrorDocument, entries_document, reading_document};
 use wavecast::space::{Block, EmptyExtent, Grid};
@@ -66,6 +66,7 @@ impl Ptx {
     }
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
+    /// Of what is `undecided`, by what it does, the field, the bytes and whether it may be anywhere, less may be done.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it made of a Python list")]
     fn hold(
         &self,
@@ -74,8 +75,12 @@ impl Ptx {
         args: Vec<String>,
         document: &str,
         threads: usize,
+        undecided: Vec<(String, String, u64, bool)>,
     ) -> PyResult<String> {
-        let all = py.detach(|| hold(&self.0, entry, &args, document, threads)).map_err(raised)?;
+        let undecided = undecided.iter().map(|(op, field, bytes, any)| (&**op, &**field, *bytes, *any));
+        let undecided = Undecided::new(undecided);
+        let found = py.detach(|| hold(&self.0, entry, &args, document, threads, &undecided));
+        let all = found.map_err(raised)?;
         let reached = |all: &[Reached]| -> Vec<String> {
             let said =
                 |r: &Reached| format!("{} {} {} bytes at {}", r.operation.word(), r.field, r.bytes, r.offset);
@@ -93,6 +98,7 @@ impl Ptx {
                 "threads": found.threads,
                 "accesses": found.accesses,
                 "guessed": found.guessed,
+                "undone": found.undone,
                 "different": found.different,
                 "differences": differences.collect::<Vec<_>>(),
             })

@@ -75,7 +75,12 @@ class Reading(dict):
         touch with the document. All parameters need values. ``holds`` says whether they agree."""
         if self.text is None:
             raise self._refusal()
-        return json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads))
+        flagged = [a for a in self.accesses if a["status"] == "data" and a["field"]]
+        # What is in a thread's own memory may be counted fewer times than it is touched.
+        undecided = [
+            (a["op"], a["field"], a["width"], a.get("anywhere", False) or a["space"] == "local") for a in flagged
+        ]
+        return json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads, undecided))
 
     def __str__(self) -> str:
         return self.text if self.text is not None else str(self._refusal())

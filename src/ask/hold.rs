@@ -6,7 +6,7 @@ use super::asker::fault;
 use crate::kernel::{Options, load};
 use crate::launch::{Launch, candidates};
 use crate::ptx::Compiled;
-use crate::ptx::agreement::{Agreement, agreement};
+use crate::ptx::agreement::{Agreement, Undecided, agreement};
 use crate::ptx::run::{Machine, Sizes, given};
 use crate::random::Random;
 use crate::space::{Block, BlockIndex, Grid, Thread};
@@ -18,13 +18,14 @@ const MOST_LAUNCHES: usize = 16;
 const SHARED: u64 = 1 << 19;
 
 /// Compares, for the first launches of a document, what so many threads access, chosen at random, with what they do when
-/// the entry runs with these arguments.
+/// the entry runs with these arguments. Of what is undecided the document may say too much.
 pub fn hold(
     compiled: &Compiled,
     entry: &str,
     arguments: &[String],
     document: &str,
     threads: usize,
+    undecided: &Undecided,
 ) -> Result<Vec<(Block, Agreement)>, Fault> {
     let wrong = |why: &dyn std::fmt::Display| fault("not-compared", format!("{entry}: {why}"), None);
     let loaded = load("the document", document, &Options::default())?;
@@ -38,7 +39,7 @@ pub fn hold(
             let machine = Machine::new(&compiled.module, entry, &values, fields.clone(), &sizes);
             let machine = machine.map_err(|e| wrong(&e))?;
             let chosen = chosen(sizes.block, sizes.grid, threads);
-            let found = agreement(kernel, &launch, &machine, &chosen).map_err(|e| wrong(&e))?;
+            let found = agreement(kernel, &launch, &machine, &chosen, undecided).map_err(|e| wrong(&e))?;
             all.push((sizes.block, found));
         }
     }

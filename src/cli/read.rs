@@ -14,7 +14,7 @@ use super::output::OutputArguments;
 use super::progress;
 use crate::ask::hold;
 use crate::kernel::Limits;
-use crate::ptx::agreement::Reached;
+use crate::ptx::agreement::{Reached, Undecided};
 use crate::ptx::{Compiled, Given};
 use crate::report::{entries_document, reading_document};
 use crate::space::Block;
@@ -22,8 +22,9 @@ use crate::text::Fault;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --entry it lists the entries. The kernel document goes to standard output.\n\
-    Example: wavecast read saxpy.ptx --entry saxpy --arg 0=1048576 > saxpy.yaml"
+    after_help = "By itself it lists the entries; with --arg and others it reads the only one, or the one of --entry, \
+    by its name in the PTX or in the source. The kernel document goes to standard output.\n\
+    Example: wavecast read saxpy.ptx --arg 0=1048576 > saxpy.yaml"
 )]
 pub(super) struct Arguments {
     /// PTX, as nvcc -ptx, NVRTC, clang, Numba or Triton write it
@@ -34,11 +35,25 @@ pub(super) struct Arguments {
     /// Thread block to read it for (repeatable); by default all that the kernel may be launched with
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
     block: Vec<Block>,
-    /// Run the PTX too, and compare so many threads, chosen at random, with the document (with --entry)
-    #[arg(long, value_name = "THREADS", num_args = 0..=1, default_missing_value = "64", requires = "entry")]
+    /// Run the PTX too, and compare so many threads, chosen at random, with the document
+    #[arg(long, value_name = "THREADS", num_args = 0..=1, default_missing_value = "64")]
     check: Option<usize>,
     #[command(flatten)]
     output: OutputArguments,
+}
+
+impl Arguments {
+    /// Whether a kernel is to be read: something is said of it. Otherwise the kernels are listed.
+    fn reads(&self) -> bool {
+        let ReadingArguments { entry, arg, grid, trips, branch, assume, registers } = &self.reading;
+        let lists = [arg, trips, branch, assume];
+        entry.is_some()
+            || grid.is_some()
+            || registers.is_some()
+            || self.check.is_some()
+            || !self.block.is_empty()
+            || lists.iter().any(|list| !list.is_empty())
+    }
 }
 
 /// A text of PTX, parsed and as it is.
@@ -54,9 +69,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         arguments.output.check(&["yaml"])?;
     }
     let (compiled, text) = compiled(&arguments.path, json).map_err(|f| f.for_json(json))?;
-    let Some(entry) = arguments.reading.entry.as_deref() else {
+    if !arguments.reads() {
         return answer(&arguments.output, &["yaml"], || Ok(entries_document(&compiled)));
-    };
+    }
+    let entry = compiled.entry(arguments.reading.entry.as_deref());
+    let entry = &entry.map_err(|f| Failure::from(f).for_json(json))?.name;
     let given = arguments.reading.registers(None).of_entry(&compiled, &text, Some(entry)).map(|told| Given {
         registers: told.registers,
         assembled: told.assembled,
@@ -67,12 +84,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let found = || -> Result<_, Failure> {
         let read = compiled.read(Some(entry), &given)?;
         let document = reading_document(&compiled, compiled.entry(Some(entry))?, &read);
-        Ok((document, read.document))
+        Ok((document, read.document, Undecided::of(&read.accesses)))
     };
-    let (document, found_text) = found().map_err(|f| f.for_json(json))?;
+    let (document, found_text, undecided) = found().map_err(|f| f.for_json(json))?;
     show_one(&arguments.output, &document)?;
     if let (Some(threads), Some(text)) = (arguments.check, found_text) {
-        return checked(&compiled, entry, &given, &text, threads);
+        return checked(&compiled, entry, &given, (&text, &undecided), threads);
     }
     if document.document.is_some() {
         return Ok(ExitCode::SUCCESS);
@@ -84,8 +101,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Says whether threads do what the document says when the program runs. Status 1 if one does not.
-fn checked(compiled: &Compiled, entry: &str, given: &Given, document: &str, threads: usize) -> Outcome {
-    let all = hold(compiled, entry, &given.args, document, threads)?;
+fn checked(
+    compiled: &Compiled,
+    entry: &str,
+    given: &Given,
+    (document, undecided): (&str, &Undecided),
+    threads: usize,
+) -> Outcome {
+    let all = hold(compiled, entry, &given.args, document, threads, undecided)?;
     let mut wrong = false;
     for (block, found) in all {
         let (threads, accesses) = (found.threads, found.accesses);
@@ -94,8 +117,12 @@ fn checked(compiled: &Compiled, entry: &str, given: &Given, document: &str, thre
                 0 => String::new(),
                 n => format!("; {n} of them rest on data that was not given"),
             };
+            let undone = match found.undone {
+                0 => String::new(),
+                n => format!("; {n} accesses of the document are not done, as data decide"),
+            };
             progress::say(&format!(
-                "checked: block {block}, {threads} threads do the same, {accesses} accesses{guessed}"
+                "checked: block {block}, {threads} threads do the same, {accesses} accesses{guessed}{undone}"
             ));
             continue;
         }

@@ -1,7 +1,8 @@
 //! A kernel document held against the PTX that it was read from: what threads of one access, and of the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::answer::ReadAccess;
 use super::run::{AccessOperation, EntryNotRun, Machine, Memory, ThreadAccess, ThreadEvent, Who};
 use crate::expr::Excess;
 use crate::kernel::{AccessKind, Kernel, Space};
@@ -42,6 +43,66 @@ pub struct ThreadDifference {
     pub missed: Vec<Reached>,
 }
 
+/// Accesses of which data decide whether they are done, or where: by what they do, the field and the bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Undecided {
+    perhaps: BTreeSet<(AccessOperation, String, i64)>,
+    anywhere: BTreeSet<(AccessOperation, String, i64)>,
+}
+
+impl Undecided {
+    /// Those of what was read.
+    pub fn of(accesses: &[ReadAccess]) -> Self {
+        let flagged = accesses.iter().filter(|access| access.status == "data");
+        // What is in a thread's own memory may be counted fewer times than it is touched.
+        let own = |access: &ReadAccess| access.anywhere || access.space == "local";
+        Self::new(flagged.filter_map(|a| Some((a.op, a.field.as_deref()?, a.width, own(a)))))
+    }
+
+    /// Those of a list: what is done, the field, bytes, and whether data decide where it is.
+    pub fn new<'a>(flagged: impl IntoIterator<Item = (&'a str, &'a str, u64, bool)>) -> Self {
+        let mut all = Self::default();
+        for (op, field, bytes, anywhere) in flagged {
+            let known = AccessOperation::NAMED.iter().find(|(word, _)| *word == op);
+            let Some(&(_, operation)) = known else { continue };
+            let which = (operation, field.to_owned(), bytes.cast_signed());
+            if anywhere {
+                all.anywhere.insert(which.clone());
+            }
+            all.perhaps.insert(which);
+        }
+        all
+    }
+
+    fn named(&self, machine: &Machine) -> Self {
+        let named = |all: &BTreeSet<(AccessOperation, String, i64)>| {
+            all.iter().map(|(op, field, n)| (*op, own_name(machine, field).to_owned(), *n)).collect()
+        };
+        Self { perhaps: named(&self.perhaps), anywhere: named(&self.anywhere) }
+    }
+
+    /// Takes out of two lists what data may decide: whether the document's are done, and where in their fields. Says how
+    /// many of the document the program does not do.
+    fn settle(&self, invented: &mut Vec<Reached>, missed: &mut Vec<Reached>) -> usize {
+        let which = |r: &Reached| (r.operation, r.field.clone(), r.bytes);
+        let before = invented.len();
+        missed.retain(|reached| {
+            if !self.anywhere.contains(&which(reached)) {
+                return true;
+            }
+            let other = invented.iter().position(|r| which(r) == which(reached));
+            if let Some(other) = other {
+                invented.remove(other);
+            }
+            // Loops that data end may touch a thread's own memory more often than is counted.
+            other.is_none() && reached.memory != Memory::Local
+        });
+        let elsewhere = before - invented.len();
+        invented.retain(|reached| !self.perhaps.contains(&which(reached)));
+        before - elsewhere - invented.len()
+    }
+}
+
 /// How a document and a program agree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -56,6 +117,8 @@ pub struct Agreement {
     pub merged: usize,
     /// Accesses, and decisions whether there are any, that rest on data that was not given: guesses were compared.
     pub guessed: usize,
+    /// Accesses of the document that the program does not do, where data decide whether it does.
+    pub undone: usize,
     /// Threads that differ.
     pub different: usize,
     /// What differs, of the first of them.
@@ -78,13 +141,16 @@ pub enum NotCompared {
 
 /// Compares what threads of a launch of a document access with what they do when the program runs. Fields are compared
 /// by their names; underscores behind the name of a document's field do not count, where the name was taken. Constant memory
-/// is left out where the document has no field of that name.
+/// is left out where the document has no field of that name. Of what is `undecided` the program may do less than the
+/// document says, and elsewhere.
 pub fn agreement(
     kernel: &Kernel,
     launch: &Launch,
     machine: &Machine,
     threads: &[(BlockIndex, Thread)],
+    undecided: &Undecided,
 ) -> Result<Agreement, NotCompared> {
+    let undecided = undecided.named(machine);
     let touching = Touching::new(kernel, launch)?;
     let mut by_block: BTreeMap<BlockIndex, Vec<Thread>> = BTreeMap::new();
     for &(block, thread) in threads {
@@ -98,7 +164,7 @@ pub fn agreement(
             let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
             let touched = touching.thread(block, thread)?;
             found.guessed += guesses;
-            found.add(kernel, machine, (block, thread), &touched, &own);
+            found.add((kernel, machine, &undecided), (block, thread), &touched, &own);
         }
     }
     Ok(found)
@@ -152,8 +218,7 @@ impl Agreement {
 
     fn add(
         &mut self,
-        kernel: &Kernel,
-        machine: &Machine,
+        (kernel, machine, undecided): (&Kernel, &Machine, &Undecided),
         (block, thread): (BlockIndex, Thread),
         touched: &[Touched],
         accesses: &[ThreadAccess],
@@ -181,10 +246,11 @@ impl Agreement {
             self.reordered += 1;
             return;
         }
-        let (invented, missed) = (without(&document, &program), without(&program, &document));
+        let (mut invented, mut missed) = (without(&document, &program), without(&program, &document));
+        self.undone += undecided.settle(&mut invented, &mut missed);
         let again = |r: &Reached| r.operation == AccessOperation::Load && document.binary_search(r).is_ok();
         if invented.is_empty() && missed.iter().all(again) {
-            self.merged += 1;
+            self.merged += usize::from(!missed.is_empty());
             return;
         }
         self.different += 1;

@@ -8,6 +8,7 @@ use super::flow::inlined;
 use super::given::{Given, GridText, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
+use super::symbol::{is_called, source_name};
 use super::syntax::{Function, Module, StateSpace, parse};
 use super::together::Together;
 use super::value::BlockAndGrid;
@@ -73,8 +74,11 @@ pub struct ReadAccess {
     pub when: Option<String>,
     /// The loops around it, outermost first.
     pub loops: Vec<Around>,
-    /// `exact`; `data`: counted as always done, although data decide; `refused`: not known.
+    /// `exact`; `data`: counted as always done or at one place, although data decide; `refused`: not known.
     pub status: &'static str,
+    /// Whether data decide where in its field it is: it is counted at one place of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub anywhere: bool,
     /// Why it is not exact.
     pub why: Option<String>,
 }
@@ -89,6 +93,14 @@ pub struct Around {
     pub counter: String,
     /// The last value of the counter.
     pub last: String,
+}
+
+/// A function as messages list it: by its symbol, and by its name in the source where that is another.
+fn called(function: &Function) -> String {
+    match source_name(&function.name) {
+        Some(source) => format!("{} (`{source}`)", function.name),
+        None => function.name.clone(),
+    }
 }
 
 /// The grid for each block.
@@ -117,24 +129,31 @@ impl Compiled {
         &self.name
     }
 
-    /// The entry of this name, or the only one.
+    /// The entry of this name, its symbol or what the source calls it, or the only one.
     pub fn entry(&self, name: Option<&str>) -> Result<&Function, Fault> {
         self.chosen(name).map_err(|wrong| Fault::new(vec![wrong], Arc::new(self.sources.clone())))
     }
 
     pub(super) fn chosen(&self, name: Option<&str>) -> Result<&Function, Diagnostic> {
         let all: Vec<&Function> = self.module.entries().collect();
-        let names: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
-        let found = match name {
-            Some(name) => all.iter().find(|f| f.name == name).copied(),
-            None if all.len() == 1 => all.first().copied(),
-            None => None,
+        let found: Vec<&Function> = match name {
+            Some(name) => match all.iter().find(|f| f.name == name) {
+                Some(exact) => vec![*exact],
+                None => all.iter().copied().filter(|f| is_called(&f.name, name)).collect(),
+            },
+            None => all.clone(),
         };
-        found.ok_or_else(|| {
+        if let [one] = found[..] {
+            return Ok(one);
+        }
+        Err({
             let message = match name {
-                Some(name) => format!("there is no entry `{name}` in {}", self.name),
+                Some(name) if found.is_empty() => format!("there is no entry `{name}` in {}", self.name),
+                Some(name) => format!("`{name}` may be {} entries of {}", found.len(), self.name),
                 None => format!("{} has {} entries: say which one is meant", self.name, all.len()),
             };
+            let listed = if found.is_empty() { &all } else { &found };
+            let names: Vec<String> = listed.iter().map(|f| called(f)).collect();
             let help = if names.is_empty() {
                 "the text has no `.entry` with a body: was it compiled as a kernel (`__global__`)?".to_owned()
             } else {
@@ -372,6 +391,7 @@ fn answer(
             Status::Data => "data",
             Status::Refused => "refused",
         },
+        anywhere: a.anywhere,
         why: a.why.clone(),
     });
     let registers = match (given.registers, &given.assembled) {

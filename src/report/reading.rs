@@ -1,6 +1,6 @@
 //! What was read from PTX: `wavecast read`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::answer::{Answer, View};
 use super::table::{Align, Table};
 use crate::ptx::syntax::{Function, FunctionKind, StateSpace};
-use crate::ptx::{Compiled, InstructionCount, Read, ReadAccess};
+use crate::ptx::{Compiled, InstructionCount, Read, ReadAccess, source_name};
 use crate::space::{Block, Grid};
 use crate::text::{Bounds, Node, Value, parse_stream};
 
@@ -133,6 +133,30 @@ fn value(node: &Node) -> serde_json::Value {
     }
 }
 
+impl ReadingDocument {
+    fn refused(&self) -> impl Iterator<Item = &ReadAccess> {
+        self.accesses.iter().filter(|a| a.status == "refused")
+    }
+
+    /// What somebody can say of the accesses that could not be read.
+    fn remedies(&self) -> String {
+        let why = |a: &ReadAccess| a.why.clone().unwrap_or_default();
+        let mut out = String::new();
+        if self.refused().any(|a| why(a).contains("--trips")) {
+            out.push_str("--trips LINE=N says how often such a loop runs\n");
+        }
+        let told = |a: &&ReadAccess| !why(a).contains("--trips") && !why(a).contains("--arg");
+        if let Some(access) = self.refused().find(told) {
+            let _ = writeln!(
+                out,
+                "--assume '{}: FIELD[threadIdx.x]' puts an address in the place of one that data decide",
+                access.line
+            );
+        }
+        out
+    }
+}
+
 impl Answer for ReadingDocument {
     fn text(&self, view: View) -> String {
         if let Some(text) = &self.text {
@@ -140,12 +164,18 @@ impl Answer for ReadingDocument {
         }
         let _ = view;
         let mut out = format!("{}: these accesses could not be read\n", self.entry);
-        for access in self.accesses.iter().filter(|a| a.status == "refused") {
+        // One line of PTX may stand in several places of what is read.
+        let mut said = BTreeSet::new();
+        for access in self.refused() {
             let why = access.why.as_deref().unwrap_or("the reason is not known");
-            let _ = writeln!(out, "  line {}: {} in {} memory: {why}", access.line, access.op, access.space);
+            let text = format!("  line {}: {} in {} memory: {why}\n", access.line, access.op, access.space);
+            if said.insert(text.clone()) {
+                out.push_str(&text);
+            }
         }
-        let read = self.accesses.iter().filter(|a| a.status != "refused").count();
+        let read = self.accesses.len() - self.refused().count();
         let _ = writeln!(out, "{read} other accesses could; --format json lists all");
+        out.push_str(&self.remedies());
         out
     }
 
@@ -199,6 +229,9 @@ pub struct EntriesDocument {
 pub struct EntrySummary {
     /// Its name.
     pub name: String,
+    /// Its name in the source, where the one in the PTX was made of it (C++).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_name: Option<String>,
     /// Its parameters.
     pub parameters: Vec<ParameterSummary>,
     /// The block that it must be launched with, if it says so.
@@ -217,6 +250,7 @@ pub fn entries_document(compiled: &Compiled) -> EntriesDocument {
     let entries = compiled.module.functions.iter().filter(|f| f.kind == FunctionKind::Entry && f.body);
     let entries = entries.map(|f| EntrySummary {
         name: f.name.clone(),
+        source_name: source_name(&f.name),
         parameters: parameters(f),
         required_block: f.required_block,
         largest_block: f.largest_block,
@@ -238,7 +272,8 @@ impl Answer for EntriesDocument {
     fn text(&self, _: View) -> String {
         let mut out = format!("compiled for {}\n", self.target.join(", "));
         for entry in &self.entries {
-            let _ = writeln!(out, "\n{}", entry.name);
+            let source = entry.source_name.as_ref().map_or(String::new(), |name| format!(" (`{name}`)"));
+            let _ = writeln!(out, "\n{}{source}", entry.name);
             for p in &entry.parameters {
                 let _ = writeln!(out, "  {} {} {}", p.number, p.ty, p.name);
             }
@@ -251,7 +286,9 @@ impl Answer for EntriesDocument {
             let _ =
                 writeln!(out, "  {} instructions, {} B of shared memory", entry.instructions, entry.shared);
         }
-        out + "\nread one with --entry NAME, and --arg NUMBER=VALUE for its sizes\n"
+        let which = if self.entries.len() == 1 { "read it with" } else { "read one with --entry NAME, and" };
+        let _ = writeln!(out, "\n{which} --arg NUMBER=VALUE for its sizes");
+        out
     }
 
     fn table(answers: &[&Self]) -> Table {

@@ -54,6 +54,8 @@ pub(in crate::ptx) struct Said {
     /// Counters of the loops around it, outermost first, with their last values.
     pub loops: SaidLoops,
     pub status: Status,
+    /// Whether it may be anywhere in its field.
+    pub anywhere: bool,
     pub why: Option<String>,
 }
 
@@ -256,6 +258,7 @@ fn said(printer: &Printer<'_>, access: &Listed, fields: &[Field], loops: SaidLoo
         when,
         loops,
         status,
+        anywhere: access.anywhere,
         why,
     }
 }

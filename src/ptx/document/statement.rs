@@ -37,6 +37,8 @@ pub(in crate::ptx) struct Listed {
     /// Counters of the loops around it, outermost first, with their last values. Accesses in the same loops share them.
     pub loops: Rc<Vec<(AtomId, Poly)>>,
     pub status: Status,
+    /// Whether it may be anywhere in its array: what is said is its beginning.
+    pub anywhere: bool,
     pub why: Option<String>,
 }
 
@@ -200,6 +202,7 @@ fn listed(reader: &mut Reader<'_>, access: &Access, around: &Around, list: &mut 
             why = why.or_else(|| Some(because(reader, *reason)));
         }
     }
+    let anywhere = somewhere(reader, &access.cond);
     let mut data = access.cond.data().or(around.early);
     let cond = match &list.before {
         // Most accesses are where the one before is.
@@ -220,7 +223,7 @@ fn listed(reader: &mut Reader<'_>, access: &Access, around: &Around, list: &mut 
         && let Some(reason) = data
     {
         status = Status::Data;
-        let place = matches!(reader.whys[reason.0 as usize].cause, Cause::LocalPlace);
+        let place = anywhere == Some(reason);
         let reason = because(reader, reason);
         why = Some(if place {
             reason
@@ -238,8 +241,20 @@ fn listed(reader: &mut Reader<'_>, access: &Access, around: &Around, list: &mut 
         cond,
         loops: around.loops.clone(),
         status,
+        anywhere: anywhere.is_some(),
         why,
     }
+}
+
+/// Why it is not known where in its array an access is, if its beginning stands for that place.
+fn somewhere(reader: &Reader<'_>, cond: &Cond) -> Option<WhyId> {
+    cond.parts().iter().find_map(|part| match part {
+        Cond::Data(why, _) => {
+            let cause = &reader.whys[why.0 as usize].cause;
+            matches!(cause, Cause::LocalPlace | Cause::TablePlace).then_some(*why)
+        }
+        _ => None,
+    })
 }
 
 /// The condition without what data say; the other parts such that the grammar has words for them.

@@ -48,6 +48,7 @@ pub(super) fn arithmetic(
             | "rem"
             | "bfe"
             | "bfi"
+            | "brev"
             | "sad"
     );
     let mut types = instruction.modifiers.iter().filter_map(|m| Type::named(m));
@@ -136,6 +137,7 @@ fn number(
         "and" => algebra.bit_and(a, b()?, width)?,
         "or" => algebra.bit_or(a, b()?, width)?,
         "xor" => algebra.bit_xor(a, b()?, width)?,
+        "brev" => algebra.reversed(a, width)?,
         "min" | "max" => {
             let (a, b) = (algebra.integer(a, width, signed)?, algebra.integer(b()?, width, signed)?);
             if instruction.name == "min" { algebra.min(a, b) } else { algebra.max(a, b) }

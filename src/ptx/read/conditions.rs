@@ -31,6 +31,11 @@ impl Reader<'_> {
     fn compared(&mut self, i: usize, instruction: &PtxInstruction, state: &State) -> Cond {
         let ty = instruction.ty().unwrap_or(Type { kind: 'f', bits: 32 });
         let word = instruction.modifiers.first().map_or("", String::as_str);
+        if ty.kind == 'f'
+            && let Some(holds) = self.small_angle(instruction)
+        {
+            return if holds { Cond::True } else { Cond::False };
+        }
         let rel = match word {
             "eq" => Rel::Eq,
             "ne" => Rel::Ne,

@@ -149,9 +149,7 @@ impl Reader<'_> {
         for operand in operands {
             match self.number(i, operand, state) {
                 Ok(p) => args.push(p),
-                Err(why) => {
-                    return self.unknown(i, Cause::Through, Some(why));
-                }
+                Err(why) => return self.through(i, instruction, state, why),
             }
         }
         let bits = self.function.register(result).ty.bits;

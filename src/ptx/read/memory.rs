@@ -126,6 +126,12 @@ impl Reader<'_> {
         cond: &Cond,
         events: &mut Vec<Event>,
     ) {
+        if operation == Operation::Load
+            && let Some((start, somewhere)) = operand.and_then(|operand| self.table_place(i, operand, state))
+        {
+            let cond = Cond::and(cond.clone(), somewhere);
+            return self.reached(i, operation, space, Ok(start), width, &cond, events);
+        }
         let address = match operand {
             Some(operand) => self.address(i, operand, state),
             None => Err(self.why(i, Cause::Instruction, None)),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::event::Event;
 use super::state::{Edge, State, Value};
 use super::told::{Heeded, Told};
@@ -58,6 +60,8 @@ pub(in crate::ptx) struct Reader<'a> {
     pub algebra: Algebra,
     pub whys: Vec<Why>,
     pub bases: Vec<BaseKind>,
+    /// Of addresses that are not known, the part that is, where they begin at a small table.
+    pub(super) tables: FxHashMap<WhyId, Poly>,
     /// Calls of functions outside of the module, by instruction and name: their accesses are left out.
     pub outside: BTreeMap<usize, String>,
     pub(super) arguments: &'a Arguments,
@@ -114,6 +118,7 @@ impl<'a> Reader<'a> {
             algebra: Algebra::new(launch),
             whys: Vec::new(),
             bases: Vec::new(),
+            tables: FxHashMap::default(),
             outside: BTreeMap::new(),
             arguments,
             told,

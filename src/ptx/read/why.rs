@@ -41,6 +41,8 @@ pub(in crate::ptx) enum Cause {
     Arrays,
     /// Where in a thread's own memory it lies is not known.
     LocalPlace,
+    /// Where in a table of the module it lies is not known.
+    TablePlace,
     /// Something that is not read.
     NotRead(&'static str),
 }

@@ -13,6 +13,9 @@ const MOST_MASKED: usize = 12;
 /// Of those, the ones that are a product of bits: each of them has a formula of its own.
 const MOST_PRODUCTS: u32 = 13;
 
+/// Masks with more gaps than this are taken bit by bit: what each of their runs leaves would be a formula of its own.
+const SCATTERED: u32 = 4;
+
 /// Terms of formulas that are put together for tests at most.
 const MOST_TESTED: usize = 8;
 
@@ -32,6 +35,11 @@ impl Algebra {
             return None;
         }
         let mut mask = if width == 128 { mask } else { mask & ((1 << width) - 1) };
+        if (mask & !(mask << 1)).count_ones() > SCATTERED
+            && let Some(scattered) = self.scattered(p, mask, width)
+        {
+            return Some(scattered);
+        }
         let mut sum = Poly::default();
         while mask != 0 {
             // A run of ones, from bit `from` to the one before `to`.
@@ -48,6 +56,27 @@ impl Algebra {
             mask &= !(((1_u128 << (to - from)) - 1) << from);
         }
         Some(sum)
+    }
+
+    /// The bits of a mask that a number has, one by one.
+    fn scattered(&mut self, p: &Poly, mask: u128, width: u32) -> Option<Poly> {
+        let count = self.length(p, width);
+        let mut bits = self.lowest_bits(p, count)?;
+        for (bit, at) in bits.iter_mut().zip(0_u32..) {
+            if mask >> at & 1 == 0 {
+                *bit = Poly::default();
+            }
+        }
+        self.of_bits(&bits)
+    }
+
+    /// The bits of a register of so many in the opposite order.
+    pub fn reversed(&mut self, p: &Poly, width: u32) -> Option<Poly> {
+        let count = self.length(p, width);
+        let mut bits = self.lowest_bits(p, count)?;
+        bits.resize(width as usize, Poly::default());
+        bits.reverse();
+        self.of_bits(&bits)
     }
 
     /// `a & b`.

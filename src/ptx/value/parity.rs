@@ -94,7 +94,7 @@ impl Algebra {
     }
 
     /// The lowest bits of a formula, as parities.
-    fn lowest_bits(&mut self, p: &Poly, count: u32) -> Option<Vec<Poly>> {
+    pub(super) fn lowest_bits(&mut self, p: &Poly, count: u32) -> Option<Vec<Poly>> {
         if let Some(bits) = self.all_bits(p) {
             return Some(
                 bits.into_iter().chain(std::iter::repeat(Poly::default())).take(count as usize).collect(),
@@ -107,7 +107,7 @@ impl Algebra {
     }
 
     /// How many bits a register of so many has at most that are not zero.
-    fn length(&mut self, p: &Poly, width: u32) -> u32 {
+    pub(super) fn length(&mut self, p: &Poly, width: u32) -> u32 {
         if let Some(bits) = self.all_bits(p) {
             let last = bits.iter().rposition(|bit| *bit != Poly::default()).map_or(0, |last| last + 1);
             return u32::try_from(last).map_or(width, |last| last.min(width));
