@@ -22,10 +22,24 @@ pub(super) struct Shared<'k> {
     /// The folded program of each fold.
     programs: BTreeMap<Fold, Result<Folded, Excess>>,
     /// What work items touch in any launch, or else by the dimensions along which a thread has one.
-    items: Option<WorkItems>,
-    unfolded: BTreeMap<[bool; 3], Option<WorkItems>>,
-    /// Different multiples of places that work items access, where they do no more than that.
+    items: Option<Items>,
+    unfolded: BTreeMap<[bool; 3], Option<Items>>,
+}
+
+/// What work items touch.
+struct Items {
+    touched: WorkItems,
+    /// Different multiples of places that they access, where they do no more than that: such footprints are counted in
+    /// microseconds.
     patterns: Option<usize>,
+}
+
+impl Items {
+    fn new(estimator: &Estimator<'_>, touched: impl Fn() -> Option<WorkItems>) -> Option<Self> {
+        let steps = WorkPart::Footprints.steps(estimator.kernel.steps);
+        let touched = effort::within(steps, touched)?;
+        Some(Self { patterns: touched.patterns(estimator.kernel), touched })
+    }
 }
 
 /// The folded program of a fold.
@@ -48,10 +62,8 @@ pub(super) struct Slot(OnceLock<(Region, Result<Footprints, Uncounted>)>);
 
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
-        let steps = WorkPart::Footprints.steps(estimator.kernel.steps);
-        let items = effort::within(steps, || WorkItems::new(estimator.kernel, &estimator.counting));
-        let patterns = items.as_ref().and_then(|items| items.patterns(estimator.kernel));
-        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new(), patterns }
+        let items = Items::new(&estimator, || WorkItems::new(estimator.kernel, &estimator.counting));
+        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
     }
 
     /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
@@ -81,15 +93,14 @@ impl<'k> Shared<'k> {
         }
         if self.items.is_none() {
             let along = candidate.one_item();
-            let steps = WorkPart::Footprints.steps(kernel.steps);
-            let of = || effort::within(steps, || WorkItems::unfolded(kernel, along, &counting));
+            let of = || Items::new(&self.estimator, || WorkItems::unfolded(kernel, along, &counting));
             self.unfolded.entry(along).or_insert_with(of);
         }
         Ok(if self.items(candidate).is_some() { key } else { 0 })
     }
 
     /// What the work items of an admitted candidate touch, if no more of the launch matters.
-    fn items(&self, candidate: Candidate) -> Option<&WorkItems> {
+    fn items(&self, candidate: Candidate) -> Option<&Items> {
         self.items.as_ref().or_else(|| self.unfolded[&candidate.one_item()].as_ref())
     }
 
@@ -118,16 +129,20 @@ impl<'k> Shared<'k> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let resident = of.occupancy.wave_blocks;
         match self.items(of.launch.candidate) {
-            Some(items) => self.footprints_of(items, of, slot),
+            Some(items) => self.footprints_of(&items.touched, of, slot),
             None => self.counted_once(of, slot, || {
                 footprints(kernel, &of.launch, program, device, resident, &counting)
             }),
         }
     }
 
-    /// Whether work items only access memory at multiples of their places: that is counted in microseconds.
+    /// Whether work items of all admitted candidates only access memory at multiples of their places.
     pub(super) fn is_plain(&self) -> bool {
-        self.patterns.is_some()
+        let plain = |items: &Items| items.patterns.is_some();
+        match &self.items {
+            Some(items) => plain(items),
+            None => self.unfolded.values().all(|items| items.as_ref().is_some_and(plain)),
+        }
     }
 
     /// The footprints of an admitted candidate whose program need not be known for them. `None` unless it is certain
@@ -137,11 +152,11 @@ impl<'k> Shared<'k> {
         of: &Runnable,
         slot: Option<&Slot>,
     ) -> Option<Result<Footprints, Unpredicted>> {
-        let (items, patterns) = (self.items.as_ref()?, self.patterns?);
+        let items = self.items(of.launch.candidate)?;
         let folded = self.programs[&of.launch.candidate.fold()].as_ref().ok()?;
         let kernel = self.estimator.kernel;
-        let steps = folded.straight?.most_steps(kernel, &of.launch, patterns)?;
-        (steps <= WorkPart::L1.steps(kernel.steps)).then(|| self.footprints_of(items, of, slot))
+        let steps = folded.straight?.most_steps(kernel, &of.launch, items.patterns?)?;
+        (steps <= WorkPart::L1.steps(kernel.steps)).then(|| self.footprints_of(&items.touched, of, slot))
     }
 
     fn footprints_of(

@@ -94,7 +94,6 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
     let mut random = Random::new(17);
     let mut sum = Counts::default();
     let threads = if reader.heeded.lines.is_empty() { THREADS } else { MORE_THREADS };
-    let share = 1.0 / threads as f64;
     for _ in 0..threads {
         let mut pick = |most: i64| {
             let one = random.remainder(most.max(1).cast_unsigned().into());
@@ -106,7 +105,11 @@ pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3
             let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
             (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
         }
-        count(reader, &parts, &mut at, share, &mut sum);
+        count(reader, &parts, &mut at, 1.0, &mut sum);
+    }
+    // Divided once: the mean of equal numbers is that number.
+    for n in &mut sum {
+        *n /= threads as f64;
     }
     let (classes, flops) = sum.split_at(CLASSES.len());
     Mix {
