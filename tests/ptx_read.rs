@@ -191,6 +191,28 @@ fn branches_have_probabilities() {
     }
 }
 
+/// Sines are taken to have small arguments, unless somebody says how often they have.
+#[test]
+fn arguments_of_sines_are_small() {
+    let args = ["0=x:f32[6400]", "1=s:f32[6400]", "2=c:f32[6400]", "3=6400"];
+    let read = |branch: &[&str]| told("trig_single", &args, branch, &[]).unwrap();
+    let small = read(&[]);
+    assert_eq!(small.accesses.len(), 4, "{:?}", small.accesses);
+    let document = small.document.unwrap();
+    for line in [59, 194] {
+        assert!(document.contains(&format!("# line {line}: arguments of sines")), "{document}");
+    }
+    // The comparison of the first one holds for three of four threads, by its line or that of the jump.
+    for line in ["59=0.75", "61=0.75"] {
+        let some = read(&[line]);
+        assert!(some.accesses.len() > 8, "{:?}", some.accesses);
+        let document = some.document.unwrap();
+        assert!(document.contains("hold for 3 of 4 threads"), "{document}");
+        assert!(!document.contains("# line 59: arguments"), "{document}");
+        assert!(document.contains("# line 194: arguments"), "{document}");
+    }
+}
+
 /// An address that was told stands in the place of one that data tell.
 #[test]
 fn addresses_can_be_assumed() {

@@ -149,3 +149,66 @@ fn arrays_beyond_all_memory_are_named() {
     let wrong = compiled.read(None, &Given { grid, ..given(&[]) }).unwrap_err().to_string();
     assert!(wrong.contains("array `own` is larger than any memory"), "{wrong}");
 }
+
+/// What data say of the place in a small table is flagged, and counted at the table's beginning.
+#[test]
+fn small_tables_are_counted_at_their_beginning() {
+    let read = |bytes: u32, instructions: &str| {
+        let table = format!(".global .align 16 .b8 table[{bytes}] = {{1, 2}};");
+        let text = entry("", instructions);
+        let text = text.replacen(".visible", &format!("{table}\n.visible"), 1);
+        Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses
+    };
+    let looked_up = "mov.u64 %rd3, table; mul.wide.s32 %rd4, %r3, 4; add.s64 %rd5, %rd3, %rd4;";
+    let found = read(4096, &format!("{looked_up}\nld.global.f32 %f1, [%rd5+8];"));
+    let access = &found[1];
+    assert_eq!((access.status, access.anywhere), ("data", true), "{found:?}");
+    assert_eq!(access.address.as_deref(), Some("table + 2"));
+    let why = access.why.as_deref().unwrap();
+    assert!(why.contains("its beginning is counted") && why.contains("reads it from memory"), "{why}");
+    // What is added may lie before the place that data say.
+    let found = read(4096, &format!("{looked_up}\nld.global.f32 %f1, [%rd5+-8];"));
+    assert_eq!(found[1].address.as_deref(), Some("table"));
+    // The same by one instruction, and one more that adds to it.
+    let looked_up = "mov.u64 %rd3, table; mad.wide.s32 %rd5, %r3, 4, %rd3; add.s64 %rd6, %rd5, 16;";
+    let found = read(64, &format!("{looked_up}\nld.global.f32 %f1, [%rd6];"));
+    assert_eq!((found[1].status, found[1].address.as_deref()), ("data", Some("table + 4")));
+    // Neither large tables nor those that the thread's place leads to; and what is stored may be anywhere.
+    let large = read(4097, &format!("{looked_up}\nld.global.f32 %f1, [%rd6];"));
+    let stored = read(64, &format!("{looked_up}\nst.global.f32 [%rd6], %f1;"));
+    let product = "mov.u64 %rd3, table; mad.wide.s32 %rd5, %r1, 4, %rd3; mad.wide.s32 %rd6, %r3, 4, %rd5;";
+    let placed = read(64, &format!("{product}\nld.global.f32 %f1, [%rd6];"));
+    for found in [large, stored, placed] {
+        assert_eq!(found[1].status, "refused", "{found:?}");
+    }
+}
+
+/// An address that somebody says is taken in the place of a table's beginning.
+#[test]
+fn what_is_assumed_of_a_table_comes_first() {
+    let instructions = "mov.u64 %rd3, table; mul.wide.s32 %rd4, %r3, 4; add.s64 %rd5, %rd3, %rd4;\n\
+                        ld.global.f32 %f1, [%rd5];";
+    let text = entry("", instructions);
+    let text = text.replacen(".visible", ".global .align 16 .b8 table[64];\n.visible", 1);
+    let line = text.lines().position(|l| l.starts_with("ld.global.f32")).unwrap() + 1;
+    let told = format!("{line}: table[lane / 4]");
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[&told])).unwrap().accesses;
+    assert_eq!((found[1].status, found[1].anywhere), ("exact", false), "{found:?}");
+    assert_eq!(found[1].address.as_deref(), Some("table + (threadIdx.x/4)"));
+}
+
+/// Reasons begin where they arise; what computes with it comes behind, in the order of the program.
+#[test]
+fn reasons_begin_where_they_arise() {
+    let why = |instructions: &str| {
+        let found = accesses(&format!("{instructions}\nld.global.f32 %f1, [%rd5];"));
+        found.iter().find(|a| a.status == "refused").unwrap().why.clone().unwrap()
+    };
+    let read = "`ld.global.u32` in line 9 reads it from memory, and";
+    let one = why("mad.wide.s32 %rd5, %r3, 4, %rd1;");
+    assert_eq!(one, format!("{read} line 10 computes with it"));
+    let two = why("mul.wide.s32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;");
+    assert_eq!(two, format!("{read} lines 10 and 11 compute with it"));
+    let many = why(&format!("{}mad.wide.s32 %rd5, %r3, 4, %rd1;", "add.s32 %r3, %r3, 1;\n".repeat(8)));
+    assert_eq!(many, format!("{read} 9 lines from 10 to 18 compute with it"));
+}

@@ -16,6 +16,10 @@ from ._words import in_python
 
 #: Accesses that cannot be read that a message names.
 SHOWN = 5
+#: What reasons say of lines of PTX that compute with something.
+COMPUTING = re.compile(
+    r"lines? (\d+) computes with it|lines ([\d, ]+ and \d+) compute with it|\d+ lines from (\d+ to \d+) compute with it"
+)
 #: Seconds that a reading takes which is kept for the next time.
 SLOW = 0.02
 
@@ -66,9 +70,12 @@ class Reading(dict):
 
     def ended_by(self, access: Mapping[str, Any], trips: Mapping[int, int]) -> bool:
         """Whether an access is not exact for a loop alone, of which somebody has said how often it runs."""
-        at = re.search(r"in line (\d+)", access["why"] or "")
-        line = int(at[1]) if at else None
-        return line is not None and (line if self._module.source is None else self._module.source_line(line)) in trips
+        why = access["why"] or ""
+        lines = [int(line) for line in re.findall(r"in line (\d+)", why)]
+        lines += [int(line) for found in COMPUTING.finditer(why) for line in re.findall(r"\d+", found[0])]
+        if self._module.source is not None:
+            return any(self._module.source_line(line) in trips for line in lines)
+        return any(line in trips for line in lines)
 
     def check(self, threads: int = 64) -> list[dict[str, Any]]:
         """Runs so many threads of each launch instruction by instruction, chosen at random, and compares what they
@@ -213,7 +220,16 @@ class Module:
         """A reason with lines of the source in the place of those of the PTX."""
         if self.source is None:
             return why
+        why = COMPUTING.sub(self._computing, why)
         return re.sub(r"in line (\d+)", lambda m: f"of line {self.source_line(int(m[1])) or '?'}", why)
+
+    def _computing(self, found: re.Match[str]) -> str:
+        """Which lines of the source compute with something, for those of the PTX."""
+        known = {self.source_line(int(line)) for line in re.findall(r"\d+", next(filter(None, found.groups())))}
+        lines = [str(line) for line in sorted(line for line in known if line is not None)]
+        if len(lines) < 2:
+            return f"line {lines[0] if lines else '?'} computes with it"
+        return f"lines {', '.join(lines[:-1])} and {lines[-1]} compute with it"
 
     def described(self, access: Mapping[str, Any]) -> dict[str, Any]:
         """An access that could not be read, as an error."""

@@ -162,6 +162,8 @@ mod tests {
         assert!(readings.iter().all(|r| r.general && r.body == readings[0].body));
         assert!(readings[0].body[0].contains("640*tidy"), "{:?}", readings[0].body);
         let mix = found.mix();
+        // Of threads that all do the same, the mean is what each of them does.
+        assert!(mix.by_class().all(|(_, n)| n.to_bits() == n.round().to_bits()), "{mix:?}");
         for launch in &launches {
             let sizes = launch.block.map(Size::Number);
             let (said, own) = (found.said_for(*launch, sizes, &mix), alone(*launch).unwrap());
