@@ -305,6 +305,34 @@ def test_numba():
         wavecast.cuda.rank(column, dict(a=1, out=2))
 
 
+def test_numba_device_functions():
+    """They are compiled for the device asked about, where there is no GPU."""
+    pytest.importorskip("numba", reason="Numba is not installed: pip install 'wavecast[numba]'")
+    import math
+
+    from numba import cuda
+
+    @cuda.jit(device=True)
+    def wave(a):
+        return math.sin(a) * 2
+
+    @cuda.jit
+    def waves(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = wave(x[i])
+
+    args = dict(x=Array(N, "float64"), y=Array(N, "float64"))
+    reading = wavecast.cuda.read(waves, args, blocks=128)
+    assert all(found["holds"] for found in reading.check(16))
+    # Coefficients lie in a table.
+    anywhere = [a["field"] for a in reading.accesses if a.get("anywhere")]
+    assert anywhere and set(anywhere) == {"__cudart_sin_cos_coeffs"}
+    warnings = wavecast.cuda.rank(waves, args, device="a100", blocks=[128])["warnings"]
+    about = [w["message"] for w in warnings if "sin_cos" in w["message"]]
+    assert len(about) == 1 and "its beginning is counted" in about[0], warnings
+
+
 def test_triton():
     triton = pytest.importorskip("triton", reason="Triton is not installed (285 MB): pip install 'wavecast[triton]'")
     tl = pytest.importorskip("triton.language")

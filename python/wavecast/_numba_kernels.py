@@ -8,9 +8,12 @@ import os
 import re
 import shutil
 import tempfile
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Iterator, Mapping, Sequence
 
 from . import _arguments
 from ._errors import KernelError
@@ -19,6 +22,8 @@ from ._nvrtc import Missing, packaged
 from ._sources import Block, Compiled, Source, lines_of
 
 INSTALL = "pip install 'wavecast[numba]'"
+#: What Numba asks for is changed while it compiles. It compiles one kernel at a time anyway.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass
@@ -168,7 +173,35 @@ def _numba_cuda() -> Any:
     return cuda
 
 
+@contextmanager
+def _device(arch: tuple[int, int]) -> Iterator[None]:
+    """Numba compiles device functions for the GPU that is there; where there is none, for this architecture."""
+    from numba.cuda import dispatcher
+
+    there = dispatcher.get_current_device
+
+    def current() -> Any:
+        try:
+            return there()
+        except Exception:
+            return SimpleNamespace(compute_capability=arch)
+
+    with _ONE_AT_A_TIME:
+        dispatcher.get_current_device = current
+        try:
+            yield
+        finally:
+            dispatcher.get_current_device = there
+
+
 def _compiled(cuda: Any, function: Any, signature: Any, arch: tuple[int, int], options: Mapping[str, Any]) -> str:
+    with _device(arch):
+        return _compiled_once(cuda, function, signature, arch, options)
+
+
+def _compiled_once(
+    cuda: Any, function: Any, signature: Any, arch: tuple[int, int], options: Mapping[str, Any]
+) -> str:
     try:
         return cuda.compile_ptx(function, signature, cc=arch, **options)[0]
     except Exception as error:

@@ -221,8 +221,12 @@ def _document(
                 place = f"line {access['source_line'] or access['line']}"
                 if reading.ended_by(access, given.get("trips") or {}):
                     continue
+                what = f"{place}: {access['op']} of {access['field']}"
+                if access.get("anywhere") and access["space"] == "global":
+                    said[f"{what}: data decide which part of this table is read; its beginning is counted"] = None
+                    continue
                 why = reading.why(access) or "data decide whether it is done; it counts as always done"
-                said[f"{place}: {access['op']} of {access['field']}: {why}"] = DECIDED
+                said[f"{what}: {why}"] = DECIDED
     found = merged(parts)
     if len({compiled.name for _, _, compiled in readings}) > 1:
         # The block is one of the template's arguments.
