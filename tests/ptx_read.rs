@@ -68,7 +68,7 @@ fn outcome(case: &Case, launch: &Launch) -> Result<(), String> {
         numbers.dedup();
         threads.extend(numbers.iter().map(|n| (block.into(), [n % bx, n / bx % by, n / bx / by].into())));
     }
-    let undecided = Undecided::of(&read.accesses);
+    let undecided = Undecided::among(&read.accesses);
     let found = agreement(kernel, &placed, &machine, &threads, &undecided)
         .map_err(|e| format!("not compared: {e}"))?;
     // A document does not load again what a thread has loaded before; compilers may, where pointers could be the same.

@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let found = || -> Result<_, Failure> {
         let read = compiled.read(Some(entry), &given)?;
         let document = reading_document(&compiled, compiled.entry(Some(entry))?, &read);
-        Ok((document, read.document, Undecided::of(&read.accesses)))
+        Ok((document, read.document, Undecided::among(&read.accesses)))
     };
     let (document, found_text, undecided) = found().map_err(|f| f.for_json(json))?;
     show_one(&arguments.output, &document)?;

@@ -52,7 +52,7 @@ pub struct Undecided {
 
 impl Undecided {
     /// Those of what was read.
-    pub fn of(accesses: &[ReadAccess]) -> Self {
+    pub fn among(accesses: &[ReadAccess]) -> Self {
         let flagged = accesses.iter().filter(|access| access.status == "data");
         // What is in a thread's own memory may be counted fewer times than it is touched.
         let own = |access: &ReadAccess| access.anywhere || access.space == "local";
