@@ -66,7 +66,7 @@ fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> 
     match output.format() {
         Format::Csv => output.write_pieces(|out| A::write_csv(answers, out)),
         Format::Md => output.write_pieces(|out| A::write_markdown(answers, out)),
-        _ => output.write(&answers.iter().map(|a| a.text(view)).collect::<Vec<_>>().join("\n")),
+        _ => output.write(&answers.iter().map(|a| a.fitted(view)).collect::<Vec<_>>().join("\n")),
     }
 }
 

@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     for path in &arguments.output {
         write(path, &document, &fitting, inherit.as_ref())?;
     }
-    let stdout = OutputArguments { format: Some(arguments.format), output: None };
+    let stdout = OutputArguments { format: Some(arguments.format), ..OutputArguments::default() };
     if !arguments.model.quiet {
         show_one(&stdout, &document)?;
     }
@@ -165,7 +165,7 @@ fn of_sets(arguments: &Arguments, json: bool) -> Result<SetFit<'_>, Failure> {
         leave_one_out: arguments.leave_one_out,
         fit_rows: arguments.fit_rows.map(|rows| rows as usize),
         inherit: arguments.inherit.as_deref().map(shipped).transpose()?,
-        report: OutputArguments { format: Some(arguments.format), output: None },
+        report: OutputArguments { format: Some(arguments.format), ..OutputArguments::default() },
     })
 }
 
@@ -283,7 +283,7 @@ fn write(
     inherit: Option<&Fit>,
 ) -> Result<(), Failure> {
     let extension = extension(path).unwrap_or_default();
-    let output = OutputArguments { format: None, output: Some(path.to_owned()) };
+    let output = OutputArguments { output: Some(path.to_owned()), ..OutputArguments::default() };
     let text = match extension.as_str() {
         "yaml" | "yml" => {
             curve_file(&fitting.fit, inherit).map_err(|e| Failure::message("yaml", e.to_string(), None))?

@@ -74,7 +74,7 @@ pub(super) fn run(asked: &SetFit<'_>, files: &[std::path::PathBuf]) -> Outcome {
 fn write(path: &Path, document: &SetFitDocument, inherit: Option<&Fit>) -> Result<(), Failure> {
     let text =
         |fit: &Fit| curve_file(fit, inherit).map_err(|e| Failure::message("yaml", e.to_string(), None));
-    let to = |path: &Path| OutputArguments { format: None, output: Some(path.to_owned()) };
+    let to = |path: &Path| OutputArguments { output: Some(path.to_owned()), ..OutputArguments::default() };
     if path.is_dir() {
         for fit in &document.files {
             to(&path.join(format!("{}.yaml", fit.id))).write(&text(fit)?)?;

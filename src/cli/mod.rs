@@ -46,6 +46,7 @@ mod schema;
 mod serve;
 #[cfg(feature = "fit")]
 mod sets;
+mod settings;
 mod sweep;
 mod told;
 mod touches;
@@ -61,6 +62,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
+use settings::Settings;
 
 #[cfg(unix)]
 pub use files::note_closed;
@@ -140,7 +142,11 @@ enum Command {
 /// Runs a command line: the name of the program and its arguments.
 pub fn main(arguments: &[OsString]) -> ExitCode {
     files::forget();
-    let (command, matches) = match parsed(arguments) {
+    let settings = match Settings::found() {
+        Ok(settings) => settings,
+        Err(failure) => return failure.for_json(asks_for_json(arguments)).report(),
+    };
+    let (command, matches) = match parsed(arguments, &settings) {
         Ok(parsed) => parsed,
         Err(error) if error.use_stderr() && asks_for_json(arguments) => {
             return usage(&error).for_json(true).report();
@@ -156,11 +162,11 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
 }
 
 /// What is asked for, and the arguments by their names.
-fn parsed(arguments: &[OsString]) -> Result<(Command, ArgMatches), clap::Error> {
-    if let Some(quickly) = of_one_command(arguments) {
+fn parsed(arguments: &[OsString], settings: &Settings) -> Result<(Command, ArgMatches), clap::Error> {
+    if let Some(quickly) = of_one_command(arguments, settings) {
         return Ok(quickly);
     }
-    let mut command = Cli::command();
+    let mut command = settings.defaults(Cli::command());
     let matches = command.try_get_matches_from_mut(arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
     Ok((cli.command, matches))
@@ -168,23 +174,23 @@ fn parsed(arguments: &[OsString]) -> Result<(Command, ArgMatches), clap::Error> 
 
 /// The same where it is one of the commands that scripts call most often and nothing is wrong with it: the arguments of
 /// the others, which take longer to describe than a prediction takes, are not needed to understand it.
-fn of_one_command(arguments: &[OsString]) -> Option<(Command, ArgMatches)> {
+fn of_one_command(arguments: &[OsString], settings: &Settings) -> Option<(Command, ArgMatches)> {
     fn one<A: Args>(
-        arguments: &[OsString],
+        (arguments, settings): (&[OsString], &Settings),
         name: &'static str,
         wrap: fn(A) -> Command,
     ) -> Option<(Command, ArgMatches)> {
-        let command = A::augment_args(clap::Command::new(name));
+        let command = settings.defaults(A::augment_args(clap::Command::new(name)));
         let all = clap::Command::new("wavecast").subcommand_required(true).subcommand(command);
         let matches = all.try_get_matches_from(arguments).ok()?;
         let of_command = A::from_arg_matches(matches.subcommand()?.1).ok()?;
         Some((wrap(of_command), matches))
     }
     match arguments.get(1)?.to_str()? {
-        "rank" => one(arguments, "rank", Command::Rank),
-        "predict" => one(arguments, "predict", Command::Predict),
-        "explain" => one(arguments, "explain", Command::Explain),
-        "serve" => one(arguments, "serve", Command::Serve),
+        "rank" => one((arguments, settings), "rank", Command::Rank),
+        "predict" => one((arguments, settings), "predict", Command::Predict),
+        "explain" => one((arguments, settings), "explain", Command::Explain),
+        "serve" => one((arguments, settings), "serve", Command::Serve),
         _ => None,
     }
 }

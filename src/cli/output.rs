@@ -24,7 +24,7 @@ pub(super) enum Format {
 }
 
 /// Where results go.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct OutputArguments {
     /// How to write the result; by default by the extension of -o, otherwise a table
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -32,6 +32,12 @@ pub(super) struct OutputArguments {
     /// Write the result to a file instead of standard output; its extension says how
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// As `--format`, where neither that nor the extension of -o says it: what settings say
+    #[arg(long, value_enum, hide = true)]
+    pub usual_format: Option<Format>,
+    /// Show all columns of tables, however narrow the terminal is
+    #[arg(long)]
+    pub wide: bool,
 }
 
 impl OutputArguments {
@@ -66,7 +72,7 @@ impl OutputArguments {
     /// The format that was asked for.
     pub(super) fn format(&self) -> Format {
         let by_extension = || of_extension(&extension(self.output.as_deref()?)?);
-        self.format.or_else(by_extension).unwrap_or(Format::Table)
+        self.format.or_else(by_extension).or(self.usual_format).unwrap_or(Format::Table)
     }
 
     /// Whether errors are for a program.
@@ -91,9 +97,9 @@ impl OutputArguments {
         self.output.is_none() && io::stdout().is_terminal()
     }
 
-    /// Columns of the terminal, if the result goes to one.
+    /// Characters of a line of the terminal, if the result goes to one and has to fit.
     pub(super) fn width(&self) -> Option<usize> {
-        if !self.is_on_terminal() {
+        if self.wide || !self.is_on_terminal() {
             return None;
         }
         let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-use super::table::Table;
+use super::table::{Table, within};
 
 /// What a person wants to see of a text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +21,11 @@ pub struct View {
 pub trait Answer: Serialize {
     /// For a person at a terminal.
     fn text(&self, view: View) -> String;
+
+    /// The same, where lines that are too long for the terminal are broken between words.
+    fn fitted(&self, view: View) -> String {
+        within(&self.text(view), view.width)
+    }
 
     /// The numbers of several answers as rows of one table.
     fn table(answers: &[&Self]) -> Table;

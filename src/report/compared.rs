@@ -7,7 +7,7 @@ use super::check::Warning;
 use super::error::ErrorDocument;
 use super::prediction::{ConfidenceDocument, RankedResult, RankingDocument};
 use super::ranking::{join_warnings, limiter_style, warnings};
-use super::table::{Align, Table};
+use super::table::{Align, Table, within};
 use super::units::{extents, giga, grouped, seconds, shape};
 use crate::device::Device;
 use crate::quantity::{Ratio, Seconds};
@@ -49,7 +49,7 @@ impl Compared<'_> {
         }
         out.push_str(&self.missing());
         warnings(&mut out, self.warnings());
-        out
+        within(&out, view.width)
     }
 
     fn head(&self, first: &RankingDocument) -> String {
@@ -98,7 +98,8 @@ impl Compared<'_> {
         columns.push(("store", Right, &|(_, r)| format!("{:.1}", r.result.volumes.dram.store.total)));
         columns.push(("occ.", Right, &|(_, r)| format!("{:.0}%", r.result.occupancy.fraction.get() * 100.0)));
         let rows: Vec<_> = self.found().collect();
-        let mut table = Table::filled(&rows, &columns);
+        let mut table = Table::filled(&rows, &columns)
+            .with_minor(&["interval", "occ.", "store", "fold", "L2 load", "rank"]);
         table.paint("limiter", limiter_style);
         table
     }

@@ -23,6 +23,7 @@ pub fn device_list(devices: &[Device]) -> Table {
             ("bandwidth", Right, &|d| d.dram.bandwidth.value.to_string()),
         ],
     )
+    .with_minor(&["effective", "L1", "clock", "alias", "L2", "DRAM", "SMs"])
 }
 
 fn instances(device: &Device, size: String) -> String {

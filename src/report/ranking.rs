@@ -136,6 +136,10 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
     }
 }
 
+/// Columns that narrow terminals have no room for, in the order in which they go.
+const MINOR: [&str; 9] =
+    ["(comp - reuse + cap)", "(comp + cap)", "fp", "l1", "l2", "dram", "occ.", "store", "tie"];
+
 /// The columns that a person compares.
 fn compact(ranking: &RankingDocument) -> Table {
     let variants = ranking.results.iter().any(|r| r.result.config.variant.is_some());
@@ -170,7 +174,7 @@ fn compact(ranking: &RankingDocument) -> Table {
     ] {
         columns.push((name, Align::Right));
     }
-    let mut table = Table::new(columns);
+    let mut table = Table::new(columns).with_minor(&MINOR);
     table.paint("limiter", limiter_style);
     for (i, r) in ranking.results.iter().enumerate() {
         let first_of_group = i == 0 || ranking.results[i - 1].tie_group != r.tie_group;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::answer::{Answer, View};
-use super::table::{Align, Table};
+use super::table::{Align, Table, within};
 use crate::ptx::syntax::{Function, FunctionKind, StateSpace};
 use crate::ptx::{Compiled, InstructionCount, Read, ReadAccess, source_name};
 use crate::space::{Block, Grid};
@@ -177,6 +177,11 @@ impl Answer for ReadingDocument {
         let _ = writeln!(out, "{read} other accesses could; --format json lists all");
         out.push_str(&self.remedies());
         out
+    }
+
+    /// Lines of YAML are not broken.
+    fn fitted(&self, view: View) -> String {
+        if self.text.is_some() { self.text(view) } else { within(&self.text(view), view.width) }
     }
 
     fn table(answers: &[&Self]) -> Table {

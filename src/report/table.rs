@@ -21,6 +21,8 @@ pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
     painted: Option<(usize, Paint)>,
+    /// Columns that are left out of narrow texts, the first of them first.
+    minor: Vec<usize>,
 }
 
 /// The colour of a cell by what it says.
@@ -33,7 +35,7 @@ impl Table {
     /// A table with these columns.
     pub fn new<'c>(columns: impl IntoIterator<Item = (&'c str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
-        Self { columns, rows: Vec::new(), painted: None }
+        Self { columns, rows: Vec::new(), painted: None, minor: Vec::new() }
     }
 
     /// A table with a row for each thing.
@@ -75,6 +77,31 @@ impl Table {
         self.painted = self.columns.iter().position(|c| c.0 == column).map(|at| (at, style));
     }
 
+    /// Leaves these columns out of texts that have no room for all, the first of them first.
+    #[must_use]
+    pub fn with_minor(mut self, columns: &[&str]) -> Self {
+        let place = |name: &&str| self.columns.iter().position(|c| c.0 == *name);
+        self.minor = columns.iter().filter_map(place).collect();
+        self
+    }
+
+    /// The columns that a text of a width has room for, each with its own width; blanks of the margin are `indent`.
+    fn with_room(&self, indent: usize, width: Option<usize>) -> Vec<(usize, usize)> {
+        let longest = |i: usize| {
+            let head = self.columns[i].0.chars().count();
+            self.rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0).max(head)
+        };
+        let mut shown: Vec<(usize, usize)> = (0..self.columns.len()).map(|i| (i, longest(i))).collect();
+        let most = width.filter(|&w| w > 1).unwrap_or(usize::MAX);
+        for minor in &self.minor {
+            if indent + shown.iter().map(|c| c.1 + 2).sum::<usize>() <= most.saturating_add(2) {
+                break;
+            }
+            shown.retain(|c| c.0 != *minor);
+        }
+        shown
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -85,17 +112,16 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// For a terminal: columns two spaces apart, lines no longer than `width` where one is given.
+    /// For a terminal: columns two spaces apart, lines no longer than `width` where one is given. What there is no room
+    /// for is left out, and it says so.
     pub fn text(&self, indent: usize, width: Option<usize>) -> String {
         let head: Vec<String> = self.columns.iter().map(|c| c.0.clone()).collect();
-        let lines = std::iter::once(&head).chain(&self.rows);
-        let widths: Vec<usize> = (0..self.columns.len())
-            .map(|i| lines.clone().map(|row| row[i].chars().count()).max().unwrap_or(0))
-            .collect();
+        let shown = self.with_room(indent, width);
         let mut out = String::new();
-        for (number, row) in lines.enumerate() {
+        for (number, row) in std::iter::once(&head).chain(&self.rows).enumerate() {
             let mut line = Line::new(indent, width);
-            for (i, (cell, &column)) in row.iter().zip(&widths).enumerate() {
+            for &(i, column) in &shown {
+                let cell = &row[i];
                 let pad = column - cell.chars().count();
                 let painted = self.painted.filter(|p| p.0 == i && number > 0);
                 let style = painted.map_or_else(Style::new, |p| (p.1)(cell));
@@ -105,6 +131,11 @@ impl Table {
                 }
             }
             out.push_str(&line.end());
+        }
+        match self.columns.len() - shown.len() {
+            0 => {}
+            1 => out.push_str(&format!("{:indent$}(a column has no room: --wide shows it)\n", "")),
+            n => out.push_str(&format!("{:indent$}({n} columns have no room: --wide shows them)\n", "")),
         }
         out
     }
@@ -202,6 +233,56 @@ impl Line {
     }
 }
 
+/// A text whose lines are no longer than a terminal is wide: longer ones are broken between words, and go on a little
+/// further in than they begin.
+pub(super) fn within(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|&w| w >= NARROWEST) else { return text.to_owned() };
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        if visible(line) <= width {
+            out.push_str(line);
+        } else {
+            broken(line, width, &mut out);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The narrowest terminal for which lines are broken.
+const NARROWEST: usize = 20;
+
+fn broken(line: &str, width: usize, out: &mut String) {
+    let margin = line.len() - line.trim_start_matches(' ').len();
+    let further = (margin + 2).min(width / 2);
+    out.push_str(&line[..margin]);
+    let mut used = margin;
+    for (number, word) in line[margin..].split(' ').enumerate() {
+        let length = visible(word);
+        if number > 0 && used + 1 + length > width && used > further {
+            let _ = write!(out, "\n{:further$}", "");
+            used = further;
+        } else if number > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += length;
+    }
+}
+
+/// Characters of a text that are seen: those of colours are not.
+fn visible(text: &str) -> usize {
+    let mut colour = false;
+    let seen = |c: &char| {
+        colour |= *c == '\u{1b}';
+        let seen = !colour;
+        colour &= *c != 'm';
+        seen
+    };
+    text.chars().filter(seen).count()
+}
+
 /// A line no longer than the terminal; what is cut is marked.
 pub(super) fn fit(line: &str, width: Option<usize>) -> String {
     match width {
@@ -227,6 +308,31 @@ mod tests {
     fn columns_line_up() {
         assert_eq!(table().text(1, None), " name      n\n a|b       1\n x, \"y\"  100\n");
         assert_eq!(table().text(0, Some(6)), "name …\na|b  …\nx, \"y…\n");
+    }
+
+    #[test]
+    fn columns_without_room_are_left_out() {
+        let mut t = Table::new(["a", "b", "c"].map(|name| (name, Align::Left))).with_minor(&["b", "a", "q"]);
+        t.row(["aaaa", "bbbb", "cccc"].map(str::to_owned));
+        assert_eq!(t.text(0, Some(16)), "a     b     c\naaaa  bbbb  cccc\n");
+        assert_eq!(t.text(0, Some(15)), "a     c\naaaa  cccc\n(a column has no room: --wide shows it)\n");
+        let narrow = " c\n cccc\n (2 columns have no room: --wide shows them)\n";
+        assert_eq!((t.text(1, Some(9)), t.text(1, Some(5))), (narrow.to_owned(), narrow.to_owned()));
+        assert_eq!(t.text(1, Some(4)), " c\n cc…\n (2 columns have no room: --wide shows them)\n");
+        assert_eq!(t.text(0, None).lines().next(), Some("a     b     c"));
+        assert!(t.csv().starts_with("a,b,c\n"));
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let text = "  one two three four five six\nshort\n\n";
+        assert_eq!(within(text, Some(20)), "  one two three four\n    five six\nshort\n\n");
+        assert_eq!(within(text, None), text);
+        assert_eq!(within(text, Some(4)), text);
+        let coloured = "\u{1b}[33mwarning\u{1b}[0m: of eleven";
+        assert_eq!(within(coloured, Some(20)), format!("{coloured}\n"));
+        let long = format!("a {} b", "x".repeat(30));
+        assert_eq!(within(&long, Some(20)), format!("a\n  {}\n  b\n", "x".repeat(30)));
     }
 
     #[test]

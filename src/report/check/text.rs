@@ -91,7 +91,8 @@ fn fields_table(fields: &[FieldSummary]) -> Table {
     let left = ["field", "type", "shape", "space", "interior starts at"];
     let columns = ["field", "type", "shape", "halo", "size", "align", "space", "interior starts at"];
     let mut table =
-        Table::new(columns.map(|c| (c, if left.contains(&c) { Align::Left } else { Align::Right })));
+        Table::new(columns.map(|c| (c, if left.contains(&c) { Align::Left } else { Align::Right })))
+            .with_minor(&["align", "halo", "interior starts at"]);
     for f in fields {
         let times = if f.multiplicity > 1 { format!("{} x ", f.multiplicity) } else { String::new() };
         let halo = match f.halo.as_slice() {

@@ -104,6 +104,17 @@ fn access_table(document: &ExplanationDocument, accesses: &[&AccessDocument]) ->
             }),
         ],
     )
+    .with_minor(&[
+        "tag",
+        "data",
+        "issues",
+        "sectors",
+        "only DRAM",
+        "only L2",
+        "used",
+        "cycles",
+        "without",
+    ])
 }
 
 fn level_table(document: &ExplanationDocument) -> Table {
@@ -123,7 +134,8 @@ fn level_table(document: &ExplanationDocument) -> Table {
         "over",
         "misses",
     ];
-    let mut table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    let table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
+    let mut table = table.with_minor(&["over", "cache", "rate", "fill", "misses", "z", "y", "x"]);
     for level in &document.levels {
         table.row(level_cells(level, document.levels.len() > 3));
     }
@@ -192,7 +204,8 @@ fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width
             .chain(
                 ["L1 cycles", "L2 load", "L2 store", "DRAM load", "DRAM store"].map(|n| (n, Align::Right)),
             ),
-    );
+    )
+    .with_minor(&["DRAM store", "L2 store", "L1 cycles", "L2 load", "DRAM load"]);
     table.paint("limiter", limiter_style);
     table.row(this_cells(document));
     for (name, n) in near.iter().map(|n| ("one step", *n)).chain(best.map(|b| ("best", b))) {

@@ -106,7 +106,9 @@ impl Shown {
         columns.extend([("rate", Align::Right), ("limiter", Align::Left)]);
         let numbers = ["L2 load", "(comp + cap)", "DRAM load", "(comp - reuse + cap)", "store"];
         columns.extend(numbers.into_iter().chain(["O L1", "O row", "O plane"]).map(|n| (n, Align::Right)));
-        let mut table = Table::new(columns);
+        let minor =
+            ["(comp - reuse + cap)", "(comp + cap)", "O row", "O plane", "O L1", "store", "fold", "domain"];
+        let mut table = Table::new(columns).with_minor(&minor);
         table.paint("limiter", limiter_style);
         for line in lines {
             for (i, point) in line.points.iter().enumerate() {

@@ -77,7 +77,7 @@ fn table(documents: &[&ComparisonDocument], variants: bool) -> Table {
     }
     columns.extend([("block", Right), ("fold", Right), ("quantity", Left), ("unit", Left)]);
     columns.extend(["analytic", "simulated", "error %"].map(|n| (n, Right)));
-    let mut table = Table::new(columns);
+    let mut table = Table::new(columns).with_minor(&["unit", "fold", "kernel"]);
     for document in documents {
         for q in &document.comparison.quantities {
             let mut row = vec![document.head.kernel.name.clone()];

@@ -147,6 +147,7 @@ fn worst(document: &ValidationDocument) -> Table {
             ("line", Right, &|(_, w)| w.lines.first().map(ToString::to_string).unwrap_or_default()),
         ],
     )
+    .with_minor(&["line", "fold", "group"])
 }
 
 /// Four significant digits.
