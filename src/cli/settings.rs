@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn what_is_wrong_has_a_place() {
         for (text, says) in [
-            ("devise = 'a100'", "wavecast.toml:1:1: error[settings]: unknown field `devise`"),
-            ("wide = true\nformat = 'xml'", "wavecast.toml:2:10: error[settings]: there is no format `xml`"),
+            ("devise = 'a100'", "wavecast.toml:1:1: unknown field `devise`"),
+            ("wide = true\nformat = 'xml'", "wavecast.toml:2:10: there is no format `xml`"),
             ("device = 3", "a device is a text, or a list of texts"),
             ("device = [", "wavecast.toml:1"),
         ] {

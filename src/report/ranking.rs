@@ -137,8 +137,19 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
 }
 
 /// Columns that narrow terminals have no room for, in the order in which they go.
-const MINOR: [&str; 9] =
-    ["(comp - reuse + cap)", "(comp + cap)", "fp", "l1", "l2", "dram", "occ.", "store", "tie"];
+const MINOR: [&str; 11] = [
+    "(comp - reuse + cap)",
+    "(comp + cap)",
+    "fp",
+    "l1",
+    "l2",
+    "dram",
+    "occ.",
+    "store",
+    "tie",
+    "L2 load",
+    "DRAM load",
+];
 
 /// The columns that a person compares.
 fn compact(ranking: &RankingDocument) -> Table {

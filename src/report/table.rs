@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::Style;
 
+use super::units::wrapped;
 use crate::text::csv_cell;
 
 /// On which side a column is flush.
@@ -24,6 +25,9 @@ pub struct Table {
     /// Columns that are left out of narrow texts, the first of them first.
     minor: Vec<usize>,
 }
+
+/// Characters of the last column, if it is text, for which there is always room: what is longer goes on below.
+const FLOWING: usize = 24;
 
 /// The colour of a cell by what it says.
 type Paint = fn(&str) -> Style;
@@ -94,12 +98,25 @@ impl Table {
         let mut shown: Vec<(usize, usize)> = (0..self.columns.len()).map(|i| (i, longest(i))).collect();
         let most = width.filter(|&w| w > 1).unwrap_or(usize::MAX);
         for minor in &self.minor {
-            if indent + shown.iter().map(|c| c.1 + 2).sum::<usize>() <= most.saturating_add(2) {
+            let last = shown.last().map_or(0, |c| c.1 - if self.flows(c.0) { c.1.min(FLOWING) } else { c.1 });
+            if indent + shown.iter().map(|c| c.1 + 2).sum::<usize>() - last <= most.saturating_add(2) {
                 break;
             }
             shown.retain(|c| c.0 != *minor);
         }
+        let before: usize = indent + shown.iter().rev().skip(1).map(|c| c.1 + 2).sum::<usize>();
+        if let Some(last) = shown.last_mut()
+            && self.flows(last.0)
+            && let Some(room) = most.checked_sub(before).filter(|room| *room >= FLOWING)
+        {
+            last.1 = last.1.min(room);
+        }
         shown
+    }
+
+    /// Whether cells of a column may go on in the lines below: texts in the last one.
+    fn flows(&self, column: usize) -> bool {
+        column + 1 == self.columns.len() && self.columns[column].1 == Align::Left
     }
 
     /// Number of rows.
@@ -117,12 +134,20 @@ impl Table {
     pub fn text(&self, indent: usize, width: Option<usize>) -> String {
         let head: Vec<String> = self.columns.iter().map(|c| c.0.clone()).collect();
         let shown = self.with_room(indent, width);
-        let mut out = String::new();
+        let (mut out, mut below) = (String::new(), Vec::new());
         for (number, row) in std::iter::once(&head).chain(&self.rows).enumerate() {
             let mut line = Line::new(indent, width);
-            for &(i, column) in &shown {
-                let cell = &row[i];
-                let pad = column - cell.chars().count();
+            for (place, &(i, column)) in shown.iter().enumerate() {
+                let mut cell = row[i].as_str();
+                let broken;
+                if cell.chars().count() > column {
+                    let margin = indent + shown[..place].iter().map(|c| c.1 + 2).sum::<usize>();
+                    broken = wrapped(cell.split(' '), column);
+                    let mut lines = broken.lines();
+                    cell = lines.next().unwrap_or_default();
+                    below.extend(lines.map(|line| format!("{:margin$}{line}\n", "")));
+                }
+                let pad = column.saturating_sub(cell.chars().count());
                 let painted = self.painted.filter(|p| p.0 == i && number > 0);
                 let style = painted.map_or_else(Style::new, |p| (p.1)(cell));
                 match self.columns[i].1 {
@@ -131,6 +156,7 @@ impl Table {
                 }
             }
             out.push_str(&line.end());
+            below.drain(..).for_each(|line| out.push_str(&line));
         }
         match self.columns.len() - shown.len() {
             0 => {}
@@ -324,6 +350,20 @@ mod tests {
     }
 
     #[test]
+    fn texts_in_the_last_column_go_on_below() {
+        let mut t = Table::new([("n", Align::Right), ("made of", Align::Left)]);
+        t.row(["10".to_owned(), "some compulsory and some capacity".to_owned()]);
+        t.row(["7".to_owned(), "little".to_owned()]);
+        assert_eq!(
+            t.text(1, Some(30)),
+            "  n  made of\n 10  some compulsory and some\n     capacity\n  7  little\n"
+        );
+        assert!(t.text(1, None).contains("some capacity\n"));
+        // Where there is hardly any room it is cut.
+        assert_eq!(t.text(1, Some(20)).lines().nth(1), Some(" 10  some compulsor…"));
+    }
+
+    #[test]
     fn long_lines_are_broken_between_words() {
         let text = "  one two three four five six\nshort\n\n";
         assert_eq!(within(text, Some(20)), "  one two three four\n    five six\nshort\n\n");
@@ -332,7 +372,7 @@ mod tests {
         let coloured = "\u{1b}[33mwarning\u{1b}[0m: of eleven";
         assert_eq!(within(coloured, Some(20)), format!("{coloured}\n"));
         let long = format!("a {} b", "x".repeat(30));
-        assert_eq!(within(&long, Some(20)), format!("a\n  {}\n  b\n", "x".repeat(30)));
+        assert_eq!(within(&long, Some(20)), format!("a {}\n  b\n", "x".repeat(30)));
     }
 
     #[test]
