@@ -212,3 +212,16 @@ fn reasons_begin_where_they_arise() {
     let many = why(&format!("{}mad.wide.s32 %rd5, %r3, 4, %rd1;", "add.s32 %r3, %r3, 1;\n".repeat(8)));
     assert_eq!(many, format!("{read} 9 lines from 10 to 18 compute with it"));
 }
+
+/// A loop with two entries and no end, beside a way around it: each of its halves comes after the other.
+#[test]
+fn loops_with_two_entries_are_refused() {
+    let text = entry(
+        "",
+        "setp.eq.s32 %p1, %r1, 0; @%p1 bra W;\nsetp.eq.s32 %p2, %r1, 1; @%p2 bra X;\n\
+         Y: st.global.u32 [%rd2], %r1;\nX: st.global.u32 [%rd2+4], %r1; bra Y;\n\
+         W: st.global.u32 [%rd2+8], %r1;",
+    );
+    let wrong = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap_err().to_string();
+    assert!(wrong.contains("entered at two places"), "{wrong}");
+}

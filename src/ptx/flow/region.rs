@@ -19,8 +19,10 @@ pub(in crate::ptx) struct Region {
 }
 
 impl Region {
-    /// The region of a loop, or of the whole function.
+    /// The region of a loop, or of the whole function. No loop of the function may have two entries: the order of blocks
+    /// would say nothing of which comes first.
     pub fn new(graph: &Graph, loops: &Loops, of: Option<usize>) -> Region {
+        debug_assert!(loops.tangled.is_none(), "such functions are refused");
         let inside = |block: usize| of.is_none_or(|l| loops.all[l].blocks.binary_search(&block).is_ok());
         let header = of.map_or(0, |l| loops.all[l].header);
         // The loop directly inside of this region that a block is in.
@@ -87,6 +89,11 @@ impl Region {
                 .unwrap_or(OUTSIDE);
         }
         Region { nodes, dominator, post_dominator }
+    }
+
+    /// One without blocks, of a function that is not gone through.
+    pub fn empty() -> Region {
+        Region { nodes: Vec::new(), dominator: Vec::new(), post_dominator: Vec::new() }
     }
 
     /// A node that is done exactly when this one is, and comes earlier.

@@ -108,8 +108,12 @@ impl<'a> Reader<'a> {
         let dominators = dominators(&graph);
         let loops = Loops::new(&graph, &dominators);
         let live = live_at_start(function, &graph);
-        let regions = (0..loops.all.len()).map(|l| Region::new(&graph, &loops, Some(l))).collect();
-        let top = Region::new(&graph, &loops, None);
+        // What has a loop with two entries is refused before it is gone through.
+        let region = |of: Option<usize>| match loops.tangled {
+            None => Region::new(&graph, &loops, of),
+            Some(_) => Region::empty(),
+        };
+        let (regions, top) = ((0..loops.all.len()).map(|l| region(Some(l))).collect(), region(None));
         let needed = needed(function, &graph, &loops, &live);
         let changed = (0..loops.all.len()).map(|l| changed(function, &graph, &loops, &live, l)).collect();
         Self {
