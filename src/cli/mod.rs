@@ -5,6 +5,7 @@ mod asking;
 pub mod assembler;
 #[cfg(feature = "fit")]
 mod cache_probe;
+mod captured;
 mod check;
 mod choices;
 #[cfg(feature = "fit")]
@@ -62,6 +63,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 
 use failure::Failure;
 
+pub use captured::{Captured, captured};
 #[cfg(unix)]
 pub use files::note_closed;
 
@@ -142,7 +144,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
     files::forget();
     let (command, matches) = match parsed(arguments) {
         Ok(parsed) => parsed,
-        Err(error) if error.use_stderr() && asks_for_json(arguments) => {
+        Err(error) if error.use_stderr() && (captured::is_on() || asks_for_json(arguments)) => {
             return usage(&error).for_json(true).report();
         }
         Err(error) if error.use_stderr() => error.exit(),
