@@ -1,7 +1,7 @@
 //! Work that somebody who waits for it may stop: a person who presses Ctrl-C in Python.
 //!
-//! What is stopped unwinds at the next piece of work that is shared among threads ([`crate::parallel`]). Work that is
-//! no such piece goes on until it is done.
+//! What is stopped unwinds at the next piece of work that is shared among threads ([`crate::parallel`]), and at
+//! blocks of threads that are traced. Other work goes on until it is done.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -44,6 +44,15 @@ impl Stop {
             resume_unwind(Box::new(Stopped));
         }
     }
+}
+
+/// Ends the work of this thread here if it is stopped: for loops that run long in one thread.
+pub(crate) fn heed() {
+    CURRENT.with_borrow(|stop| {
+        if let Some(stop) = stop {
+            stop.heed();
+        }
+    });
 }
 
 /// Does a part of work that `stop` stops, in whichever thread.

@@ -1,7 +1,9 @@
 //! Work during which Ctrl-C counts: it is done in a thread of its own, while the caller's looks for signals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::process;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -14,6 +16,14 @@ use wavecast::stop::Stop;
 const STEP: Duration = Duration::from_millis(25);
 /// As much as the main thread of a program has.
 const STACK: usize = 8 << 20;
+/// Most threads that wait for work.
+const WAITING: usize = 8;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads that wait for work, and the process whose they are: a fork has none of them. To begin a thread takes three
+/// times as long as to wake one.
+static IDLE: Mutex<Vec<(u32, Sender<Work>)>> = Mutex::new(Vec::new());
 
 /// Does the work, while other Python threads run. What a signal handler raises, such as `KeyboardInterrupt`, is raised
 /// here at once; the work is told to stop, and what cannot stop goes on unheard.
@@ -24,15 +34,12 @@ pub fn interruptible<R: Send + 'static>(
     let stop = Stop::default();
     let (sender, mut receiver) = sync_channel(1);
     let stopped_by = stop.clone();
-    let worker = move || {
+    elsewhere(Box::new(move || {
         let found = catch_unwind(AssertUnwindSafe(|| stopped_by.during(work)));
         // Nobody listens any more after an interrupt.
         let _ = sender.send(found);
-    };
-    Builder::new()
-        .stack_size(STACK)
-        .spawn(worker)
-        .map_err(|e| PyRuntimeError::new_err(format!("cannot start a thread: {e}")))?;
+    }))
+    .map_err(|e| PyRuntimeError::new_err(format!("cannot start a thread: {e}")))?;
     loop {
         // A receiver goes along, as only one thread may have it.
         let (back, found) = py.detach(move || {
@@ -54,4 +61,39 @@ pub fn interruptible<R: Send + 'static>(
             }
         }
     }
+}
+
+/// Has another thread do the work: one that waits for some, or a new one.
+fn elsewhere(mut work: Work) -> std::io::Result<()> {
+    while let Some(idle) = waiting() {
+        match idle.send(work) {
+            Ok(()) => return Ok(()),
+            Err(unsent) => work = unsent.0,
+        }
+    }
+    let (sender, receiver) = channel::<Work>();
+    let here = process::id();
+    Builder::new().stack_size(STACK).spawn(move || {
+        work();
+        loop {
+            // A lock that a fork inherited from another thread never opens: nobody waits for it.
+            let Ok(mut idle) = IDLE.try_lock() else { return };
+            if idle.len() >= WAITING {
+                return;
+            }
+            idle.push((here, sender.clone()));
+            drop(idle);
+            let Ok(work) = receiver.recv() else { return };
+            work();
+        }
+    })?;
+    Ok(())
+}
+
+/// A thread of this process that waits for work.
+fn waiting() -> Option<Sender<Work>> {
+    let mut idle = IDLE.try_lock().ok()?;
+    let here = process::id();
+    idle.retain(|(owner, _)| *owner == here);
+    idle.pop().map(|(_, sender)| sender)
 }
