@@ -169,6 +169,8 @@ def explain(
     launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
     with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
     block, device = _block_and_device("explain", block, fold, device)
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("explain", device, lambda one: explain(kernel, block, fold, one, near=near, **options), False)
     return _answer("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
 
 
@@ -181,15 +183,19 @@ def sweep(
     **options: Any,
 ) -> Any:
     """A series over a parameter, a number of the device, or the block, as ``wavecast schema sweep`` describes it.
-    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}``; two things at most, the first being the axis.
+    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}`` or ``{"block": [(512, 2), (64, 4, 4)]}``; two things at most, the first being the axis.
     With ``best`` all launches are ranked at each point. The other options are those of :func:`rank` but for ``top``
     and ``tie``. Raises :class:`KernelError`."""
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("sweep", device, lambda one: sweep(kernel, vary, one, best=best, **options), False)
+    if isinstance(vary, Mapping):
+        vary = {name: _values(values) for name, values in plain(vary, "vary").items()}
     return _answer("sweep", kernel, device, {"vary": vary, "best": best, **options})
 
 
 def check(
     kernel: KernelLike,
-    device: Device | None = None,
+    device: str | os.PathLike[str] | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
     variant: str | Sequence[str] | None = None,
@@ -233,6 +239,13 @@ def features() -> dict[str, Any]:
         "isl": engines["isl"],
         "engines": [e for e, built in engines.items() if built],
     }
+
+
+def _values(values: Any) -> Any:
+    """What a list in the place of a range says: numbers, names, or shapes."""
+    if not isinstance(values, list):
+        return values
+    return ",".join("x".join(map(str, [*v, 1, 1][: max(3, len(v))])) if isinstance(v, list) else str(v) for v in values)
 
 
 def _block_and_device(

@@ -15,9 +15,9 @@ from ._results import Document, Refusal, Results
 RELATIVE = "device_relative"
 
 
-def of_devices(name: str, devices: Any, ask: Callable[[str], Any]) -> Results:
-    """The answers kernel by kernel, as ``-d`` of the command line gives them when it is repeated. Each has
-    ``device_relative``, the share of the fastest device's speed. A device on which nothing can run has an error in the
+def of_devices(name: str, devices: Any, ask: Callable[[str], Any], compared: bool = True) -> Results:
+    """The answers kernel by kernel, as ``-d`` of the command line gives them when it is repeated. Where they are
+    compared, each has ``device_relative``, the share of the fastest device's speed. A device on which nothing can run has an error in the
     place of its answer."""
     names = _names(name, devices)
     for device in names:
@@ -30,7 +30,7 @@ def of_devices(name: str, devices: Any, ask: Callable[[str], Any]) -> Results:
         except KernelError as why:
             answers.append(why)
     kernels = [list(of_kernel) for of_kernel in zip(*_complete(answers))]
-    if len(names) > 1:
+    if compared and len(names) > 1:
         for of_kernel in kernels:
             _compare(of_kernel)
     return Results(answer for of_kernel in kernels for answer in of_kernel)

@@ -64,7 +64,7 @@ class Document(dict[str, Any]):
         lists = (v for k, v in self.items() if k != "warnings" and isinstance(v, list) and v and isinstance(v[0], dict))
         entries = next(lists, None)
         if entries is None:
-            return [about | _rows.flat({k: v for k, v in self.items() if k not in (*about, "tool", "schema")})]
+            return [about | _rows.flat({k: v for k, v in self.items() if k not in about})]
         return [about | _rows.flat(entry) | _rows.axes(entry) for entry in entries]
 
     def frame(self) -> pandas.DataFrame:

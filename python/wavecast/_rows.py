@@ -8,11 +8,17 @@ if TYPE_CHECKING:
     import pandas
 
 
+#: What each document says of itself.
+HEAD = ("schema", "tool")
+
+
 def flat(value: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested keys joined with dots. Lists are left out."""
+    """Nested keys joined with dots. Lists are left out, and what a document says of itself."""
     row: dict[str, Any] = {}
     for key, item in value.items():
         name = before + key
+        if name in HEAD:
+            continue
         if isinstance(item, dict):
             row.update(flat(item, name + "."))
         elif not isinstance(item, list):

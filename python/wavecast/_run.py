@@ -72,7 +72,7 @@ def several(value: Any, one: Callable[[Any], str]) -> list[str]:
 
 def run(command: Sequence[str], files: Sequence[str], options: Mapping[str, Any], inputs: Inputs) -> Any:
     """Runs a command that answers with documents."""
-    output, text = ran([*command, "--format=json"], files, options, inputs)
+    output, text = ran(command, files, options, inputs, "--format=json")
     found = json.loads(inputs.said(output))
     said = None if text is None else inputs.said(text).rstrip("\n")
     if isinstance(found, list):
@@ -82,9 +82,11 @@ def run(command: Sequence[str], files: Sequence[str], options: Mapping[str, Any]
     return made(found, said)
 
 
-def ran(command: Sequence[str], files: Sequence[str], options: Mapping[str, Any], inputs: Inputs) -> tuple[str, Any]:
+def ran(
+    command: Sequence[str], files: Sequence[str], options: Mapping[str, Any], inputs: Inputs, *more: str
+) -> tuple[str, str | None]:
     """Runs a command: what it prints, and its result for a person."""
-    arguments = ["wavecast", *command, *_arguments(command, options), *(["--", *files] if files else [])]
+    arguments = ["wavecast", *command, *more, *_arguments(command, options), *(["--", *files] if files else [])]
     status, output, text, said, errors = _wavecast.run(arguments)
     if errors is not None:
         raise _error(json.loads(errors)["errors"], inputs)
@@ -118,7 +120,7 @@ def _arguments(command: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     arguments = []
     for name, value in options.items():
         if name in RESERVED:
-            raise TypeError(f"{'.'.join(command)}() takes no {name}=: the result is a document, which str() prints")
+            raise TypeError(f"{'.'.join(command).replace('-', '_')}() takes no {name}=: the result is a document, which str() prints")
         if value is None or value is False:
             continue
         option = ("-" if len(name) == 1 else "--") + name.rstrip("_").replace("_", "-")
