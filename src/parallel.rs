@@ -14,7 +14,7 @@ use std::time::Duration;
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
-use crate::stop::Stop;
+use crate::stop::Stopper;
 #[cfg(feature = "threads")]
 use crate::stop::within;
 
@@ -24,7 +24,7 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// What comes of each item, in their order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    let stop = Stop::current();
+    let stop = Stopper::current();
     let one = |item: &T| {
         if let Some(stop) = &stop {
             stop.heed();

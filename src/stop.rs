@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Stops work from another thread.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stopper(Arc<AtomicBool>);
 
 /// What unwinds where work is stopped.
 struct Stopped;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Stopper>> = const { RefCell::new(None) };
 }
 
-impl Stop {
+impl Stopper {
     /// From now on the work is stopped.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -56,9 +56,9 @@ pub(crate) fn heed() {
 }
 
 /// Does a part of work that `stop` stops, in whichever thread.
-pub(crate) fn within<R>(stop: Option<&Stop>, work: impl FnOnce() -> R) -> R {
+pub(crate) fn within<R>(stop: Option<&Stopper>, work: impl FnOnce() -> R) -> R {
     /// Puts back what was there, also where the work panics.
-    struct Before(Option<Stop>);
+    struct Before(Option<Stopper>);
     impl Drop for Before {
         fn drop(&mut self) {
             CURRENT.set(self.0.take());
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn stopped_work_ends_in_all_threads() {
-        let (stop, done) = (Stop::default(), AtomicUsize::new(0));
+        let (stop, done) = (Stopper::default(), AtomicUsize::new(0));
         let items: Vec<usize> = (0..10_000).collect();
         let one = |&item: &usize| {
             // Work within work is stopped too.
@@ -90,12 +90,12 @@ mod tests {
         assert!(stop.during(|| map(&items, one)).is_none());
         assert!(done.load(Ordering::Relaxed) < 5_000, "{done:?}");
         assert_eq!(map(&items, |&i| i), items, "what is not stopped goes on");
-        assert!(Stop::current().is_none());
+        assert!(Stopper::current().is_none());
     }
 
     #[test]
     fn other_panics_are_not_hidden() {
-        let caught = catch_unwind(|| Stop::default().during(|| resume_unwind(Box::new("of a test"))));
+        let caught = catch_unwind(|| Stopper::default().during(|| resume_unwind(Box::new("of a test"))));
         assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"of a test"));
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use wavecast::stop::Stop;
+use wavecast::stop::Stopper;
 
 /// How long a signal may wait.
 const STEP: Duration = Duration::from_millis(25);
@@ -31,7 +31,7 @@ pub fn interruptible<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
-    let stop = Stop::default();
+    let stop = Stopper::default();
     let (sender, mut receiver) = sync_channel(1);
     let stopped_by = stop.clone();
     elsewhere(Box::new(move || {

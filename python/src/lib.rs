@@ -19,9 +19,6 @@ mod thread;
 
 use interrupt::interruptible;
 
-/// Columns of a text for a person.
-const WIDTH: usize = 100;
-
 /// Kernels and devices that were read, for all threads.
 #[pyclass(frozen, name = "Session")]
 struct PySession(Arc<Session>);
@@ -42,8 +39,7 @@ impl PySession {
     /// What a person is told instead: a text for each document of the answer.
     fn texts(&self, py: Python<'_>, request: String) -> PyResult<Vec<String>> {
         let session = Arc::clone(&self.0);
-        let view = View { width: Some(WIDTH), ..View::default() };
-        interruptible(py, move || session.texts(&request, view))
+        interruptible(py, move || session.texts(&request, View::default()))
     }
 }
 

@@ -3,18 +3,20 @@
 import copy
 import json
 import multiprocessing
+import os
 import pickle
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as xml
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import wavecast
 from test_api import COPY, ROOT
 from test_commands import MEASURED, SAXPY, SMALL, STAR, printed
 
-#: Names that would end a tag, if they were not escaped.
-ODD = {**COPY, "kernel": "copy", "launch": {"block": [[64], [256], [2048]], "registers": 16}}
 LARGE = {**COPY, "params": {"N": 1 << 26}}
 MADE = {
     "rank": lambda: wavecast.rank(LARGE, "v100"),
@@ -52,10 +54,12 @@ class Balanced(HTMLParser):
         super().__init__()
         self.open, self.seen = [], []
 
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append(tag)
+
     def handle_starttag(self, tag, attrs):
         self.seen.append(tag)
-        if not self.get_starttag_text().endswith("/>"):
-            self.open.append(tag)
+        self.open.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -186,7 +190,7 @@ def test_a_device_that_cannot_run_it_does_not_hide_the_others():
 
 def test_what_is_not_installed_is_said(monkeypatch):
     for name in ("pandas", "matplotlib"):
-        monkeypatch.setitem(__import__("sys").modules, name, None)
+        monkeypatch.setitem(sys.modules, name, None)
     ranking = wavecast.rank(COPY, "a100")
     with pytest.raises(ImportError, match="pip install pandas"):
         ranking.frame()
@@ -196,18 +200,10 @@ def test_what_is_not_installed_is_said(monkeypatch):
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
     text = "import sys, wavecast; print(*sorted({m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)))"
-    import subprocess
-    import sys
-
-    loaded = subprocess.run([sys.executable, "-S", "-c", text], capture_output=True, text=True, env={"PYTHONPATH": _path()})
+    folder = str(Path(wavecast.__file__).parent.parent)
+    loaded = subprocess.run([sys.executable, "-S", "-c", text], capture_output=True, text=True, env={"PYTHONPATH": folder})
     assert loaded.returncode == 0, loaded.stderr
     assert set(loaded.stdout.split()) <= {"wavecast", "__main__"}
-
-
-def _path():
-    from pathlib import Path
-
-    return str(Path(wavecast.__file__).parent.parent)
 
 
 def asked(block):
@@ -220,7 +216,7 @@ def test_processes_that_are_spawned_answer_alike():
         assert pool.map_async(asked, (64, 256)).get(timeout=60) == expected
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system has no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_processes_that_are_forked_answer_alike():
     expected = [asked(block) for block in (64, 256)]
     with multiprocessing.get_context("fork").Pool(2) as pool:

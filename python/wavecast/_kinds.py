@@ -176,7 +176,9 @@ class Difference(Document):
         return [side("a"), side("b")]
 
     def _table(self) -> Table:
-        return Table(["per item", "A", "B"], [[v["name"], v["a"], v["b"]] for v in self["volumes"]])
+        times = [[t["term"], *(_show.time(t[f"{s}_s"] or 0.0) for s in "ab")] for t in self["terms"]]
+        volumes = [[f"{v['name']} per item", v["a"], v["b"]] for v in self["volumes"]]
+        return Table(["", "A", "B"], times + volumes)
 
     def _bars(self) -> Bars:
         bars = []

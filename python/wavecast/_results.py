@@ -4,6 +4,7 @@ table and a picture."""
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, SupportsIndex
 
@@ -43,7 +44,7 @@ class Document(dict[str, Any]):
     def __str__(self) -> str:
         if self._text is None and self._asked is not None:
             texts = SESSION.texts(self._asked.request)
-            self._text = texts[self._asked.part].rstrip("\n") if self._asked.part < len(texts) else None
+            self._text = plain_text(texts[self._asked.part]) if self._asked.part < len(texts) else None
             self._asked = None
         return json.dumps(self, indent=1) if self._text is None else self._text
 
@@ -196,6 +197,11 @@ def _launch(result: Mapping[str, Any]) -> Any:
     if "results" in result:
         return result["results"][0] if result["results"] else None
     return result.get("result")
+
+
+def plain_text(text: str) -> str:
+    """A text without colours, which not everything shows, and without its last end of a line."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip("\n")
 
 
 def _said(warning: Any) -> str:

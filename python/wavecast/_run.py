@@ -12,7 +12,7 @@ from . import _wavecast
 from ._errors import KernelError, error
 from ._kinds import made
 from ._plain import plain
-from ._results import Document, Results
+from ._results import Results, plain_text
 
 #: Keywords whose values are shapes, one of which may be a list of numbers.
 SHAPES = ("block", "fold", "read_block", "x_slowest")
@@ -74,7 +74,7 @@ def run(command: Sequence[str], files: Sequence[str], options: Mapping[str, Any]
     """Runs a command that answers with documents."""
     output, text = ran(command, files, options, inputs, "--format=json")
     found = json.loads(inputs.said(output))
-    said = None if text is None else inputs.said(text).rstrip("\n")
+    said = None if text is None else plain_text(inputs.said(text))
     if isinstance(found, list):
         return Results(made(document) for document in found)
     if found.get("schema") == "wavecast/error/1":
@@ -158,6 +158,3 @@ def _text(value: Any, name: str) -> str:
         return os.fspath(value)
     found = plain(value, name)
     return ",".join(map(str, found)) if isinstance(found, list) else str(found)
-
-
-__all__ = ["Document", "Inputs", "is_path", "ran", "run", "several"]

@@ -6,9 +6,6 @@ use std::io::{self, Write};
 
 use crate::report::{Answer, View};
 
-/// Columns of a text for a person.
-const WIDTH: usize = 100;
-
 /// What came of a command.
 #[derive(Debug, Clone, Default)]
 pub struct Captured {
@@ -66,7 +63,7 @@ pub(super) fn with(change: impl FnOnce(&mut Captured)) -> bool {
 /// Keeps answers for a person beside their JSON.
 pub(super) fn keep_text<A: Answer>(answers: &[&A], all: bool) {
     if is_on() {
-        let view = View { width: Some(WIDTH), all };
+        let view = View { width: None, all };
         let texts: Vec<String> = answers.iter().map(|a| a.text(view)).collect();
         with(|captured| captured.text = Some(texts.join("\n")));
     }
