@@ -37,21 +37,21 @@ class Kernel:
     def name(self) -> str:
         """Its name; that of the first one if the text holds several."""
         first = self.document[0] if isinstance(self.document, list) else self.document
-        return first["kernel"]["name"]
+        return str(first["kernel"]["name"])
 
-    def rank(self, device: Device | None = None, **options: Any) -> Ranking:
+    def rank(self, device: Device | None = None, **options: Any) -> Any:
         """As :func:`rank`."""
         return rank(self, device, **options)
 
-    def predict(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any):
+    def predict(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any) -> Any:
         """As :func:`predict`."""
         return predict(self, block, fold, device, **options)
 
-    def explain(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any):
+    def explain(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any) -> Any:
         """As :func:`explain`."""
         return explain(self, block, fold, device, **options)
 
-    def sweep(self, vary: Mapping[str, Any] | Sequence[str], device: Device | None = None, **options: Any):
+    def sweep(self, vary: Mapping[str, Any] | Sequence[str], device: Device | None = None, **options: Any) -> Any:
         """As :func:`sweep`."""
         return sweep(self, vary, device, **options)
 
@@ -87,7 +87,7 @@ def rank(
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
     if the text holds several kernels. Raises :class:`KernelError`.
     """
-    options = {
+    options: dict[str, Any] = {
         "block": block,
         "fold": fold,
         "threads": threads,
@@ -136,7 +136,7 @@ def predict(
     place of the block is the device, as in ``predict(kernel, "a100")``. Raises :class:`KernelError`, also if
     the launch cannot run."""
     block, device = _block_and_device("predict", block, fold, device)
-    options = {
+    options: dict[str, Any] = {
         "block": block,
         "fold": fold,
         "set": set,
@@ -151,8 +151,7 @@ def predict(
         "verify": verify,
     }
     if not isinstance(device, (str, os.PathLike)) and device is not None:
-        shapes = {name: options.pop(name) for name in ("block", "fold")}
-        return of_devices("predict", device, lambda one: predict(kernel, *shapes.values(), one, **options))
+        return of_devices("predict", device, lambda one: predict(kernel, device=one, **options))
     return _answer("predict", kernel, device, options)
 
 
@@ -250,7 +249,7 @@ def _values(values: Any) -> Any:
 
 def _block_and_device(
     name: str, block: Shape | None, fold: Shape | None, device: Device | None
-) -> tuple[Shape | None, str | None]:
+) -> tuple[Shape | None, Device | None]:
     """The arguments of a question about one launch: a text in the place of the block is the device."""
     if not isinstance(block, str):
         return block, device
@@ -269,8 +268,9 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     # A document has more than one line or is JSON.
     is_path = isinstance(kernel, str) and "\n" not in kernel and not kernel.lstrip().startswith(("{", "["))
     if isinstance(kernel, os.PathLike) or is_path:
-        with open(kernel, encoding="utf-8") as file:
-            return "kernel_text", _with_ptx(file.read(), os.path.dirname(os.fspath(kernel)))
+        path = os.fspath(kernel)  # type: ignore[arg-type]
+        with open(path, encoding="utf-8") as file:
+            return "kernel_text", _with_ptx(file.read(), os.path.dirname(path))
     if isinstance(kernel, str):
         return "kernel_text", kernel
     return "kernel", json.dumps(plain(kernel))

@@ -233,7 +233,7 @@ def _measured(thing: Any, inputs: Inputs) -> str:
 def _held(name: str, thing: Any, inputs: Inputs) -> str:
     """The path that is named, or that of a file which holds what was given."""
     if is_path(thing):
-        return os.fspath(thing)
+        return str(os.fspath(thing))
     if isinstance(thing, Mapping):
         thing = json.dumps(plain(thing), indent=1)
     if not isinstance(thing, str):

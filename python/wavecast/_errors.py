@@ -28,21 +28,23 @@ class KernelError(ValueError):
     @property
     def code(self) -> str:
         """The stable name of the first mistake."""
-        return self.errors[0]["code"]
+        return str(self.errors[0]["code"])
 
     @property
     def line(self) -> int | None:
         """The line of the first mistake."""
-        return self.errors[0]["line"]
+        line: int | None = self.errors[0]["line"]
+        return line
 
     @property
     def column(self) -> int | None:
         """The column of the first mistake."""
-        return self.errors[0]["column"]
+        column: int | None = self.errors[0]["column"]
+        return column
 
 
 def _described(error: dict[str, Any], text: str | None, name: str | None) -> str:
-    said = error["message"]
+    said: str = error["message"]
     line, column = error["line"], error["column"]
     if line is not None:
         place = line if column is None else f"{line}:{column}"

@@ -20,7 +20,7 @@ SHOWN = 5
 SLOW = 0.02
 
 
-class Reading(dict):
+class Reading(dict[str, Any]):
     """What was read of a kernel: the document of ``wavecast read --format json``. Printed, it is the kernel document,
     or what could not be read."""
 
@@ -39,7 +39,8 @@ class Reading(dict):
     def accesses(self) -> list[dict[str, Any]]:
         """What a thread does to memory, in program order. ``status`` is "exact", "data" (counted as always done,
         although data decide) or "refused"."""
-        return self["accesses"]
+        accesses: list[dict[str, Any]] = self["accesses"]
+        return accesses
 
     @property
     def refused(self) -> list[dict[str, Any]]:
@@ -51,7 +52,8 @@ class Reading(dict):
         """The kernel document. Raises :class:`wavecast.KernelError` with all accesses that could not be read."""
         if self["document"] is None:
             raise self._refusal()
-        return self["document"]
+        document: dict[str, Any] = self["document"]
+        return document
 
     @property
     def kernel(self) -> Kernel:
@@ -75,7 +77,8 @@ class Reading(dict):
         touch with the document. All parameters need values. ``holds`` says whether they agree."""
         if self.text is None:
             raise self._refusal()
-        return json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads))
+        held: list[dict[str, Any]] = json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads))
+        return held
 
     def __str__(self) -> str:
         return self.text if self.text is not None else str(self._refusal())

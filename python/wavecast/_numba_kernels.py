@@ -170,7 +170,7 @@ def _numba_cuda() -> Any:
 
 def _compiled(cuda: Any, function: Any, signature: Any, arch: tuple[int, int], options: Mapping[str, Any]) -> str:
     try:
-        return cuda.compile_ptx(function, signature, cc=arch, **options)[0]
+        return str(cuda.compile_ptx(function, signature, cc=arch, **options)[0])
     except Exception as error:
         if not re.search(r"(?i)nvvm|libdevice", f"{type(error).__name__} {error}"):
             raise
@@ -186,7 +186,7 @@ def _compiled(cuda: Any, function: Any, signature: Any, arch: tuple[int, int], o
 
         if hasattr(cuda_paths.get_cuda_paths, "_cached_result"):
             del cuda_paths.get_cuda_paths._cached_result
-        return cuda.compile_ptx(function, signature, cc=arch, **options)[0]
+        return str(cuda.compile_ptx(function, signature, cc=arch, **options)[0])
     finally:
         if before is None:
             del os.environ["CUDA_HOME"]

@@ -85,7 +85,8 @@ class Library:
 
     def nearest(self, arch: int) -> int:
         """The newest architecture that is not newer than this one; the oldest if all are."""
-        return max((a for a in self.archs if a <= arch), default=self.archs[0])
+        archs: list[int] = self.archs
+        return max((a for a in archs if a <= arch), default=archs[0])
 
     def compile(
         self, text: str, arch: int, options: Sequence[str], names: Sequence[str], file: str = "kernel.cu"

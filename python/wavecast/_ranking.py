@@ -33,12 +33,13 @@ class Result(dict[str, Any]):
     @property
     def variant(self) -> str | None:
         """The variant of the kernel, if it has several."""
-        return self["config"]["variant"]
+        variant: str | None = self["config"]["variant"]
+        return variant
 
     @property
     def time(self) -> float:
         """Predicted seconds."""
-        return self["time_s"]
+        return float(self["time_s"])
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -95,14 +96,16 @@ class Ranking(Document):
     @property
     def best(self) -> Result | None:
         """The best result, or ``None`` if no launch can run."""
-        return self["results"][0] if self["results"] else None
+        results: list[Result] = self["results"]
+        return results[0] if results else None
 
     def place(self, block: Sequence[int] | None, fold: Sequence[int] | None = None) -> Result | None:
         """The result of this block (and fold), or ``None`` if it is no candidate that can run."""
         if block is None:
             return None
         block, fold = _three(block), None if fold is None else _three(fold)
-        for result in self["results"]:
+        results: list[Result] = self["results"]
+        for result in results:
             config = result["config"]
             if config["block"] == block and (fold is None or config["fold"] == fold):
                 return result

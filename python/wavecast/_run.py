@@ -112,7 +112,7 @@ def _error(errors: list[dict[str, Any]], inputs: Inputs) -> KernelError:
 
 
 def _keyword(option: re.Match[str]) -> str:
-    return option[1].replace("-", "_") + "=" if option[1] else "device="
+    return str(option[1]).replace("-", "_") + "=" if option[1] else "device="
 
 
 def _arguments(command: Sequence[str], options: Mapping[str, Any]) -> list[str]:
@@ -155,6 +155,6 @@ def _shapes(value: Any) -> list[str]:
 
 def _text(value: Any, name: str) -> str:
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     found = plain(value, name)
     return ",".join(map(str, found)) if isinstance(found, list) else str(found)

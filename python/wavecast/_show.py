@@ -42,7 +42,7 @@ class Table:
     """The numbers that are looked at first."""
 
     head: Sequence[str]
-    rows: list[Sequence[Any]]
+    rows: Sequence[Sequence[Any]]
 
 
 def table_html(table: Table) -> str:

@@ -108,6 +108,6 @@ def _source(source: Any, inputs: Inputs) -> str:
     if isinstance(source, (Kernel, Mapping)):
         return _file(source, inputs)
     if is_path(source):
-        return os.fspath(source)
+        return str(os.fspath(source))
     is_kernel = isinstance(source, str) and any(line.lstrip("{ \"'").startswith("wavecast") for line in source.split("\n"))
     return _held("kernel.yaml" if is_kernel else "trace.csv", source, inputs)
