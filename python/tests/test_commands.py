@@ -75,7 +75,10 @@ def test_curves_are_fitted_and_used(tmp_path):
     assert "wavecast-curves: 1" in curves.read_text()
     before = wavecast.validate(MEASURED, kernels=ROOT / "kernels")
     after = wavecast.validate(MEASURED, kernels=ROOT / "kernels", curves=curves)
-    error = [{q["quantity"]: q["mean_absolute_error_percent"] for q in v["quantities"]}["rate"] for v in (before, after)]
+    error = [
+        {q["quantity"]: q["mean_absolute_error_percent"] for q in v["quantities"]}["rate"]
+        for v in (before, after)
+    ]
     assert error[1] < error[0]
 
 
@@ -125,9 +128,13 @@ def test_traces_are_commands_of_a_module():
 
 def test_each_command_is_there():
     shown = printed("--help").partition("Commands:")[2].partition("Options:")[0]
-    commands = {line.split()[0].replace("-", "_") for line in shown.splitlines() if line[:2] == "  " and line[2] != " "}
+    commands = {
+        line.split()[0].replace("-", "_")
+        for line in shown.splitlines()
+        if line[:2] == "  " and line[2] != " "
+    }
     assert {"rank", "cache_probe"} <= commands
-    # Those that make no sense in a program: they write files to start from, or are about the command line itself.
+    # Those that make no sense in a program: they write files, or are about the command line itself.
     others = {"import", "new", "serve", "schema", "completions", "licences", "help"}
     missing = {name for name in commands - others if not hasattr(wavecast, name)}
     assert not missing and set(wavecast.__all__) <= set(dir(wavecast)) | {"trace"}
@@ -136,7 +143,10 @@ def test_each_command_is_there():
 @pytest.mark.parametrize(
     ("question", "says"),
     [
-        (lambda: wavecast.compare({**COPY, "lunch": 1}), r"kernel.yaml:\d+:\d+: unknown key `lunch`(.|\n)*\^"),
+        (
+            lambda: wavecast.compare({**COPY, "lunch": 1}),
+            r"kernel.yaml:\d+:\d+: unknown key `lunch`(.|\n)*\^",
+        ),
         (lambda: wavecast.compare(COPY, "a1000"), "there is no device `a1000`"),
         (lambda: wavecast.compare(COPY, wais=3), r"unexpected argument 'wais=' found"),
         (lambda: wavecast.diff(COPY, device="a100"), "two predictions are compared, and one is named"),

@@ -21,8 +21,12 @@ FOLDS = [[x, y, z] for x in range(1, 9) for y in range(1, 9) for z in range(1, 9
 LONG = {
     "rank": lambda: wavecast.rank(STAR, "a100", fold=FOLDS),
     "sweep": lambda: wavecast.sweep(STAR, {"NX": "64..8192"}, "a100", best=True),
-    "compare": lambda: wavecast.compare(STAR, "a100", block=[[32, 4, 4], [64, 4, 4], [128, 4, 2]], caches="cold"),
-    "fit": lambda: wavecast.fit(ROOT / "tests" / "measured" / "star3d7.csv", kernels=STAR.parent, bootstrap=10**6),
+    "compare": lambda: wavecast.compare(
+        STAR, "a100", block=[[32, 4, 4], [64, 4, 4], [128, 4, 2]], caches="cold"
+    ),
+    "fit": lambda: wavecast.fit(
+        ROOT / "tests" / "measured" / "star3d7.csv", kernels=STAR.parent, bootstrap=10**6
+    ),
     "trace": lambda: wavecast.trace.synth(STAR, blocks=10**5, limit={"trace-memory": 1 << 40}),
 }
 
@@ -78,7 +82,9 @@ def test_handlers_of_signals_run_meanwhile():
 
 def test_a_program_ends_at_ctrl_c():
     text = f"import wavecast; print('begun', flush=True); wavecast.rank({str(STAR)!r}, 'a100', fold={FOLDS})"
-    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(
+        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
         assert run.stdout.readline() == "begun\n"
         time.sleep(0.3)
         started = time.perf_counter()

@@ -1,4 +1,5 @@
-"""Results show themselves: as text, in notebooks, as frames and pictures; they are plain data all the same."""
+"""Results show themselves: as text, in notebooks, as frames and pictures; they are plain data all the
+same."""
 
 import copy
 import json
@@ -33,7 +34,9 @@ MADE = {
     "trace": lambda: wavecast.trace.reuse(COPY, blocks=2),
     "devices": lambda: wavecast.rank(LARGE, ["v100", "a100", "mi100"]),
     "kernels": lambda: wavecast.predict([COPY, {**LARGE, "kernel": "large"}], 64, device="v100"),
-    "with an error": lambda: wavecast.predict([COPY, {**COPY, "launch": {"registers": 99999}}], 64, device="v100"),
+    "with an error": lambda: wavecast.predict(
+        [COPY, {**COPY, "launch": {"registers": 99999}}], 64, device="v100"
+    ),
 }
 #: What has no picture.
 WITHOUT = {"check", "read", "trace"}
@@ -135,10 +138,16 @@ def test_pictures_are_drawn(made):
 def test_texts_are_those_of_the_command_line(tmp_path):
     file = tmp_path / "copy.yaml"
     file.write_text(json.dumps(LARGE))
-    for function, arguments in [("predict", ["--block", "64,1,1"]), ("sweep", ["--vary", "N=1048576,16777216"])]:
+    for function, arguments in [
+        ("predict", ["--block", "64,1,1"]),
+        ("sweep", ["--vary", "N=1048576,16777216"]),
+    ]:
         told = printed(function, file, "-d", "v100", *arguments)
         assert str(MADE[function]()).split() == told.split()
-    assert str(MADE["diff"]()).split() == printed("diff", file, "-d", "v100", "--block=64", "--block=1024").split()
+    assert (
+        str(MADE["diff"]()).split()
+        == printed("diff", file, "-d", "v100", "--block=64", "--block=1024").split()
+    )
     assert str(wavecast.check(LARGE)).split() == printed("check", file).split()
     both = wavecast.predict([COPY, LARGE], 64, device="v100")
     assert str(both[1]) == str(MADE["predict"]()) != str(both[0])
@@ -147,9 +156,11 @@ def test_texts_are_those_of_the_command_line(tmp_path):
 def test_texts_are_escaped():
     ranking = wavecast.rank({**COPY, "variants": [{"name": "<b>&\"'", "launch": {}}]}, "v100")
     html = ranking._repr_html_()
-    assert "<b>&\"" not in html and "&lt;b&gt;&amp;&quot;" in html
+    assert '<b>&"' not in html and "&lt;b&gt;&amp;&quot;" in html
     xml.fromstring(re.search(r"<svg.*?</svg>", html, re.S)[0])
-    document = wavecast.Document({"schema": "x/<i>/1", "key": "</td><script>alert(1)</script>", "warnings": ["<u>"]})
+    document = wavecast.Document(
+        {"schema": "x/<i>/1", "key": "</td><script>alert(1)</script>", "warnings": ["<u>"]}
+    )
     html = document._repr_html_()
     assert "<script>" not in html and "<u>" not in html and "<i>" not in html and "&lt;script&gt;" in html
 
@@ -167,7 +178,10 @@ def test_devices_are_compared_as_the_command_line_does(tmp_path):
     assert len(lines) == 4 and "relative" in lines[0] and "mi100" in lines[3]
     assert wavecast.Kernel(LARGE).rank(["v100"]) == [wavecast.rank(LARGE, "v100")]
     assert found[1].explain()["device"]["id"] == "a100-40gb"
-    assert [e["device"]["id"] for e in wavecast.explain(LARGE, 64, device=devices[:2])] == ["v100-pcie-32gb", "a100-40gb"]
+    assert [e["device"]["id"] for e in wavecast.explain(LARGE, 64, device=devices[:2])] == [
+        "v100-pcie-32gb",
+        "a100-40gb",
+    ]
 
 
 def test_a_device_that_cannot_run_it_does_not_hide_the_others():
@@ -199,15 +213,20 @@ def test_what_is_not_installed_is_said(monkeypatch):
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
-    text = "import sys, wavecast; print(*sorted({m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)))"
+    loaded = "{m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)"
+    text = f"import sys, wavecast; print(*sorted({loaded}))"
     folder = str(Path(wavecast.__file__).parent.parent)
-    loaded = subprocess.run([sys.executable, "-S", "-c", text], capture_output=True, text=True, env={"PYTHONPATH": folder})
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", text], capture_output=True, text=True, env={"PYTHONPATH": folder}
+    )
     assert loaded.returncode == 0, loaded.stderr
     assert set(loaded.stdout.split()) <= {"wavecast", "__main__"}
 
 
 def asked(block):
-    return str(wavecast.predict(COPY, block, device="a100")), wavecast.diff(COPY, device="a100", block=[[64], [block]])
+    return str(wavecast.predict(COPY, block, device="a100")), wavecast.diff(
+        COPY, device="a100", block=[[64], [block]]
+    )
 
 
 def test_processes_that_are_spawned_answer_alike():

@@ -8,8 +8,8 @@
 >>> wavecast.rank(kernel, device=["a100", "h200"])      # devices beside each other
 
 Each command of the command line is a function with its options as keywords: ``rank``, ``predict``, ``explain``,
-``sweep``, ``check``, ``compare``, ``diff``, ``validate``, ``fit``, ``cache_probe``, ``emit``, ``read``, ``touches``, and
-``wavecast.trace`` for those of ``wavecast trace``.
+``sweep``, ``check``, ``compare``, ``diff``, ``validate``, ``fit``, ``cache_probe``, ``emit``, ``read``,
+``touches``, and ``wavecast.trace`` for those of ``wavecast trace``.
 
 A kernel as it is, CUDA text, PTX, CuPy, Numba, Triton or Warp, goes into ``wavecast.cuda.rank``; ``wavecast.ptx``
 reads PTX. Adapters: ``wavecast.pystencils``, ``wavecast.lbmpy``, ``wavecast.loopy``, ``wavecast.devito``,

@@ -43,11 +43,15 @@ class Kernel:
         """As :func:`rank`."""
         return rank(self, device, **options)
 
-    def predict(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any) -> Any:
+    def predict(
+        self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any
+    ) -> Any:
         """As :func:`predict`."""
         return predict(self, block, fold, device, **options)
 
-    def explain(self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any) -> Any:
+    def explain(
+        self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any
+    ) -> Any:
         """As :func:`explain`."""
         return explain(self, block, fold, device, **options)
 
@@ -79,13 +83,16 @@ def rank(
     """Ranks the launches of a kernel, best first; other Python threads run meanwhile.
 
     ``kernel`` is a document as a dict, its YAML or JSON text, or the path of a file. ``device`` is an id or
-    alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
+    alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning. A list of
+    devices gives :class:`Results`, kernel by kernel and device by device, each with ``device_relative``, the share
+    of the fastest device's speed.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
     and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
-    launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names the variants of the document that compete; all by default.
+    launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names
+    the variants of the document that compete; all by default.
 
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
-    if the text holds several kernels. Raises :class:`KernelError`.
+    if the text holds several kernels. Ctrl-C ends it at once. Raises :class:`KernelError`.
     """
     options: dict[str, Any] = {
         "block": block,
@@ -182,7 +189,8 @@ def sweep(
     **options: Any,
 ) -> Any:
     """A series over a parameter, a number of the device, or the block, as ``wavecast schema sweep`` describes it.
-    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}`` or ``{"block": [(512, 2), (64, 4, 4)]}``; two things at most, the first being the axis.
+    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}`` or ``{"block": [(512, 2), (64, 4, 4)]}``; two
+    things at most, the first being the axis.
     With ``best`` all launches are ranked at each point. The other options are those of :func:`rank` but for ``top``
     and ``tie``. Raises :class:`KernelError`."""
     if not isinstance(device, (str, os.PathLike)) and device is not None:

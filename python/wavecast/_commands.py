@@ -32,9 +32,9 @@ def compare(
     **options: Any,
 ) -> Any:
     """The analytic model beside a simulation of both caches, as ``wavecast schema comparison`` describes it.
-    ``warm_waves`` are simulated before the wave that is compared, ``ways`` are those of the simulated caches, and
-    ``data`` is what fields of PTX hold (``{"x": "x.npy"}``). Other keywords are the options of ``wavecast compare``.
-    Raises :class:`wavecast.KernelError`."""
+    ``warm_waves`` are simulated before the wave that is compared, ``ways`` are those of the simulated caches,
+    and ``data`` is what fields of PTX hold (``{"x": "x.npy"}``). Other keywords are the options of ``wavecast
+    compare``. Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "kernel")
     with Inputs() as inputs:
         return run(["compare"], [_file(kernel, inputs)], _with_params(kernel, given), inputs)
@@ -53,10 +53,10 @@ def diff(
     all: bool = False,
     **options: Any,
 ) -> Any:
-    """Two predictions beside each other: what differs, and which part of it makes one faster, as ``wavecast schema
-    diff`` describes it. Give two of what differs, and one of what does not: two kernels or results (of
-    :func:`predict` or :func:`rank`), two devices, blocks, folds or variants. Other keywords are the options of
-    ``wavecast diff``. Raises :class:`wavecast.KernelError`."""
+    """Two predictions beside each other: what differs, and which part of it makes one faster, as ``wavecast
+    schema diff`` describes it. Give two of what differs, and one of what does not: two kernels or results (of
+    :func:`predict` or :func:`rank`), two devices, blocks, folds or variants. Other keywords are the options
+    of ``wavecast diff``. Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "kernel", "other")
     with Inputs() as inputs:
         files = [_saved(one, inputs) for one in (kernel, other) if one is not None]
@@ -77,10 +77,10 @@ def validate(
     sample: int | None = None,
     **options: Any,
 ) -> Any:
-    """Predictions beside measurements, as ``wavecast schema validation`` describes it. ``measurements`` are paths, texts
-    or DataFrames in the measurement format, or paths of set files. ``kernel`` is what they name, ``kernels`` a folder with
-    a file for each kernel. Other keywords are the options of ``wavecast validate``. Raises
-    :class:`wavecast.KernelError`."""
+    """Predictions beside measurements, as ``wavecast schema validation`` describes it. ``measurements`` are
+    paths, texts or DataFrames in the measurement format, or paths of set files. ``kernel`` is what they name,
+    ``kernels`` a folder with a file for each kernel. Other keywords are the options of ``wavecast validate``.
+    Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "measurements", "kernel")
     with Inputs() as inputs:
         files = several(measurements, lambda one: _measured(one, inputs))
@@ -103,10 +103,10 @@ def fit(
     simulate: str | None = None,
     **options: Any,
 ) -> Any:
-    """Hit rates, bandwidths and latencies that are fitted to measurements, as ``wavecast schema fit`` describes it.
-    ``output`` are files to write beside: ``.yaml`` is the curve file that ``curves=`` takes, ``.svg`` the plot, ``.csv``
-    the residuals. The measurements are those of :func:`validate`; other keywords are the options of ``wavecast fit``.
-    Raises :class:`wavecast.KernelError`."""
+    """Hit rates, bandwidths and latencies that are fitted to measurements, as ``wavecast schema fit``
+    describes it. ``output`` are files to write beside: ``.yaml`` is the curve file that ``curves=`` takes,
+    ``.svg`` the plot, ``.csv`` the residuals. The measurements are those of :func:`validate`; other keywords
+    are the options of ``wavecast fit``. Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "measurements", "kernel")
     with Inputs() as inputs:
         files = several(measurements, lambda one: _measured(one, inputs))
@@ -129,9 +129,9 @@ def cache_probe(
     apply: Path | None = None,
     write: bool = False,
 ) -> Any:
-    """The structure of a cache from latencies of pointer chases, as ``wavecast schema probe`` describes it. ``logs`` are
-    paths or texts. With ``simulate`` (a document of a cache, its text or its path) the logs of a simulated cache are
-    returned as a text; with ``fragment`` or ``apply`` the text for a device file. Raises
+    """The structure of a cache from latencies of pointer chases, as ``wavecast schema probe`` describes it.
+    ``logs`` are paths or texts. With ``simulate`` (a document of a cache, its text or its path) the logs of a
+    simulated cache are returned as a text; with ``fragment`` or ``apply`` the text for a device file. Raises
     :class:`wavecast.KernelError`."""
     given = _given(locals(), "logs", "simulate")
     with Inputs() as inputs:
@@ -159,9 +159,9 @@ def emit(
     output: Path | None = None,
     force: bool = False,
 ) -> str:
-    """The text of a benchmark program that does exactly the described accesses, in ``lang``: "cuda" (the default), "hip"
-    or "opencl". With a device only launches that it can run are in it. With ``output`` the program is written there,
-    and the text is empty. Raises :class:`wavecast.KernelError`."""
+    """The text of a benchmark program that does exactly the described accesses, in ``lang``: "cuda" (the
+    default), "hip" or "opencl". With a device only launches that it can run are in it. With ``output`` the
+    program is written there, and the text is empty. Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "kernel")
     with Inputs() as inputs:
         return ran(["emit"], [_file(kernel, inputs)], _with_params(kernel, given), inputs)[0]
@@ -179,10 +179,10 @@ def read(
     assume: Mapping[int, str] | None = None,
     registers: int | str | None = None,
 ) -> Any:
-    """What a compiled kernel does to memory, read from PTX (a path or a text), as ``wavecast schema reading`` describes
-    it; without ``entry`` the entries that there are. The key ``document`` is the kernel document, if all accesses
-    could be read. :func:`wavecast.ptx.read` takes arrays and functions for the grid too. Raises
-    :class:`wavecast.KernelError`."""
+    """What a compiled kernel does to memory, read from PTX (a path or a text), as ``wavecast schema reading``
+    describes it; without ``entry`` the entries that there are. The key ``document`` is the kernel document,
+    if all accesses could be read. :func:`wavecast.ptx.read` takes arrays and functions for the grid too.
+    Raises :class:`wavecast.KernelError`."""
     given = _given(locals(), "ptx")
     with Inputs() as inputs:
         return run(["read"], [_held("kernel.ptx", ptx, inputs)], given, inputs)

@@ -16,9 +16,9 @@ RELATIVE = "device_relative"
 
 
 def of_devices(name: str, devices: Any, ask: Callable[[str], Any], compared: bool = True) -> Results:
-    """The answers kernel by kernel, as ``-d`` of the command line gives them when it is repeated. Where they are
-    compared, each has ``device_relative``, the share of the fastest device's speed. A device on which nothing can run has an error in the
-    place of its answer."""
+    """The answers kernel by kernel, as ``-d`` of the command line gives them when it is repeated. Where they
+    are compared, each has ``device_relative``, the share of the fastest device's speed. A device on which
+    nothing can run has an error in the place of its answer."""
     names = _names(name, devices)
     for device in names:
         _check(device)
@@ -51,7 +51,9 @@ def _check(device: str) -> None:
     try:
         _wavecast.device_target(device)
     except FileNotFoundError as why:
-        raise KernelError([error("cannot-read", f"cannot read {device}: {why.strerror}", "check the path")]) from None
+        raise KernelError(
+            [error("cannot-read", f"cannot read {device}: {why.strerror}", "check the path")]
+        ) from None
     except ValueError as why:
         raise KernelError(json.loads(str(why))["errors"]) from None
 
@@ -64,7 +66,9 @@ def _complete(answers: Sequence[list[Document] | KernelError]) -> list[list[Docu
         if isinstance(answer, KernelError):
             if not lengths:
                 raise answer
-            answer = [Refusal({"schema": "wavecast/error/1", "errors": answer.errors}) for _ in range(lengths[0])]
+            answer = [
+                Refusal({"schema": "wavecast/error/1", "errors": answer.errors}) for _ in range(lengths[0])
+            ]
         complete.append(answer)
     return complete
 

@@ -81,15 +81,26 @@ class Sweep(Document):
     def rows(self) -> list[dict[str, Any]]:
         """A row for each point that can run, with what varies in columns of its own."""
         about = _rows.whose(self)
-        return [about | self._point(p) | _rows.launched(p["result"]) for p in self["points"] if p.get("result")]
+        return [
+            about | self._point(p) | _rows.launched(p["result"]) for p in self["points"] if p.get("result")
+        ]
 
     def _point(self, point: Mapping[str, Any]) -> dict[str, Any]:
         varied = {k: _show.shape(v) if isinstance(v, list) else v for k, v in point["values"].items()}
-        return varied if "device" not in varied else {**varied, "device": point.get("device") or varied["device"]}
+        return (
+            varied
+            if "device" not in varied
+            else {**varied, "device": point.get("device") or varied["device"]}
+        )
 
     def _table(self) -> Table:
         unit = self["kernel"]["unit"]
-        head = [v["name"] for v in self["vary"]] + ["time", f"10^9 {unit}/s", "limited by", f"DRAM load, B/{unit}"]
+        head = [v["name"] for v in self["vary"]] + [
+            "time",
+            f"10^9 {unit}/s",
+            "limited by",
+            f"DRAM load, B/{unit}",
+        ]
         rows = []
         for point in self["points"][: 3 * SHOWN]:
             values, result = list(self._point(point).values()), point.get("result")
@@ -97,7 +108,9 @@ class Sweep(Document):
                 rows.append([*values, "cannot run", "", "", ""])
                 continue
             dram = result["volumes"]["dram"]["load"]["total"]
-            rows.append([*values, _show.time(result["time_s"]), result["rate_per_s"] / 1e9, result["limiter"], dram])
+            rows.append(
+                [*values, _show.time(result["time_s"]), result["rate_per_s"] / 1e9, result["limiter"], dram]
+            )
         return Table(head, rows)
 
     def _bars(self) -> Bars:
@@ -105,11 +118,14 @@ class Sweep(Document):
         for point in self["points"][: 3 * SHOWN]:
             if point.get("result"):
                 name = ", ".join(f"{k}={v}" for k, v in self._point(point).items())
-                bars.append(_show.Bar(name, [point["result"]["time_s"]], _show.time(point["result"]["time_s"])))
+                bars.append(
+                    _show.Bar(name, [point["result"]["time_s"]], _show.time(point["result"]["time_s"]))
+                )
         return Bars("time", bars)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The rate over what varies, a line for each value of the second thing that does; bars where it is no number."""
+        """The rate over what varies, a line for each value of the second thing that does; bars where it is no
+        number."""
         first, *second = self["vary"]
         if first.get("numbers") is None or len(first["numbers"]) != len(first["values"]):
             return super().plot(ax)
@@ -171,7 +187,8 @@ class Difference(Document):
         def side(name: str) -> str:
             s = self[name]
             shape, time = _show.shape(s["block"]), _show.time(s["time_s"])
-            return f"{name.upper()}: {s['kernel']}, block {shape}, on {s['device']}: {time}, limited by {s['limiter']}"
+            launch = f"{name.upper()}: {s['kernel']}, block {shape}, on {s['device']}"
+            return f"{launch}: {time}, limited by {s['limiter']}"
 
         return [side("a"), side("b")]
 
@@ -206,7 +223,13 @@ class Validation(Document):
         return f"{self['summary']['predicted']} launches predicted of {self['summary']['launches']} measured"
 
     def _table(self) -> Table:
-        names = ("quantity", "launches", "mean_absolute_error_percent", "median_absolute_error_percent", "bias_percent")
+        names = (
+            "quantity",
+            "launches",
+            "mean_absolute_error_percent",
+            "median_absolute_error_percent",
+            "bias_percent",
+        )
         rows = [[quantity.get(name) for name in names] for quantity in self["quantities"]]
         return Table([name.replace("_", " ") for name in names], rows)
 
@@ -244,7 +267,9 @@ class Probe(Document):
     def rows(self) -> list[dict[str, Any]]:
         """A row for each thing that was found out."""
         found = {k: v for k, v in self["structure"].items() if isinstance(v, dict) and "value" in v}
-        return [{"name": name, "value": v["value"], "confidence": v["confidence"]} for name, v in found.items()]
+        return [
+            {"name": name, "value": v["value"], "confidence": v["confidence"]} for name, v in found.items()
+        ]
 
     def _bars(self) -> Bars:
         bars = [Bar(f"{c['loads']} loads", [c["cycles"]], f"{c['cycles']:.0f}") for c in self["clusters"]]

@@ -77,8 +77,10 @@ class Reading(dict[str, Any]):
         touch with the document. All parameters need values. ``holds`` says whether they agree."""
         if self.text is None:
             raise self._refusal()
-        held: list[dict[str, Any]] = json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads))
-        return held
+        found: list[dict[str, Any]] = json.loads(
+            self._module.call("hold", self["entry"], self._args, self.text, threads)
+        )
+        return found
 
     def __str__(self) -> str:
         return self.text if self.text is not None else str(self._refusal())

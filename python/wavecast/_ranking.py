@@ -130,8 +130,9 @@ class Ranking(Document):
         shown = self["results"][:top]
         for r, (l2, dram) in zip(shown, self._bytes()):
             config = r["config"]
+            block, fold = _show.shape(config["block"]), _show.shape(config["fold"])
             lines.append(
-                f"{r['rank']:>5} {r['tie_group']:>4}  {_show.shape(config['block']):<12} {_show.shape(config['fold']):<8}"
+                f"{r['rank']:>5} {r['tie_group']:>4}  {block:<12} {fold:<8}"
                 f" {r['rate_per_s'] / 1e9:>12.2f} {r['relative']:>9.3f}  {r['limiter']:<8} {l2:>11.1f} {dram:>11.1f}"
                 f"  {config['variant'] or ''}".rstrip()
             )

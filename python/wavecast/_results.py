@@ -1,5 +1,5 @@
-"""Results that show themselves: plain data, which print as the command line prints them, and which notebooks show as a
-table and a picture."""
+"""Results that show themselves: plain data, which print as the command line prints them, and which notebooks
+show as a table and a picture."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Asked(NamedTuple):
 
 
 class Document(dict[str, Any]):
-    """A result: the document that ``wavecast schema`` describes, as a dict. Printed, it is what the command line
-    prints; ``frame()`` and ``plot()`` show its numbers."""
+    """A result: the document that ``wavecast schema`` describes, as a dict. Printed, it is what the command
+    line prints; ``frame()`` and ``plot()`` show its numbers."""
 
     # Where people find it.
     __module__ = "wavecast"
@@ -59,10 +59,14 @@ class Document(dict[str, Any]):
         return _again, (type(self), dict(self)), self.__getstate__()
 
     def rows(self) -> list[dict[str, Any]]:
-        """What ``frame()`` has in its rows: the entries of the first list of the document, with kernel, device and
-        block, so that frames can be put together."""
+        """What ``frame()`` has in its rows: the entries of the first list of the document, with kernel,
+        device and block, so that frames can be put together."""
         about = _rows.whose(self) | _rows.axes(self)
-        lists = (v for k, v in self.items() if k != "warnings" and isinstance(v, list) and v and isinstance(v[0], dict))
+        lists = (
+            v
+            for k, v in self.items()
+            if k != "warnings" and isinstance(v, list) and v and isinstance(v[0], dict)
+        )
         entries = next(lists, None)
         if entries is None:
             return [about | _rows.flat({k: v for k, v in self.items() if k not in about})]
@@ -76,17 +80,22 @@ class Document(dict[str, Any]):
         """Draws the numbers with matplotlib, into ``ax`` if it is given; returns the axes."""
         picture = self._bars()
         if not picture.bars:
-            raise ValueError(f"there is nothing to draw in this {type(self).__name__}: frame() has its numbers")
+            raise ValueError(
+                f"there is nothing to draw in this {type(self).__name__}: frame() has its numbers"
+            )
         return _show.plotted(picture, ax, type(self).__name__)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><b>{escape(self._title())}</b></p>", *(f"<p>{escape(text)}</p>" for text in self._sentences())]
+        parts = [
+            f"<p><b>{escape(self._title())}</b></p>",
+            *(f"<p>{escape(text)}</p>" for text in self._sentences()),
+        ]
         picture = _show.bars_svg(self._bars())
         table = self._table()
         parts += [f"<div>{picture}</div>"] if picture else []
         parts += [_show.table_html(table)] if table.rows else []
         parts += [f"<p>warning: {escape(w)}</p>" for w in map(_said, self.get("warnings") or ())]
-        return f"<div class=\"wavecast\">{''.join(parts)}</div>"
+        return f'<div class="wavecast">{"".join(parts)}</div>'
 
     def _title(self) -> str:
         about = _rows.whose(self)
@@ -172,8 +181,19 @@ class Results(list[Any]):
                 continue
             shapes = (_show.shape(found["config"][name]) for name in ("block", "fold"))
             time, relative = _show.time(found["time_s"]), result.get("device_relative")
-            rows.append([*about.values(), *shapes, time, f"{found['rate_per_s'] / 1e9:.2f}", relative, found["limiter"]])
-        return Table(["kernel", "device", "block", "fold", "time", "10^9 items/s", "relative", "limiter"], rows)
+            rows.append(
+                [
+                    *about.values(),
+                    *shapes,
+                    time,
+                    f"{found['rate_per_s'] / 1e9:.2f}",
+                    relative,
+                    found["limiter"],
+                ]
+            )
+        return Table(
+            ["kernel", "device", "block", "fold", "time", "10^9 items/s", "relative", "limiter"], rows
+        )
 
     def _bars(self) -> Bars:
         known = [(_rows.whose(result), _launch(result)) for result in self]

@@ -21,8 +21,8 @@ RESERVED = ("format", "quiet", "verbose", "help", "version")
 
 
 class Inputs:
-    """What a command reads: files as they are named, and files that hold what was given as an object. Used with
-    ``with``, as the latter last no longer."""
+    """What a command reads: files as they are named, and files that hold what was given as an object. Used
+    with ``with``, as the latter last no longer."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="wavecast-")
@@ -86,7 +86,13 @@ def ran(
     command: Sequence[str], files: Sequence[str], options: Mapping[str, Any], inputs: Inputs, *more: str
 ) -> tuple[str, str | None]:
     """Runs a command: what it prints, and its result for a person."""
-    arguments = ["wavecast", *command, *more, *_arguments(command, options), *(["--", *files] if files else [])]
+    arguments = [
+        "wavecast",
+        *command,
+        *more,
+        *_arguments(command, options),
+        *(["--", *files] if files else []),
+    ]
     status, output, text, said, errors = _wavecast.run(arguments)
     if errors is not None:
         raise _error(json.loads(errors)["errors"], inputs)
@@ -120,14 +126,17 @@ def _arguments(command: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     arguments = []
     for name, value in options.items():
         if name in RESERVED:
-            raise TypeError(f"{'.'.join(command).replace('-', '_')}() takes no {name}=: the result is a document, which str() prints")
+            function = ".".join(command).replace("-", "_")
+            raise TypeError(f"{function}() takes no {name}=: the result is a document, which str() prints")
         if value is None or value is False:
             continue
         option = ("-" if len(name) == 1 else "--") + name.rstrip("_").replace("_", "-")
         if value is True:
             arguments.append(option)
         else:
-            arguments += [f"{option}={text}" if len(name) > 1 else f"{option}{text}" for text in _texts(name, value)]
+            arguments += [
+                f"{option}={text}" if len(name) > 1 else f"{option}{text}" for text in _texts(name, value)
+            ]
     return arguments
 
 

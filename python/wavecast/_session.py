@@ -1,4 +1,5 @@
-"""The session that answers: kernels and devices that were read are kept, as a search asks about them again and again."""
+"""The session that answers: kernels and devices that were read are kept, as a search asks about them again
+and again."""
 
 from __future__ import annotations
 

@@ -61,7 +61,9 @@ def bars_svg(picture: Bars) -> str:
     most, each = max(values), max(len(bar.values) for bar in picture.bars)
     parts, top = [_text(0, 14, picture.title, "start", bold=True)], 24
     for place, name in enumerate(picture.series):
-        parts.append(f'<rect x="{LABEL + 90 * place}" y="{top}" width="10" height="10" fill="{COLOURS[place]}"/>')
+        parts.append(
+            f'<rect x="{LABEL + 90 * place}" y="{top}" width="10" height="10" fill="{COLOURS[place]}"/>'
+        )
         parts.append(_text(LABEL + 90 * place + 14, top + 10, name, "start"))
     top += 18 if picture.series else 0
     high = BAR / each

@@ -1,12 +1,13 @@
-"""Reuse distances, simulated caches and traces of kernels: ``wavecast trace``, each of its commands as a function.
+"""Reuse distances, simulated caches and traces of kernels: ``wavecast trace``, each of its commands as a
+function.
 
 >>> import wavecast.trace
 >>> text = wavecast.trace.synth("kernels/vec3.yaml", blocks=2)       # a trace as CSV
 >>> wavecast.trace.reuse(text).frame()                               # miss rates, run by run
 
-``source`` is a trace (a path, or the text of one of the text formats) or a kernel as :func:`wavecast.rank` takes it, of
-which a trace is made. Keywords are the options of the command line; ``wavecast trace reuse --help`` lists them.
-"""
+``source`` is a trace (a path, or the text of one of the text formats) or a kernel as :func:`wavecast.rank`
+takes it, of which a trace is made. Keywords are the options of the command line; ``wavecast trace reuse
+--help`` lists them."""
 
 from __future__ import annotations
 
@@ -34,13 +35,14 @@ def info(source: Any, **options: Any) -> Document:
 
 
 def reuse(source: Any, **options: Any) -> Document:
-    """Reuse distances and types of misses, with five extensions for GPUs, as ``wavecast schema reuse`` describes it. A
-    row of ``frame()`` is a run of the model."""
+    """Reuse distances and types of misses, with five extensions for GPUs, as ``wavecast schema reuse``
+    describes it. A row of ``frame()`` is a run of the model."""
     return _asked("reuse", source, options)
 
 
 def cache(source: Any, **options: Any) -> Document:
-    """A simulated cache, as ``wavecast schema cache`` describes it; with ``device`` both levels of that device."""
+    """A simulated cache, as ``wavecast schema cache`` describes it; with ``device`` both levels of that
+    device."""
     return _asked("cache", source, options)
 
 
@@ -62,13 +64,14 @@ def experiment(**options: Any) -> Document:
 
 
 def synth(source: Any, **options: Any) -> str:
-    """The trace of a kernel document, as a text. ``to`` is its format, "csv" by default; with ``output`` it is written
-    to that file, and the text is empty."""
+    """The trace of a kernel document, as a text. ``to`` is its format, "csv" by default; with ``output`` it
+    is written to that file, and the text is empty."""
     return _text("synth", source, options)
 
 
 def convert(source: Any, **options: Any) -> str:
-    """A trace in another format, ``to``; with ``output`` it is written to that file, and the text is empty."""
+    """A trace in another format, ``to``; with ``output`` it is written to that file, and the text is
+    empty."""
     return _text("convert", source, options)
 
 
@@ -109,5 +112,7 @@ def _source(source: Any, inputs: Inputs) -> str:
         return _file(source, inputs)
     if is_path(source):
         return str(os.fspath(source))
-    is_kernel = isinstance(source, str) and any(line.lstrip("{ \"'").startswith("wavecast") for line in source.split("\n"))
+    is_kernel = isinstance(source, str) and any(
+        line.lstrip("{ \"'").startswith("wavecast") for line in source.split("\n")
+    )
     return _held("kernel.yaml" if is_kernel else "trace.csv", source, inputs)
