@@ -110,7 +110,8 @@ def new_axes(ax: Axes | None, what: str) -> Axes:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(f"{what}.plot() needs matplotlib: pip install matplotlib") from error
-    return pyplot.subplots()[1]
+    axes: Axes = pyplot.subplots()[1]
+    return axes
 
 
 def time(seconds: float) -> str:
