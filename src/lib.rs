@@ -91,7 +91,6 @@ mod readable;
 pub mod report;
 mod sorting;
 pub mod space;
-pub mod stop;
 #[cfg(feature = "explain")]
 pub mod sweep;
 pub mod text;

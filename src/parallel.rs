@@ -14,9 +14,7 @@ use std::time::Duration;
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
-use crate::stop::Stopper;
-#[cfg(feature = "threads")]
-use crate::stop::within;
+use crate::effort;
 
 /// The process that uses the pool of this program; 0 before anybody does.
 #[cfg(feature = "threads")]
@@ -24,10 +22,10 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// What comes of each item, in their order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    let stop = Stopper::current();
+    let stop = effort::unwinding_stop();
     let one = |item: &T| {
         if let Some(stop) = &stop {
-            stop.heed();
+            stop.unwind_if_asked();
         }
         one(item)
     };
@@ -38,7 +36,10 @@ pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -
         let pieces: Vec<Mutex<Vec<R>>> = items.chunks(size).map(|_| Mutex::default()).collect();
         on_all_threads(pieces.len(), &|i| {
             let found = || items.iter().skip(i * size).take(size).map(&one).collect();
-            *locked(&pieces[i]) = within(stop.as_ref(), found);
+            *locked(&pieces[i]) = match &stop {
+                Some(_) => effort::heeding(stop.as_ref(), found),
+                None => found(),
+            };
         });
         let found = pieces.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner));
         return found.flatten().collect();

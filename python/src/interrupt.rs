@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use wavecast::stop::Stopper;
+use wavecast::effort::Stop;
 
 /// How long a signal may wait.
 const STEP: Duration = Duration::from_millis(25);
@@ -31,7 +31,7 @@ pub fn interruptible<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
-    let stop = Stopper::default();
+    let stop = Stop::unwinding();
     let (sender, mut receiver) = sync_channel(1);
     let stopped_by = stop.clone();
     elsewhere(Box::new(move || {
@@ -52,7 +52,7 @@ pub fn interruptible<R: Send + 'static>(
             Ok(Err(panic)) => resume_unwind(panic),
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(raised) = py.check_signals() {
-                    stop.stop();
+                    stop.ask();
                     return Err(raised);
                 }
             }

@@ -21,6 +21,14 @@ pub struct Captured {
     pub errors: Option<String>,
 }
 
+impl Captured {
+    /// A line on standard error.
+    pub(super) fn say(&mut self, text: &str) {
+        self.said += text;
+        self.said.push('\n');
+    }
+}
+
 thread_local! {
     static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
 }
@@ -28,9 +36,10 @@ thread_local! {
 /// Runs a command line, the first of whose arguments is the name of the program. Nothing goes to the standard streams,
 /// and no signal is waited for.
 pub fn captured(arguments: &[OsString]) -> Captured {
-    let on = Capturing::begin();
+    let capturing = Capturing::begin();
     let code = super::main(arguments);
-    let mut found = on.end();
+    let mut found = CAPTURED.take().unwrap_or_default();
+    drop(capturing);
     found.status = (0..=u8::MAX).find(|&n| std::process::ExitCode::from(n) == code).unwrap_or(2);
     found
 }
@@ -43,10 +52,12 @@ impl Capturing {
         CAPTURED.set(Some(Captured::default()));
         Self
     }
+}
 
-    fn end(self) -> Captured {
-        drop(self);
-        CAPTURED.take().unwrap_or_default()
+impl Drop for Capturing {
+    /// Also where the command panics.
+    fn drop(&mut self) {
+        CAPTURED.set(None);
     }
 }
 

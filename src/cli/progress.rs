@@ -120,7 +120,7 @@ fn about(time: Duration) -> String {
 
 /// A line on standard error.
 pub(super) fn say(text: &str) {
-    if !captured::with(|captured| captured.said += &format!("{text}\n")) {
+    if !captured::with(|captured| captured.say(text)) {
         let _ = writeln!(anstream::stderr().lock(), "{text}");
     }
 }

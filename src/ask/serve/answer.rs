@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::super::question::Reply;
 use super::id::Id;
 use crate::report::{
-    Answer, Check, ErrorDocument, ExplanationDocument, PredictionDocument, RankingDocument, SweepDocument,
-    View, json_line,
+    Answer, Check, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument, RankingDocument,
+    SweepDocument, View, json_line,
 };
 
 /// The answer to a request.
@@ -125,7 +125,8 @@ impl Document {
             Document::Check(document) => document.text(view),
             Document::Definition(_) | Document::Cancellation(_) => json_line(self),
             Document::Error(document) => {
-                document.errors.iter().map(|e| format!("error: {}\n", e.message)).collect()
+                let said = |e: &ErrorEntry| format!("error: {}", e.message);
+                document.errors.iter().map(said).collect::<Vec<_>>().join("\n")
             }
         }
     }
