@@ -223,6 +223,13 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     assert set(loaded.stdout.split()) <= {"wavecast", "__main__"}
 
 
+def test_the_import_is_quick():
+    text = "import time; t = time.perf_counter(); import wavecast; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True) for _ in range(5)]
+    # The quickest, as the machine may do other things too.
+    assert min(float(run.stdout) for run in runs) < 0.06
+
+
 def asked(block):
     return str(wavecast.predict(COPY, block, device="a100")), wavecast.diff(
         COPY, device="a100", block=[[64], [block]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _wavecast
@@ -25,6 +24,9 @@ class Inputs:
     with ``with``, as the latter last no longer."""
 
     def __init__(self) -> None:
+        # Takes a while to load, and not everybody runs commands.
+        import tempfile
+
         self._folder = tempfile.TemporaryDirectory(prefix="wavecast-")
         #: What was written, by the name that messages give it.
         self.texts: dict[str, str] = {}

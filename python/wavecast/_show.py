@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Measures of the picture, in pixels.
-LABEL, WIDTH, VALUE, STEP, BAR = 190, 320, 120, 20, 14
+LABEL, WIDTH, VALUE, STEP, BAR = 200, 320, 190, 20, 14
+#: Characters that fit before and behind a bar.
+FITS = 28
 #: Colours of a first and a second series; both can be told apart by everybody, on white and on black.
 COLOURS = ("#3b7dd8", "#e08a1e")
 CELL = "padding:2px 8px;text-align:right"
 
 
-@dataclass
-class Bar:
+class Bar(NamedTuple):
     """One bar: a label, a value for each series, and how the values are written."""
 
     label: str
@@ -27,18 +27,16 @@ class Bar:
     interval: tuple[float, float] | None = None
 
 
-@dataclass
-class Bars:
+class Bars(NamedTuple):
     """A picture of numbers that can be compared."""
 
     title: str
-    bars: list[Bar] = field(default_factory=list)
+    bars: Sequence[Bar] = ()
     #: Names of the series, if there are several.
     series: Sequence[str] = ()
 
 
-@dataclass
-class Table:
+class Table(NamedTuple):
     """The numbers that are looked at first."""
 
     head: Sequence[str]
@@ -68,7 +66,7 @@ def bars_svg(picture: Bars) -> str:
     top += 18 if picture.series else 0
     high = BAR / each
     for bar in picture.bars:
-        parts.append(_text(LABEL - 6, top + 11, bar.label, "end"))
+        parts.append(_text(LABEL - 6, top + 11, _short(bar.label), "end"))
         for place, value in enumerate(bar.values):
             length, y = max(value, 0.0) / most * WIDTH, top + place * high
             shape = f'x="{LABEL}" y="{y:.1f}" width="{length:.1f}" height="{high:.1f}"'
@@ -76,7 +74,7 @@ def bars_svg(picture: Bars) -> str:
         if bar.interval:
             low, up = (LABEL + end / most * WIDTH for end in bar.interval)
             parts.append(f'<path d="M{low:.1f} {top + 7}H{up:.1f}" stroke="currentColor" stroke-width="2"/>')
-        parts.append(_text(LABEL + WIDTH + 8, top + 11, bar.said, "start"))
+        parts.append(_text(LABEL + WIDTH + 8, top + 11, _short(bar.said), "start"))
         top += STEP
     size = f'width="{LABEL + WIDTH + VALUE}" height="{top + 4}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>{"".join(parts)}</svg>'
@@ -134,6 +132,10 @@ def written(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}" if 0.01 <= abs(value) < 1e6 or value == 0 else f"{value:.3g}"
     return str(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= FITS else text[: FITS - 1] + "…"
 
 
 def _text(x: float, y: float, text: str, anchor: str, bold: bool = False) -> str:
