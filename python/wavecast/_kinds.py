@@ -16,7 +16,8 @@ def term_bars(result: Mapping[str, Any]) -> Bars:
     """What a launch would take if one thing alone limited it, the longest first."""
     terms = sorted(result["time_terms_s"].items(), key=lambda term: -term[1])
     bars = [Bar(name, [seconds], _show.time(seconds)) for name, seconds in terms if seconds > 0]
-    return Bars("time of each part", [Bar("launch", [result["time_s"]], _show.time(result["time_s"])), *bars])
+    launch = Bar("launch", [result["time_s"]], _show.time(result["time_s"]))
+    return Bars("time of each part", [launch, *bars], unit="seconds")
 
 
 def numbers(result: Mapping[str, Any], unit: str) -> list[tuple[str, Any]]:
@@ -121,7 +122,7 @@ class Sweep(Document):
                 bars.append(
                     _show.Bar(name, [point["result"]["time_s"]], _show.time(point["result"]["time_s"]))
                 )
-        return Bars("time", bars)
+        return Bars("time", bars, unit="seconds")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The rate over what varies, a line for each value of the second thing that does; bars where it is no
@@ -202,7 +203,7 @@ class Difference(Document):
         for term in self["terms"]:
             pair = [term.get("a_s") or 0.0, term.get("b_s") or 0.0]
             bars.append(Bar(term["term"], pair, " and ".join(map(_show.time, pair))))
-        return Bars("time of each part", bars, ("A", "B"))
+        return Bars("time of each part", bars, ("A", "B"), "seconds")
 
 
 class Validation(Document):

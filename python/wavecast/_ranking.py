@@ -175,7 +175,8 @@ class Ranking(Document):
             fold = "" if config["fold"] == [1, 1, 1] else f" fold {_show.shape(config['fold'])}"
             return _show.shape(config["block"]) + fold + (f" {config['variant']}" if config["variant"] else "")
 
-        return Bars("time of the best launches", [launch_bar(name(r), r) for r in self["results"][:SHOWN]])
+        bars = [launch_bar(name(r), r) for r in self["results"][:SHOWN]]
+        return Bars("time of the best launches", bars, unit="seconds")
 
 
 def _three(shape: Sequence[int]) -> list[int]:

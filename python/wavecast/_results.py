@@ -203,7 +203,7 @@ class Results(list[Any]):
             if found is not None:
                 name = " on ".join(about.values()) if several else about.get("device", "")
                 bars.append(launch_bar(name, found))
-        return Bars("time of the best launch", bars)
+        return Bars("time of the best launch", bars, unit="seconds")
 
 
 def launch_bar(name: str, result: Mapping[str, Any]) -> _show.Bar:

@@ -34,6 +34,8 @@ class Bars(NamedTuple):
     bars: Sequence[Bar] = ()
     #: Names of the series, if there are several.
     series: Sequence[str] = ()
+    #: What the values are in.
+    unit: str = ""
 
 
 class Table(NamedTuple):
@@ -95,6 +97,7 @@ def plotted(picture: Bars, ax: Axes | None, what: str) -> Axes:
     axes.set_yticks(range(len(picture.bars)), [bar.label for bar in picture.bars])
     axes.invert_yaxis()
     axes.set_title(picture.title)
+    axes.set_xlabel(picture.unit)
     if picture.series:
         axes.legend()
     return axes
