@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import wavecast
+import wavecast.cuda
 from test_api import COPY, ROOT
 from test_commands import MEASURED, SAXPY, SMALL, STAR, printed
 
@@ -234,6 +235,23 @@ def asked(block):
     return str(wavecast.predict(COPY, block, device="a100")), wavecast.diff(
         COPY, device="a100", block=[[64], [block]]
     )
+
+
+def refused(block):
+    return wavecast.predict(COPY, block, device="a100")
+
+
+def test_errors_go_from_process_to_process():
+    with pytest.raises(wavecast.KernelError) as caught:
+        wavecast.rank({**COPY, "loads": ["a[y]"]}, "a100")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is wavecast.KernelError and again.errors == caught.value.errors
+    assert str(again) == str(caught.value) and again.text == caught.value.text
+    compiled = wavecast.cuda.CompileError(again.errors, "text", "what was said")
+    assert pickle.loads(pickle.dumps(compiled)).log == "what was said"
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with pytest.raises(wavecast.KernelError, match="2048 > 1024"):
+            pool.apply_async(refused, (2048,)).get(timeout=60)
 
 
 def test_processes_that_are_spawned_answer_alike():

@@ -23,7 +23,12 @@ class KernelError(ValueError):
     def __init__(self, errors: list[dict[str, Any]], text: str | None = None, name: str | None = None):
         self.errors = errors
         self.text = text
+        self._name = name
         super().__init__("\n".join(_described(error, text, name) for error in errors))
+
+    def __reduce__(self) -> Any:
+        # As it was made: a process that works for another one hands its errors over.
+        return type(self), (self.errors, self.text, self._name)
 
     @property
     def code(self) -> str:

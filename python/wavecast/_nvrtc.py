@@ -34,6 +34,9 @@ class CompileError(KernelError):
         super().__init__(errors, text)
         self.log = log
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.errors, self.text, self.log)
+
 
 class Missing(ImportError):
     """A compiler that is not installed; the message says how to get it."""
