@@ -14,6 +14,7 @@ from test_api import ROOT
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="os.kill() ends a process here")
 
 STAR = ROOT / "kernels" / "star3d25.yaml"
+MEASURED = ROOT / "tests" / "measured" / "star3d7.csv"
 #: How long the exception may take, on a machine that does other things too; alone it takes 25 ms at most.
 SECONDS = 0.5
 FOLDS = [[x, y, z] for x in range(1, 9) for y in range(1, 9) for z in range(1, 9)]
@@ -27,6 +28,7 @@ LONG = {
     "fit": lambda: wavecast.fit(
         ROOT / "tests" / "measured" / "star3d7.csv", kernels=STAR.parent, bootstrap=10**6
     ),
+    "jobs": lambda: wavecast.fit(MEASURED, kernels=STAR.parent, bootstrap=10**6, jobs=2),
     "trace": lambda: wavecast.trace.synth(STAR, blocks=10**5, limit={"trace-memory": 1 << 40}),
 }
 
@@ -52,7 +54,7 @@ def test_ctrl_c_is_heard_at_once(what):
     assert wavecast.predict(STAR, [32, 4, 4], device="a100")["result"]["rate_per_s"] > 0
 
 
-@pytest.mark.parametrize("what", ["rank", "compare", "fit"])
+@pytest.mark.parametrize("what", ["rank", "compare", "fit", "jobs"])
 def test_the_work_ends_too(what):
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
