@@ -14,20 +14,32 @@ use std::time::Duration;
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
+use crate::effort;
+
 /// The process that uses the pool of this program; 0 before anybody does.
 #[cfg(feature = "threads")]
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 /// What comes of each item, in their order.
 pub fn map<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    let stop = effort::unwinding_stop();
+    let one = |item: &T| {
+        if let Some(stop) = &stop {
+            stop.unwind_if_asked();
+        }
+        one(item)
+    };
     #[cfg(feature = "threads")]
     if items.len() > 1 && has_threads(&OWNER, this_process()) && threads() > 1 {
         // Few items of much work are shared one by one, many in pieces.
         let size = items.len().div_ceil(PIECES_EACH * threads());
         let pieces: Vec<Mutex<Vec<R>>> = items.chunks(size).map(|_| Mutex::default()).collect();
         on_all_threads(pieces.len(), &|i| {
-            let found = items.iter().skip(i * size).take(size).map(&one).collect();
-            *locked(&pieces[i]) = found;
+            let found = || items.iter().skip(i * size).take(size).map(&one).collect();
+            *locked(&pieces[i]) = match &stop {
+                Some(_) => effort::heeding(stop.as_ref(), found),
+                None => found(),
+            };
         });
         let found = pieces.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner));
         return found.flatten().collect();

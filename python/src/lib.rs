@@ -2,6 +2,7 @@
 //! reading PTX. The rest of the package is Python, in `wavecast/`.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,24 +11,35 @@ use wavecast::ask::Session;
 use wavecast::cli;
 use wavecast::device;
 use wavecast::footprint::Engine;
+use wavecast::report::View;
 
+mod interrupt;
 mod ptx;
 mod thread;
 
+use interrupt::interruptible;
+
 /// Kernels and devices that were read, for all threads.
 #[pyclass(frozen, name = "Session")]
-struct PySession(Session);
+struct PySession(Arc<Session>);
 
 #[pymethods]
 impl PySession {
     #[new]
     fn new() -> Self {
-        Self(Session::new(None))
+        Self(Arc::new(Session::new(None)))
     }
 
-    /// Answers a request as `wavecast serve` does. Other Python threads run meanwhile.
-    fn ask(&self, py: Python<'_>, request: &str) -> String {
-        py.detach(|| self.0.ask(request))
+    /// Answers a request as `wavecast serve` does. Other Python threads run meanwhile, and Ctrl-C ends the wait.
+    fn ask(&self, py: Python<'_>, request: String) -> PyResult<String> {
+        let session = Arc::clone(&self.0);
+        interruptible(py, move || session.ask(&request))
+    }
+
+    /// What a person is told instead: a text for each document of the answer.
+    fn texts(&self, py: Python<'_>, request: String) -> PyResult<Vec<String>> {
+        let session = Arc::clone(&self.0);
+        interruptible(py, move || session.texts(&request, View::default()))
     }
 }
 
@@ -36,14 +48,14 @@ impl PySession {
 #[pyo3(signature = (text, overrides, block, fold, block_index, thread))]
 fn touches(
     py: Python<'_>,
-    text: &str,
+    text: String,
     overrides: Vec<String>,
     block: [i64; 3],
     fold: [i64; 3],
     block_index: [i64; 3],
     thread: [i64; 3],
 ) -> PyResult<Vec<thread::Touched>> {
-    py.detach(|| thread::touched(text, overrides, block, fold, block_index, thread))
+    interruptible(py, move || thread::touched(&text, overrides, block, fold, block_index, thread))?
         .map_err(PyValueError::new_err)
 }
 
@@ -55,6 +67,17 @@ fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     // An exit code does not say its number, but there are three of them.
     let code = py.detach(|| cli::main(&arguments));
     (0..3).find(|n| std::process::ExitCode::from(*n) == code).map_or(2, i32::from)
+}
+
+/// What came of a command: its exit status, its output, the result for a person, what was said, and errors as JSON.
+type Ran = (u8, String, Option<String>, String, Option<String>);
+
+/// Runs a command line whose output is handed over. Other Python threads run meanwhile, and Ctrl-C ends the wait.
+#[pyfunction]
+fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Ran> {
+    let found = interruptible(py, move || cli::captured(&arguments))?;
+    let output = String::from_utf8_lossy(&found.output).into_owned();
+    Ok((found.status, output, found.text, found.said, found.errors))
 }
 
 /// The ids of the devices that come with Wavecast.
@@ -79,6 +102,7 @@ fn _wavecast(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ptx::assembled, module)?)?;
     module.add_function(wrap_pyfunction!(touches, module)?)?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(devices, module)?)?;
     module.add_function(wrap_pyfunction!(features, module)?)
 }

@@ -2,6 +2,7 @@
 //! text is an error document; Python makes a `KernelError` of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,15 +17,18 @@ use wavecast::report::{ErrorDocument, entries_document, reading_document};
 use wavecast::space::{Block, EmptyExtent, Grid};
 use wavecast::text::Fault;
 
+use crate::interrupt::interruptible;
+
 /// A text of PTX that was parsed.
 #[pyclass(frozen)]
-pub struct Ptx(Compiled);
+pub struct Ptx(Arc<Compiled>);
 
 #[pymethods]
 impl Ptx {
     #[new]
-    fn new(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
-        py.detach(|| Compiled::new(name, text)).map(Self).map_err(raised)
+    fn new(py: Python<'_>, name: String, text: String) -> PyResult<Self> {
+        let compiled = interruptible(py, move || Compiled::new(&name, &text))?;
+        compiled.map(|compiled| Self(Arc::new(compiled))).map_err(raised)
     }
 
     /// The entries, as `wavecast read FILE.ptx --format json` lists them.
@@ -45,7 +49,7 @@ impl Ptx {
     fn read(
         &self,
         py: Python<'_>,
-        entry: &str,
+        entry: String,
         args: Vec<String>,
         blocks: Vec<[i64; 3]>,
         grid: Option<String>,
@@ -57,30 +61,33 @@ impl Ptx {
     ) -> PyResult<(String, Option<String>)> {
         let (blocks, grids) = (sizes(blocks, Block::new)?, sizes(grids, Grid::new)?);
         let given = Given { args, blocks, grid, grids, trips, branch, assume, registers, ..Given::default() };
-        let found = py.detach(|| -> Result<_, Fault> {
-            let read = self.0.read(Some(entry), &given)?;
-            Ok((reading_document(&self.0, self.0.entry(Some(entry))?, &read), read.document))
-        });
+        let compiled = Arc::clone(&self.0);
+        let found = interruptible(py, move || -> Result<_, Fault> {
+            let read = compiled.read(Some(&entry), &given)?;
+            Ok((reading_document(&compiled, compiled.entry(Some(&entry))?, &read), read.document))
+        })?;
         let (reading, document) = found.map_err(raised)?;
         Ok((written(&reading)?, document))
     }
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
     /// Of what is `undecided`, by what it does, the field, the bytes and whether it may be anywhere, less may be done.
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it made of a Python list")]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn hold(
         &self,
         py: Python<'_>,
-        entry: &str,
+        entry: String,
         args: Vec<String>,
-        document: &str,
+        document: String,
         threads: usize,
         undecided: Vec<(String, String, u64, bool)>,
     ) -> PyResult<String> {
-        let undecided = undecided.iter().map(|(op, field, bytes, any)| (&**op, &**field, *bytes, *any));
-        let undecided = Undecided::new(undecided);
-        let found = py.detach(|| hold(&self.0, entry, &args, document, threads, &undecided));
-        let all = found.map_err(raised)?;
+        let compiled = Arc::clone(&self.0);
+        let held = move || {
+            let undecided = undecided.iter().map(|(op, field, bytes, any)| (&**op, &**field, *bytes, *any));
+            hold(&compiled, &entry, &args, &document, threads, &Undecided::new(undecided))
+        };
+        let all = interruptible(py, held)?.map_err(raised)?;
         let reached = |all: &[Reached]| -> Vec<String> {
             let said =
                 |r: &Reached| format!("{} {} {} bytes at {}", r.operation.word(), r.field, r.bytes, r.offset);

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import wavecast
 from wavecast import _nvrtc
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
@@ -19,7 +20,10 @@ def test_the_page_is_true(tmp_path, monkeypatch):
         pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
     monkeypatch.setenv("WAVECAST_CACHE", str(tmp_path))
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text())
-    assert len(blocks) == 5
+    assert len(blocks) == 8
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
     names: dict = {}
     for number, block in enumerate(blocks):
         missing = [m for m, line in NEEDS.items() if line in block and importlib.util.find_spec(m) is None]
@@ -34,3 +38,9 @@ def test_the_page_is_true(tmp_path, monkeypatch):
         if number == 0:
             # As the comment says.
             assert f"# {best.block}" in block
+        if "difference" in block:
+            assert f'# {names["difference"]["speedup"]:.2f}' in block
+            assert f'# {wavecast.trace.reuse(names["trace"])["misses"]["compulsory"]}\n' in block
+        if "both" in block:
+            relative = ", ".join(f"{result['device_relative']:.2f}" for result in names["both"])
+            assert f"# {relative}\n" in block

@@ -8,16 +8,19 @@ import re
 from typing import Any, Mapping, Sequence, Union
 
 from . import _wavecast
+from ._devices import of_devices
 from ._errors import KernelError
+from ._kinds import made
 from ._plain import plain
-from ._ranking import Explanation, Question, Ranking
+from ._ranking import Question, Ranking
+from ._results import Asked, Results
+from ._session import SESSION
 
 Shape = Union[int, Sequence[int]]
 #: A document, several of them, a YAML or JSON text, or the path of a file.
 KernelLike = Union[Mapping[str, Any], Sequence[Mapping[str, Any]], str, "os.PathLike[str]", "Kernel"]
-
-#: Kernels and devices that were read are kept: a search asks about the same ones again and again.
-_SESSION = _wavecast.Session()
+#: The id or alias of a device, a name that tools report, or the path of a device file; several of them as a list.
+Device = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 
 
 class Kernel:
@@ -34,28 +37,32 @@ class Kernel:
     def name(self) -> str:
         """Its name; that of the first one if the text holds several."""
         first = self.document[0] if isinstance(self.document, list) else self.document
-        return first["kernel"]["name"]
+        return str(first["kernel"]["name"])
 
-    def rank(self, device: str | None = None, **options: Any) -> Ranking:
+    def rank(self, device: Device | None = None, **options: Any) -> Any:
         """As :func:`rank`."""
         return rank(self, device, **options)
 
-    def predict(self, block: Shape | None = None, fold: Shape | None = None, device: str | None = None, **options: Any):
+    def predict(
+        self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any
+    ) -> Any:
         """As :func:`predict`."""
         return predict(self, block, fold, device, **options)
 
-    def explain(self, block: Shape | None = None, fold: Shape | None = None, device: str | None = None, **options: Any):
+    def explain(
+        self, block: Shape | None = None, fold: Shape | None = None, device: Device | None = None, **options: Any
+    ) -> Any:
         """As :func:`explain`."""
         return explain(self, block, fold, device, **options)
 
-    def sweep(self, vary: Mapping[str, Any] | Sequence[str], device: str | None = None, **options: Any):
+    def sweep(self, vary: Mapping[str, Any] | Sequence[str], device: Device | None = None, **options: Any) -> Any:
         """As :func:`sweep`."""
         return sweep(self, vary, device, **options)
 
 
 def rank(
     kernel: KernelLike,
-    device: str | None = None,
+    device: Device | None = None,
     *,
     block: Shape | Sequence[Shape] | None = None,
     fold: Shape | Sequence[Shape] | None = None,
@@ -76,15 +83,18 @@ def rank(
     """Ranks the launches of a kernel, best first; other Python threads run meanwhile.
 
     ``kernel`` is a document as a dict, its YAML or JSON text, or the path of a file. ``device`` is an id or
-    alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning.
+    alias (see :func:`devices`) or the path of a device file; the A100 of 40 GB by default, with a warning. A list of
+    devices gives :class:`Results`, kernel by kernel and device by device, each with ``device_relative``, the share
+    of the fastest device's speed.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
     and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
-    launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names the variants of the document that compete; all by default.
+    launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names
+    the variants of the document that compete; all by default.
 
     Returns a :class:`Ranking`, which is a dict as ``wavecast schema ranking`` describes it; a list of them
-    if the text holds several kernels. Raises :class:`KernelError`.
+    if the text holds several kernels. Ctrl-C ends it at once. Raises :class:`KernelError`.
     """
-    options = {
+    options: dict[str, Any] = {
         "block": block,
         "fold": fold,
         "threads": threads,
@@ -101,9 +111,11 @@ def rank(
         "engine": engine,
         "verify": verify,
     }
-    result = _ask("rank", kernel, device, options)
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("rank", device, lambda one: rank(kernel, one, **options))
+    result = _ask("rank", kernel, device, options)[0]
     if isinstance(result, list):
-        return [Ranking(r) for r in result]
+        return Results(Ranking(r) for r in result)
     return Ranking(result, Question(kernel, device, options, explain))
 
 
@@ -111,7 +123,7 @@ def predict(
     kernel: KernelLike,
     block: Shape | None = None,
     fold: Shape | None = None,
-    device: str | None = None,
+    device: Device | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
     variant: str | Sequence[str] | None = None,
@@ -131,7 +143,7 @@ def predict(
     place of the block is the device, as in ``predict(kernel, "a100")``. Raises :class:`KernelError`, also if
     the launch cannot run."""
     block, device = _block_and_device("predict", block, fold, device)
-    options = {
+    options: dict[str, Any] = {
         "block": block,
         "fold": fold,
         "set": set,
@@ -145,14 +157,16 @@ def predict(
         "engine": engine,
         "verify": verify,
     }
-    return _ask("predict", kernel, device, options)
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("predict", device, lambda one: predict(kernel, device=one, **options))
+    return _answer("predict", kernel, device, options)
 
 
 def explain(
     kernel: KernelLike,
     block: Shape | None = None,
     fold: Shape | None = None,
-    device: str | None = None,
+    device: Device | None = None,
     *,
     near: bool = False,
     **options: Any,
@@ -161,34 +175,41 @@ def explain(
     launch and the other options are those of :func:`predict`. It is compared with all launches of the document, or
     with ``near`` only with those that are one step away. Raises :class:`KernelError`."""
     block, device = _block_and_device("explain", block, fold, device)
-    return Explanation(_ask("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options}))
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("explain", device, lambda one: explain(kernel, block, fold, one, near=near, **options), False)
+    return _answer("explain", kernel, device, {"block": block, "fold": fold, "near": near, **options})
 
 
 def sweep(
     kernel: KernelLike,
     vary: Mapping[str, Any] | Sequence[str],
-    device: str | None = None,
+    device: Device | None = None,
     *,
     best: bool = False,
     **options: Any,
 ) -> Any:
     """A series over a parameter, a number of the device, or the block, as ``wavecast schema sweep`` describes it.
-    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}``; two things at most, the first being the axis.
+    ``vary`` says what varies, as in ``{"NX": "256..1024 step 64"}`` or ``{"block": [(512, 2), (64, 4, 4)]}``; two
+    things at most, the first being the axis.
     With ``best`` all launches are ranked at each point. The other options are those of :func:`rank` but for ``top``
     and ``tie``. Raises :class:`KernelError`."""
-    return _ask("sweep", kernel, device, {"vary": vary, "best": best, **options})
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        return of_devices("sweep", device, lambda one: sweep(kernel, vary, one, best=best, **options), False)
+    if isinstance(vary, Mapping):
+        vary = {name: _values(values) for name, values in plain(vary, "vary").items()}
+    return _answer("sweep", kernel, device, {"vary": vary, "best": best, **options})
 
 
 def check(
     kernel: KernelLike,
-    device: str | None = None,
+    device: str | os.PathLike[str] | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
     variant: str | Sequence[str] | None = None,
     candidates: bool = False,
 ) -> Any:
     """What was understood of a kernel, as ``wavecast schema check`` describes it. Raises :class:`KernelError`."""
-    return _ask("check", kernel, device, {"set": set, "variant": variant, "candidates": candidates})
+    return _answer("check", kernel, device, {"set": set, "variant": variant, "candidates": candidates})
 
 
 def touches(
@@ -227,9 +248,16 @@ def features() -> dict[str, Any]:
     }
 
 
+def _values(values: Any) -> Any:
+    """What a list in the place of a range says: numbers, names, or shapes."""
+    if not isinstance(values, list):
+        return values
+    return ",".join("x".join(map(str, [*v, 1, 1][: max(3, len(v))])) if isinstance(v, list) else str(v) for v in values)
+
+
 def _block_and_device(
-    name: str, block: Shape | None, fold: Shape | None, device: str | None
-) -> tuple[Shape | None, str | None]:
+    name: str, block: Shape | None, fold: Shape | None, device: Device | None
+) -> tuple[Shape | None, Device | None]:
     """The arguments of a question about one launch: a text in the place of the block is the device."""
     if not isinstance(block, str):
         return block, device
@@ -248,8 +276,9 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     # A document has more than one line or is JSON.
     is_path = isinstance(kernel, str) and "\n" not in kernel and not kernel.lstrip().startswith(("{", "["))
     if isinstance(kernel, os.PathLike) or is_path:
-        with open(kernel, encoding="utf-8") as file:
-            return "kernel_text", _with_ptx(file.read(), os.path.dirname(os.fspath(kernel)))
+        path = os.fspath(kernel)  # type: ignore[arg-type]
+        with open(path, encoding="utf-8") as file:
+            return "kernel_text", _with_ptx(file.read(), os.path.dirname(path))
     if isinstance(kernel, str):
         return "kernel_text", kernel
     return "kernel", json.dumps(plain(kernel))
@@ -278,23 +307,33 @@ def _of_option(error: dict[str, Any], sent: str) -> dict[str, Any]:
     return {**error, "message": message, "file": None, "line": None, "column": None, "help": None}
 
 
-def _ask(op: str, kernel: KernelLike, device: str | None, options: dict[str, Any]) -> Any:
+def _answer(op: str, kernel: KernelLike, device: Device | None, options: dict[str, Any]) -> Any:
+    """What comes of a question: a document, or several."""
+    result, request = _ask(op, kernel, device, options)
+    if isinstance(result, list):
+        return Results(made(document, asked=Asked(request, part)) for part, document in enumerate(result))
+    return made(result, asked=Asked(request, 0))
+
+
+def _ask(op: str, kernel: KernelLike, device: Device | None, options: dict[str, Any]) -> tuple[Any, str]:
+    """What comes of a question, and how it was asked."""
     if isinstance(kernel, Kernel) and kernel.params and not options.get("set"):
         options = {**options, "set": kernel.params}
     source, text = _source(kernel)
     given = {name: value for name, value in options.items() if value is not None and value is not False}
-    head = json.dumps({"id": 0, "op": op, "device": device, "options": plain(given, "options")})
+    named = os.fspath(device) if isinstance(device, os.PathLike) else device
+    head = json.dumps({"id": 0, "op": op, "device": named, "options": plain(given, "options")})
     # A document is in the request already as JSON; a text becomes a JSON string.
     body = text if source == "kernel" else json.dumps(text)
     sent = f'{head[:-1]}, "{source}": {body}}}'
-    answer = json.loads(_SESSION.ask(sent))
+    answer = json.loads(SESSION.ask(sent))
     if answer["ok"]:
-        return answer["result"]
+        return answer["result"], sent
     errors = [_of_option(e, sent) for e in answer["error"]["errors"]]
     if source == "kernel" and any(e["file"] == "kernel" for e in errors):
         # One line is no place to look at: the same with a line for each value.
         text = json.dumps(json.loads(text), indent=1)
         source = "kernel_text"
-        answer = json.loads(_SESSION.ask(f'{head[:-1]}, "{source}": {json.dumps(text)}}}'))
+        answer = json.loads(SESSION.ask(f'{head[:-1]}, "{source}": {json.dumps(text)}}}'))
         errors = answer["error"]["errors"] if not answer["ok"] else errors
     raise KernelError(errors, text)

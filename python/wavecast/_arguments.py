@@ -107,16 +107,16 @@ def array(value: Any) -> Described | None:
     if interface is not None and not hasattr(value, "dtype"):
         kind, itemsize = interface["typestr"][1], int(interface["typestr"][2:])
         dtype = KINDS.get(kind, kind) + ("" if kind == "b" else str(itemsize * 8))
-        shape = tuple(map(int, interface["shape"]))
-        return Described(shape, dtype, itemsize, tuple(interface.get("strides") or contiguous(shape, itemsize)))
+        extents = tuple(map(int, interface["shape"]))
+        return Described(extents, dtype, itemsize, tuple(interface.get("strides") or contiguous(extents, itemsize)))
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if dtype is None or shape is None or isinstance(value, type) or (len(shape) == 0 and hasattr(value, "item")):
         return None
     shape, name = tuple(map(int, shape)), dtype_name(dtype)
-    itemsize = getattr(value, "itemsize", None) or getattr(dtype, "itemsize", None) or BYTES.get(name)
-    if itemsize is None:
+    known = getattr(value, "itemsize", None) or getattr(dtype, "itemsize", None) or BYTES.get(name)
+    if known is None:
         raise TypeError(f"{type(value).__name__} of {dtype}: its elements have no known size")
-    itemsize = int(itemsize)
+    itemsize = int(known)
     strides = getattr(value, "strides", None)
     if strides is None and callable(getattr(value, "stride", None)):
         strides = [n * itemsize for n in value.stride()]
@@ -194,7 +194,7 @@ def given(place: str, name: str, value: Any) -> Iterator[str]:
         return
     elif isinstance(value, Mapping):
         for offset, item in value.items():
-            if not isinstance(offset, Integral) or not 0 <= offset < 2**16:
+            if not isinstance(offset, Integral) or not 0 <= int(offset) < 2**16:
                 raise TypeError(f"argument {name}: {shown(offset)} is no byte of a struct; give {{byte: value, ...}}")
             yield from given(_byte(place, int(offset)), f"{name}_{offset}", item)
     elif isinstance(value, (ctypes.Structure, ctypes.Array)):

@@ -62,10 +62,10 @@ class Nest:
         low, high, step = loop.limits
         if step != 1:
             raise Unsupported(f"loop {loop.dim.name} has steps of {step}: create the operator without blocking")
-        found = [self._poly(bound) for bound in (low, high)]
-        if None in found:
+        begin, end = (self._poly(bound) for bound in (low, high))
+        if begin is None or end is None:
             raise Unsupported(f"the bounds of loop {loop.dim.name} are {low} and {high}: give sizes={{...}}")
-        return found[0], found[1]
+        return begin, end
 
     def _inside(self, nodes: Any) -> list[Any]:
         steps: list[Any] = []
@@ -151,8 +151,9 @@ class Nest:
             return self.starts.get(expression.name)
         if isinstance(expression, IntDiv):
             one, two = self._poly(expression.lhs), self._poly(expression.rhs)
-            known = one is not None and two is not None and two.constant is not None
-            return self.names.quotient(one, two.constant) if known else None
+            if one is None or two is None or two.constant is None:
+                return None
+            return self.names.quotient(one, two.constant)
         if expression.is_Add or expression.is_Mul:
             total = Poly.of(0 if expression.is_Add else 1)
             for argument in expression.args:

@@ -56,7 +56,8 @@ def dtype(name: Any) -> str | int:
     import numpy
 
     kind = numpy.dtype(name)
-    return DTYPES.get(kind.name, kind.itemsize)
+    found: str | int = DTYPES.get(kind.name, kind.itemsize)
+    return found
 
 
 def launch(

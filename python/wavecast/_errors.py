@@ -23,26 +23,33 @@ class KernelError(ValueError):
     def __init__(self, errors: list[dict[str, Any]], text: str | None = None, name: str | None = None):
         self.errors = errors
         self.text = text
+        self._name = name
         super().__init__("\n".join(_described(error, text, name) for error in errors))
+
+    def __reduce__(self) -> Any:
+        # As it was made: a process that works for another one hands its errors over.
+        return type(self), (self.errors, self.text, self._name)
 
     @property
     def code(self) -> str:
         """The stable name of the first mistake."""
-        return self.errors[0]["code"]
+        return str(self.errors[0]["code"])
 
     @property
     def line(self) -> int | None:
         """The line of the first mistake."""
-        return self.errors[0]["line"]
+        line: int | None = self.errors[0]["line"]
+        return line
 
     @property
     def column(self) -> int | None:
         """The column of the first mistake."""
-        return self.errors[0]["column"]
+        column: int | None = self.errors[0]["column"]
+        return column
 
 
 def _described(error: dict[str, Any], text: str | None, name: str | None) -> str:
-    said = error["message"]
+    said: str = error["message"]
     line, column = error["line"], error["column"]
     if line is not None:
         place = line if column is None else f"{line}:{column}"

@@ -43,7 +43,7 @@ class Cuda(Source):
         )
 
     def compiled(self, arch: int, block: Block | None) -> Compiled:
-        options = self.options(block) if callable(self.options) else self.options
+        options = self.options(block) if callable(self.options) else self.options  # type: ignore[arg-type]
         options = [_filled(o, block) for o in ([options] if isinstance(options, str) else options)]
         entry = self.entry(block) if callable(self.entry) else self.entry and _filled(self.entry, block)
         kernel = self._kernel(entry)
@@ -112,7 +112,8 @@ class Cuda(Source):
         ):
             # Files that may change.
             return make()
-        return kept(["nvrtc", nvrtc.version, text, self.file, arch, given, list(names)], make)
+        made: dict[str, Any] = kept(["nvrtc", nvrtc.version, text, self.file, arch, given, list(names)], make)
+        return made
 
 
 def source(

@@ -151,9 +151,9 @@ class Reader:
         self.around.append(iname)
         before = len(self.known)
         self.known += within
-        ends = [self.names.between(p) for p in (lower[0], upper[0])]
-        if None not in ends:
-            self.names.bounds[name] = (ends[0][0], max(ends[0][0], ends[1][1]))
+        first, last = (self.names.between(p) for p in (lower[0], upper[0]))
+        if first is not None and last is not None:
+            self.names.bounds[name] = (first[0], max(first[0], last[1]))
         body, at = self._steps(items, at)
         del self.known[before:]
         self.around.pop()
@@ -319,7 +319,7 @@ def _extreme(which: str, bounds: list[Poly]) -> str:
     return text
 
 
-def _children(node: Any) -> Iterable[Any]:
+def _children(node: Any) -> Any:
     if isinstance(node, prim.Subscript):
         return node.index_tuple
     if isinstance(node, (prim.Sum, prim.Product, prim.LogicalAnd, prim.LogicalOr, prim.Min, prim.Max)):

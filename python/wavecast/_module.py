@@ -24,7 +24,7 @@ COMPUTING = re.compile(
 SLOW = 0.02
 
 
-class Reading(dict):
+class Reading(dict[str, Any]):
     """What was read of a kernel: the document of ``wavecast read --format json``. Printed, it is the kernel document,
     or what could not be read."""
 
@@ -43,7 +43,8 @@ class Reading(dict):
     def accesses(self) -> list[dict[str, Any]]:
         """What a thread does to memory, in program order. ``status`` is "exact", "data" (counted as always done,
         although data decide) or "refused"."""
-        return self["accesses"]
+        accesses: list[dict[str, Any]] = self["accesses"]
+        return accesses
 
     @property
     def refused(self) -> list[dict[str, Any]]:
@@ -55,7 +56,8 @@ class Reading(dict):
         """The kernel document. Raises :class:`wavecast.KernelError` with all accesses that could not be read."""
         if self["document"] is None:
             raise self._refusal()
-        return self["document"]
+        document: dict[str, Any] = self["document"]
+        return document
 
     @property
     def kernel(self) -> Kernel:
@@ -87,7 +89,10 @@ class Reading(dict):
         undecided = [
             (a["op"], a["field"], a["width"], a.get("anywhere", False) or a["space"] == "local") for a in flagged
         ]
-        return json.loads(self._module.call("hold", self["entry"], self._args, self.text, threads, undecided))
+        found: list[dict[str, Any]] = json.loads(
+            self._module.call("hold", self["entry"], self._args, self.text, threads, undecided)
+        )
+        return found
 
     def __str__(self) -> str:
         return self.text if self.text is not None else str(self._refusal())

@@ -203,7 +203,7 @@ def _compiled_once(
     cuda: Any, function: Any, signature: Any, arch: tuple[int, int], options: Mapping[str, Any]
 ) -> str:
     try:
-        return cuda.compile_ptx(function, signature, cc=arch, **options)[0]
+        return str(cuda.compile_ptx(function, signature, cc=arch, **options)[0])
     except Exception as error:
         if not re.search(r"(?i)nvvm|libdevice", f"{type(error).__name__} {error}"):
             raise
@@ -219,7 +219,7 @@ def _compiled_once(
 
         if hasattr(cuda_paths.get_cuda_paths, "_cached_result"):
             del cuda_paths.get_cuda_paths._cached_result
-        return cuda.compile_ptx(function, signature, cc=arch, **options)[0]
+        return str(cuda.compile_ptx(function, signature, cc=arch, **options)[0])
     finally:
         if before is None:
             del os.environ["CUDA_HOME"]

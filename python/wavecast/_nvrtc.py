@@ -34,6 +34,9 @@ class CompileError(KernelError):
         super().__init__(errors, text)
         self.log = log
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.errors, self.text, self.log)
+
 
 class Missing(ImportError):
     """A compiler that is not installed; the message says how to get it."""
@@ -85,7 +88,8 @@ class Library:
 
     def nearest(self, arch: int) -> int:
         """The newest architecture that is not newer than this one; the oldest if all are."""
-        return max((a for a in self.archs if a <= arch), default=self.archs[0])
+        archs: list[int] = self.archs
+        return max((a for a in archs if a <= arch), default=archs[0])
 
     def compile(
         self, text: str, arch: int, options: Sequence[str], names: Sequence[str], file: str = "kernel.cu"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from pystencils.backend.ast import expressions as ex
 from pystencils.types import PsIntegerType
@@ -59,9 +59,10 @@ class Indices:
         if not isinstance(condition, ex.PsEq):
             return None
         sides = [self.poly(side) for side in (condition.operand1, condition.operand2)]
-        if None in sides or (sides[0] - sides[1]).constant is None:
+        one, two = sides
+        if one is None or two is None or (one - two).constant is None:
             return None
-        return self.poly(node.case_then if sides[0] == sides[1] else node.case_else)
+        return self.poly(node.case_then if one == two else node.case_else)
 
     def _by_constant(self, node: Any, one: Poly, two: int) -> Poly | None:
         if isinstance(node, (ex.PsDiv, ex.PsIntDiv)):
@@ -76,7 +77,7 @@ class Indices:
             return self.names.remainder(one, two + 1)
         return None
 
-    def _rounded_to_zero(self, divide: Any, one: Poly, two: int) -> Poly:
+    def _rounded_to_zero(self, divide: Callable[[Poly, int], Poly], one: Poly, two: int) -> Poly:
         """As C divides; documents round down, which differs below zero."""
         known = self.names.between(one)
         if known is None or known[0] >= 0:
@@ -90,19 +91,19 @@ class Indices:
         if isinstance(node, ex.PsAnd):
             return self.conditions(node.operand1) + self.conditions(node.operand2)
         if isinstance(node, ex.PsOr):
-            sides = [" && ".join(self.conditions(o)) for o in (node.operand1, node.operand2)]
-            return [f"({sides[0]} || {sides[1]})"] if all(sides) else []
+            either = [" && ".join(self.conditions(o)) for o in (node.operand1, node.operand2)]
+            return [f"({either[0]} || {either[1]})"] if all(either) else []
         if isinstance(node, ex.PsNot):
             inner = " && ".join(self.conditions(node.operand))
             return [f"!({inner})"] if inner else ["0 > 1"]
         relation = _RELATIONS.get(type(node))
-        sides = [self.poly(o) for o in (node.operand1, node.operand2)] if relation else [None]
-        if None in sides:
+        one, two = (self.poly(node.operand1), self.poly(node.operand2)) if relation else (None, None)
+        if one is None or two is None:
             raise Unsupported(f"the condition `{node}` depends on data: name a representative case in its place")
-        bounds = self.names.between(sides[1] - sides[0])
+        bounds = self.names.between(two - one)
         if bounds is not None and (bounds[0] > 0 and relation == "<" or bounds[0] >= 0 and relation == "<="):
             return []
-        return [f"{sides[0]} {relation} {sides[1]}"]
+        return [f"{one} {relation} {two}"]
 
     def of_indices(self, condition: Any) -> list[str] | None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, NoReturn
 
 import pystencils
 
@@ -179,9 +179,10 @@ class Reader:
             counter = self.indices.poly(node.rhs)
             for position, dimension in enumerate(DIMENSIONS):
                 step = counter.coefficient(f"threadIdx.{dimension}") if counter is not None else 0
-                if step > 0:
-                    self.counted.add(dimension)
-                if step > 0 and counter.coefficient(f"blockIdx.{dimension}", f"blockDim.{dimension}") == step:
+                if counter is None or step <= 0:
+                    continue
+                self.counted.add(dimension)
+                if counter.coefficient(f"blockIdx.{dimension}", f"blockDim.{dimension}") == step:
                     self.steps[position] = step
                     if position == 0:
                         self.start = counter.coefficient()
@@ -297,7 +298,7 @@ class Reader:
         step = f"{verb} {text}"
         return {"when": " && ".join(conditions), "at": [step]} if conditions else step
 
-    def _explain(self, node: Any) -> None:
+    def _explain(self, node: Any) -> NoReturn:
         """Says why an address is no index expression."""
         names = {n.symbol.name for n in _nodes(node.offset) if isinstance(n, ex.PsSymbolExpr)}
         numbers = {p.name for p in self.kernel.parameters if isinstance(p.dtype, PsIntegerType)}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
-if TYPE_CHECKING:
-    import pandas
+from . import _rows, _show
+from ._results import SHOWN, Document, launch_bar
+from ._show import Bars, Table
 
-#: Results that a printed ranking shows.
-SHOWN = 10
 #: Options of a ranking that a question about one of its launches has too.
 ONE_LAUNCH = ("set", "variant", "device_set", "limit", "model", "addressing", "caches", "clock", "engine", "verify")
 
 
-class Result(dict):
+class Result(dict[str, Any]):
     """One launch of a ranking: plain data, and what is asked for most."""
 
     @property
@@ -34,12 +33,13 @@ class Result(dict):
     @property
     def variant(self) -> str | None:
         """The variant of the kernel, if it has several."""
-        return self["config"]["variant"]
+        variant: str | None = self["config"]["variant"]
+        return variant
 
     @property
     def time(self) -> float:
         """Predicted seconds."""
-        return self["time_s"]
+        return float(self["time_s"])
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -48,31 +48,24 @@ class Result(dict):
         return low, high
 
 
-class Explanation(dict):
-    """The document of ``wavecast explain`` as a dict; printed, it is its sentences."""
-
-    def __str__(self) -> str:
-        return "\n".join(sentence["text"] for sentence in self["sentences"])
-
-    __repr__ = __str__
-
-
 class Question(NamedTuple):
     """What a ranking answers, and who explains its launches."""
 
     kernel: Any
-    device: str | None
+    device: Any
     options: dict[str, Any]
     explain: Callable[..., Any]
 
 
-class Ranking(dict):
+class Ranking(Document):
     """The document of ``wavecast rank`` as a dict; printed, it is a table of the best launches."""
+
+    __module__ = "wavecast"
 
     #: The question that it answers.
     _asked: Question | None = None
 
-    def __init__(self, document: Mapping[str, Any], asked: Question | None = None):
+    def __init__(self, document: Mapping[str, Any], asked: Any = None):
         super().__init__(document)
         self["results"] = [Result(r) for r in self["results"]]
         self._asked = document._asked if asked is None and isinstance(document, Ranking) else asked
@@ -103,35 +96,25 @@ class Ranking(dict):
     @property
     def best(self) -> Result | None:
         """The best result, or ``None`` if no launch can run."""
-        return self["results"][0] if self["results"] else None
+        results: list[Result] = self["results"]
+        return results[0] if results else None
 
     def place(self, block: Sequence[int] | None, fold: Sequence[int] | None = None) -> Result | None:
         """The result of this block (and fold), or ``None`` if it is no candidate that can run."""
         if block is None:
             return None
         block, fold = _three(block), None if fold is None else _three(fold)
-        for result in self["results"]:
+        results: list[Result] = self["results"]
+        for result in results:
             config = result["config"]
             if config["block"] == block and (fold is None or config["fold"] == fold):
                 return result
         return None
 
-    def frame(self) -> pandas.DataFrame:
-        """The results as a pandas DataFrame, one row per launch, with kernel and device, so that frames can be
-        put together; nested keys are joined with dots. The time lies between ``time_low_s`` and ``time_high_s`` with a
-        probability of 80 %."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("Ranking.frame() needs pandas: pip install pandas") from error
-        rows = []
-        for result in self["results"]:
-            row = {"kernel": self["kernel"]["name"], "device": self["device"]["id"], **_flat(result)}
-            row["time_low_s"], row["time_high_s"] = result.interval
-            for name in ("block", "fold", "grid"):
-                row.update({f"{name}_{axis}": n for axis, n in zip("xyz", result["config"][name])})
-            rows.append(row)
-        return pandas.DataFrame(rows)
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per launch. The time lies between ``time_low_s`` and ``time_high_s`` with a probability of 80 %."""
+        about = _rows.whose(self)
+        return [about | _rows.launched(result) for result in self["results"]]
 
     def table(self, top: int | None = SHOWN) -> str:
         """The best ``top`` launches as text; all of them for ``None``."""
@@ -145,12 +128,11 @@ class Ranking(dict):
             f"  {'limiter':<8} {f'L2 B/{unit}':>11} {f'DRAM B/{unit}':>11}  variant",
         ]
         shown = self["results"][:top]
-        for r in shown:
-            config, volumes = r["config"], r["volumes"]
-            dram = volumes["dram"]["load"]["total"] + volumes["dram"]["store"]["total"]
-            l2 = volumes["l2"]["load"]["total"] + volumes["l2"]["store"]["total"]
+        for r, (l2, dram) in zip(shown, self._bytes()):
+            config = r["config"]
+            block, fold = _show.shape(config["block"]), _show.shape(config["fold"])
             lines.append(
-                f"{r['rank']:>5} {r['tie_group']:>4}  {_shape(config['block']):<12} {_shape(config['fold']):<8}"
+                f"{r['rank']:>5} {r['tie_group']:>4}  {block:<12} {fold:<8}"
                 f" {r['rate_per_s'] / 1e9:>12.2f} {r['relative']:>9.3f}  {r['limiter']:<8} {l2:>11.1f} {dram:>11.1f}"
                 f"  {config['variant'] or ''}".rstrip()
             )
@@ -160,24 +142,42 @@ class Ranking(dict):
         lines += [f"  help: {help}" for help in dict.fromkeys(w.get("help") for w in self["warnings"]) if help]
         return "\n".join(lines)
 
-    __str__ = table
-    __repr__ = table
+    def __str__(self) -> str:
+        return self.table()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def _title(self) -> str:
+        kernel, device, summary = self["kernel"], self["device"], self["summary"]
+        counts = f"{summary['candidates']} launches, {summary['feasible']} can run"
+        return f"{kernel['name']} on {device['name']}: {counts}"
+
+    def _table(self) -> Table:
+        unit = self["kernel"]["unit"]
+        head = ["rank", "block", "fold", "variant", "time", f"10^9 {unit}/s", "relative", "limited by"]
+        rows = []
+        for r in self["results"][:SHOWN]:
+            config = r["config"]
+            shapes = (_show.shape(config["block"]), _show.shape(config["fold"]), config["variant"])
+            time, rate = _show.time(r["time_s"]), r["rate_per_s"] / 1e9
+            rows.append([r["rank"], *shapes, time, rate, r["relative"], r["limiter"]])
+        return Table([*head, f"L2 B/{unit}", f"DRAM B/{unit}"], [[*row, *b] for row, b in zip(rows, self._bytes())])
+
+    def _bytes(self) -> list[list[float]]:
+        """Bytes per item from L2 and from memory."""
+        levels = ([r["volumes"][level] for level in ("l2", "dram")] for r in self["results"])
+        return [[level["load"]["total"] + level["store"]["total"] for level in both] for both in levels]
+
+    def _bars(self) -> Bars:
+        def name(result: Mapping[str, Any]) -> str:
+            config = result["config"]
+            fold = "" if config["fold"] == [1, 1, 1] else f" fold {_show.shape(config['fold'])}"
+            return _show.shape(config["block"]) + fold + (f" {config['variant']}" if config["variant"] else "")
+
+        bars = [launch_bar(name(r), r) for r in self["results"][:SHOWN]]
+        return Bars("time of the best launches", bars, unit="seconds")
 
 
 def _three(shape: Sequence[int]) -> list[int]:
     return [*(int(n) for n in shape), 1, 1, 1][:3]
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape))
-
-
-def _flat(value: dict[str, Any], before: str = "") -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for key, item in value.items():
-        name = before + key
-        if isinstance(item, dict):
-            row.update(_flat(item, name + "."))
-        elif not isinstance(item, list):
-            row[name] = item
-    return row

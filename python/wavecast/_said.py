@@ -32,6 +32,12 @@ class Said:
     assume: Mapping[int, str]
     registers: int | None
 
+    @classmethod
+    def of(cls, trips: Any, branch: Any, assume: Any, registers: Any) -> Said:
+        """What keywords say; what is left out says nothing."""
+        trips, branch, assume = ({} if given is None else given for given in (trips, branch, assume))
+        return cls(trips, branch, assume, registers)
+
     def __post_init__(self) -> None:
         for name, kinds, example in KINDS:
             given = getattr(self, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _arguments
@@ -30,8 +30,8 @@ class Triton(Source):
     kernel: Any
     constexprs: Mapping[str, Any]
     configs: Sequence[Any] | None = None
-    options: Mapping[str, Any] | None = None
-    values: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def function(self) -> Any:
@@ -43,7 +43,7 @@ class Triton(Source):
 
     @property
     def name(self) -> str:
-        return self.function.__name__
+        return str(self.function.__name__)
 
     def programs(self, args: Any) -> list[tuple[str | None, Triton]]:
         """One for each configuration, with its name."""
@@ -63,11 +63,10 @@ class Triton(Source):
             raise TypeError(f"configs={_arguments.shown(configs)}: give a list of triton.Config, or of dicts")
         if not configs:
             raise ValueError("configs is empty: give at least one configuration")
-        found = [(named(config), self._with(values, settings(config))) for config in configs]
-        return found
+        return [(named(config), self._with(values, settings(config))) for config in configs]
 
     def _with(self, values: Mapping[str, Any], config: Mapping[str, Any]) -> Triton:
-        options = {k: v for k, v in {**(self.options or {}), **config}.items() if k in OPTIONS and v is not None}
+        options = {k: v for k, v in {**self.options, **config}.items() if k in OPTIONS and v is not None}
         constants = {**self.constexprs, **{k: v for k, v in config.items() if k not in OPTIONS}}
         merged = {**values, **constants}
         for around in self._around():
@@ -90,7 +89,9 @@ class Triton(Source):
 
     def specialized(self) -> tuple[dict[str, str], dict[str, Any], dict[tuple[int, ...], Any]]:
         """Types, constants and attributes, as a launch has them."""
-        signature, constants, attributes = {}, {}, {}
+        signature: dict[str, str] = {}
+        constants: dict[str, Any] = {}
+        attributes: dict[tuple[int, ...], Any] = {}
         for number, parameter in enumerate(self.function.params):
             name = parameter.name
             if name not in self.values:
@@ -190,12 +191,12 @@ class Triton(Source):
         }
 
     def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, tuple[str, ...] | None]:
-        given = {n: self.values[n] for n in compiled.parameters if self.values.get(n) is not None}
+        given = {n: self.values[n] for n in compiled.parameters or () if self.values.get(n) is not None}
         return given, compiled.parameters
 
     def grid(self, grid: Any, args: Any) -> Any:
         """The grid as numbers. A function gets the configuration and the arguments, as Triton's own does."""
-        given = {**(self.options or {}), **self.values}
+        given = {**self.options, **self.values}
         return _arguments.called(grid, given, "the configuration") if callable(grid) else grid
 
 
@@ -231,6 +232,6 @@ def registers(cubin: bytes | None) -> int | None:
         while at + 4 <= offset + length:
             form, attribute, more = struct.unpack_from("<BBH", cubin, at)
             if form == 4 and attribute == 0x2F:
-                return struct.unpack_from("<II", cubin, at + 4)[1]
+                return int(struct.unpack_from("<II", cubin, at + 4)[1])
             at += 4 + (more if form == 4 else 0)
     return None

@@ -68,7 +68,7 @@ class Warp(Source):
         names = ("dim", *(argument.label for argument in self.kernel.adj.args))
         return Compiled(ptx=text, entry=entry[1], name=self.kernel.key, parameters=names, arch=arch)
 
-    def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, Sequence[str]]:
+    def arguments(self, args: Any, compiled: Compiled) -> tuple[Any, tuple[str, ...] | None]:
         """The first parameter is the launch, and an array is a struct of pointer, shape and strides."""
         names = compiled.parameters or ()
         values = dict(args) if isinstance(args, Mapping) else dict(zip(names[1:], args))

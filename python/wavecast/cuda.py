@@ -84,7 +84,7 @@ def rank(
     given = dict(entry=entry, options=options, trips=trips, branch=branch, assume=assume, registers=registers)
     given |= dict(signature=signature, constexprs=constexprs, configs=configs)
     found, warnings = _document(kernel, args, grid, device, blocks, given, more)
-    ranking = _api.rank(found, device, **more)
+    ranking: Ranking = _api.rank(found, device, **more)
     ranking["warnings"] += warnings
     return ranking
 
@@ -186,7 +186,7 @@ def architecture(device: str | None) -> int:
     try:
         target = _wavecast.device_target(None if device is None else os.fspath(device))
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"device={os.fspath(device)!r}: there is no such file") from error
+        raise FileNotFoundError(f"device={str(device)!r}: there is no such file") from error
     except ValueError as error:
         if not str(error).startswith("{"):
             raise
@@ -199,7 +199,8 @@ def _document(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The document of a kernel, and what there is to say of it."""
     readings = _readings(kernel, args, grid, device, blocks, given, more)
-    parts, said = [], {}
+    parts = []
+    said: dict[str, str | None] = {}
     for name, reading, compiled in readings:
         try:
             found = dict(reading.document)
@@ -273,7 +274,7 @@ def _readings(
         values, names = program.arguments(args, compiled)
         launches = program.grid(grid, args) if hasattr(program, "grid") else grid
         registers = compiled.registers if given.get("registers") is None else given["registers"]
-        said = Said(*({} if given.get(n) is None else given[n] for n in ("trips", "branch", "assume")), registers)
+        said = Said.of(given.get("trips"), given.get("branch"), given.get("assume"), registers)
         blocks = [block] if block else shapes or None
         reading = read_entry(compiled.module(), compiled.entry, values, blocks, launches, said, names)
         readings.append((name, reading, compiled))

@@ -43,9 +43,9 @@ def documents(
         else:
             found.append(_document(operator, nest, blocks, registers))
     if not found:
-        why = "; ".join(reasons) or "it has none that is parallel"
+        said = "; ".join(reasons) or "it has none that is parallel"
         raise Unsupported(
-            f"no loop nest of this operator can be described ({why}): create it for a GPU platform, as with"
+            f"no loop nest of this operator can be described ({said}): create it for a GPU platform, as with"
             ' platform="nvidiaX", language="openacc"'
         )
     for reason in reasons:
@@ -62,7 +62,8 @@ def rank(
     operator: Any, device: str | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any
 ) -> Ranking:
     """Ranks the blocks of the nest that touches most; :func:`documents` gives all of them."""
-    return _rank(document(operator, **(document_options or {})), device, **options)
+    ranking: Ranking = _rank(document(operator, **(document_options or {})), device, **options)
+    return ranking
 
 
 def par_tile(choice: Any) -> tuple[int, ...]:

@@ -73,7 +73,7 @@ class Pruner:
             raise ValueError(f"no parameter is called {', '.join(self._block_names)}: give block_names=(...)")
         #: Predicted seconds by the values of the parameters that matter; none for what cannot run.
         self.times: dict[tuple[Any, ...], float] = self._predicted()
-        order = sorted(self.times, key=self.times.get)
+        order = sorted(self.times, key=self.times.__getitem__)
         best = self.times[order[0]] if order else 0.0
         most = len(order) if keep is None else max(1, round(keep * len(order)))
         self._order = order
@@ -169,7 +169,7 @@ class Pruner:
 
     def _predicted(self) -> dict[tuple[Any, ...], float]:
         configs = [dict(zip(self._names, values)) for values in product(*(self.tune_params[n] for n in self._names))]
-        if self._build is not None:
+        if self._build is not None or self._kernel is None:
             return self._one_by_one(configs)
         times = {}
         # One question for each fold: within one, the ranking shares its work.
@@ -178,15 +178,18 @@ class Pruner:
         ranking = rank(self._kernel, self.device, block=blocks, fold=sorted(folds), **self.options)
         found = {(tuple(r["config"]["block"]), tuple(r["config"]["fold"])): r["time_s"] for r in ranking["results"]}
         for config in configs:
-            shapes = [(*self._shape(config, names), 1, 1, 1)[:3] for names in (self._block_names, self._fold_names)]
-            if tuple(shapes) in found:
-                times[self._key(config)] = found[tuple(shapes)]
+            block, fold = ((*self._shape(config, n), 1, 1, 1)[:3] for n in (self._block_names, self._fold_names))
+            if (block, fold) in found:
+                times[self._key(config)] = found[block, fold]
         return times
 
     def _one_by_one(self, configs: list[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
-        times = {}
+        times: dict[tuple[Any, ...], float] = {}
+        build = self._build
+        if build is None:
+            return times
         # What compiles a program may work on several; somebody's own function is called once at a time.
-        built = at_once(self._build, [dict(c) for c in configs]) if hasattr(self._build, "at_once") else None
+        built = at_once(build, [dict(c) for c in configs]) if hasattr(build, "at_once") else None
         refused = [e for e in built or [] if isinstance(e, Exception)]
         for error in refused:
             alone = isinstance(error, CompileError) or (isinstance(error, KernelError) and error.code == "ptx-block")
@@ -198,7 +201,7 @@ class Pruner:
                 continue
             block, fold = (self._shape(config, names) for names in (self._block_names, self._fold_names))
             given = any(name in config for name in self._block_names)
-            kernel = self._build(dict(config)) if built is None else built[at]
+            kernel = build(dict(config)) if built is None else built[at]
             try:
                 found = predict(kernel, block if given else None, fold if given else None, self.device, **self.options)
             except KernelError as error:

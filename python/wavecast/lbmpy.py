@@ -47,4 +47,5 @@ def rank(
     **options: Any,
 ) -> Ranking:
     """Ranks the blocks of an update rule or a kernel."""
-    return _rank(document(rule, config, **(document_options or {})), device, **options)
+    ranking: Ranking = _rank(document(rule, config, **(document_options or {})), device, **options)
+    return ranking

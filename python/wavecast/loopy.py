@@ -87,7 +87,8 @@ def rank(
     given = dict(document_options or {})
     if "parameters" in options:
         given["parameters"] = options.pop("parameters")
-    return _rank(document(program, **given), device, **options)
+    ranking: Ranking = _rank(document(program, **given), device, **options)
+    return ranking
 
 
 def rank_variants(

@@ -52,7 +52,7 @@ def read(
     ``{44: "x[4*i0 + threadIdx.x]"}``, and ``registers`` what ptxas reports.
     """
     name, text = _text(ptx)
-    said = Said(*({} if given is None else given for given in (trips, branch, assume)), registers)
+    said = Said.of(trips, branch, assume, registers)
     return read_entry(Module(name, text), entry, args, blocks, grid, said, names)
 
 
@@ -113,7 +113,8 @@ def arguments(entry: Mapping[str, Any], args: Args, names: Sequence[str] | None,
         if len(args) > len(parameters):
             raise _count(entry, f"{len(args)} arguments", names)
         args = dict(enumerate(args))
-    texts, told = [], set()
+    texts: list[str] = []
+    told = set()
     for key, value in args.items():
         # `3+8` is the value at byte 8 of parameter 3.
         head, _, byte = str(key).partition("+")

@@ -32,7 +32,8 @@ def rank(
     kernel: GpuKernel, device: str | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any
 ) -> Ranking:
     """Ranks the blocks of a kernel. ``document_options`` go to :func:`document`, the rest to :func:`wavecast.rank`."""
-    return _rank(document(kernel, **(document_options or {})), device, **options)
+    ranking: Ranking = _rank(document(kernel, **(document_options or {})), device, **options)
+    return ranking
 
 
 def document(

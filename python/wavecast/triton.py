@@ -201,7 +201,7 @@ def _milliseconds(
 
 def _time(kernel: KernelLike, device: str | None, options: dict[str, Any]) -> float:
     try:
-        return predict(kernel, device=device, **options)["result"]["time_s"] * 1e3
+        return float(predict(kernel, device=device, **options)["result"]["time_s"]) * 1e3
     except KernelError as error:
         if error.line is not None or error.code in ("unknown-device", "ambiguous-device", "request"):
             # A mistake in the document, not a launch that cannot run.

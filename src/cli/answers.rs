@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::Outcome;
+use super::captured;
 use super::failure::Failure;
 use super::output::{Format, OutputArguments};
 use super::progress;
@@ -22,7 +23,10 @@ pub(super) fn show_replies<A: Answer>(
     let answers: Vec<&A> = replies.iter().filter_map(Reply::answer).collect();
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers)?)?,
-        Format::Json => output.write_pieces(|out| write_documents(replies, out))?,
+        Format::Json => {
+            captured::keep_text(&answers, all);
+            output.write_pieces(|out| write_documents(replies, out))?;
+        }
         Format::Jsonl => {
             output.write_pieces(|out| replies.iter().try_for_each(|reply| write_reply(reply, out)))?;
         }
@@ -38,7 +42,10 @@ pub(super) fn show_replies<A: Answer>(
 pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool) -> Result<(), Failure> {
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers.iter().collect::<Vec<_>>())?),
-        Format::Json => output.write_pieces(|out| write_documents(answers, out)),
+        Format::Json => {
+            captured::keep_text(&answers.iter().collect::<Vec<_>>(), all);
+            output.write_pieces(|out| write_documents(answers, out))
+        }
         Format::Jsonl => output.write_pieces(|out| answers.iter().try_for_each(|a| a.write_lines(out))),
         _ => show_text(output, &answers.iter().collect::<Vec<_>>(), all),
     }

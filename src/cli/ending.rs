@@ -18,6 +18,10 @@ pub(super) const INTERRUPTED: u8 = 130;
 pub(super) fn end_at_interrupt(end: &Arc<AtomicBool>) -> Result<(), Failure> {
     use signal_hook::consts::SIGINT;
     use signal_hook::flag;
+    if super::captured::is_on() {
+        // Signals are the program's own.
+        return Ok(());
+    }
     // In this order: what sets it comes after what looks at it.
     flag::register_conditional_shutdown(SIGINT, i32::from(INTERRUPTED), Arc::clone(end))
         .and_then(|_| flag::register(SIGINT, Arc::clone(end)))

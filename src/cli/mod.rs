@@ -5,6 +5,7 @@ mod asking;
 pub mod assembler;
 #[cfg(feature = "fit")]
 mod cache_probe;
+mod captured;
 mod check;
 mod choices;
 #[cfg(feature = "fit")]
@@ -64,6 +65,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use failure::Failure;
 use settings::Settings;
 
+pub use captured::{Captured, captured};
 #[cfg(unix)]
 pub use files::note_closed;
 
@@ -148,7 +150,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
     };
     let (command, matches) = match parsed(arguments, &settings) {
         Ok(parsed) => parsed,
-        Err(error) if error.use_stderr() && asks_for_json(arguments) => {
+        Err(error) if error.use_stderr() && (captured::is_on() || asks_for_json(arguments)) => {
             return usage(&error).for_json(true).report();
         }
         Err(error) if error.use_stderr() => error.exit(),

@@ -11,6 +11,7 @@ use super::input::{device_source, read_text};
 use crate::ask::{Asker, ModelOptions, Predictor, counter};
 use crate::curve::Fit;
 use crate::device::RunClock;
+use crate::effort;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::Limits;
 use crate::predict::Model;
@@ -143,6 +144,7 @@ impl ModelArguments {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build();
         let pool =
             pool.map_err(|e| Failure::message("threads", format!("cannot start threads: {e}"), None))?;
-        Ok(pool.install(work))
+        let stop = effort::stop();
+        Ok(pool.install(|| effort::heeding(stop.as_ref(), work)))
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::captured;
 use super::failure::Failure;
 use super::files::{self, Output, print, standard_output};
 
@@ -94,7 +95,7 @@ impl OutputArguments {
 
     /// Whether the result goes to a terminal.
     pub(super) fn is_on_terminal(&self) -> bool {
-        self.output.is_none() && io::stdout().is_terminal()
+        self.output.is_none() && !captured::is_on() && io::stdout().is_terminal()
     }
 
     /// Characters of a line of the terminal, if the result goes to one and has to fit.

@@ -6,6 +6,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::captured;
+
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(100);
@@ -21,7 +23,12 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Of `all` pieces of work, `done` counts those that are finished. Nothing is shown where there are none.
     pub(super) fn start(done: &'a AtomicUsize, all: &'a AtomicUsize, quiet: bool) -> Self {
-        Self { done, all, noun: "candidates", shown: !quiet && std::io::stderr().is_terminal() }
+        Self {
+            done,
+            all,
+            noun: "candidates",
+            shown: !quiet && !captured::is_on() && std::io::stderr().is_terminal(),
+        }
     }
 
     /// What the pieces are called.
@@ -113,7 +120,9 @@ fn about(time: Duration) -> String {
 
 /// A line on standard error.
 pub(super) fn say(text: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
+    if !captured::with(|captured| captured.say(text)) {
+        let _ = writeln!(anstream::stderr().lock(), "{text}");
+    }
 }
 
 #[cfg(test)]

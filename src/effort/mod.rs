@@ -20,6 +20,7 @@ use std::cell::Cell;
 
 pub(crate) use instant::Instant;
 pub use stop::{Stop, StopReason, heeding, stop, stopped};
+pub(crate) use stop::{unwind_if_asked, unwinding_stop};
 
 /// Steps after which it is time to look whether somebody stopped the work.
 const LOOK: u64 = 1 << 16;

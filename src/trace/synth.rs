@@ -219,6 +219,7 @@ struct Making<'s> {
 
 impl Making<'_> {
     fn block(&mut self, number: u64, place: Dim3) -> Result<(), NoTrace> {
+        crate::effort::unwind_if_asked();
         let synth = self.synth;
         let size = synth.block.volume();
         let signed = |d: Dim3| d.0.map(i64::from);

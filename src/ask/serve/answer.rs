@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::super::question::Reply;
 use super::id::Id;
 use crate::report::{
-    Check, ErrorDocument, ExplanationDocument, PredictionDocument, RankingDocument, SweepDocument, json_line,
+    Answer, Check, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument, RankingDocument,
+    SweepDocument, View, json_line,
 };
 
 /// The answer to a request.
@@ -113,7 +114,33 @@ impl AnswerLine {
     }
 }
 
+impl Document {
+    /// For a person.
+    fn text(&self, view: View) -> String {
+        match self {
+            Document::Ranking(document) => document.text(view),
+            Document::Prediction(document) => document.text(view),
+            Document::Explanation(document) => document.text(view),
+            Document::Sweep(document) => document.text(view),
+            Document::Check(document) => document.text(view),
+            Document::Definition(_) | Document::Cancellation(_) => json_line(self),
+            Document::Error(document) => {
+                let said = |e: &ErrorEntry| format!("error: {}", e.message);
+                document.errors.iter().map(said).collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+}
+
 impl Documents {
+    /// For a person: one text for each document.
+    pub fn texts(&self, view: View) -> Vec<String> {
+        match self {
+            Documents::One(one) => vec![one.text(view)],
+            Documents::Many(many) => many.iter().map(|document| document.text(view)).collect(),
+        }
+    }
+
     /// What came of a question. Why there is no answer at all is an error.
     pub(super) fn from_replies<A>(
         replies: Vec<Reply<A>>,

@@ -12,7 +12,7 @@ use super::lock::Lock;
 use super::request::{Operation, RequestLine};
 use crate::device::{self, Device};
 use crate::kernel::{Limits, Loaded, Options};
-use crate::report::ErrorDocument;
+use crate::report::{ErrorDocument, View};
 
 /// Devices that are kept; with changed numbers there may be any number of them.
 const DEVICES: usize = 32;
@@ -67,6 +67,12 @@ impl Session {
             }
             Err((id, error)) => AnswerLine::new(id, Err(error)).line(),
         }
+    }
+
+    /// What a person is told instead, a text for each document; nothing where there is no answer.
+    pub fn texts(&self, request: &str, view: View) -> Vec<String> {
+        let answer = RequestLine::read(request).map_err(|(_, error)| error).and_then(|r| self.answer(r));
+        answer.map(|documents| documents.texts(view)).unwrap_or_default()
     }
 
     /// What comes of one request.

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::super::captured;
 use super::super::failure::Failure;
 
 /// What messages call it.
@@ -30,12 +31,15 @@ fn is_closed() -> bool {
 }
 
 /// Standard output, without colours where nobody sees them.
-pub(in super::super) fn standard_output() -> Result<impl Write, Failure> {
+pub(in super::super) fn standard_output() -> Result<Box<dyn Write>, Failure> {
+    if captured::is_on() {
+        return Ok(Box::new(captured::Taken));
+    }
     if CLOSED.load(Ordering::Relaxed) || is_closed() {
         let error = io::Error::new(ErrorKind::NotConnected, "it is closed");
         return Err(Failure::unwritten(STANDARD_OUTPUT, &error));
     }
-    Ok(anstream::stdout().lock())
+    Ok(Box::new(anstream::stdout().lock()))
 }
 
 /// Writes to standard output.
