@@ -225,3 +225,11 @@ fn loops_with_two_entries_are_refused() {
     let wrong = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap_err().to_string();
     assert!(wrong.contains("entered at two places"), "{wrong}");
 }
+
+/// Parts of a number go into registers of numbers; what a predicate gets of them is not known.
+#[test]
+fn predicates_are_no_parts_of_numbers() {
+    let text = entry("", "mov.b64 {%r4, %p1}, %rd1; @%p1 st.global.u32 [%rd2], %r1;");
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses;
+    assert_eq!((found.len(), found[1].op, found[1].status), (2, "store", "data"), "{found:?}");
+}

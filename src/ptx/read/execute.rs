@@ -33,11 +33,7 @@ impl Reader<'_> {
             }
         }
         if let Some(result) = writes_one(instruction) {
-            let mut value = self.result(i, instruction, result, state);
-            let predicate = self.function.register(result).ty.kind == 'p';
-            if matches!((predicate, &value), (true, Value::Int(_)) | (false, Value::Truth(_))) {
-                value = self.unknown(i, Cause::Instruction, None);
-            }
+            let value = self.result(i, instruction, result, state);
             self.put(i, result, value, guard.as_ref(), state);
             return;
         }
@@ -46,8 +42,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts the result of an instruction into a register, where the guard holds.
+    /// Puts the result of an instruction into a register, where the guard holds. Numbers are for registers of numbers, and
+    /// truths for predicates.
     fn put(&mut self, i: usize, id: RegisterId, value: Value, guard: Option<&Cond>, state: &mut State) {
+        let predicate = self.function.register(id).ty.kind == 'p';
+        let value = match (predicate, value) {
+            (true, Value::Int(_)) | (false, Value::Truth(_)) => self.unknown(i, Cause::Instruction, None),
+            (_, value) => value,
+        };
         let value = match guard {
             None | Some(Cond::True) => value,
             Some(guard) => {
