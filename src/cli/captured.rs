@@ -1,8 +1,8 @@
 //! Commands that are run for a program in the same process: what they would print is handed over.
 
 use std::cell::RefCell;
-use std::ffi::OsString;
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use crate::report::{Answer, View};
 
@@ -33,14 +33,13 @@ thread_local! {
     static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
 }
 
-/// Runs a command line, the first of whose arguments is the name of the program. Nothing goes to the standard streams,
-/// and no signal is waited for.
-pub fn captured(arguments: &[OsString]) -> Captured {
+/// Runs a command of this thread, and hands over what it would print.
+pub(super) fn capture(command: impl FnOnce() -> ExitCode) -> Captured {
     let capturing = Capturing::begin();
-    let code = super::main(arguments);
+    let code = command();
     let mut found = CAPTURED.take().unwrap_or_default();
     drop(capturing);
-    found.status = (0..=u8::MAX).find(|&n| std::process::ExitCode::from(n) == code).unwrap_or(2);
+    found.status = (0..=u8::MAX).find(|&n| ExitCode::from(n) == code).unwrap_or(2);
     found
 }
 
@@ -91,28 +90,5 @@ impl Write for Taken {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(arguments: &[&str]) -> Captured {
-        captured(&arguments.iter().map(OsString::from).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn results_and_errors_come_back() {
-        let found = run(&["wavecast", "check", "kernels/vec3.yaml", "--format", "json"]);
-        assert_eq!((found.status, found.errors), (0, None));
-        assert!(found.output.starts_with(b"{\n  \"schema\": \"wavecast/check/1\""));
-        assert!(found.text.unwrap().starts_with("vec3"));
-        let missing = run(&["wavecast", "check", "kernels/none.yaml"]);
-        assert_eq!((missing.status, missing.output.len()), (2, 0));
-        assert!(missing.errors.unwrap().contains("cannot-read") && missing.said.contains("none.yaml"));
-        let usage = run(&["wavecast", "check", "--nothing"]);
-        assert!(usage.errors.unwrap().contains("\"usage\""));
-        assert!(!is_on());
     }
 }

@@ -65,7 +65,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use failure::Failure;
 use settings::Settings;
 
-pub use captured::{Captured, captured};
+pub use captured::Captured;
 #[cfg(unix)]
 pub use files::note_closed;
 
@@ -161,6 +161,12 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Runs a command line, the first of whose arguments is the name of the program. Nothing goes to the standard streams,
+/// and no signal is waited for.
+pub fn captured(arguments: &[OsString]) -> Captured {
+    captured::capture(|| main(arguments))
 }
 
 /// What is asked for, and the arguments by their names.
