@@ -22,12 +22,12 @@ fn known<T>(with: impl FnOnce(&mut Known) -> T) -> T {
 }
 
 /// A command begins: files of the one before are none of its own.
-pub(in super::super) fn forget() {
+pub(crate) fn forget() {
     known(|k| (k.inputs, k.outputs) = (Vec::new(), Vec::new()));
 }
 
 /// Says that a file will be read by what opens files itself.
-pub(in super::super) fn reads(path: &Path) -> Result<(), Failure> {
+pub(crate) fn reads(path: &Path) -> Result<(), Failure> {
     let Some(identity) = Identity::find(path) else { return Ok(()) };
     // `>> file` makes the file grow as it is read.
     if Identity::find(Path::new("/dev/stdout")).is_some_and(|out| out == identity) {
@@ -44,7 +44,7 @@ pub(in super::super) fn reads(path: &Path) -> Result<(), Failure> {
 }
 
 /// Says that a file will be written.
-pub(in super::super) fn writes(path: &Path) -> Result<(), Failure> {
+pub(crate) fn writes(path: &Path) -> Result<(), Failure> {
     let Some(identity) = Identity::find(path) else { return Ok(()) };
     let clash = known(|k| {
         let clash = k.inputs.iter().find(|i| i.1 == identity).map(|i| i.0.clone());
@@ -65,27 +65,27 @@ fn same(input: &Path, output: &Path) -> Failure {
 }
 
 /// Opens a file to read it.
-pub(in super::super) fn open(path: &Path) -> Result<File, Failure> {
+pub(crate) fn open(path: &Path) -> Result<File, Failure> {
     let file = File::open(path).map_err(|e| unread(path, &e))?;
     reads(path)?;
     Ok(file)
 }
 
 /// Standard input, which may be a file too.
-pub(in super::super) fn stdin() -> Result<StdinLock<'static>, Failure> {
+pub(crate) fn stdin() -> Result<StdinLock<'static>, Failure> {
     reads(Path::new("/dev/stdin"))?;
     Ok(std::io::stdin().lock())
 }
 
 /// All bytes of a file.
-pub(in super::super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes).map_err(|e| unread(path, &e))?;
     Ok(bytes)
 }
 
 /// A file as text.
-pub(in super::super) fn read_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let mut text = String::new();
     open(path)?.read_to_string(&mut text).map_err(|e| unread(path, &e))?;
     Ok(text)

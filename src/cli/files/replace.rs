@@ -16,7 +16,7 @@ use super::target::{Target, resolved};
 const MOST_NAMES: u32 = 100;
 
 /// A file that is being written.
-pub(in super::super) struct Output {
+pub(crate) struct Output {
     /// What messages call it.
     path: PathBuf,
     out: BufWriter<Box<dyn Write>>,
@@ -26,7 +26,7 @@ pub(in super::super) struct Output {
 
 impl Output {
     /// Begins to write a file that is no input. A pipe, a terminal or another device is written directly.
-    pub(in super::super) fn create(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         writes(path)?;
         Self::over_input(path)
     }
@@ -50,7 +50,7 @@ impl Output {
     }
 
     /// Ends the file, if all of it could be written; otherwise nothing is left of it.
-    pub(in super::super) fn finish(mut self, written: io::Result<()>) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, written: io::Result<()>) -> Result<(), Failure> {
         let flushed = written.and_then(|()| self.out.flush());
         let done = match (self.beside.take(), flushed) {
             (Some(beside), Ok(())) => beside.take_place(),

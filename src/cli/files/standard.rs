@@ -31,7 +31,7 @@ fn is_closed() -> bool {
 }
 
 /// Standard output, without colours where nobody sees them.
-pub(in super::super) fn standard_output() -> Result<Box<dyn Write>, Failure> {
+pub(crate) fn standard_output() -> Result<Box<dyn Write>, Failure> {
     if captured::is_on() {
         return Ok(Box::new(captured::Taken));
     }
@@ -43,7 +43,7 @@ pub(in super::super) fn standard_output() -> Result<Box<dyn Write>, Failure> {
 }
 
 /// Writes to standard output.
-pub(in super::super) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = standard_output()?;
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // A reader that has seen enough is no error.
