@@ -233,3 +233,13 @@ fn predicates_are_no_parts_of_numbers() {
     let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses;
     assert_eq!((found.len(), found[1].op, found[1].status), (2, "store", "data"), "{found:?}");
 }
+
+/// A register of numbers says nothing of whether something is done.
+#[test]
+fn guards_that_are_numbers_are_not_known() {
+    let text = entry("", "@%r1 st.global.u32 [%rd2], %r1; @!%r2 bra END; st.global.u32 [%rd2+4], %r1; END:");
+    let Ok(compiled) = Compiled::new("k.ptx", &text) else { return };
+    let found = compiled.read(None, &given(&[])).unwrap().accesses;
+    let flagged: Vec<_> = found[1..].iter().map(|a| (a.op, a.status)).collect();
+    assert_eq!(flagged, [("store", "data"); 2], "{found:?}");
+}

@@ -110,7 +110,7 @@ impl Reader<'_> {
                 let leaves =
                     self.loops.innermost[node].is_some_and(|l| !inside(l, to) || !inside(l, otherwise));
                 let jump =
-                    if leaves { self.predicate(guard, &state) } else { self.guard(last, guard, &state) };
+                    if leaves { self.predicate(last, guard, &state) } else { self.guard(last, guard, &state) };
                 if to == otherwise {
                     vec![(to, edge(&state, Cond::True))]
                 } else {
@@ -118,7 +118,7 @@ impl Reader<'_> {
                 }
             }
             End::ReturnIf(guard, otherwise) => {
-                let jump = self.predicate(guard, &state);
+                let jump = self.predicate(last, guard, &state);
                 let jump = if self.loops.innermost[node].is_some() { jump } else { self.shared(last, jump) };
                 vec![(END, edge(&state, jump.clone())), (otherwise, edge(&state, jump.not()))]
             }
@@ -141,15 +141,16 @@ impl Reader<'_> {
 
     /// When a guard lets an instruction be done; for a share of threads where somebody told one.
     pub(super) fn guard(&mut self, i: usize, guard: Guard, state: &State) -> Cond {
-        let cond = self.predicate(guard, state);
+        let cond = self.predicate(i, guard, state);
         self.shared(i, cond)
     }
 
-    fn predicate(&mut self, guard: Guard, state: &State) -> Cond {
+    fn predicate(&mut self, i: usize, guard: Guard, state: &State) -> Cond {
         let cond = match state.get(guard.register) {
             Value::Truth(cond) => cond.clone(),
             Value::Unknown(why) => Cond::Data(*why, true),
-            Value::Int(_) => unreachable!("numbers are put into registers for numbers only"),
+            // Of a damaged text: the guard is a register of numbers.
+            Value::Int(_) => Cond::Data(self.why(i, Cause::Instruction, None), true),
         };
         let cond = self.algebra.decided(cond);
         if guard.negated { cond.not() } else { cond }
