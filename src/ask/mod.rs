@@ -58,8 +58,9 @@ pub use rank::{Rank, RankAll, RankingAnswer};
 pub use registers::{AskAssembler, Assembling, CodeRegisters};
 #[cfg(feature = "serve")]
 pub use serve::{
-    AnswerLine, Assignments, Cancellation, Definition, Document, Documents, Ending, Id, Operation,
-    RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts, WholeNumbers, schema, serve,
+    AnswerLine, Assignments, Batch, Batched, Cancellation, Definition, Document, Documents, Ending, Id,
+    NotBatched, Operation, RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts,
+    WholeNumbers, batch, schema, serve,
 };
 pub use source::{DeviceSource, KernelSource, KernelsRead, PtxSource};
 #[cfg(feature = "explain")]

@@ -3,6 +3,7 @@
 mod answers;
 mod asking;
 pub mod assembler;
+mod batch;
 #[cfg(feature = "fit")]
 mod cache_probe;
 mod captured;
@@ -130,6 +131,8 @@ enum Command {
     Devices(devices::Arguments),
     /// Answer requests of programs, a line of JSON each
     Serve(serve::Arguments),
+    /// Answer the requests of a file, in their order
+    Batch(batch::Arguments),
     /// Print the JSON Schema of an input or output
     Schema(schema::Arguments),
     /// Print a completion script for a shell
@@ -249,6 +252,7 @@ fn run(command: Command) -> Outcome {
         Command::Touches(arguments) => touches::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Batch(arguments) => batch::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Licences => licences::run(),

@@ -39,7 +39,8 @@ pub(super) struct Arguments {
     allow_files: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// Reads a time.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|s| (0.0..=1e9).contains(s));
     number.ok_or_else(|| "a number of seconds, 0 or more".to_owned())
 }

@@ -19,6 +19,16 @@ impl Id {
         self.0.as_ref().map(|v| v.get()) == other.0.as_ref().map(|v| v.get())
     }
 
+    /// A number as an id.
+    pub(super) fn number(number: usize) -> Self {
+        Self(RawValue::from_string(number.to_string()).ok())
+    }
+
+    /// As it was written.
+    pub(super) fn text(&self) -> String {
+        self.0.as_ref().map_or_else(|| "null".to_owned(), |value| value.get().to_owned())
+    }
+
     /// What stands in a request.
     pub(super) fn new(value: Box<RawValue>) -> Self {
         Self((value.get() != "null").then_some(value))

@@ -11,6 +11,7 @@
 //! ```
 
 mod answer;
+mod batch;
 mod given;
 mod id;
 mod job;
@@ -23,6 +24,7 @@ mod server;
 mod session;
 
 pub use answer::{AnswerLine, Cancellation, Definition, Document, Documents};
+pub use batch::{Batch, Batched, NotBatched, batch};
 pub use given::{Assignments, ShapeList, Texts, WholeNumbers};
 pub use id::Id;
 pub use request::{Operation, RequestLine, RequestOptions};

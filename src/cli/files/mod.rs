@@ -1,6 +1,7 @@
 //! The files of a command. Everything that it reads is opened here and everything that it writes is written
 //! here, so that no output replaces an input and none is left half written.
 
+mod grown;
 mod identity;
 mod inputs;
 mod replace;
@@ -10,6 +11,7 @@ mod target;
 use std::io::Write;
 use std::path::Path;
 
+pub(super) use grown::Grown;
 pub(super) use inputs::{forget, open, read, read_text, reads, stdin, writes};
 pub(super) use replace::Output;
 pub(super) use standard::{print, standard_output};
