@@ -7,7 +7,7 @@ use std::path::Path;
 use super::super::failure::Failure;
 
 /// A file that lines are added to.
-pub(in crate::cli) struct Grown {
+pub(crate) struct Grown {
     /// At its end.
     pub file: File,
     /// Whole lines that were there.
