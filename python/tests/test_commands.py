@@ -135,7 +135,7 @@ def test_each_command_is_there():
     }
     assert {"rank", "cache_probe"} <= commands
     # Those that make no sense in a program: they write files, or are about the command line itself.
-    others = {"import", "new", "serve", "schema", "completions", "licences", "help"}
+    others = {"import", "new", "serve", "batch", "schema", "completions", "licences", "help"}
     missing = {name for name in commands - others if not hasattr(wavecast, name)}
     assert not missing and set(wavecast.__all__) <= set(dir(wavecast)) | {"trace"}
 
