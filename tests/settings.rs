@@ -66,7 +66,7 @@ fn a_device_is_taken_from_the_nearest_folder_above() {
 fn a_format_is_that_of_the_settings_unless_somebody_says_another() {
     let folder = Folder::new("format");
     folder.says("format = \"json\"\n");
-    let json = |text: &str| text.starts_with("[{") || text.starts_with("{");
+    let json = |text: &str| text.starts_with("[{") || text.starts_with('{');
     assert!(json(&folder.text("", &["predict", "k.yaml", "--block", "256"])));
     assert!(!json(&folder.text("", &["predict", "k.yaml", "--block", "256", "--format", "table"])));
     folder.text("", &["rank", "k.yaml", "-o", "out.csv"]);

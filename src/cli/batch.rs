@@ -76,11 +76,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let session = Session::new(arguments.device.clone());
     let work = || batch(&session, input, &mut write, &how);
     let found = Progress::start(&done, &all, arguments.quiet).counting("requests").during(work);
-    told(&found.map_err(|why| failed(why, arguments))?, arguments)
+    Ok(told(&found.map_err(|why| failed(why, arguments))?, arguments))
 }
 
 /// Says how many requests have no result.
-fn told(found: &Batched, arguments: &Arguments) -> Outcome {
+fn told(found: &Batched, arguments: &Arguments) -> ExitCode {
     if let Some((number, why)) = &found.first_failed {
         let (failed, answered) = (found.failed, found.answered);
         progress::say(&format!(
@@ -90,9 +90,9 @@ fn told(found: &Batched, arguments: &Arguments) -> Outcome {
     if found.ended {
         let help = if arguments.output.is_some() { "; the same command with --resume goes on" } else { "" };
         progress::say(&format!("ended after {} answers{help}", found.answered));
-        return Ok(ExitCode::from(INTERRUPTED));
+        return ExitCode::from(INTERRUPTED);
     }
-    Ok(if found.failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    if found.failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
 fn failed(why: NotBatched, arguments: &Arguments) -> Failure {

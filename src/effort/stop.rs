@@ -147,7 +147,7 @@ mod tests {
             // Work within work is stopped too.
             map(&[1, 2, 3], |_| {
                 if done.fetch_add(1, Ordering::Relaxed) == 100 {
-                    stop.ask()
+                    stop.ask();
                 }
             });
             item

@@ -160,8 +160,12 @@ impl Table {
         }
         match self.columns.len() - shown.len() {
             0 => {}
-            1 => out.push_str(&format!("{:indent$}(a column has no room: --wide shows it)\n", "")),
-            n => out.push_str(&format!("{:indent$}({n} columns have no room: --wide shows them)\n", "")),
+            1 => {
+                let _ = writeln!(out, "{:indent$}(a column has no room: --wide shows it)", "");
+            }
+            n => {
+                let _ = writeln!(out, "{:indent$}({n} columns have no room: --wide shows them)", "");
+            }
         }
         out
     }

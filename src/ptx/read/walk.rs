@@ -109,8 +109,11 @@ impl Reader<'_> {
                 let inside = |l: usize, to| self.loops.all[l].blocks.binary_search(&to).is_ok();
                 let leaves =
                     self.loops.innermost[node].is_some_and(|l| !inside(l, to) || !inside(l, otherwise));
-                let jump =
-                    if leaves { self.predicate(last, guard, &state) } else { self.guard(last, guard, &state) };
+                let jump = if leaves {
+                    self.predicate(last, guard, &state)
+                } else {
+                    self.guard(last, guard, &state)
+                };
                 if to == otherwise {
                     vec![(to, edge(&state, Cond::True))]
                 } else {
