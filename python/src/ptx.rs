@@ -72,7 +72,6 @@ impl Ptx {
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
     /// Of what is `undecided`, by what it does, the field, the bytes and whether it may be anywhere, less may be done.
-    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn hold(
         &self,
         py: Python<'_>,
