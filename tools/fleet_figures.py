@@ -9,6 +9,7 @@ fails at once, many of them.
 """
 
 import collections
+import functools
 import hashlib
 import inspect
 import itertools
@@ -66,10 +67,12 @@ def counted(scheduler):
     found = collections.Counter()
 
     def counting(name, work):
+        @functools.wraps(work)
         def wrapped(*arguments, **options):
             found[name] += 1
             return work(*arguments, **options)
 
+        @functools.wraps(work)
         async def waited(*arguments, **options):
             found[name] += 1
             return await work(*arguments, **options)
@@ -108,12 +111,12 @@ def with_dask(folder, count):
         print(", ".join(f"{name} {n / chunks:.1f}" for name, n in messages.most_common(8)), flush=True)
         for shared in (False, True):
             overhead("Dask", folder / f"empty-{shared}", client, 2000, shared)
-        kill = lambda: os.kill(list(pids.values())[0], signal.SIGKILL)
-        timed("Dask, one killed", folder / "killed", count, client=client, middle=kill)
         trivial = 5000
         started = time.perf_counter()
         client.gather(client.map(abs, range(trivial), pure=False))
         print(f"Dask alone: {trivial / (time.perf_counter() - started):,.0f} tasks/s", flush=True)
+        kill = lambda: os.kill(list(pids.values())[0], signal.SIGKILL)
+        timed("Dask, one killed", folder / "killed", count, client=client, middle=kill)
 
 
 def with_ray(folder, count):
@@ -122,7 +125,7 @@ def with_ray(folder, count):
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     ray.get([ray.remote(lambda: time.sleep(0.2)).remote() for _ in range(4)])
     timed("Ray, 2 workers", folder / "ray", count, client=ray)
-    overhead("Ray", folder / "empty-ray", ray, 2000, False)
+    overhead("Ray", folder / "empty-ray", ray, 1000, False)
     ray.shutdown()
 
 

@@ -78,12 +78,12 @@ class Parts:
         return part is not None
 
     def note(self, chunk: Chunk, rows: int, failed: int, size: int) -> None:
-        """Writes into the manifest that the part of a chunk is there."""
+        """Writes into the manifest that the part of a chunk is there. It need not be on the disk at once: a part that
+        the manifest lost is made again."""
         part = Part(chunk.number, chunk.first, chunk.jobs, rows, failed, size, chunk.digest)
         self.done[chunk.number] = part
         self._log.write(_line(part._asdict()))
         self._log.flush()
-        os.fsync(self._log.fileno())
 
     def finish(self, chunks: int) -> None:
         """Writes the manifest in the order of the parts, with their sums."""
