@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run, as far as their compilers are installed."""
+"""The examples of docs/python.md and docs/fleet.md run, as far as what they need is installed."""
 
 import importlib.util
 import re
@@ -9,7 +9,12 @@ import wavecast
 from wavecast import _nvrtc
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+FLEET = PAGE.with_name("fleet.md")
 NEEDS = {"numba": "import cuda\n", "triton": "import triton\n"}
+
+
+def blocks_of(page):
+    return re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text())
 
 
 def test_the_page_is_true(tmp_path, monkeypatch):
@@ -19,7 +24,7 @@ def test_the_page_is_true(tmp_path, monkeypatch):
     except ImportError:
         pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
     monkeypatch.setenv("WAVECAST_CACHE", str(tmp_path))
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text())
+    blocks = blocks_of(PAGE)
     assert len(blocks) == 8
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
@@ -44,3 +49,33 @@ def test_the_page_is_true(tmp_path, monkeypatch):
         if "both" in block:
             relative = ", ".join(f"{result['device_relative']:.2f}" for result in names["both"])
             assert f"# {relative}\n" in block
+
+
+def test_the_page_about_fleets_is_true(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pyarrow")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    first, of_dask, of_duckdb = blocks_of(FLEET)
+    names: dict = {"__name__": "__main__"}
+    exec(compile(first, str(FLEET), "exec"), names)
+    run = repr(names["run"])
+    assert f"# {run}\n" in first
+    assert names["frame"]["time_s"].min() > 0
+    parts = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    if importlib.util.find_spec("distributed") is not None:
+        exec(compile(of_dask, str(FLEET), "exec"), names)
+        assert repr(names["run"]) == run
+        # The same call goes on with what is there; elsewhere it does all.
+        exec(compile(of_dask.replace("results/", "others/"), str(FLEET), "exec"), names)
+        assert {path.name: path.read_bytes() for path in (tmp_path / "others").iterdir()} == parts
+    if importlib.util.find_spec("duckdb") is not None:
+        exec(compile(of_duckdb, str(FLEET), "exec"), names)
+        assert [kernels for *_, kernels in names["best"]] == [50, 50, 50] and names["wrong"] == []
+
+
+def test_columns_of_fleets_are_in_the_page():
+    from wavecast._fleet_rows import COLUMNS
+
+    table = FLEET.read_text().partition("| column |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines() if row.count("|") > 2))
+    assert named == list(COLUMNS)
