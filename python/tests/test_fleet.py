@@ -140,7 +140,8 @@ def test_parameters_and_texts(tmp_path):
     named.write_text(text)
     kernels = [text, named, str(named), json.loads(text), wavecast.Kernel(text)]
     given = [{"kernel": kernel, "device": "a100", "params": {"N": 8192}} for kernel in kernels]
-    given += [{"kernel": text, "device": "a100", "set": {"N": 8192}}, {"kernel": wavecast.Kernel(text, N=8192), "device": "a100"}]
+    given.append({"kernel": text, "device": "a100", "set": {"N": 8192}})
+    given.append({"kernel": wavecast.Kernel(text, N=8192), "device": "a100"})
     rows = rank_many(given, tmp_path / "out", top=1).table().to_pylist()
     assert {row["time_s"] for row in rows} == {wavecast.rank(copy(8192), "a100").best.time}
 
@@ -168,6 +169,13 @@ def test_jobs_are_read_as_they_are_needed(tmp_path):
     chunks = _fleet_jobs.chunks(counted(), {}, SHORT)
     first = next(chunks)
     assert read == first.jobs < 40
+
+
+def test_chunks_end_where_there_are_many_rows(monkeypatch):
+    monkeypatch.setattr(_fleet_jobs, "MOST_ROWS", 100)
+    chunks = list(_fleet_jobs.chunks(some_jobs(), {}, 1e9))
+    assert [chunk.jobs for chunk in chunks] == [25] * 9 + [15]
+    assert [chunk.jobs for chunk in _fleet_jobs.chunks(some_jobs(), {"top": 1}, 1e9)] == [100, 100, 40]
 
 
 def test_a_run_goes_on_after_a_crash(tmp_path, serial):
@@ -238,8 +246,9 @@ def test_estimates(tmp_path):
     )
     assert read("launch:\n  block:\n    - [64, 1]\n    - [32, 2]\n  registers: 3\n")[0] == 2
     assert read("launch: {block: {x: 32..1024 step 32}}")[0] == 32
-    few, many = (_fleet_cost.seconds(listed, {"block": block}) for block in ([64], [[64], [128], [256]]))
-    assert few < many < _fleet_cost.seconds(listed, {"threads": [128, 256]})
+    few, many = (_fleet_cost.cost(listed, {"block": block}) for block in ([64], [[64], [128], [256]]))
+    assert few.seconds < many.seconds < _fleet_cost.cost(listed, {"threads": [128, 256]}).seconds
+    assert (many.rows, _fleet_cost.cost(listed, {"top": 2}).rows) == (3, 2)
 
 
 def test_the_line_of_progress(tmp_path, capfd, monkeypatch):

@@ -1,13 +1,13 @@
-"""How long a job probably takes, from its text alone: reading the kernel would take as long as many a job."""
+"""How long a job probably takes, from its text alone: reading the kernel would take as long as many jobs do."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple
 
-#: Seconds of a core for a job, for a launch, and for an access of a launch, as measured on kernels that come with
-#: Wavecast. They decide where chunks end, so that a change makes other parts of the same jobs.
+#: Seconds of a core for a job, for a launch, and for an access of a launch, as measured on kernels that come
+#: with Wavecast. They decide where chunks end, so that a change makes other parts of the same jobs.
 JOB, LAUNCH, ACCESS = 5e-4, 15e-6, 1e-6
 #: Launches of a document that does not list any, and shapes of so many threads as `threads` of a job asks for.
 USUAL, SHAPES = 60, 30
@@ -15,11 +15,19 @@ USUAL, SHAPES = 60, 30
 THREADS = 1024
 
 
-def seconds(text: str, options: Mapping[str, Any]) -> float:
-    """An estimate for one device, which is the same wherever and whenever it is made."""
+class Cost(NamedTuple):
+    """What a job probably takes on one device, and how many rows it has."""
+
+    seconds: float
+    rows: int
+
+
+def cost(text: str, options: Mapping[str, Any]) -> Cost:
+    """An estimate that is the same wherever and whenever it is made."""
     listed, accesses = _read(text)
-    launches = _asked(options) or listed
-    return JOB + launches * (LAUNCH + accesses * ACCESS)
+    launches, top = _asked(options) or listed, options.get("top")
+    rows = min(launches, top) if isinstance(top, int) else launches
+    return Cost(JOB + launches * (LAUNCH + accesses * ACCESS), rows)
 
 
 def _asked(options: Mapping[str, Any]) -> int | None:

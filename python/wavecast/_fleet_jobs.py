@@ -17,8 +17,10 @@ from ._wavecast import __version__
 
 #: Dicts, or the path of a file with a JSON object in each line.
 Jobs = Union[Iterable[Mapping[str, Any]], str, "os.PathLike[str]"]
-#: Most jobs of a chunk, and most bytes of its kernels.
-MOST_JOBS, MOST_BYTES = 4096, 4 << 20
+#: Most jobs of a chunk, most of its rows, and most bytes of its kernels.
+MOST_JOBS, MOST_ROWS, MOST_BYTES = 4096, 40_000, 4 << 20
+#: How a request names a kernel, and its text.
+Text = tuple[str, str]
 #: Keywords of ``wavecast.rank`` that a job may have.
 KEYWORDS = tuple(name for name in inspect.signature(rank).parameters if name not in ("kernel", "device"))
 
@@ -41,27 +43,49 @@ class Chunk(NamedTuple):
         for place, job in enumerate(whole["jobs"]):
             texts = [] if job["text"] is None else [whole["texts"][job["text"]]]
             alone = {**job, "text": None if job["text"] is None else 0}
-            yield job["id"], _packed({**whole, "first": self.first + place, "texts": texts, "jobs": [alone]})[0]
+            sent = {**whole, "first": self.first + place, "texts": texts, "jobs": [alone]}
+            yield job["id"], _packed(sent)[0]
 
 
 def chunks(jobs: Jobs, options: Mapping[str, Any], seconds: float) -> Iterator[Chunk]:
-    """The jobs in chunks of about so many seconds of a core, by an estimate that knows only the jobs. No more of
-    them are read than the chunks asked for need."""
-    first, open_jobs, texts, spent, size = 0, [], {}, 0.0, 0  # type: int, list[Any], dict[Any, int], float, int
-    number = 0
+    """The jobs in chunks of about so many seconds of a core, by an estimate that knows only the jobs. No more
+    of them are read than the chunks asked for need."""
+    filling = _Filling(0, 0)
     for place, given in enumerate(_given(jobs)):
-        job, kernel, cost = _job(place, given, options)
+        filling.add(*_job(place, given, options))
+        if filling.is_full(seconds):
+            yield filling.chunk()
+            filling = _Filling(filling.number + 1, place + 1)
+    if filling.jobs:
+        yield filling.chunk()
+
+
+class _Filling:
+    """A chunk to which jobs are added."""
+
+    def __init__(self, number: int, first: int):
+        self.number, self.first = number, first
+        self.jobs: list[dict[str, Any]] = []
+        #: Kernels by their place: jobs of several devices share theirs.
+        self.texts: dict[Text, int] = {}
+        self.seconds, self.rows, self.size = 0.0, 0, 0
+
+    def add(self, job: dict[str, Any], kernel: Text | None, cost: _fleet_cost.Cost) -> None:
         if kernel is not None:
-            size += len(kernel[1]) if kernel not in texts else 0
-            job["text"] = texts.setdefault(kernel, len(texts))
-        open_jobs.append(job)
-        spent += cost
-        if spent >= seconds or len(open_jobs) >= MOST_JOBS or size >= MOST_BYTES:
-            yield _chunk(number, first, texts, open_jobs)
-            number, first = number + 1, place + 1
-            open_jobs, texts, spent, size = [], {}, 0.0, 0
-    if open_jobs:
-        yield _chunk(number, first, texts, open_jobs)
+            self.size += len(kernel[1]) if kernel not in self.texts else 0
+            job["text"] = self.texts.setdefault(kernel, len(self.texts))
+        self.jobs.append(job)
+        self.seconds += cost.seconds
+        self.rows += cost.rows
+
+    def is_full(self, seconds: float) -> bool:
+        most = len(self.jobs) >= MOST_JOBS or self.rows >= MOST_ROWS or self.size >= MOST_BYTES
+        return most or self.seconds >= seconds
+
+    def chunk(self) -> Chunk:
+        texts = list(self.texts)
+        whole = {"wavecast": __version__, "first": self.first, "texts": texts, "jobs": self.jobs}
+        return Chunk(self.number, self.first, len(self.jobs), *_packed(whole))
 
 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +107,7 @@ def count(jobs: Jobs) -> int | None:
 def _given(jobs: Jobs) -> Iterator[Any]:
     """The jobs as they were given; a line that is no JSON is an error in the place of its job."""
     if isinstance(jobs, Mapping):
-        raise TypeError("rank_many: jobs is one dict; give several, as in jobs=[{...}, {...}]")
+        raise TypeError("rank_many: jobs is one dict; give several, as in [{...}, {...}]")
     if not isinstance(jobs, (str, os.PathLike)):
         yield from jobs
         return
@@ -94,15 +118,17 @@ def _given(jobs: Jobs) -> Iterator[Any]:
             try:
                 yield json.loads(line)
             except ValueError as why:
-                name = os.fspath(jobs)
-                yield _Wrong("bad-json", f"{name}:{number}: this line is no JSON: {why}", "write one object a line")
+                said = f"{os.fspath(jobs)}:{number}: this line is no JSON: {why}"
+                yield _Wrong("bad-json", said, "write one object a line")
 
 
 class _Wrong(Exception):
     """Why something is no job: code, message, help."""
 
 
-def _job(place: int, given: Any, options: Mapping[str, Any]) -> tuple[dict[str, Any], Any, float]:
+def _job(
+    place: int, given: Any, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], Text | None, _fleet_cost.Cost]:
     """A job as it is sent, its kernel, and its estimated cost."""
     name = str(place)
     try:
@@ -113,17 +139,20 @@ def _job(place: int, given: Any, options: Mapping[str, Any]) -> tuple[dict[str, 
         name = str(given.get("id", place))
         asked, device, kernel = _asked(given, options)
     except _Wrong as wrong:
-        return {"id": name, "text": None, "error": error(*wrong.args)}, None, 0.0
+        return {"id": name, "text": None, "error": error(*wrong.args)}, None, _fleet_cost.Cost(0.0, 1)
+    seconds, rows = _fleet_cost.cost(kernel[1], asked)
     devices = len(device) if isinstance(device, list) else 1
     job = {"id": name, "text": None, "device": device, "options": asked}
-    return job, kernel, devices * _fleet_cost.seconds(kernel[1], asked)
+    return job, kernel, _fleet_cost.Cost(devices * seconds, devices * rows)
 
 
 #: What a job looks like.
 _HELP = 'for example {"kernel": "stencil.yaml", "device": "a100", "top": 3}'
 
 
-def _asked(given: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[dict[str, Any], Any, tuple[str, str]]:
+def _asked(
+    given: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[dict[str, Any], Any, Text]:
     """The keywords of a job, its device and its kernel. Raises :class:`_Wrong`."""
     own = {key: value for key, value in given.items() if key not in ("id", "kernel", "device")}
     wrong = _unknown(own)
@@ -160,11 +189,6 @@ def _unknown(options: Mapping[str, Any]) -> str | None:
     if options.get("params") is not None and options.get("set") is not None:
         return "`params` and `set` are the same: give one of them"
     return None
-
-
-def _chunk(number: int, first: int, texts: Mapping[Any, int], jobs: list[Any]) -> Chunk:
-    whole = {"wavecast": __version__, "first": first, "texts": list(texts), "jobs": jobs}
-    return Chunk(number, first, len(jobs), *_packed(whole))
 
 
 def _packed(whole: Mapping[str, Any]) -> tuple[bytes, str]:
