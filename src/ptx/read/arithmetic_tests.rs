@@ -43,6 +43,7 @@ fn machine(name: &str, ty: (char, u32), args: &[i128]) -> Option<i128> {
         "or" => x | y,
         "xor" => x ^ y,
         "not" => !x,
+        "brev" => (bits(a, width, false) << (128 - width)).reverse_bits(),
         "neg" => -x,
         "abs" => bits(a, width, true).abs(),
         "min" => x.min(y),
@@ -91,16 +92,19 @@ fn hold(formulas: usize, threads: usize, least: usize) {
     let mut random = Random::new(71);
     let names = [
         "add", "sub", "mul.lo", "mul.hi", "mul.wide", "mad.lo", "shl", "shr", "and", "or", "xor", "not",
-        "neg", "abs", "min", "max", "div", "rem", "bfe", "bfi",
+        "brev", "neg", "abs", "min", "max", "div", "rem", "bfe", "bfi",
     ];
     let mut said = std::collections::BTreeMap::new();
     for name in names {
         for ty in [('u', 32), ('s', 32), ('u', 64), ('s', 64), ('u', 16), ('s', 16)] {
-            if name == "mul.wide" && ty.1 == 64 || matches!(name, "bfe" | "bfi") && ty.1 == 16 {
+            if name == "mul.wide" && ty.1 == 64 || matches!(name, "bfe" | "bfi" | "brev") && ty.1 == 16 {
                 continue;
             }
-            let written =
-                if matches!(name, "and" | "or" | "xor" | "not" | "shl" | "bfi") { 'b' } else { ty.0 };
+            let written = if matches!(name, "and" | "or" | "xor" | "not" | "brev" | "shl" | "bfi") {
+                'b'
+            } else {
+                ty.0
+            };
             let ty = if written == 'b' { ('u', ty.1) } else { ty };
             let op = instruction(&format!("{name}.{written}{}", ty.1));
             let result_bits = if name == "mul.wide" { 2 * ty.1 } else { ty.1 };
@@ -141,6 +145,10 @@ fn formula(algebra: &mut Algebra, random: &mut Random, name: &str, position: usi
         "bfi" => position > 1,
         _ => random.below(3) == 0,
     };
+    // Masks with many gaps, too.
+    if numbers_only && name == "and" && random.below(2) == 0 {
+        return Poly::constant(random.next().into());
+    }
     let mut number = |small: bool| -> i128 {
         let raw = random.next();
         match raw % if small { 3 } else { 5 } {
