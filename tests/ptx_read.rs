@@ -3,6 +3,7 @@
 mod ptx_cases;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use ptx_cases::{Case, Launch, cases};
@@ -242,6 +243,14 @@ fn addresses_can_be_assumed() {
     }
 }
 
+/// What this thread has had of a processor, where the system tells it: other programs do not make a text slow.
+fn processor_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|told| told.split(' ').next().and_then(|first| first.parse().ok()));
+    nanoseconds.map_or_else(|| START.elapsed(), Duration::from_nanos)
+}
+
 /// Reads texts of PTX that were damaged at random. They are refused or read, and nothing else happens.
 fn read_damaged(texts: usize, seed: u64, most: Duration) {
     let cases = cases();
@@ -285,7 +294,7 @@ fn read_damaged(texts: usize, seed: u64, most: Duration) {
             continue;
         }
         let text = lines.join("\n");
-        let start = Instant::now();
+        let start = processor_time();
         if let Ok(compiled) = Compiled::new("damaged", &text) {
             let launch = &case.launches[0];
             let found = compiled.read(None, &given(case, launch));
@@ -296,10 +305,11 @@ fn read_damaged(texts: usize, seed: u64, most: Duration) {
                 load("damaged", &document, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{document}"));
             }
         }
-        if start.elapsed() > most / 5 {
-            println!("{:?} for text {round}, of {}", start.elapsed(), case.ptx);
+        let taken = processor_time() - start;
+        if taken > most / 2 {
+            println!("{taken:?} for text {round}, of {}", case.ptx);
         }
-        longest = longest.max(start.elapsed());
+        longest = longest.max(taken);
         assert!(longest < most, "{longest:?}: {text}");
         if round % 10_000 == 9_999 {
             println!("{} texts, {read} read, at most {longest:?}", round + 1);
@@ -315,7 +325,7 @@ fn damaged_texts_do_no_harm() {
 }
 
 #[test]
-#[ignore = "takes most of an hour; run it in release where the parser or the reader changed"]
+#[ignore = "takes twenty minutes; run it in release where the parser or the reader changed"]
 fn a_million_damaged_texts_do_no_harm() {
-    read_damaged(1_000_000, 6, Duration::from_secs(5));
+    read_damaged(1_000_000, 6, Duration::from_secs(1));
 }

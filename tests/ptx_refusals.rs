@@ -1,5 +1,7 @@
 //! What cannot be read of PTX says where, why, and what to do about it; nothing is guessed, and nothing breaks down.
 
+use std::fmt::Write as _;
+
 use wavecast::ptx::{Compiled, Given, ReadAccess};
 use wavecast::space::Block;
 
@@ -242,4 +244,25 @@ fn guards_that_are_numbers_are_not_known() {
     let found = compiled.read(None, &given(&[])).unwrap().accesses;
     let flagged: Vec<_> = found[1..].iter().map(|a| (a.op, a.status)).collect();
     assert_eq!(flagged, [("store", "data"); 2], "{found:?}");
+}
+
+/// Predicates made of predicates become longer with each instruction. Who reads them whole never comes to an end.
+#[test]
+fn predicates_that_grow_without_end_are_refused() {
+    let chain = |word: fn(usize) -> &'static str| {
+        let mut text = String::from(".reg .pred %q<256>;\n");
+        for i in 0..8 {
+            let _ = writeln!(text, "setp.lt.u32 %q{i}, %r1, {};", 3 * i + 1);
+        }
+        for i in 8..128 {
+            let _ = writeln!(text, "{}.pred %q{i}, %q{}, %q{};", word(i), i - 1, i - 5 + i % 2);
+        }
+        text + "@%q127 bra DONE;\nst.global.f32 [%rd2], %f1;\nDONE:"
+    };
+    let words: [fn(usize) -> &'static str; 2] = [|_| "xor", |i| ["and", "or", "xor"][i % 3]];
+    for word in words {
+        let read = Compiled::new("k.ptx", &entry("", &chain(word))).unwrap().read(None, &given(&[]));
+        let message = read.map(|found| found.document).unwrap_err().to_string();
+        assert!(message.contains("too long"), "{message}");
+    }
 }

@@ -318,14 +318,14 @@ fn spelled(reader: &mut Reader<'_>, cond: &Cond, depth: usize, left: &mut usize)
         Cond::Data(..) => None,
         Cond::And(all) => {
             let mut sum = Cond::True;
-            for one in all {
+            for one in all.iter() {
                 sum = Cond::and(sum, spelled(reader, one, depth + 1, left)?);
             }
             Some(sum)
         }
         Cond::Or(all) => {
             let mut sum = Cond::False;
-            for one in all {
+            for one in all.iter() {
                 sum = Cond::or(sum, spelled(reader, one, depth + 1, left)?);
             }
             Some(sum)

@@ -146,7 +146,7 @@ impl Reader<'_> {
             // Inequalities that hold once go on to hold.
             _ if all.iter().all(|c| matches!(c, Cond::Ge(_))) => {
                 let mut most: Option<Poly> = None;
-                for one in all {
+                for one in all.iter() {
                     let Stays::Times(times) = self.algebra.stays(&one.clone().not(), counter)? else {
                         return Some(Stays::Always);
                     };
@@ -250,7 +250,7 @@ impl Algebra {
             Cond::Ne(p) => self.stays_off(p, counter),
             Cond::And(all) => {
                 let mut least: Option<Poly> = None;
-                for one in all {
+                for one in all.iter() {
                     if let Stays::Times(times) = self.stays(one, counter)? {
                         least = Some(match least {
                             None => times,

@@ -37,8 +37,8 @@ impl Reader<'_> {
                 }
                 None => Cond::Data(why, is),
             },
-            Cond::And(all) => all.into_iter().fold(Cond::True, |sum, c| Cond::and(sum, self.shared(i, c))),
-            Cond::Or(all) => all.into_iter().fold(Cond::False, |sum, c| Cond::or(sum, self.shared(i, c))),
+            Cond::And(all) => all.iter().fold(Cond::True, |sum, c| Cond::and(sum, self.shared(i, c.clone()))),
+            Cond::Or(all) => all.iter().fold(Cond::False, |sum, c| Cond::or(sum, self.shared(i, c.clone()))),
             other => other,
         }
     }

@@ -11,10 +11,11 @@ use super::why::{Cause, Why};
 use crate::ptx::argument::Pointer;
 use crate::ptx::flow::{Graph, Loops, Region, RegisterSet, changed, dominators, live_at_start, needed};
 use crate::ptx::syntax::{Function, Module, PtxInstruction, RegisterId, StateSpace};
-use crate::ptx::value::{Algebra, Atom, AtomId, BlockAndGrid, Cond, Poly, WhyId};
+use crate::ptx::value::{Algebra, Atom, AtomId, BlockAndGrid, Cond, Poly, WhyId, comparing};
 
-/// Instructions that a reading may go through, those of loops several times.
-const MOST: u64 = 3_000_000;
+/// Instructions that a reading may go through, those of loops several times: some twenty times what any kernel of the
+/// tests needs.
+const MOST: u64 = 400_000;
 /// Facts and terms that proofs may look at while a kernel is read: a second of work, and more than any kernel of the
 /// tests needs. Texts that branch without end get there.
 const MOST_PROVED: u64 = 250_000;
@@ -157,6 +158,7 @@ impl<'a> Reader<'a> {
         if let Some(block) = self.loops.tangled {
             return Err(Stop::Tangled(self.first_instruction(block)));
         }
+        comparing::begin();
         let unset = self.why(0, Cause::Unset, None);
         let state = State::new(self.function.registers.len(), unset);
         let start = Edge { from: 0, state, cond: Cond::True, jump: Cond::True };
@@ -249,7 +251,13 @@ impl<'a> Reader<'a> {
     /// Counts instructions that are gone through.
     pub(super) fn spend(&mut self, instructions: usize) -> Result<(), Stop> {
         self.steps += 1 + instructions as u64;
-        if self.steps > MOST || self.depth > DEEPEST || self.algebra.work.get() > MOST_PROVED {
+        self.in_time()
+    }
+
+    /// Stops where going on would take too long.
+    pub(super) fn in_time(&self) -> Result<(), Stop> {
+        let proved = self.algebra.work.get() > MOST_PROVED;
+        if self.steps > MOST || self.depth > DEEPEST || proved || comparing::used_up() {
             Err(Stop::TooLong)
         } else {
             Ok(())

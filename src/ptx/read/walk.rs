@@ -95,6 +95,7 @@ impl Reader<'_> {
         for i in block.instructions {
             if self.recording || self.needed[i] {
                 self.execute(i, &mut state, cond, events);
+                self.in_time()?;
             }
         }
         let edge = |state: &State, jump: Cond| {

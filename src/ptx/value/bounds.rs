@@ -27,6 +27,16 @@ fn product(a: Interval, b: Interval) -> Interval {
     (all.into_iter().min().unwrap_or(-FAR), all.into_iter().max().unwrap_or(FAR))
 }
 
+/// Facts that a proof has added up already, by their numbers: they are not added again.
+#[derive(Clone, Copy)]
+struct Used<'u>(Option<(usize, &'u Used<'u>)>);
+
+impl Used<'_> {
+    fn has(&self, fact: usize) -> bool {
+        self.0.is_some_and(|(last, before)| last == fact || before.has(fact))
+    }
+}
+
 impl Algebra {
     /// The range of an atom.
     pub(super) fn range_of(&self, atom: &Atom) -> Interval {
@@ -103,11 +113,10 @@ impl Algebra {
     /// Whether the formula is known not to be negative here.
     pub fn proves(&self, p: &Poly) -> bool {
         self.tries.set(TRIES);
-        // Facts that are used are taken out of the list.
-        self.interval(p).0 >= 0 || self.facts_prove(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
+        self.interval(p).0 >= 0 || self.facts_prove(p, &Used(None), DEEP)
     }
 
-    fn facts_prove(&self, p: &Poly, facts: &[&Poly], depth: u32) -> bool {
+    fn facts_prove(&self, p: &Poly, used: &Used<'_>, depth: u32) -> bool {
         let left = self.tries.get();
         if depth < DEEP && self.interval_to(p, 1).0 >= 0 {
             return true;
@@ -117,7 +126,7 @@ impl Algebra {
         }
         self.tries.set(left - 1);
         // Each fact is tried, which is what takes long where a text branches often.
-        self.work.set(self.work.get() + 1 + (p.terms.len() + facts.len()) as u64);
+        self.work.set(self.work.get() + 1 + (p.terms.len() + self.facts.len()) as u64);
         // A maximum is no less than each of its sides, and no more than both.
         for (atom, times) in &p.terms {
             let (a, b, either) = match self.atom(*atom) {
@@ -127,7 +136,7 @@ impl Algebra {
             };
             let holds = |side: &Poly| {
                 let rest = p.plus(&Poly::atom(*atom), -times).and_then(|rest| rest.plus(side, *times));
-                rest.is_some_and(|rest| self.facts_prove(&rest, facts, depth - 1))
+                rest.is_some_and(|rest| self.facts_prove(&rest, used, depth - 1))
             };
             if if either { holds(a) || holds(b) } else { holds(a) && holds(b) } {
                 return true;
@@ -141,11 +150,11 @@ impl Algebra {
                 let rest = p.plus(&Poly::atom(*atom), -times)?.scale(*n)?;
                 rest.plus(&least, *times)?.add_number(n - 1)
             });
-            if less.is_some_and(|less| self.facts_prove(&less, facts, depth - 1)) {
+            if less.is_some_and(|less| self.facts_prove(&less, used, depth - 1)) {
                 return true;
             }
         }
-        for (at, fact) in facts.iter().enumerate() {
+        for (at, fact) in self.facts.iter().enumerate().filter(|fact| !used.has(fact.0)) {
             for (atom, of_fact) in &fact.terms {
                 // Taking the fact away so often that this atom goes leaves something smaller.
                 let of_p = p.coefficient(*atom);
@@ -157,10 +166,12 @@ impl Algebra {
                     (_, 0) => (of_fact / of_p, 1),
                     _ => continue,
                 };
-                let less = p.scale(scale).and_then(|p| p.plus(fact, -count));
+                let less = match scale {
+                    1 => p.plus(fact, -count),
+                    _ => p.scale(scale).and_then(|p| p.plus(fact, -count)),
+                };
                 let Some(less) = less else { continue };
-                let others = [&facts[..at], &facts[at + 1..]].concat();
-                if self.facts_prove(&less, &others, depth - 1) {
+                if self.facts_prove(&less, &Used(Some((at, used))), depth - 1) {
                     return true;
                 }
             }
@@ -172,16 +183,16 @@ impl Algebra {
 impl Algebra {
     /// A number that the formula does not exceed here.
     pub fn upper(&self, p: &Poly) -> i128 {
-        self.upper_with(p, &self.facts.iter().collect::<Vec<_>>(), DEEP)
+        self.upper_with(p, &Used(None), DEEP)
     }
 
-    fn upper_with(&self, p: &Poly, facts: &[&Poly], depth: u32) -> i128 {
+    fn upper_with(&self, p: &Poly, used: &Used<'_>, depth: u32) -> i128 {
         let mut best = self.interval(p).1;
         if depth == 0 {
             return best;
         }
-        self.work.set(self.work.get() + facts.len() as u64);
-        for (at, fact) in facts.iter().enumerate() {
+        self.work.set(self.work.get() + self.facts.len() as u64);
+        for (at, fact) in self.facts.iter().enumerate().filter(|fact| !used.has(fact.0)) {
             for (atom, of_fact) in &fact.terms {
                 let of_p = p.coefficient(*atom);
                 if of_p == 0 || (of_p > 0) == (*of_fact > 0) || of_p % of_fact != 0 {
@@ -189,8 +200,7 @@ impl Algebra {
                 }
                 // With the fact added so often that this atom goes, it is larger still.
                 let Some(more) = p.plus(fact, -(of_p / of_fact)) else { continue };
-                let others = [&facts[..at], &facts[at + 1..]].concat();
-                best = best.min(self.upper_with(&more, &others, depth - 1));
+                best = best.min(self.upper_with(&more, &Used(Some((at, used))), depth - 1));
             }
         }
         best

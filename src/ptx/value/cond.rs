@@ -1,5 +1,8 @@
 //! Conditions.
 
+use std::rc::Rc;
+
+use super::comparing;
 use super::poly::Poly;
 
 /// Number of a reason why something is not known.
@@ -54,9 +57,12 @@ pub(in crate::ptx) enum Cond {
     Raw(Box<Raw>),
     /// Data tell.
     Data(WhyId, bool),
-    And(Vec<Cond>),
-    Or(Vec<Cond>),
+    And(Conds),
+    Or(Conds),
 }
+
+/// Several conditions. They are shared, as they go from block to block and into registers, and may be long.
+pub(in crate::ptx) type Conds = Rc<[Cond]>;
 
 impl Cond {
     pub fn not(self) -> Cond {
@@ -72,8 +78,8 @@ impl Cond {
             Cond::Ne(p) => Cond::Eq(p),
             Cond::Raw(raw) => Cond::Raw(Box::new(Raw { rel: raw.rel.not(), ..*raw })),
             Cond::Data(why, is) => Cond::Data(why, !is),
-            Cond::And(all) => all.into_iter().fold(Cond::False, |sum, c| Cond::or(sum, c.not())),
-            Cond::Or(all) => all.into_iter().fold(Cond::True, |sum, c| Cond::and(sum, c.not())),
+            Cond::And(all) => all.iter().fold(Cond::False, |sum, c| Cond::or(sum, c.clone().not())),
+            Cond::Or(all) => all.iter().fold(Cond::True, |sum, c| Cond::and(sum, c.clone().not())),
         }
     }
 
@@ -93,7 +99,7 @@ impl Cond {
                 a.rel == b.rel.not() && (a.signed, a.width) == (b.signed, b.width) && a.a == b.a && a.b == b.b
             }
             (Cond::And(a), Cond::Or(b)) | (Cond::Or(a), Cond::And(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_not(b))
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.is_not(b))
             }
             _ => false,
         }
@@ -108,12 +114,18 @@ impl Cond {
         }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "conditions are made on the spot")]
     pub fn and(a: Cond, b: Cond) -> Cond {
-        if a == Cond::False || b == Cond::False {
-            return Cond::False;
+        match (&a, &b) {
+            (Cond::False, _) | (_, Cond::False) => return Cond::False,
+            (Cond::True, _) => return b,
+            (_, Cond::True) => return a,
+            _ => {}
         }
         let mut all = a.parts().to_vec();
+        if !comparing::allowed(all.len() * b.parts().len()) {
+            all.extend_from_slice(b.parts());
+            return Cond::And(all.into());
+        }
         for part in b.parts() {
             if all.contains(part) {
                 continue;
@@ -123,10 +135,15 @@ impl Cond {
             }
             all.push(part.clone());
         }
+        Self::all_of(all)
+    }
+
+    /// Conditions that all have to hold, none of which is another one or its contrary.
+    fn all_of(mut all: Vec<Cond>) -> Cond {
         match all.len() {
             0 => Cond::True,
             1 => all.remove(0),
-            _ => Cond::And(all),
+            _ => Cond::And(all.into()),
         }
     }
 
@@ -137,48 +154,59 @@ impl Cond {
             (_, Cond::False) => return a,
             _ => {}
         }
+        let (of_a, of_b) = (a.parts(), b.parts());
+        if !comparing::allowed(of_a.len() * of_b.len()) {
+            return Cond::Or([a, b].into());
+        }
         // What both have stays outside; two rests of which one is the other's contrary are no condition.
-        let common: Vec<Cond> = a.parts().iter().filter(|c| b.parts().contains(c)).cloned().collect();
-        let rest = |of: &Cond| {
-            let rest: Vec<Cond> = of.parts().iter().filter(|c| !common.contains(c)).cloned().collect();
-            rest.into_iter().fold(Cond::True, Cond::and)
-        };
+        let common: Vec<Cond> = of_a.iter().filter(|c| of_b.contains(c)).cloned().collect();
+        let rest = |of: &[Cond]| Self::all_of(of.iter().filter(|c| !common.contains(c)).cloned().collect());
         // Of `!a || a && b`, `!a || b` is left.
         let shorter = |of: Cond, other: &Cond| {
-            let rest: Vec<Cond> = of.parts().iter().filter(|c| !c.is_not(other)).cloned().collect();
-            rest.into_iter().fold(Cond::True, Cond::and)
+            Self::all_of(of.parts().iter().filter(|c| !c.is_not(other)).cloned().collect())
         };
-        let (left, right) = (rest(&a), rest(&b));
+        let (left, right) = (rest(of_a), rest(of_b));
         let right = if left.parts().len() == 1 { shorter(right, &left) } else { right };
         let left = if right.parts().len() == 1 { shorter(left, &right) } else { left };
-        let outside = common.iter().cloned().fold(Cond::True, Cond::and);
         if left == Cond::True || right == Cond::True || left.is_not(&right) {
-            return outside;
+            return Self::all_of(common);
         }
-        let mut any = match left {
+        match Self::one_of(left, right) {
+            Some(choice) => Cond::and(Self::all_of(common), choice),
+            None => Self::all_of(common),
+        }
+    }
+
+    /// A choice of which neither side is always taken; none if one of the alternatives always holds.
+    fn one_of(a: Cond, b: Cond) -> Option<Cond> {
+        let alternatives = |cond: Cond| match cond {
             Cond::Or(any) => any,
-            one => vec![one],
+            one => [one].into(),
         };
-        match right {
-            Cond::Or(more) => any.extend(more),
-            one => any.push(one),
+        let (any, more) = (alternatives(a), alternatives(b));
+        let mut each = any.to_vec();
+        if !comparing::allowed(any.len() * more.len()) {
+            each.extend_from_slice(&more);
+            return Some(Cond::Or(each.into()));
         }
-        let mut each = Vec::new();
-        for one in any {
-            if each.iter().any(|other: &Cond| other.is_not(&one)) {
-                return outside;
+        for one in &*more {
+            if each.iter().any(|other| other.is_not(one)) {
+                return None;
             }
-            if !each.contains(&one) {
-                each.push(one);
+            if !each.contains(one) {
+                each.push(one.clone());
             }
         }
-        Cond::and(outside, Cond::Or(each))
+        Some(Cond::Or(each.into()))
     }
 
     /// The parts that another condition does not have. Most conditions begin with what holds around them.
     pub fn beyond<'c>(&'c self, other: &'c Cond) -> impl Iterator<Item = &'c Cond> {
         let same = self.parts().iter().zip(other.parts()).take_while(|(a, b)| a == b).count();
-        self.parts()[same..].iter().filter(|part| !other.parts().contains(part))
+        let rest = &self.parts()[same..];
+        // A limit that is reached here stops the reading soon.
+        let compared = comparing::allowed(rest.len() * other.parts().len());
+        rest.iter().filter(move |part| !compared || !other.parts().contains(part))
     }
 
     /// How many formulas there are in it.

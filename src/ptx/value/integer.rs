@@ -200,14 +200,8 @@ impl Algebra {
                     _ => cond,
                 }
             }
-            Cond::And(all) => {
-                let all: Vec<Cond> = all.clone();
-                all.into_iter().fold(Cond::True, |sum, c| Cond::and(sum, self.decided(c)))
-            }
-            Cond::Or(all) => {
-                let all: Vec<Cond> = all.clone();
-                all.into_iter().fold(Cond::False, |sum, c| Cond::or(sum, self.decided(c)))
-            }
+            Cond::And(all) => all.iter().fold(Cond::True, |sum, c| Cond::and(sum, self.decided(c.clone()))),
+            Cond::Or(all) => all.iter().fold(Cond::False, |sum, c| Cond::or(sum, self.decided(c.clone()))),
             Cond::Raw(raw) => self.compare((**raw).clone(), true).unwrap_or(cond),
             _ => cond,
         }

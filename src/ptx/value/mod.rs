@@ -7,6 +7,7 @@
 mod algebra;
 mod bits;
 mod bounds;
+pub(super) mod comparing;
 mod cond;
 mod divide;
 mod evaluate;

@@ -77,14 +77,14 @@ impl Algebra {
             }
             Cond::And(all) => {
                 let mut sum = Cond::True;
-                for one in all {
+                for one in all.iter() {
                     sum = Cond::and(sum, self.replace_in_cond(one, with)?);
                 }
                 return Some(sum);
             }
             Cond::Or(all) => {
                 let mut sum = Cond::False;
-                for one in all {
+                for one in all.iter() {
                     sum = Cond::or(sum, self.replace_in_cond(one, with)?);
                 }
                 return Some(sum);
