@@ -69,12 +69,15 @@ pub(super) fn arithmetic(
     }
 }
 
-/// Multiples beyond the register's size mean nothing: the same bits with small numbers.
+/// Multiples beyond the register's size mean nothing: the same bits with small numbers. What is a number alone becomes
+/// the smallest one, so that loops that count down from it come to their end where the formula is zero.
 fn reduced(p: Poly, bits: u32) -> Poly {
     let size = 1_i128 << bits;
-    let small = |n: i128| {
-        if n.abs() < size { n } else { (n + size / 2).rem_euclid(size) - size / 2 }
-    };
+    let smallest = |n: i128| (n + size / 2).rem_euclid(size) - size / 2;
+    if let Some(n) = p.number() {
+        return Poly::constant(smallest(n));
+    }
+    let small = |n: i128| if n.abs() < size { n } else { smallest(n) };
     if p.constant.abs() < size && p.terms.iter().all(|t| t.1.abs() < size) {
         return p;
     }
