@@ -56,6 +56,8 @@ pub use predictor::{ModelOptions, Predictor, counter};
 pub use question::{Pieces, Question, Replies, Reply};
 pub use rank::{Rank, RankAll, RankingAnswer};
 pub use registers::{AskAssembler, Assembling, CodeRegisters};
+#[cfg(feature = "http")]
+pub use serve::{HttpServing, Page, serve_http, wake};
 #[cfg(feature = "serve")]
 pub use serve::{
     AnswerLine, Assignments, Batch, Batched, Cancellation, Definition, Document, Documents, Ending, Id,
