@@ -1,6 +1,6 @@
 // The page: choose a kernel and a device, see all launches, change something, see again.
 
-import type { Other } from "../views/beside";
+import type { Kept, Other } from "../views/beside";
 import type { Said } from "../views/detail";
 import type { Details, Explanation, Ranking, Result, Sweep } from "../views/documents";
 import { button, h } from "../views/dom";
@@ -53,7 +53,13 @@ export class Page {
   private deviceEditor;
   private ownDevice: HTMLDetailsElement;
   private controls: Controls | null = null;
-  private series = whatIf((vary) => this.change({ vary }));
+  private series = whatIf((vary) => {
+    this.state.vary = vary;
+    this.remember();
+    void this.plot();
+  });
+  /** The launch that was kept to be compared. */
+  private kept: Kept = { side: null };
   private timer = 0;
   /** Rankings that were asked for. */
   private asked = 0;
@@ -299,6 +305,7 @@ export class Page {
         named: this.state.launch,
         others: () => this.others(),
         with: this.state.with,
+        kept: this.kept,
         compared: (key) => {
           this.state.with = key;
           this.remember();

@@ -23,7 +23,7 @@ export function accesses(all: Access[], unit: string): HTMLElement {
     h("td", { "data-n": a.alone?.dram_bytes ?? null, "data-of": "dram" }, a.alone ? bytes(a.alone.dram_bytes) : ""));
   return h("section", { "aria-label": "Accesses" }, h("h3", {}, `Accesses, per ${unit}`),
     h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Table of accesses" },
-      h("table", { class: "launches accesses" }, h("caption", { class: "hidden" }, "What each access of a thread costs, the costliest first"),
+      h("table", { class: "data accesses" }, h("caption", { class: "hidden" }, "What each access of a thread costs, the costliest first"),
         h("thead", {}, h("tr", {}, ...head.map((name, i) => h("th", { scope: "col", class: i < 2 ? "left" : null, title: says[i] || null }, name || h("span", { class: "hidden" }, "kind"))))),
         h("tbody", {}, ...byCost.slice(0, SHOWN).map(row)))),
     all.length > SHOWN && h("p", { class: "faint" }, `The costliest ${SHOWN} of ${all.length}.`),

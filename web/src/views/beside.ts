@@ -25,9 +25,14 @@ export interface Beside {
 
 const KEPT = "launch";
 
+/** What was kept: it outlives the ranking that it is of, so that it can be compared with what a change makes of it. */
+export interface Kept {
+  side: Side | null;
+}
+
 /** `told` hears what is compared with; `first` is what is compared with at first. */
-export function beside(ranking: Ranking, offered: () => Other[], told: (key: string) => void, first = ""): Beside {
-  let [kept, current, asked]: [Result | null, Result | null, number] = [null, null, 0];
+export function beside(ranking: Ranking, offered: () => Other[], kept: Kept, told: (key: string) => void, first = ""): Beside {
+  let [current, asked]: [Result | null, number] = [null, 0];
   let other: Ranking | null = null;
   const place = h("div", { class: "comparison" });
   const select = h("select", { id: `beside-${ranking.kernel.name}-${ranking.device.id}` });
@@ -50,8 +55,8 @@ export function beside(ranking: Ranking, offered: () => Other[], told: (key: str
   function sides(): [Side, Side] | string {
     if (!current) return "";
     if (select.value === KEPT) {
-      if (!kept) return "Show a launch, press \u201cKeep to compare\u201d, and then show another.";
-      return [{ head: ranking, result: kept }, { head: ranking, result: current }];
+      if (!kept.side) return "Show a launch, press \u201cKeep to compare\u201d, and then show another, or change something.";
+      return [kept.side, { head: ranking, result: current }];
     }
     if (!other) return "\u2026";
     const name = launchName(current.config);
@@ -105,14 +110,19 @@ export function beside(ranking: Ranking, offered: () => Other[], told: (key: str
   }
   const keepButton = button("Keep to compare", {}, () => current && keep(current));
   function keep(result: Result): void {
-    kept = result;
-    keptName.textContent = ` kept: ${launchName(result.config)}`;
+    kept.side = { head: ranking, result };
+    name();
     if (select.value !== KEPT) {
       select.value = KEPT;
       void change();
     } else draw();
   }
   const keptName = h("span", { class: "faint", role: "status" });
+  function name(): void {
+    const { side } = kept;
+    keptName.textContent = side ? `kept: ${launchName(side.result.config)} of ${side.head.kernel.name} on ${side.head.device.id}` : "";
+  }
+  name();
   const element = h("section", { class: "panel", "aria-label": "Compare" }, h("h2", {}, "Compare"),
     h("p", { class: "choices" }, keepButton, keptName, h("label", {}, "Compare with ", select), sameLabel), place);
   return {

@@ -71,7 +71,7 @@ export function comparison(a: Side, b: Side): HTMLElement {
   return h("div", {},
     faster,
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of differences" },
-      h("table", { class: "launches differences" }, h("caption", { class: "hidden" }, "Both launches; what differs is marked"),
+      h("table", { class: "data differences" }, h("caption", { class: "hidden" }, "Both launches; what differs is marked"),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "hidden" }, "what")), ...["first", "second", "second / first"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...rows))),
     h("div", { class: "sides" }, ...sides.map((side, i) => h("section", { "aria-label": i === 0 ? "First" : "Second" },

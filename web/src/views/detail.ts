@@ -36,8 +36,8 @@ function neighbourTable(all: Neighbour[], unit: string): HTMLElement {
     h("td", {}, signed(n.change.l2_load_bytes)), h("td", {}, signed(n.change.dram_load_bytes)));
   return h("section", { "aria-label": "Other launches" }, h("h3", {}, "One step away"),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of launches one step away" },
-      h("table", { class: "launches" }, h("caption", { class: "hidden" }, "Launches that are one step away, the fastest first"),
-        h("thead", {}, h("tr", {}, ...["launch", "rate", "as fast", "limiter", "L2 B", "DRAM B"].map((name) => h("th", { scope: "col" }, name)))),
+      h("table", { class: "data" }, h("caption", { class: "hidden" }, "Launches that are one step away, the fastest first"),
+        h("thead", {}, h("tr", {}, ...["launch", "rate", "as fast", "limiter", "L2 B", "DRAM B"].map((name) => h("th", { scope: "col", class: /^l/.test(name) ? "left" : null }, name)))),
         h("tbody", {}, ...all.map(row)))));
 }
 

@@ -32,9 +32,9 @@ function parts(levels: MemoryLevel[], level: string, otherwise: Strip[]): Strip[
   if (!loads) return otherwise;
   return [
     { name: "compulsory", value: loads.unavoidable, colour: "p-compulsory" },
-    { name: "reuse lost along x", value: loads.lost_x, colour: "p-reuse" },
-    { name: "reuse lost along y", value: loads.lost_y, colour: "p-reuse" },
-    { name: "reuse lost along z", value: loads.lost_z, colour: "p-reuse" },
+    { name: "reuse lost, x", value: loads.lost_x, colour: "p-reuse" },
+    { name: "reuse lost, y", value: loads.lost_y, colour: "p-reuse" },
+    { name: "reuse lost, z", value: loads.lost_z, colour: "p-reuse" },
     { name: "capacity", value: loads.lost_within, colour: "p-capacity" },
     { name: "fill", value: loads.fill, colour: "p-fill" },
   ];

@@ -47,7 +47,7 @@ export function documentTable({ columns, rows }: Plain, name: string): HTMLEleme
   const text = () => [columns.map(([head]) => cell(head)), ...rows.map((row) => row.map(cell))].map((row) => `${row.join(",")}\n`).join("");
   return h("section", { class: "panel", "aria-label": "Table" }, h("h2", {}, "Table"),
     h("div", { class: "scroll taller", tabindex: 0, role: "region", "aria-label": "Table of the result" },
-      h("table", { class: "launches" }, h("caption", { class: "hidden" }, "The result; buttons in the head sort"),
+      h("table", { class: "data" }, h("caption", { class: "hidden" }, "The result; buttons in the head sort"),
         h("thead", {}, h("tr", {}, ...heads)), body)),
     h("div", { class: "below-table" }, more, button("Save as CSV", {}, () => save(`${name}.csv`, "text/csv", text()))));
 }

@@ -1,6 +1,6 @@
 // A ranking: map, table and detail, which show the same launch.
 
-import { beside, type Other } from "./beside";
+import { beside, type Kept, type Other } from "./beside";
 import { detail, type Said } from "./detail";
 import type { Ranking, Result } from "./documents";
 import { h } from "./dom";
@@ -68,6 +68,8 @@ export interface Showing {
   others?: () => Other[];
   /** What stands beside it at first, and who hears when that changes. */
   with?: string;
+  /** What was kept to be compared. */
+  kept?: Kept;
   compared?: (key: string) => void;
 }
 
@@ -99,7 +101,7 @@ export function rankingView(ranking: Ranking, explainer: Explainer, showing: Sho
     if (current) roof.select(current);
     return roof.element;
   };
-  const compared = beside(ranking, showing.others ?? (() => []), showing.compared ?? (() => {}), showing.with);
+  const compared = beside(ranking, showing.others ?? (() => []), showing.kept ?? { side: null }, showing.compared ?? (() => {}), showing.with);
   const element = h(
     "div",
     {},

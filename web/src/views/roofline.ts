@@ -96,7 +96,7 @@ export function roofline(ranking: Ranking, choose: (result: Result) => void): Ro
   const chosen = h("p", { class: "faint", role: "status" });
   const element = pictureSection(
     "Roofline", `roofline of ${ranking.kernel.name} on ${ranking.device.id}`, () => plot.drawing,
-    h("div", { class: "picture-scroll" }, plot.drawing),
+    h("div", { class: "picture-scroll", tabindex: 0, role: "region", "aria-label": "Picture; its numbers are in the table below" }, plot.drawing),
     h("p", { class: "legend" }, ...all.map(({ level }) => h("span", { class: "key" }, h("span", { class: `swatch c-${level.key}` }), level.name))),
     chosen,
     h("table", { class: "small" }, h("caption", { class: "hidden" }, "Levels of the roofline"),

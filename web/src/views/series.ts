@@ -84,12 +84,12 @@ export function series(sweep: Sweep): HTMLElement {
   const head = [name, "rate", "launch", "limiter", "L2 B", "DRAM B", "occ."];
   return h("div", {},
     pictureSection(`${sweep.best ? "Best rate" : "Rate"} over ${name}`, `${sweep.kernel.name} over ${name}`, () => plot.drawing,
-      h("div", { class: "picture-scroll" }, plot.drawing),
+      h("div", { class: "picture-scroll", tabindex: 0, role: "region", "aria-label": "Picture; its numbers are in the table below" }, plot.drawing),
       drawn.length > 1 && h("p", { class: "legend" }, ...drawn.map((line, i) =>
         h("span", { class: "key" }, h("span", { class: `swatch c-${COLOURS[i % COLOURS.length]}` }), line.name))),
       all.length > MOST && h("p", { class: "faint" }, `The first ${MOST} of ${all.length} lines; the table has all.`)),
     h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Table of the series" },
-      h("table", { class: "launches" }, h("caption", { class: "hidden" }, `The series over ${name}`),
-        h("thead", {}, h("tr", {}, all.length > 1 && h("th", { scope: "col" }, "line"), ...head.map((text) => h("th", { scope: "col" }, text)))),
+      h("table", { class: "data" }, h("caption", { class: "hidden" }, `The series over ${name}`),
+        h("thead", {}, h("tr", {}, all.length > 1 && h("th", { scope: "col", class: "left" }, "line"), ...head.map((text, i) => h("th", { scope: "col", class: i === 2 || i === 3 ? "left" : null }, text)))),
         h("tbody", {}, ...rows))));
 }

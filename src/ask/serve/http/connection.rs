@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::net::TcpStream;
 
 use super::super::server::Serving;
-use super::Page;
 use super::desk::Desk;
 use super::guard::Guard;
 use super::head::Head;
 use super::room::Room;
+use super::site::Page;
 use super::status::Status;
 use super::wire::{NoHead, Patience, Wire};
 use crate::report::{ErrorDocument, json_line};

@@ -9,6 +9,7 @@ mod desk;
 mod guard;
 mod head;
 mod room;
+mod site;
 mod status;
 mod wire;
 
@@ -23,19 +24,10 @@ use guard::Guard;
 use room::Room;
 use wire::Patience;
 
+pub use site::Page;
+
 use super::server::{Lanes, Serving};
 use super::session::Session;
-
-/// A text that a server has at a path.
-#[derive(Debug, Clone)]
-pub struct Page {
-    /// Where, such as `/`.
-    pub path: &'static str,
-    /// What it is, such as `text/html`.
-    pub kind: &'static str,
-    /// The text.
-    pub text: String,
-}
 
 /// How a server of HTTP works, beside what all servers do.
 #[derive(Debug)]
