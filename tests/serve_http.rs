@@ -20,7 +20,12 @@ impl Server {
     fn start(arguments: &[&str]) -> Self {
         let built = env!("CARGO_BIN_EXE_wavecast").to_owned();
         let mut command = Command::new(std::env::var("WAVECAST").unwrap_or(built));
-        command.arg("serve").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .arg("serve")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -106,7 +111,9 @@ fn read(text: &str) -> Value {
 fn the_page_and_what_it_asks_are_there() {
     let server = Server::start(&["--http"]);
     assert!(server.address.starts_with("127.0.0.1:") && server.rest.is_empty());
-    let get = |path: &str| server.sent(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes());
+    let get = |path: &str| {
+        server.sent(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes())
+    };
     assert!(get("/").1.contains("/page.js"));
     assert_eq!((get("/page.js").0, get("/page.css?x").0), (200, 200));
     let gallery = read(&get("/gallery.json").1);
@@ -153,8 +160,19 @@ fn no_path_and_no_header_reads_a_file() {
     let server = Server::start(&["--http"]);
     let secret = "/etc/passwd";
     for path in [
-        secret, "//etc/passwd", "/../../../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd", "file:///etc/passwd",
-        "/page.js/../../etc/passwd", "/./", "/page.js%00", "http://127.0.0.1/etc/passwd", "*", "/Cargo.toml", "/page.html",
+        secret,
+        "//etc/passwd",
+        "/../../../../etc/passwd",
+        "/..%2f..%2fetc/passwd",
+        "/%2e%2e/etc/passwd",
+        "file:///etc/passwd",
+        "/page.js/../../etc/passwd",
+        "/./",
+        "/page.js%00",
+        "http://127.0.0.1/etc/passwd",
+        "*",
+        "/Cargo.toml",
+        "/page.html",
     ] {
         for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"] {
             let text = format!(
@@ -178,7 +196,10 @@ fn no_path_and_no_header_reads_a_file() {
         "code": {"ptx": secret, "args": []}}})
     .to_string();
     assert!(server.asked("", &code).1.contains("files-not-allowed"));
-    let both = Command::new(env!("CARGO_BIN_EXE_wavecast")).args(["serve", "--http", "--allow-files"]).output().unwrap();
+    let both = Command::new(env!("CARGO_BIN_EXE_wavecast"))
+        .args(["serve", "--http", "--allow-files"])
+        .output()
+        .unwrap();
     assert_eq!(both.status.code(), Some(2));
 }
 
@@ -200,13 +221,20 @@ fn bodies_that_are_no_requests_are_answered() {
     let server = Server::start(&["--http", "--request-bytes", "2000"]);
     let mut stream = server.connect();
     // All on one connection, which stays.
-    for (body, code) in [("", "request"), ("{", "request"), ("[1]", "request"), ("{\"op\": \"cancel\"}", "request")] {
+    for (body, code) in
+        [("", "request"), ("{", "request"), ("[1]", "request"), ("{\"op\": \"cancel\"}", "request")]
+    {
         stream.get_mut().write_all(question(&server.address, "", body).as_bytes()).unwrap();
         let (status, said) = answer(&mut stream).unwrap();
-        assert_eq!((status, &read(&said)["error"]["errors"][0]["code"]), (200, &json!(code)), "{body}: {said}");
+        assert_eq!(
+            (status, &read(&said)["error"]["errors"][0]["code"]),
+            (200, &json!(code)),
+            "{body}: {said}"
+        );
     }
     // Two requests at once are answered one after the other.
-    let two = question(&server.address, "", &predict(1, 4096)) + &question(&server.address, "", &predict(2, 4096));
+    let two =
+        question(&server.address, "", &predict(1, 4096)) + &question(&server.address, "", &predict(2, 4096));
     stream.get_mut().write_all(two.as_bytes()).unwrap();
     for id in 1..=2 {
         assert_eq!(read(&answer(&mut stream).unwrap().1)["id"], id);
@@ -228,10 +256,13 @@ fn bodies_that_are_no_requests_are_answered() {
 fn it_ends_when_it_is_asked_to() {
     let mut server = Server::start(&["--http", "--jobs", "1"]);
     let mut idle = server.connect();
-    idle.get_mut().write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes()).unwrap();
+    idle.get_mut()
+        .write_all(format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes())
+        .unwrap();
     assert_eq!(answer(&mut idle).unwrap().0, 200);
     let mut busy = server.connect();
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/star3d25.yaml")).unwrap();
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/star3d25.yaml")).unwrap();
     let body = json!({"id": 1, "op": "rank", "kernel_text": text, "device": "a100"}).to_string();
     busy.get_mut().write_all(question(&server.address, "", &body).as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(30));
@@ -240,7 +271,10 @@ fn it_ends_when_it_is_asked_to() {
     let (status, said) = answer(&mut busy).unwrap();
     // It had begun, or was told that it will not.
     let said = read(&said);
-    assert!(status == 200 && (said["ok"] == true || said["error"]["errors"][0]["code"] == "ending") || status == 503);
+    assert!(
+        status == 200 && (said["ok"] == true || said["error"]["errors"][0]["code"] == "ending")
+            || status == 503
+    );
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     assert!(ended.elapsed() < Duration::from_secs(10), "{:?}", ended.elapsed());
 }
@@ -330,7 +364,11 @@ fn none_is_lost_under_load() {
     });
     let (answered, refused) = (answered.into_inner(), refused.into_inner());
     let memory = server.peak_memory();
-    println!("{answered} answered, {refused} refused in {:.1?}, {} MB at most", began.elapsed(), memory / 1_000_000);
+    println!(
+        "{answered} answered, {refused} refused in {:.1?}, {} MB at most",
+        began.elapsed(),
+        memory / 1_000_000
+    );
     assert_eq!((answered, refused), (REQUESTS * 9 / 10, REQUESTS / 10));
     assert!(memory < 200_000_000, "{memory}");
 }

@@ -11,7 +11,8 @@ use crate::kernel::Kernel;
 use crate::parallel;
 use crate::predict::{Choice, Estimator, explain};
 use crate::report::{
-    ExplainedRanking, ExplanationDocument, LaunchDetails, RankingDocument, ResultDocument, explanation_document,
+    ExplainedRanking, ExplanationDocument, LaunchDetails, RankingDocument, ResultDocument,
+    explanation_document,
 };
 use crate::space::Block;
 

@@ -56,14 +56,14 @@ pub use predictor::{ModelOptions, Predictor, counter};
 pub use question::{Pieces, Question, Replies, Reply};
 pub use rank::{Rank, RankAll, RankingAnswer};
 pub use registers::{AskAssembler, Assembling, CodeRegisters};
-#[cfg(feature = "http")]
-pub use serve::{HttpServing, Page, serve_http, wake};
 #[cfg(feature = "serve")]
 pub use serve::{
     AnswerLine, Assignments, Batch, Batched, Cancellation, Definition, Document, Documents, Ending, Id,
     NotBatched, Operation, RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts,
     WholeNumbers, batch, schema, serve,
 };
+#[cfg(feature = "http")]
+pub use serve::{HttpServing, ServedText, serve_http, wake};
 pub use source::{DeviceSource, KernelSource, KernelsRead, PtxSource};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;

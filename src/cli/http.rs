@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::files::standard_output;
 use super::gallery::gallery;
 use super::progress;
-use crate::ask::{HttpServing, Page, Serving, Session, serve_http, wake};
+use crate::ask::{HttpServing, ServedText, Serving, Session, serve_http, wake};
 
 /// The page, as `npm run served` in `web/` builds it.
 const PAGE: &str = include_str!("page/page.html");
@@ -20,13 +20,13 @@ const STYLE: &str = include_str!("page/page.css");
 /// What stands in the place of an address that is not named: this machine only, and a port that is free.
 pub(super) const HERE: &str = "127.0.0.1:0";
 
-fn pages() -> [Page; 4] {
-    let page = |path, kind, text: &str| Page { path, kind, text: text.to_owned() };
+fn pages() -> [ServedText; 4] {
+    let page = |path, kind, text: &str| ServedText { path, kind, text: text.to_owned() };
     [
         page("/", "text/html", PAGE),
         page("/page.js", "text/javascript", SCRIPT),
         page("/page.css", "text/css", STYLE),
-        Page { path: "/gallery.json", kind: "application/json", text: gallery() },
+        ServedText { path: "/gallery.json", kind: "application/json", text: gallery() },
     ]
 }
 
@@ -52,7 +52,9 @@ pub(super) fn run(session: &Session, address: &str, serving: Serving) -> Outcome
         .map_err(|e| Failure::unwritten("standard output", &e))?;
     drop(out);
     if http.token.is_some() {
-        progress::say("others can reach this server: the line above has the token that it asks for, and nothing is encrypted");
+        progress::say(
+            "others can reach this server: the line above has the token that it asks for, and nothing is encrypted",
+        );
     }
     serve_http(session, &listener, &http)
         .map_err(|e| Failure::message("cannot-listen", format!("cannot go on listening: {e}"), None))?;
@@ -64,7 +66,8 @@ fn address_of(text: &str) -> Result<SocketAddr, Failure> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok((IpAddr::from(Ipv4Addr::LOCALHOST), port).into());
     }
-    let with_port = |port: &str| format!("{text}{port}").to_socket_addrs().ok().and_then(|mut all| all.next());
+    let with_port =
+        |port: &str| format!("{text}{port}").to_socket_addrs().ok().and_then(|mut all| all.next());
     with_port("").or_else(|| with_port(":0")).ok_or_else(|| {
         let help = "for example 127.0.0.1:8000, [::1]:8000, or a port alone";
         Failure::message("usage", format!("{text} is no address of this machine"), Some(help))
@@ -74,7 +77,8 @@ fn address_of(text: &str) -> Result<SocketAddr, Failure> {
 /// A word that nobody guesses: 128 bits from where the system has its random numbers.
 fn token() -> Result<String, Failure> {
     let mut bytes = [0_u8; 16];
-    random(&mut bytes).map_err(|e| Failure::message("token", format!("there are no random numbers here: {e}"), None))?;
+    random(&mut bytes)
+        .map_err(|e| Failure::message("token", format!("there are no random numbers here: {e}"), None))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

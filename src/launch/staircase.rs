@@ -97,7 +97,10 @@ mod tests {
                 }
                 let most = signed(device.sm.shared_per_block.value.0);
                 for shared_bytes in (0..=most).step_by(37).chain([most]) {
-                    assert_eq!(at(&stairs.shared_bytes, shared_bytes), of(&Launch { shared_bytes, ..launch.clone() }));
+                    assert_eq!(
+                        at(&stairs.shared_bytes, shared_bytes),
+                        of(&Launch { shared_bytes, ..launch.clone() })
+                    );
                 }
                 for steps in [&stairs.registers, &stairs.shared_bytes] {
                     assert!(steps.windows(2).all(|w| w[0].blocks_per_sm > w[1].blocks_per_sm), "{steps:?}");

@@ -59,13 +59,13 @@ pub struct DevicesDocument {
     /// `wavecast/devices/1`.
     pub schema: &'static str,
     /// The devices.
-    pub devices: Vec<DeviceSummary>,
+    pub devices: Vec<ListedDevice>,
 }
 
 /// A device.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct DeviceSummary {
+pub struct ListedDevice {
     /// What requests call it.
     pub id: String,
     /// What its vendor calls it.
@@ -73,30 +73,30 @@ pub struct DeviceSummary {
     /// Other words for its id.
     pub aliases: Vec<String>,
     /// Its numbers by their paths, such as `l2.capacity`, as `device_set` takes them; left out of lists.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub numbers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<BTreeMap<String, String>>,
 }
 
 impl DevicesDocument {
     /// A list of devices, without their numbers.
     pub fn list<'d>(devices: impl IntoIterator<Item = &'d Device>) -> Self {
-        Self::of(devices.into_iter().map(|device| summary(device, BTreeMap::new())).collect())
+        Self::new(devices.into_iter().map(|device| summary(device, None)).collect())
     }
 
     /// One device with its numbers.
     pub fn one(device: &Device) -> Self {
         let numbers = device.numbers().into_iter().map(|n| (n.path, n.value)).collect();
-        Self::of(vec![summary(device, numbers)])
+        Self::new(vec![summary(device, Some(numbers))])
     }
 
-    fn of(devices: Vec<DeviceSummary>) -> Self {
+    fn new(devices: Vec<ListedDevice>) -> Self {
         Self { schema: "wavecast/devices/1", devices }
     }
 }
 
-fn summary(device: &Device, numbers: BTreeMap<String, String>) -> DeviceSummary {
+fn summary(device: &Device, numbers: Option<BTreeMap<String, String>>) -> ListedDevice {
     let (id, name, aliases) = (device.id.clone(), device.name.clone(), device.aliases.clone());
-    DeviceSummary { id, name, aliases, numbers }
+    ListedDevice { id, name, aliases, numbers }
 }
 
 /// A device as a file that reads back as the same device.

@@ -38,7 +38,7 @@ pub use answer::{Answer, View, write_line};
 pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use compared::{Compared, OnDevice, device_shares};
-pub use devices::{DeviceFile, DeviceSummary, DevicesDocument, device_list, device_numbers};
+pub use devices::{DeviceFile, DevicesDocument, ListedDevice, device_list, device_numbers};
 #[cfg(feature = "explain")]
 pub use difference::{DifferenceDocument, Side, SideChoice, difference_document};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};

@@ -41,7 +41,7 @@ def visit(chromium):
             viewport={"width": width, "height": 900}, color_scheme=scheme, locale="en-GB", bypass_csp=bypass, accept_downloads=True
         )
         contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", lambda m: wrong.append(f"{m.type}: {m.text}") if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda e: wrong.append(str(e)))

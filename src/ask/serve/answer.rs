@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::super::question::Reply;
 use super::id::Id;
 use crate::report::{
-    Answer, Check, DevicesDocument, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument, RankingDocument,
-    SweepDocument, View, json_line,
+    Answer, Check, DevicesDocument, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument,
+    RankingDocument, SweepDocument, View, json_line,
 };
 
 /// The answer to a request.

@@ -29,7 +29,7 @@ pub use answer::{AnswerLine, Cancellation, Definition, Document, Documents};
 pub use batch::{Batch, Batched, NotBatched, batch};
 pub use given::{Assignments, ShapeList, Texts, WholeNumbers};
 #[cfg(feature = "http")]
-pub use http::{HttpServing, Page, serve_http, wake};
+pub use http::{HttpServing, ServedText, serve_http, wake};
 pub use id::Id;
 pub use request::{Operation, RequestLine, RequestOptions};
 pub use schema::{SCHEMAS, schema};

@@ -32,7 +32,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    pub fn of(jobs: NonZeroUsize) -> Self {
+    pub fn for_jobs(jobs: NonZeroUsize) -> Self {
         let jobs = jobs.get();
         Self { short: jobs, long: (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)) }
     }
@@ -118,7 +118,7 @@ pub fn serve(
 ) -> io::Result<()> {
     let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
     let server = Server { session, serving: &serving, queue: Queue::default(), output: &output };
-    let workers = Lanes::of(serving.jobs);
+    let workers = Lanes::for_jobs(serving.jobs);
     let read = std::thread::scope(|scope| {
         let lanes = [(Lane::Short, workers.short), (Lane::Long, workers.long)];
         let server = &server;

@@ -32,8 +32,15 @@ pub fn answers_page<A: Answer>(what: &str, answers: &[&A]) -> String {
         rows: table.cells().map(<[String]>::to_vec).collect(),
     };
     // What has a view of its own is drawn by it.
-    let pictures = if A::VIEW == "table" { answers.iter().filter_map(|a| a.picture()).collect() } else { Vec::new() };
-    let data =
-        PageData { schema: "wavecast/report/1", view: A::VIEW, title: what, documents: answers, table, pictures };
+    let pictures =
+        if A::VIEW == "table" { answers.iter().filter_map(|a| a.picture()).collect() } else { Vec::new() };
+    let data = PageData {
+        schema: "wavecast/report/1",
+        view: A::VIEW,
+        title: what,
+        documents: answers,
+        table,
+        pictures,
+    };
     page(what, &data)
 }

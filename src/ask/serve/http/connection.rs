@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::guard::Guard;
 use super::head::Head;
 use super::room::Room;
-use super::site::Page;
+use super::site::ServedText;
 use super::status::Status;
 use super::wire::{NoHead, Patience, Wire};
 use crate::report::{ErrorDocument, json_line};
@@ -18,7 +18,7 @@ pub(super) struct Host<'s> {
     pub guard: Guard,
     pub room: Room,
     pub patience: Patience,
-    pub pages: &'s [Page],
+    pub pages: &'s [ServedText],
     pub serving: &'s Serving,
 }
 
@@ -133,7 +133,11 @@ impl Host<'_> {
         let body = wire.body(length).map_err(|status| (status, 1 << 20))?;
         let line = desk.ask(&body, || wire.is_gone());
         drop((body, taken));
-        Ok(line.map(|line| Answer { status: Status::Found, kind: "application/json", text: (line + "\n").into() }))
+        Ok(line.map(|line| Answer {
+            status: Status::Found,
+            kind: "application/json",
+            text: (line + "\n").into(),
+        }))
     }
 }
 
@@ -148,7 +152,10 @@ fn refusal(status: Status) -> Answer<'static> {
 fn send(wire: &mut Wire<'_>, answer: &Answer<'_>, connection: &str, head_only: bool) -> std::io::Result<()> {
     let mut text = String::with_capacity(answer.text.len() + 1024);
     let (line, kind, length) = (answer.status.line(), answer.kind, answer.text.len());
-    let _ = write!(text, "HTTP/1.1 {line}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n");
+    let _ = write!(
+        text,
+        "HTTP/1.1 {line}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n"
+    );
     let _ = write!(text, "Connection: {connection}\r\n");
     match answer.status {
         Status::NoToken => text.push_str("WWW-Authenticate: Bearer\r\n"),

@@ -19,7 +19,12 @@ impl Guard {
     /// For a server at this address. One that others than this machine reach has a token.
     pub fn new(address: SocketAddr, token: Option<String>) -> Self {
         let port = address.port();
-        let names = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}"), address.to_string()];
+        let names = [
+            format!("127.0.0.1:{port}"),
+            format!("localhost:{port}"),
+            format!("[::1]:{port}"),
+            address.to_string(),
+        ];
         Self { hosts: address.ip().is_loopback().then(|| names.to_vec()), token }
     }
 

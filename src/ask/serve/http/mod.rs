@@ -24,7 +24,7 @@ use guard::Guard;
 use room::Room;
 use wire::Patience;
 
-pub use site::Page;
+pub use site::ServedText;
 
 use super::server::{Lanes, Serving};
 use super::session::Session;
@@ -35,7 +35,7 @@ pub struct HttpServing<'p> {
     /// What all servers do. [`Serving::request_bytes`] is that of a body.
     pub serving: Serving,
     /// What there is beside `/ask`.
-    pub pages: &'p [Page],
+    pub pages: &'p [ServedText],
     /// What requests have to know; for servers that others than this machine reach.
     pub token: Option<String>,
     /// Connections at a time; more wait.
@@ -53,7 +53,7 @@ impl<'p> HttpServing<'p> {
     pub const PATIENCE: Duration = Duration::from_secs(10);
 
     /// With the default limits.
-    pub fn new(serving: Serving, pages: &'p [Page]) -> Self {
+    pub fn new(serving: Serving, pages: &'p [ServedText]) -> Self {
         Self { serving, pages, token: None, connections: Self::CONNECTIONS, patience: Self::PATIENCE }
     }
 }
@@ -81,7 +81,7 @@ pub fn serve_http(session: &Session, listener: &TcpListener, http: &HttpServing<
     let (desk, lanes) = Desk::new();
     let open = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let workers = Lanes::of(serving.jobs);
+        let workers = Lanes::for_jobs(serving.jobs);
         for (lane, workers) in lanes.iter().zip([workers.short, workers.long]) {
             for _ in 0..workers {
                 scope.spawn(move || lane.work(session, serving));

@@ -2,7 +2,7 @@
 
 /// A text that a server has at a path.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct ServedText {
     /// Where, such as `/`.
     pub path: &'static str,
     /// What it is, such as `text/html`.

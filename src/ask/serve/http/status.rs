@@ -55,7 +55,9 @@ impl Status {
                 "the request comes from a page of another site",
                 "open the address that the server printed",
             ),
-            Self::NotFound => ("not-found", "there is nothing at this path", "the page is at /, requests go to /ask"),
+            Self::NotFound => {
+                ("not-found", "there is nothing at this path", "the page is at /, requests go to /ask")
+            }
             Self::OtherMethod => ("method", "this path takes another method", "GET /, POST /ask"),
             Self::TooSlow => ("too-slow", "the request did not come in time", "send it without pauses"),
             Self::LengthRequired => (
@@ -79,7 +81,9 @@ impl Status {
                 "open the address that the server printed, as it was printed",
             ),
             Self::HeadTooLarge => ("head-too-large", "the headers are too long", "send fewer"),
-            Self::Unavailable => ("busy", "the server has no room for this request now", "send it again in a second"),
+            Self::Unavailable => {
+                ("busy", "the server has no room for this request now", "send it again in a second")
+            }
             Self::OtherVersion => ("http-version", "this version of HTTP is not spoken here", "use HTTP/1.1"),
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Patience {
 
 impl Patience {
     /// For so many bytes: those of a line that carries a megabyte each second.
-    fn of(&self, bytes: usize) -> Duration {
+    fn for_bytes(&self, bytes: usize) -> Duration {
         self.time + Duration::from_micros(bytes as u64)
     }
 }
@@ -116,7 +116,7 @@ impl<'s> Wire<'s> {
 
     /// The body of a request that says how long it is.
     pub fn body(&mut self, length: usize) -> Result<Vec<u8>, Status> {
-        let until = Instant::now() + self.patience.of(length);
+        let until = Instant::now() + self.patience.for_bytes(length);
         let mut body = std::mem::take(&mut self.ahead);
         if body.len() > length {
             self.ahead = body.split_off(length);
@@ -149,7 +149,7 @@ impl<'s> Wire<'s> {
 
     /// Writes all of it, as fast as somebody reads it.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let until = Instant::now() + self.patience.of(bytes.len());
+        let until = Instant::now() + self.patience.for_bytes(bytes.len());
         let mut left = bytes;
         while !left.is_empty() {
             let rest = until.saturating_duration_since(Instant::now());
@@ -181,7 +181,7 @@ impl<'s> Wire<'s> {
     pub fn close(mut self, unread: usize) {
         let _ = self.stream.shutdown(Shutdown::Write);
         let mut left = unread.saturating_sub(self.ahead.len()).min(THROWN_AWAY);
-        let until = Instant::now() + self.patience.of(left).min(6 * self.patience.time);
+        let until = Instant::now() + self.patience.for_bytes(left).min(6 * self.patience.time);
         while left > 0 {
             self.ahead.clear();
             match self.more(until) {
