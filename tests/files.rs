@@ -117,8 +117,8 @@ fn a_name_that_says_nothing_is_refused() {
     let folder = inputs("names");
     for (line, known) in [
         ("wavecast rank k.yaml -d a100 -o x.pdf", ".svg, .html; for any other name add --format"),
-        ("wavecast explain k.yaml -d a100 -o x.html", ".txt; for any other name add --format"),
-        ("wavecast predict k.yaml -d a100 -o x.xlsx", ".json, .jsonl, .csv, .md, .txt; for"),
+        ("wavecast explain k.yaml -d a100 -o x.pdf", ".txt, .html; for any other name add --format"),
+        ("wavecast predict k.yaml -d a100 -o x.xlsx", ".json, .jsonl, .csv, .md, .txt, .html; for"),
         ("wavecast devices -o x.yaml", ".csv"),
         ("wavecast devices show a100 -o x.toml", ".yaml"),
         ("wavecast trace info t.csv -o x.csv.gz", ".csv"),

@@ -1,4 +1,4 @@
-//! `rank -o x.html`: one file with the data of the ranking and all that shows it. What a browser makes of it is tested in
+//! `-o x.html`: one file with the data of what was found and all that shows it. What a browser makes of it is tested in
 //! `web/tests`.
 
 mod program;
@@ -102,4 +102,41 @@ fn a_ranking_without_results_is_a_page_too() {
     assert_eq!(status, Some(1));
     let ranking = &data(&text)["rankings"][0]["ranking"];
     assert_eq!(ranking["infeasible"].as_array().unwrap().len(), 1);
+}
+
+/// Of every command that has one: the documents that it prints as JSON, the rows that it writes as CSV, nothing that loads
+/// anything, and no text with columns of blanks.
+#[test]
+fn pages_of_other_commands_have_what_they_print() {
+    let star = ["kernels/star3d7.yaml", "-d", "a100"];
+    let mut commands = vec![
+        [&["explain"], &star[..]].concat(),
+        [&["predict"], &star[..], &["-d", "h200"]].concat(),
+        [&["sweep"], &star[..], &["--best", "--vary", "NX=128..512 step 128"]].concat(),
+        [&["diff"], &star[..], &["--block", "32,4,4", "--block", "64,4,1"]].concat(),
+    ];
+    if cfg!(feature = "fit") {
+        let small = ["--block", "32,8,1", "--set", "NX=512", "--set", "NY=256"];
+        commands.push(vec!["validate", "tests/measured/star3d7.csv"]);
+        commands.push([&["compare", "kernels/star2d5.yaml", "-d", "a100"], &small[..]].concat());
+    }
+    for command in commands {
+        let (text, status) = page(&format!("{}.html", command[0]), &command, "");
+        assert_eq!(status, Some(0), "{command:?}");
+        assert!(text.starts_with("<!DOCTYPE html>") && !text.contains("<pre"), "{command:?}");
+        for loads in ["<link", "<iframe", " src=\"http", "<object"] {
+            assert!(!text.contains(loads), "{command:?} has {loads}");
+        }
+        let in_page = data(&text);
+        let printed: Value =
+            serde_json::from_str(&stdout(&wavecast(&[&command[..], &["--format", "json"]].concat(), "")))
+                .unwrap();
+        let printed = if printed.is_array() { printed } else { Value::from(vec![printed]) };
+        assert_eq!(in_page["documents"], printed, "{command:?}");
+        let csv = stdout(&wavecast(&[&command[..], &["--format", "csv"]].concat(), ""));
+        let rows = in_page["table"]["rows"].as_array().unwrap();
+        assert_eq!(rows.len() + 1, csv.lines().count(), "{command:?}");
+        let title = in_page["title"].as_str().unwrap();
+        assert!(text.contains(&format!("<title>{title}</title>")), "{title}");
+    }
 }

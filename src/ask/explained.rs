@@ -10,7 +10,10 @@ use super::source::KernelsRead;
 use crate::kernel::Kernel;
 use crate::parallel;
 use crate::predict::{Choice, Estimator, explain};
-use crate::report::{ExplainedRanking, RankingDocument, ResultDocument, Sentence, explanation_document};
+use crate::report::{
+    ExplainedRanking, ExplanationDocument, LaunchDetails, RankingDocument, ResultDocument,
+    explanation_document,
+};
 use crate::space::Block;
 
 /// Which launches of a kernel are fast, and why are the best of them as fast as they are?
@@ -27,6 +30,8 @@ impl RankExplained {
     pub const RESULTS: usize = 2000;
     /// Launches without a result that a page has.
     pub const REJECTED: usize = 2000;
+    /// Launches of which a page has all that they are made of: each takes some kilobytes.
+    pub const DETAILED: usize = 20;
     /// Launches that are explained by default.
     pub const EXPLAINED: usize = 200;
 }
@@ -67,27 +72,27 @@ impl RankExplained {
         let estimators: Vec<_> = of_document.iter().map(|k| on.estimator(k)).collect();
         let best: Vec<&ResultDocument> =
             ranking.results.iter().take(self.explained).map(|r| &r.result).collect();
-        let sentences = parallel::map(&best, |result| sentences(result, of_document, &estimators));
-        ExplainedRanking::new(ranking, sentences, Self::REJECTED)
+        let explained = parallel::map(&best, |result| match explanation(result, of_document, &estimators) {
+            Some(found) => (found.sentences.clone(), Some(LaunchDetails::from(found))),
+            None => (Vec::new(), None),
+        });
+        ExplainedRanking::new(ranking, explained, Self::DETAILED, Self::REJECTED)
     }
 }
 
 /// Why a launch is as fast as it is, compared with those that are one step away; nothing if that cannot be said.
-fn sentences(result: &ResultDocument, kernels: &[Kernel], estimators: &[Estimator<'_>]) -> Vec<Sentence> {
+fn explanation(
+    result: &ResultDocument,
+    kernels: &[Kernel],
+    estimators: &[Estimator<'_>],
+) -> Option<ExplanationDocument> {
     let candidate = result.config.candidate;
     let launch = OneLaunch { block: Some(candidate.block()), fold: Some(candidate.fold()) };
-    let Some(kernel) = launch.meant(kernels).find(|k| k.variant == result.config.variant) else {
-        return Vec::new();
-    };
-    let Some(position) = kernels.iter().position(|k| std::ptr::eq(k, kernel)) else { return Vec::new() };
+    let kernel = launch.meant(kernels).find(|k| k.variant == result.config.variant)?;
+    let position = kernels.iter().position(|k| std::ptr::eq(k, kernel))?;
     let choice = Choice { kernel: position, candidate };
-    match explain(estimators, choice, &[], &AtomicUsize::new(0)) {
-        Ok(found) => {
-            let chosen = launch.chosen(kernel);
-            explanation_document(estimators, position, &found, &chosen, Vec::new()).sentences
-        }
-        Err(_) => Vec::new(),
-    }
+    let found = explain(estimators, choice, &[], &AtomicUsize::new(0)).ok()?;
+    Some(explanation_document(estimators, position, &found, &launch.chosen(kernel), Vec::new()))
 }
 
 #[cfg(test)]
@@ -116,7 +121,7 @@ mod tests {
         let choices = Same(Candidate::new([64, 1, 1], [1, 1, 1]).unwrap());
         let ranking = Placing::only_refused(refused).into_ranking(&estimators, &choices);
         let document = ranking_document(&estimators, ranking, 0.04, Vec::new()).unwrap();
-        let page = ExplainedRanking::new(document, Vec::new(), 2);
+        let page = ExplainedRanking::new(document, Vec::new(), 0, 2);
         assert_eq!((page.ranking.infeasible.len(), page.disagreements.len()), (2, 5));
         assert_eq!(page.disagreements[4], disagree(4).to_string());
     }

@@ -62,6 +62,8 @@ pub use serve::{
     NotBatched, Operation, RequestLine, RequestOptions, SCHEMAS, Serving, Session, ShapeList, Texts,
     WholeNumbers, batch, schema, serve,
 };
+#[cfg(feature = "http")]
+pub use serve::{HttpServing, ServedText, serve_http, wake};
 pub use source::{DeviceSource, KernelSource, KernelsRead, PtxSource};
 #[cfg(feature = "explain")]
 pub use sweep::Sweep;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Outcome;
 use super::captured;
@@ -11,7 +12,7 @@ use super::failure::Failure;
 use super::output::{Format, OutputArguments};
 use super::progress;
 use crate::ask::Reply;
-use crate::report::{Answer, Layout, View, write_json, write_line};
+use crate::report::{Answer, Layout, View, answers_page, write_json, write_line};
 
 /// Writes replies as they were asked for, and tells a person on standard error what is missing. Status 1 if
 /// anything is.
@@ -23,6 +24,7 @@ pub(super) fn show_replies<A: Answer>(
     let answers: Vec<&A> = replies.iter().filter_map(Reply::answer).collect();
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers)?)?,
+        _ if output.is_page() => output.write(&answers_page(&title(&answers), &answers))?,
         Format::Json => {
             captured::keep_text(&answers, all);
             output.write_pieces(|out| write_documents(replies, out))?;
@@ -42,6 +44,10 @@ pub(super) fn show_replies<A: Answer>(
 pub(super) fn show<A: Answer>(output: &OutputArguments, answers: &[A], all: bool) -> Result<(), Failure> {
     match output.format() {
         _ if output.is_picture() => output.write(&picture(&answers.iter().collect::<Vec<_>>())?),
+        _ if output.is_page() => {
+            let answers: Vec<&A> = answers.iter().collect();
+            output.write(&answers_page(&title(&answers), &answers))
+        }
         Format::Json => {
             captured::keep_text(&answers.iter().collect::<Vec<_>>(), all);
             output.write_pieces(|out| write_documents(answers, out))
@@ -75,6 +81,25 @@ fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> 
         Format::Md => output.write_pieces(|out| A::write_markdown(answers, out)),
         _ => output.write(&answers.iter().map(|a| a.fitted(view)).collect::<Vec<_>>().join("\n")),
     }
+}
+
+/// What a page is called: what its answers are, of which kernels on which devices.
+fn title<A: Answer>(answers: &[&A]) -> String {
+    let documents: Vec<Value> = answers.iter().filter_map(|a| serde_json::to_value(a).ok()).collect();
+    let named = |key: &str| -> Vec<String> {
+        let mut names: Vec<String> =
+            documents.iter().filter_map(|d| Some(d.get(key)?.get("name")?.as_str()?.to_owned())).collect();
+        names.dedup();
+        names
+    };
+    let (kernels, devices) = (named("kernel"), named("device"));
+    let mut title = A::TITLE.to_owned();
+    for (word, names) in [("of", kernels), ("on", devices)] {
+        if !names.is_empty() {
+            title = format!("{title} {word} {}", names.join(", "));
+        }
+    }
+    title
 }
 
 fn picture<A: Answer>(answers: &[&A]) -> Result<String, Failure> {

@@ -43,7 +43,7 @@ impl AskingArguments {
         all: bool,
         things: &str,
     ) -> Outcome {
-        self.output.check(&[])?;
+        self.output.check(&["html"])?;
         let asking = Asking::begin(&self.kernels, &self.model, &self.output)?;
         let replies = asking.replies(question, "candidates", |_, _| Ok(()))?;
         let code = asking.show(&replies, all)?;
@@ -57,7 +57,7 @@ impl AskingArguments {
         question: &Q,
         things: &str,
     ) -> Outcome {
-        self.output.check(&[])?;
+        self.output.check(&["html"])?;
         let asking = Asking::begin(&self.kernels, &self.model, &self.output)?;
         let mut replies = asking.replies(question, "candidates", |_, _| Ok(()))?;
         asking.compare(&mut replies);
@@ -174,7 +174,7 @@ impl<'a> Asking<'a> {
         replies: &[Reply<A>],
         all: bool,
     ) -> Result<ExitCode, Failure> {
-        let is_text = self.output.format() == Format::Table && !self.output.is_picture();
+        let is_text = self.output.format() == Format::Table && !self.output.is_drawn();
         if self.predictors.len() < 2 || !is_text {
             return self.show(replies, all);
         }

@@ -53,7 +53,7 @@ impl Number {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&[])?;
+    arguments.output.check(&["html"])?;
     let json = arguments.output.is_json();
     match compared(arguments).map_err(|f| f.for_json(json))? {
         Ok([a, b]) => {

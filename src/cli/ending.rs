@@ -54,7 +54,9 @@ pub(super) fn until_asked_to_end(
     ending: &Ending,
 ) -> io::Result<impl BufRead> {
     let (sender, receiver) = sync_channel(PIECES);
-    wait_for_signals(sender.clone(), ending.clone())?;
+    let wake = sender.clone();
+    // If there is no room, there is something to read: whoever reads it sees that it ends.
+    at_signals(ending, move || drop(wake.try_send(Piece::Wake)))?;
     Input::new(input, ending, sender, receiver)
 }
 
@@ -77,17 +79,19 @@ fn read(mut input: impl Read, to: &SyncSender<Piece>) {
     }
 }
 
+/// At SIGTERM and SIGINT asks `ending`, and wakes whoever waits for something else. A second signal ends the program at
+/// once.
 #[cfg(unix)]
-fn wait_for_signals(wake: SyncSender<Piece>, ending: Ending) -> io::Result<()> {
+pub(super) fn at_signals(ending: &Ending, wake: impl Fn() + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
+    let ending = ending.clone();
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             if ending.ask() {
                 std::process::exit(128 + signal);
             }
-            // If there is no room, there is something to read: whoever reads it sees that it ends.
-            let _ = wake.try_send(Piece::Wake);
+            wake();
         }
     })?;
     Ok(())
@@ -95,7 +99,7 @@ fn wait_for_signals(wake: SyncSender<Piece>, ending: Ending) -> io::Result<()> {
 
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps)] // As where there are signals.
-fn wait_for_signals(_: SyncSender<Piece>, _: Ending) -> io::Result<()> {
+pub(super) fn at_signals(_: &Ending, _: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 

@@ -25,7 +25,9 @@ mod fit;
 #[cfg(feature = "fit")]
 mod fit_sets;
 mod foreign;
+mod gallery;
 mod help;
+mod http;
 #[cfg(feature = "fit")]
 mod import;
 mod input;
@@ -129,7 +131,7 @@ enum Command {
     Touches(touches::Arguments),
     /// List devices, show one, or write a file for one of your own
     Devices(devices::Arguments),
-    /// Answer requests of programs, a line of JSON each
+    /// Answer requests of programs, or show the page of Wavecast to a browser
     Serve(serve::Arguments),
     /// Answer the requests of a file, in their order
     Batch(batch::Arguments),

@@ -93,6 +93,11 @@ impl OutputArguments {
         self.format.is_none() && extension.is_some_and(|e| e == "html")
     }
 
+    /// Whether a picture or a page was asked for.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.is_picture() || self.is_page()
+    }
+
     /// Whether the result goes to a terminal.
     pub(super) fn is_on_terminal(&self) -> bool {
         self.output.is_none() && !captured::is_on() && io::stdout().is_terminal()

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     arguments.output.check(&["svg", "html"])?;
     let Arguments { ranked: RankedArguments { shapes, .. }, registers, .. } = arguments;
     let output = &arguments.output;
-    let is_table = output.format() == Format::Table && !output.is_picture() && !output.is_page();
+    let is_table = output.format() == Format::Table && !output.is_drawn();
     // Of several devices a person is shown the best launch of each.
     let shown = if arguments.ranked.several_devices() { 1 } else { SHOWN };
     let top = arguments.top.or(is_table.then_some(shown));
@@ -88,7 +88,7 @@ fn page(arguments: &Arguments, question: Rank) -> Outcome {
     for explained in &found {
         summary.add_explained(explained);
     }
-    arguments.output.write_pieces(|out| out.write_all(ranking_page(&found)?.as_bytes()))?;
+    arguments.output.write_pieces(|out| out.write_all(ranking_page(&found).as_bytes()))?;
     replies.iter().for_each(say_errors);
     asking.tell(summary.candidates, "candidates");
     Ok(if found.len() < replies.len() { ExitCode::from(1) } else { summary.code() })

@@ -10,18 +10,23 @@ use super::Outcome;
 use super::ending::until_asked_to_end;
 use super::failure::Failure;
 use super::files::standard_output;
-use crate::ask::{Ending, Serving, Session, serve};
+use super::http::HERE;
+use crate::ask::{Ending, HttpServing, Serving, Session, serve};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "A request a line, such as {\"id\": 7, \"op\": \"rank\", \"device\": \"a100\", \"kernel\": {...}};\n\
-    ops are rank, predict, explain, sweep, check, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\
+    ops are rank, predict, explain, sweep, check, devices, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\
     SIGTERM or SIGINT: what is being worked on is answered, what waits is refused, and the exit code is 0."
 )]
 pub(super) struct Arguments {
     /// Read requests from standard input, one JSON object a line; answer each on standard output
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "http")]
     stdio: bool,
+    /// Serve the page, and requests at POST /ask, over HTTP; prints the address. Only this machine reaches it, at a free
+    /// port, unless another address is named
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = HERE, conflicts_with = "stdio")]
+    http: Option<String>,
     /// The device of requests that name none: an id or alias, or a path ending in .yaml
     #[arg(short, long, value_name = "DEVICE")]
     device: Option<String>,
@@ -31,11 +36,11 @@ pub(super) struct Arguments {
     /// How long a request may be worked on; 0 for as long as it takes
     #[arg(long, value_name = "SECONDS", default_value_t = Serving::TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
     time_limit: f64,
-    /// Longest request in bytes: longer lines are refused unread
-    #[arg(long, value_name = "N", default_value_t = Serving::REQUEST_BYTES)]
-    request_bytes: usize,
-    /// Let requests name device files of this machine
-    #[arg(long)]
+    /// Longest request in bytes: longer ones are refused unread [default: 64 MiB, or 8 MiB of --http]
+    #[arg(long, value_name = "N")]
+    request_bytes: Option<usize>,
+    /// Let requests name device files of this machine; not over HTTP
+    #[arg(long, conflicts_with = "http")]
     allow_files: bool,
 }
 
@@ -60,8 +65,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let session = if arguments.allow_files { session } else { session.without_files() };
     let limit = Some(arguments.time_limit).filter(|s| *s > 0.0).map(Duration::from_secs_f64);
     let ending = Ending::default();
-    let request_bytes = arguments.request_bytes;
+    let usual = if arguments.http.is_some() { HttpServing::REQUEST_BYTES } else { Serving::REQUEST_BYTES };
+    let request_bytes = arguments.request_bytes.unwrap_or(usual);
     let serving = Serving { jobs, time_limit: limit, request_bytes, ending: ending.clone() };
+    if let Some(address) = &arguments.http {
+        return super::http::run(&session, address, serving);
+    }
     let input = until_asked_to_end(std::io::stdin(), &ending)
         .map_err(|e| Failure::message("signals", format!("cannot wait for signals: {e}"), None))?;
     serve(&session, input, std::io::stdout(), serving)

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    arguments.output.check(&["svg"])?;
+    arguments.output.check(&["svg", "html"])?;
     let (vary, best) = (arguments.vary.clone(), arguments.best);
     let question = Sweep { vary, best, shapes: arguments.ranked.shapes.shapes() };
     let asking = arguments.ranked.begin(&arguments.output)?;

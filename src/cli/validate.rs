@@ -40,7 +40,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let sets =
         are_sets(&arguments.measured.measurements).map_err(|f| f.for_json(arguments.output.is_json()))?;
-    arguments.output.check(if sets { &["svg", "html"] } else { &["svg"] })?;
+    arguments.output.check(&["svg", "html"])?;
     let json = arguments.output.is_json();
     if sets {
         return whole_sets(arguments, json);

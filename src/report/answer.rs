@@ -19,6 +19,11 @@ pub struct View {
 /// What was found out about something asked for. Its JSON is what it says of itself by serde; the rest makes it
 /// readable.
 pub trait Answer: Serialize {
+    /// Which view of a page shows it: one that is made for it, or its table and its picture.
+    const VIEW: &'static str = "table";
+    /// What it is, as the title of a page says it.
+    const TITLE: &'static str = "Result";
+
     /// For a person at a terminal.
     fn text(&self, view: View) -> String;
 

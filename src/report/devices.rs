@@ -1,5 +1,7 @@
 //! Devices as a list and as the YAML that one could save and edit.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::table::{Align, Table};
@@ -48,6 +50,53 @@ pub fn device_numbers(device: &Device) -> Table {
             ("inherited", Left, &|n| n.inherited.unwrap_or_default().to_owned()),
         ],
     )
+}
+
+/// Devices for programs: `wavecast/devices/1`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DevicesDocument {
+    /// `wavecast/devices/1`.
+    pub schema: &'static str,
+    /// The devices.
+    pub devices: Vec<ListedDevice>,
+}
+
+/// A device.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ListedDevice {
+    /// What requests call it.
+    pub id: String,
+    /// What its vendor calls it.
+    pub name: String,
+    /// Other words for its id.
+    pub aliases: Vec<String>,
+    /// Its numbers by their paths, such as `l2.capacity`, as `device_set` takes them; left out of lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<BTreeMap<String, String>>,
+}
+
+impl DevicesDocument {
+    /// A list of devices, without their numbers.
+    pub fn list<'d>(devices: impl IntoIterator<Item = &'d Device>) -> Self {
+        Self::new(devices.into_iter().map(|device| summary(device, None)).collect())
+    }
+
+    /// One device with its numbers.
+    pub fn one(device: &Device) -> Self {
+        let numbers = device.numbers().into_iter().map(|n| (n.path, n.value)).collect();
+        Self::new(vec![summary(device, Some(numbers))])
+    }
+
+    fn new(devices: Vec<ListedDevice>) -> Self {
+        Self { schema: "wavecast/devices/1", devices }
+    }
+}
+
+fn summary(device: &Device, numbers: Option<BTreeMap<String, String>>) -> ListedDevice {
+    let (id, name, aliases) = (device.id.clone(), device.name.clone(), device.aliases.clone());
+    ListedDevice { id, name, aliases, numbers }
 }
 
 /// A device as a file that reads back as the same device.

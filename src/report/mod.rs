@@ -38,7 +38,7 @@ pub use answer::{Answer, View, write_line};
 pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use compared::{Compared, OnDevice, device_shares};
-pub use devices::{DeviceFile, device_list, device_numbers};
+pub use devices::{DeviceFile, DevicesDocument, ListedDevice, device_list, device_numbers};
 #[cfg(feature = "explain")]
 pub use difference::{DifferenceDocument, Side, SideChoice, difference_document};
 pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
@@ -47,7 +47,7 @@ pub use explanation::{ExplanationDocument, Sentence, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
 #[cfg(feature = "explain")]
-pub use page::{ExplainedRanking, ranking_page};
+pub use page::{ExplainedRanking, LaunchDetails, answers_page, ranking_page};
 pub use prediction::{
     ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
     prediction_document, ranking_document,

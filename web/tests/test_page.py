@@ -5,25 +5,16 @@ import re
 import time
 
 import pytest
-from conftest import ROOT, WEB, fits, violations
+from conftest import ROOT, WEB, fits, idle, rate, violations
 
 PAGE = (WEB / "dist/index.html").as_uri()
-
-
-def idle(page):
-    """Waits until nothing is being computed."""
-    page.wait_for_function("!document.querySelector('main[aria-busy]') && document.querySelector('.command').textContent")
-
-
-def rate(page):
-    return page.locator(".headline strong").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_everybody_can_read_it(visit, width, scheme):
     page = visit(PAGE, width, scheme)
-    for summary in page.locator("summary").all():
+    for summary in page.locator("summary:visible").all():
         summary.click()
     assert violations(page) == []
     assert fits(page)
@@ -32,7 +23,7 @@ def test_everybody_can_read_it(visit, width, scheme):
 def test_the_first_ranking_is_there_at_once(visit):
     page = visit(PAGE)
     took = page.evaluate("performance.now()")
-    # The bar is 1 s on a machine that does nothing else; a machine of CI may do four things.
+    # The bar is 1 s on a machine that does nothing else; a machine of CI does other things, too.
     print(f"first ranking {took:.0f} ms after the page was opened")
     assert took < 4000
 
@@ -52,7 +43,8 @@ def test_every_kernel_gives_the_numbers_of_the_program(visit, wavecast):
             assert here["summary"] == there["summary"], name
             for a, b in zip(here["results"], there["results"]):
                 assert a["config"] == b["config"], name
-                assert a["rate_per_s"] == pytest.approx(b["rate_per_s"], rel=1e-12), name
+                # To the last bit: the model has no function whose last digit a platform may choose, or it is caught here.
+                assert a == b, name
 
 
 def test_a_device_can_be_changed(visit):
@@ -79,8 +71,8 @@ def test_the_command_line_gives_the_same(visit, wavecast):
     page = visit(PAGE)
     page.locator("summary", has_text="What if").click()
     page.get_by_label("L2 size").fill("-4")
-    page.get_by_label("NX").fill("320")
-    page.get_by_label("NX").press("Enter")
+    page.get_by_label("NX", exact=True).fill("320")
+    page.get_by_label("NX", exact=True).press("Enter")
     idle(page)
     words = shlex.split(page.locator(".command").first.inner_text())
     assert words[0] == "wavecast" and "--set" in words

@@ -144,3 +144,62 @@ def test_launches_can_be_taken_along(visit, report, wavecast):
         page.get_by_role("button", name="Save as JSON").click()
     ranking = json.loads(wavecast("rank", "kernels/star3d25.yaml", "-d", "a100", "--format", "json"))
     assert json.loads(saved.value.path().read_text()) == ranking
+
+
+# Pages of other commands
+
+
+@pytest.fixture(scope="session")
+def pages(wavecast, tmp_path_factory):
+    """A page of each command, by its name."""
+    folder = tmp_path_factory.mktemp("pages")
+    star = ["kernels/star3d7.yaml", "-d", "a100"]
+    commands = {
+        "explain": ["explain", *star],
+        "predict": ["predict", "kernels/star3d7.yaml", "-d", "a100", "-d", "h200"],
+        "sweep": ["sweep", *star, "--best", "--vary", "NX=128..512 step 128"],
+        "diff": ["diff", *star, "--block", "32,4,4", "--block", "64,4,1"],
+        "compare": ["compare", "kernels/star2d5.yaml", "-d", "a100", "--block", "32,8,1", "--set", "NX=512", "--set", "NY=256"],
+    }
+    for name, command in commands.items():
+        wavecast(*command, "-o", str(folder / f"{name}.html"))
+    return {name: folder / f"{name}.html" for name in commands}
+
+
+READY = {"explain": ".accesses", "predict": ".differences mark", "sweep": ".series", "diff": ".data", "compare": ".data"}
+
+
+@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark")])
+def test_pages_of_other_commands(visit, pages, name, width, scheme):
+    page = visit(pages[name].as_uri(), width, scheme, ready=READY[name])
+    assert violations(page) == []
+    assert fits(page)
+    # Never a text with columns of blanks.
+    assert page.locator("pre").count() == 0
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").last.click()
+    rows = list(csv.reader(saved.value.path().open()))
+    assert len(rows) > 1 and len({len(row) for row in rows}) == 1
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as JSON").last.click()
+    document = json.loads(saved.value.path().read_text())
+    schema = (document[0] if isinstance(document, list) else document)["schema"]
+    assert schema.startswith("wavecast/")
+
+
+def test_the_page_of_an_explanation_says_what_the_command_says(visit, pages, wavecast):
+    page = visit(pages["explain"].as_uri(), ready=".accesses")
+    found = json.loads(wavecast("explain", "kernels/star3d7.yaml", "-d", "a100", "--format", "json"))
+    words = page.locator(".sentences").inner_text()
+    for sentence in found["sentences"]:
+        assert sentence["text"] in words
+    assert page.get_by_role("region", name="Table of launches one step away").locator("tbody tr").count() >= len(found["neighbours"]["near"])
+
+
+def test_two_launches_of_a_report_beside_each_other(visit, report):
+    page = visit(report["star3d25"].as_uri())
+    page.get_by_role("button", name="Keep to compare").click()
+    page.locator(".launches tbody tr").nth(12).locator("button").click()
+    assert page.locator(".differences mark").count() > 4
+    assert page.locator(".stair").count() > 0

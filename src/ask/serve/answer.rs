@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::super::question::Reply;
 use super::id::Id;
 use crate::report::{
-    Answer, Check, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument, RankingDocument,
-    SweepDocument, View, json_line,
+    Answer, Check, DevicesDocument, ErrorDocument, ErrorEntry, ExplanationDocument, PredictionDocument,
+    RankingDocument, SweepDocument, View, json_line,
 };
 
 /// The answer to a request.
@@ -64,6 +64,8 @@ pub enum Document {
     Sweep(Box<SweepDocument>),
     /// Of `check`.
     Check(Box<Check>),
+    /// Of `devices`.
+    Devices(DevicesDocument),
     /// Of `define`.
     Definition(Definition),
     /// Of `cancel`.
@@ -123,7 +125,7 @@ impl Document {
             Document::Explanation(document) => document.text(view),
             Document::Sweep(document) => document.text(view),
             Document::Check(document) => document.text(view),
-            Document::Definition(_) | Document::Cancellation(_) => json_line(self),
+            Document::Devices(_) | Document::Definition(_) | Document::Cancellation(_) => json_line(self),
             Document::Error(document) => {
                 let said = |e: &ErrorEntry| format!("error: {}", e.message);
                 document.errors.iter().map(said).collect::<Vec<_>>().join("\n")

@@ -11,15 +11,16 @@ use super::super::rank::Rank;
 use super::super::source::{KernelSource, KernelsRead};
 use super::super::sweep::Sweep;
 use super::answer::{Definition, Document, Documents};
-use crate::device::{Device, RunClock};
+use crate::device::{self, Device, RunClock};
 use crate::kernel::{Kernel, Loaded};
-use crate::report::ErrorDocument;
+use crate::report::{DevicesDocument, ErrorDocument};
 
 /// A question about kernels.
 #[derive(Debug)]
 pub(super) enum Asked {
     /// What is there? They are remembered under this name.
     Define(String),
+    Devices,
     Check(Inspect),
     Predict(Predict),
     Rank(Rank),
@@ -42,12 +43,33 @@ pub(super) struct Job {
     /// Where the text was read already.
     pub loaded: Option<Arc<Loaded>>,
     pub device: Option<String>,
+    /// That of a device file that came with the request.
+    pub device_text: Option<Arc<str>>,
     pub device_set: Vec<String>,
     pub clock: Option<RunClock>,
     pub model: ModelOptions<'static>,
 }
 
 impl Job {
+    /// Whether there is a device that somebody chose.
+    pub fn names_device(&self) -> bool {
+        self.device.is_some() || self.device_text.is_some()
+    }
+
+    /// The devices that are known, or the one that was named.
+    pub fn devices(
+        &self,
+        predictor: impl FnOnce() -> Result<Predictor<'static>, ErrorDocument>,
+    ) -> Result<Documents, ErrorDocument> {
+        let document = if self.names_device() {
+            DevicesDocument::one(predictor()?.device())
+        } else {
+            let known: Vec<Device> = device::ids().filter_map(|id| device::find(id, &[]).ok()).collect();
+            DevicesDocument::list(&known)
+        };
+        Ok(Documents::from_list(vec![Document::Devices(document)]))
+    }
+
     /// What is answered; `predictor` gives the one that the request needs.
     pub fn answer(
         &self,
@@ -55,9 +77,10 @@ impl Job {
         predictor: impl FnOnce() -> Result<Predictor<'static>, ErrorDocument>,
     ) -> Result<Documents, ErrorDocument> {
         match &self.asked {
+            Asked::Devices => self.devices(predictor),
             Asked::Define(name) => Ok(definition(name, kernels.kernels())),
             Asked::Check(question) => {
-                let predictor = self.device.is_some().then(predictor).transpose()?;
+                let predictor = self.names_device().then(predictor).transpose()?;
                 let device: Option<&Device> = predictor.as_ref().map(Predictor::device);
                 let found = question.answer(kernels, device)?;
                 Ok(Documents::from_list(found.into_iter().map(|c| Document::Check(Box::new(c))).collect()))

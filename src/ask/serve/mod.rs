@@ -13,6 +13,8 @@
 mod answer;
 mod batch;
 mod given;
+#[cfg(feature = "http")]
+mod http;
 mod id;
 mod job;
 mod lines;
@@ -26,6 +28,8 @@ mod session;
 pub use answer::{AnswerLine, Cancellation, Definition, Document, Documents};
 pub use batch::{Batch, Batched, NotBatched, batch};
 pub use given::{Assignments, ShapeList, Texts, WholeNumbers};
+#[cfg(feature = "http")]
+pub use http::{HttpServing, ServedText, serve_http, wake};
 pub use id::Id;
 pub use request::{Operation, RequestLine, RequestOptions};
 pub use schema::{SCHEMAS, schema};

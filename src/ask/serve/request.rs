@@ -61,6 +61,9 @@ pub struct RequestLine {
     /// An id, an alias or a path of a device file; by default that of the server.
     #[serde(default)]
     pub device: Option<String>,
+    /// The device as the text of a device file, in the place of `device`.
+    #[serde(default)]
+    pub device_text: Option<String>,
     /// `cancel`: the id of the request that is to end, written as it was there.
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Value"))]
@@ -99,6 +102,8 @@ pub enum Operation {
     Explain,
     /// A series over something that varies.
     Sweep,
+    /// The devices that are known, or the one that is given, with their numbers.
+    Devices,
     /// End an earlier request that is not answered yet.
     Cancel,
 }
@@ -157,9 +162,10 @@ pub struct RequestOptions {
 impl RequestLine {
     /// A request that names no kernel yet.
     pub fn new(op: Operation, options: RequestOptions) -> Self {
-        let (name, kernel, kernel_text, kernel_ref, device) = (None, None, None, None, None);
+        let (name, kernel, kernel_text, kernel_ref) = (None, None, None, None);
+        let (device, device_text) = (None, None);
         let (id, target) = (Id::default(), Id::default());
-        Self { id, op, name, kernel, kernel_text, kernel_ref, device, target, options }
+        Self { id, op, name, kernel, kernel_text, kernel_ref, device, device_text, target, options }
     }
 
     /// Reads a request. A mistake keeps the id, where there is one.
@@ -240,6 +246,7 @@ impl RequestOptions {
     pub(super) fn asked(&self, op: Operation) -> Result<Asked, Fault> {
         Ok(match op {
             Operation::Define | Operation::Cancel => Asked::Define(String::new()),
+            Operation::Devices => Asked::Devices,
             Operation::Check => Asked::Check(Inspect { candidates: self.candidates, sets: None }),
             Operation::Predict => Asked::Predict(Predict { launch: self.launch("predict")? }),
             Operation::Explain => {

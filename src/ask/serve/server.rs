@@ -22,6 +22,22 @@ const KEPT_BYTES: usize = 1 << 20;
 const RANKINGS: usize = 4;
 const MOST_RANKINGS: usize = 32;
 
+/// How many work at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lanes {
+    /// On predictions and the like.
+    pub short: usize,
+    /// On rankings and the like: they do their work on threads that they share, and who waits for it costs nothing.
+    pub long: usize,
+}
+
+impl Lanes {
+    pub fn for_jobs(jobs: NonZeroUsize) -> Self {
+        let jobs = jobs.get();
+        Self { short: jobs, long: (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)) }
+    }
+}
+
 /// How a server works.
 #[derive(Debug, Clone)]
 pub struct Serving {
@@ -45,6 +61,27 @@ impl Serving {
     pub fn new(jobs: NonZeroUsize) -> Self {
         let (time_limit, request_bytes) = (Some(Self::TIME_LIMIT), Self::REQUEST_BYTES);
         Self { jobs, time_limit, request_bytes, ending: Ending::default() }
+    }
+
+    /// What came of stopped work is not the answer, as it may be a part of it.
+    pub(super) fn unless_stopped<T>(
+        &self,
+        stop: &Stop,
+        outcome: Result<T, ErrorDocument>,
+    ) -> Result<T, ErrorDocument> {
+        match stop.reason() {
+            None => outcome,
+            Some(StopReason::Asked) => Err(cancelled()),
+            Some(StopReason::Time) => Err(self.too_slow()),
+        }
+    }
+
+    fn too_slow(&self) -> ErrorDocument {
+        let seconds = self.time_limit.unwrap_or_default().as_secs_f64();
+        let message = format!("the request took longer than {seconds} s, which is the server's time limit");
+        let help =
+            "ask for fewer launches at a time, or start the server with a larger --time-limit".to_owned();
+        ErrorDocument::single("time-limit", message, Some(help))
     }
 }
 
@@ -81,10 +118,9 @@ pub fn serve(
 ) -> io::Result<()> {
     let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
     let server = Server { session, serving: &serving, queue: Queue::default(), output: &output };
-    let jobs = serving.jobs.get();
+    let workers = Lanes::for_jobs(serving.jobs);
     let read = std::thread::scope(|scope| {
-        // Rankings do their work on threads that they share; those who wait for it cost nothing.
-        let lanes = [(Lane::Short, jobs), (Lane::Long, (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)))];
+        let lanes = [(Lane::Short, workers.short), (Lane::Long, workers.long)];
         let server = &server;
         for (lane, workers) in lanes {
             for worker in 0..workers {
@@ -137,27 +173,10 @@ impl<W: Write> Server<'_, W> {
             let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
             self.queue.done(&begun);
             let Begun { task: Task { id, .. }, stop, .. } = begun;
-            if !self.write(&AnswerLine::new(id, self.unless_stopped(&stop, outcome))) {
+            if !self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome))) {
                 self.queue.abandon();
             }
         }
-    }
-
-    /// What came of stopped work is not the answer, as it may be a part of it.
-    fn unless_stopped<T>(&self, stop: &Stop, outcome: Result<T, ErrorDocument>) -> Result<T, ErrorDocument> {
-        match stop.reason() {
-            None => outcome,
-            Some(StopReason::Asked) => Err(cancelled()),
-            Some(StopReason::Time) => Err(self.too_slow()),
-        }
-    }
-
-    fn too_slow(&self) -> ErrorDocument {
-        let seconds = self.serving.time_limit.unwrap_or_default().as_secs_f64();
-        let message = format!("the request took longer than {seconds} s, which is the server's time limit");
-        let help =
-            "ask for fewer launches at a time, or start the server with a larger --time-limit".to_owned();
-        ErrorDocument::single("time-limit", message, Some(help))
     }
 
     /// Reads requests to the end of the input and hands them to the workers.
@@ -204,7 +223,7 @@ impl<W: Write> Server<'_, W> {
                 let stop = self.serving.time_limit.map_or_else(Stop::new, Stop::after);
                 let define = || self.session.prepare(request).and_then(|job| self.session.run(&job));
                 let outcome = heeding(Some(&stop), define);
-                self.write(&AnswerLine::new(id, self.unless_stopped(&stop, outcome)))
+                self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome)))
             }
             _ => match self.session.prepare(request) {
                 Ok(job) => self.queue.push(Task { id, job }),
@@ -238,7 +257,7 @@ fn cancelled() -> ErrorDocument {
     ErrorDocument::single("cancelled", "the request was cancelled".to_owned(), None)
 }
 
-fn ending() -> ErrorDocument {
+pub(super) fn ending() -> ErrorDocument {
     let help = "ask the next server".to_owned();
     ErrorDocument::single("ending", "the server ends and does not begin this request".to_owned(), Some(help))
 }

@@ -117,7 +117,12 @@ impl Session {
     }
 
     fn job(&self, request: RequestLine) -> Result<Job, ErrorDocument> {
-        let RequestLine { op, kernel, kernel_text, kernel_ref, device, options, .. } = request;
+        let RequestLine { op, kernel, kernel_text, kernel_ref, device, device_text, options, .. } = request;
+        if device.is_some() && device_text.is_some() {
+            let message = "the request has more than one device".to_owned();
+            let help = Some("leave out `device` or `device_text`".to_owned());
+            return Err(ErrorDocument::single("request", message, help));
+        }
         let reading = options.reading()?;
         let (source, loaded) = match (kernel, kernel_text, kernel_ref) {
             (Some(kernel), None, None) => (KernelSource::new("kernel", Box::<str>::from(kernel)), None),
@@ -127,6 +132,7 @@ impl Session {
                 let as_defined = reading.set.is_empty() && reading.limits == Limits::default();
                 (defined.source.clone(), as_defined.then(|| Arc::clone(&defined.loaded)))
             }
+            (None, None, None) if op == Operation::Devices => (KernelSource::new("kernel_text", ""), None),
             (None, None, None) => return Err(no_kernel("the request has no kernel")),
             _ => return Err(no_kernel("the request has more than one kernel")),
         };
@@ -134,7 +140,7 @@ impl Session {
             Some(_) => source.options.clone(),
             None => Options { set: [source.options.set.clone(), reading.set].concat(), ..reading },
         };
-        let model = if matches!(op, Operation::Define | Operation::Check) {
+        let model = if matches!(op, Operation::Define | Operation::Check | Operation::Devices) {
             ModelOptions::default()
         } else {
             options.model()?
@@ -143,7 +149,8 @@ impl Session {
             asked: options.asked(op)?,
             source: KernelSource { options: reading, variants: options.variant.0.clone(), ..source },
             loaded,
-            device: device.or_else(|| self.device.clone()),
+            device: device.or_else(|| self.device.clone().filter(|_| device_text.is_none())),
+            device_text: device_text.map(Arc::from),
             device_set: options.device_set.texts().to_vec(),
             clock: options.clock,
             model,
@@ -164,6 +171,9 @@ impl Session {
     /// The rest of a request, which may be done at any time.
     pub(super) fn run(&self, job: &Job) -> Result<Documents, ErrorDocument> {
         guarded(|| {
+            if matches!(job.asked, Asked::Devices) {
+                return job.devices(|| self.predictor(job));
+            }
             let kernels = KernelsRead::new(job.source.clone(), self.kernels_of(job)?)?;
             job.answer(&kernels, || self.predictor(job))
         })
@@ -196,6 +206,9 @@ impl Session {
         // Files may change between requests.
         let file = job.device.as_deref().filter(|name| device::is_path(name));
         let source = match (file, &job.device) {
+            _ if job.device_text.is_some() => {
+                DeviceSource::of_text("device_text", job.device_text.clone().unwrap_or_default())
+            }
             (Some(path), _) if self.no_files && self.device.as_deref() != Some(path) => {
                 return Err(no_files(path));
             }

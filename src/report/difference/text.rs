@@ -14,6 +14,9 @@ const COLUMNS: usize = 100;
 const WORTH_NAMING: f64 = 0.05;
 
 impl Answer for DifferenceDocument {
+    const VIEW: &str = "difference";
+    const TITLE: &str = "Difference";
+
     fn text(&self, view: View) -> String {
         let mut out = sides(self);
         out.push_str(&wrapped(verdict(self).split(' '), view.width.unwrap_or(COLUMNS).clamp(20, COLUMNS)));

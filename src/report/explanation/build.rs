@@ -5,7 +5,7 @@ use super::document::{
 };
 use super::sentences::sentences;
 use crate::kernel::Kernel;
-use crate::launch::{Chosen, Instruction, Launch};
+use crate::launch::{Chosen, Instruction, Launch, staircase};
 use crate::predict::{AccessShare, Estimator, Explanation, Neighbour, Summary};
 use crate::quantity::{Bytes, PerItem, Ratio};
 use crate::report::check::Warning;
@@ -34,6 +34,7 @@ pub fn explanation_document(
         layers: explanation.layers,
         halos: explanation.halos.clone(),
         wave_extent: explanation.wave,
+        staircase: staircase(estimator.device, &prediction.launch),
         neighbours: NeighboursDocument {
             compared: explanation.neighbours.compared,
             rejected: explanation.neighbours.rejected,

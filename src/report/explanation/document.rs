@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::launch::Candidate;
+use crate::launch::{Candidate, Staircase};
 use crate::predict::{AccessCost, Halo, Layer, MemoryLevel};
 use crate::quantity::{Bytes, Cycles, ItemsPerSecond, PerItem, Ratio, Share};
 use crate::report::check::Warning;
@@ -34,6 +34,8 @@ pub struct ExplanationDocument {
     pub halos: Vec<Halo>,
     /// Work items along x, y, z of the box around a wave.
     pub wave_extent: Domain,
+    /// How occupancy falls with more registers and more shared memory.
+    pub staircase: Staircase,
     /// What other launches would change.
     pub neighbours: NeighboursDocument,
     /// What deserves a look.

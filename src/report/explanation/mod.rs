@@ -6,4 +6,4 @@ mod sentences;
 mod text;
 
 pub use build::explanation_document;
-pub use document::{ExplanationDocument, Sentence};
+pub use document::{AccessDocument, ExplanationDocument, Sentence};

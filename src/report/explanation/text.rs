@@ -12,6 +12,9 @@ use crate::report::units::{any_number, giga, grouped, number, percent, seconds, 
 use crate::sorting;
 
 impl Answer for ExplanationDocument {
+    const VIEW: &str = "explanation";
+    const TITLE: &str = "Explanation";
+
     fn text(&self, view: View) -> String {
         explanation_text(self, view.all, view.width)
     }

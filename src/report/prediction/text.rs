@@ -15,6 +15,9 @@ use crate::report::units::{giga, seconds, shape, two};
 use crate::traffic::MemoryLoad;
 
 impl Answer for PredictionDocument {
+    const VIEW: &str = "prediction";
+    const TITLE: &str = "Prediction";
+
     fn text(&self, view: View) -> String {
         prediction_text(self, view.width)
     }

@@ -12,6 +12,9 @@ use super::lines::{SeriesLine, launch_text, lines};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for SweepDocument {
+    const VIEW: &str = "sweep";
+    const TITLE: &str = "Series";
+
     fn text(&self, view: View) -> String {
         sweep_text(self, view.width)
     }

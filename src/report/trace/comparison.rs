@@ -14,6 +14,8 @@ use crate::report::prediction::{ChoiceDocument, Head, head};
 use crate::report::{Align, Table};
 
 impl Answer for ComparisonDocument {
+    const TITLE: &str = "Model beside simulation";
+
     fn text(&self, view: View) -> String {
         comparison_text(self, view.width)
     }

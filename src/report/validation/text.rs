@@ -12,6 +12,8 @@ use crate::measure::{OrderScore, PercentShare, ValuePair};
 use crate::report::answer::{Answer, View};
 
 impl Answer for ValidationDocument {
+    const TITLE: &str = "Predicted beside measured";
+
     fn text(&self, view: View) -> String {
         validation_text(self, view.width)
     }

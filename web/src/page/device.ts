@@ -4,34 +4,38 @@ export interface DeviceSummary {
   id: string;
   name: string;
   aliases: string[];
-  numbers: Record<string, string | number>;
 }
 
-/** Numbers that a slider changes: its name, and what it changes by the same factor. The bandwidth of the memory is not
- * among them: where it was fitted to measurements, the model takes that and not the number of the device. */
+/** A device with its numbers by their paths, as the command line takes them. */
+export interface DeviceNumbers extends DeviceSummary {
+  numbers: Record<string, string>;
+}
+
+/** Numbers that a slider changes: its name, and what it changes by the same factor. */
 export const SLIDERS: { path: string; name: string; along: string[] }[] = [
   { path: "sm.count", name: "SMs", along: [] },
   { path: "clock", name: "Clock", along: [] },
   { path: "l2.capacity", name: "L2 size", along: ["l2.effective"] },
   { path: "l2.bandwidth", name: "L2 bandwidth", along: [] },
+  { path: "dram.bandwidth", name: "DRAM bandwidth", along: [] },
 ];
 
 /** A number of a device, such as `1.41 GHz`, times a factor; counts stay whole. */
-export function times(value: string | number, factor: number): string {
-  if (typeof value === "number") return String(Math.max(1, Math.round(value * factor)));
+export function times(value: string, factor: number): string {
   const parts = /^([\d.]+)(.*)$/.exec(value);
   if (!parts) return value;
-  return `${Number((Number(parts[1]) * factor).toPrecision(4))}${parts[2]}`;
+  const number = Number(parts[1]) * factor;
+  return parts[2] === "" ? String(Math.max(1, Math.round(number))) : `${Number(number.toPrecision(4))}${parts[2]}`;
 }
 
 /** What is changed of a device, as `--device-set` takes it. */
-export function changes(device: DeviceSummary, factors: Record<string, number>): Record<string, string> {
+export function changes(device: DeviceNumbers | null, factors: Record<string, number>): Record<string, string> {
   const all: Record<string, string> = {};
   for (const { path, along } of SLIDERS) {
     const factor = factors[path] ?? 1;
     if (factor === 1) continue;
     for (const changed of [path, ...along]) {
-      const value = device.numbers[changed];
+      const value = device?.numbers[changed];
       if (value !== undefined) all[changed] = times(value, factor);
     }
   }

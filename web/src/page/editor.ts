@@ -1,29 +1,25 @@
 // The editor of the kernel, with what Wavecast has to say underlined where it stands.
 
+import { autocompletion, type CompletionContext, completionKeymap, startCompletion } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { defaultHighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { completions, type Schema } from "./complete";
+import { brought, type Fault, type MakeEditor } from "./editing";
 
-/** An error or a warning of Wavecast, with its place if it has one. */
-export interface Fault {
-  message: string;
-  line?: number | null;
-  column?: number | null;
-  help?: string | null;
-}
-
-export interface Editor {
-  element: HTMLElement;
-  set(text: string): void;
-  show(faults: Fault[]): void;
-}
-
-/** The editor; `changed` is told the text when a person changes it. */
-export function editor(changed: (text: string) => void): Editor {
+export const editor: MakeEditor = (label, changed) => {
   let quiet = false;
+  let schema: Schema | null = null;
+  const source = (context: CompletionContext) => {
+    const found = schema && completions(schema, context.state.doc.toString(), context.pos);
+    if (!found || (!context.explicit && found.from === context.pos)) return null;
+    const options = found.options.map(({ label, says, text }) => ({ label, info: says, apply: text, type: text.endsWith(": ") ? "property" : "enum" }));
+    return { from: found.from, options };
+  };
+  const put = (text: string) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
   const view = new EditorView({
     state: EditorState.create({
       extensions: [
@@ -34,8 +30,13 @@ export function editor(changed: (text: string) => void): Editor {
         syntaxHighlighting(defaultHighlightStyle),
         lintGutter(),
         // The tab key leaves the editor, as it does every other field.
-        keymap.of([...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": "Kernel as YAML", spellcheck: "false", tabindex: "0" }),
+        keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, { key: "Alt-Enter", run: startCompletion }]),
+        autocompletion({ override: [source] }),
+        EditorView.domEventHandlers({
+          drop: (event) => brought(event.dataTransfer, put) && (event.preventDefault(), true),
+          paste: (event) => brought(event.clipboardData, put) && (event.preventDefault(), true),
+        }),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) changed(update.state.doc.toString());
         }),
@@ -63,5 +64,8 @@ export function editor(changed: (text: string) => void): Editor {
     show(faults) {
       view.dispatch(setDiagnostics(view.state, faults.map(place).filter((d) => d !== null)));
     },
+    complete(of) {
+      schema = of;
+    },
   };
-}
+};

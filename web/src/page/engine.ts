@@ -1,14 +1,18 @@
-// Asks the worker, one request after the other, and ends it if an answer takes too long: then a new one is started.
+// Wavecast in a worker: one request after the other, and a worker whose answer takes too long is ended and started anew.
 
 import packed from "virtual:wasm";
+import schema from "../../../grammar/kernel.schema.json";
+import { type Engine, type Gallery, NoAnswer, PATIENCE, TOO_LATE } from "./asking";
+import type { Schema } from "./complete";
 import type { Message } from "./worker";
 import WorkerOfPage from "./worker?worker&inline";
 
-/** Milliseconds that an answer may take. */
-export const PATIENCE = 5000;
-
-/** There is no answer, and why. */
-export class NoAnswer extends Error {}
+/** The kernels that come with Wavecast. */
+const KERNELS = Object.fromEntries(
+  Object.entries(import.meta.glob<string>("../../../kernels/*.yaml", { query: "?raw", import: "default", eager: true })).map(
+    ([path, text]) => [path.replace(/^.*\/|\.yaml$/g, ""), text],
+  ),
+);
 
 interface Waiting {
   message: Message;
@@ -18,32 +22,29 @@ interface Waiting {
   about: string;
 }
 
-async function unpacked(): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** The module, compiled once: a new worker does not wait for it again. */
+async function compiled(): Promise<WebAssembly.Module> {
+  // The browser reads base64 faster than any script.
+  const bytes = (await fetch(`data:application/gzip;base64,${packed}`)).body as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const stream = bytes.pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
 
-export class Engine {
-  private module = unpacked();
-  private worker: Promise<Worker> | null = null;
+export class WorkerEngine implements Engine {
+  where = "Everything is computed in this page; nothing is sent anywhere.";
+  private module = compiled();
+  private worker: Promise<Worker> | null = this.start();
   private waiting: Waiting[] = [];
   private busy = false;
 
-  /** The devices that are known, as JSON. */
-  devices(): Promise<string> {
-    return this.ask({ devices: true }, "devices");
+  gallery(): Promise<Gallery> {
+    return Promise.resolve({ kernels: KERNELS, schema: schema as unknown as Schema });
   }
 
-  /** The answer to a request of `serve`. One that is overtaken by a later one about the same is never answered. */
   request(request: object, about: string): Promise<string> {
-    return this.ask({ request: JSON.stringify(request) }, about);
-  }
-
-  private ask(message: Message, about: string): Promise<string> {
     this.waiting = this.waiting.filter((other) => other.about !== about);
     return new Promise((done, failed) => {
-      this.waiting.push({ message, done, failed, about });
+      this.waiting.push({ message: { request: JSON.stringify(request) }, done, failed, about });
       void this.next();
     });
   }
@@ -83,9 +84,7 @@ export class Engine {
         this.worker = null;
         failed(new NoAnswer(why));
       };
-      const seconds = PATIENCE / 1000;
-      const late = `This took longer than ${seconds} s and was ended. Ask for fewer launches, or use wavecast on the command line, which has no such limit.`;
-      const timer = setTimeout(() => end(late), PATIENCE);
+      const timer = setTimeout(() => end(TOO_LATE), PATIENCE);
       worker.onmessage = ({ data }: MessageEvent<string>) => {
         clearTimeout(timer);
         done(data);

@@ -3,8 +3,9 @@
 
 import { css, inkOn, ofShare } from "./colour";
 import type { Ranking, Result } from "./documents";
-import { button, h } from "./dom";
+import { button, h, s } from "./dom";
 import { grouped, launchName, percent, rate } from "./format";
+import { savers } from "./picture";
 import { ALL, type Cell, type Facet, facets, facetValue, grid } from "./grid";
 
 export interface Heat {
@@ -84,6 +85,36 @@ export function heat(ranking: Ranking, choose: (result: Result) => void): Heat {
     reachable();
   }
 
+  /** The map as a drawing, to be taken along. */
+  function drawing(): SVGSVGElement {
+    const { columns, rows, cell } = grid(ranking, chosen);
+    const [wide, high, left, top] = [34, 26, 46, 46];
+    const [width, height] = [left + wide * columns.length + 12, top + high * rows.length + 12];
+    const picture = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot" });
+    const word = (x: number, y: number, kind: string, text: string) => picture.append(s("text", { x, y, class: kind }, text));
+    word(6, 16, "axis", `${ranking.kernel.name} on ${ranking.device.name}: % of ${rate(best, unit)}; y down, x across`);
+    columns.forEach((column, x) => word(left + wide * (x + 0.5), top - 6, "tick middle", column.label));
+    rows.forEach((row, y) => {
+      word(left - 6, top + high * (y + 0.5) + 4, "tick end", row.label);
+      columns.forEach((_, x) => {
+        const found = cell(x, y);
+        if (!found) return;
+        const [at, down] = [left + wide * x, top + high * y];
+        if (!found.best) {
+          picture.append(s("path", { d: `M${at + 2} ${down + high - 3}L${at + wide - 3} ${down + 2}`, class: "stair" }));
+          return;
+        }
+        const share = best > 0 ? found.best.rate_per_s / best : 0;
+        const colour = ofShare(share);
+        picture.append(
+          s("rect", { x: at, y: down, width: wide - 2, height: high - 2, style: `fill:${css(colour)};stroke:${found.best.tie_group === 1 ? "#d1242f" : "none"};stroke-width:2` }),
+          s("text", { x: at + wide / 2 - 1, y: down + high / 2 + 3, style: `fill:${inkOn(colour)};text-anchor:middle;font-size:11px` }, percent(share).replace(" %", "")),
+        );
+      });
+    });
+    return picture;
+  }
+
   /** One cell is in the order of the tab key: the selected one, else the first. */
   function reachable(): void {
     const pressed = [...buttons.values()].find((b) => b.getAttribute("aria-pressed") === "true");
@@ -159,7 +190,7 @@ export function heat(ranking: Ranking, choose: (result: Result) => void): Heat {
   const element = h(
     "section",
     { class: "panel", "aria-label": "Heat map" },
-    h("h2", {}, "Rate over x and y of the block"),
+    h("div", { class: "titled" }, h("h2", {}, "Rate over x and y of the block"), savers(`map of ${ranking.kernel.name} on ${ranking.device.id}`, drawing)),
     ...bars.map((b) => b.element),
     place,
     keys,

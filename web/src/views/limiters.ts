@@ -1,7 +1,8 @@
 // What the time of a launch consists of: a bar for each resource by itself, and the sum below them.
 
 import type { Result, Terms } from "./documents";
-import { h } from "./dom";
+import { h, s } from "./dom";
+import { savers } from "./picture";
 import { seconds } from "./format";
 
 interface Part {
@@ -38,6 +39,30 @@ function bar(parts: { width: number; colour: string; title: string }[]): HTMLEle
   return made;
 }
 
+/** The same as a drawing, to be taken along. */
+function drawing(result: Result, widest: number, longest: Part): SVGSVGElement {
+  const [left, right, high] = [130, 90, 20];
+  const across = 300;
+  const rows: [string, number, { value: number; colour: string }[]][] = RESOURCES.map((part) => {
+    const value = result.time_terms_s[part.key];
+    return [part.name, value, [{ value, colour: part.colour }]];
+  });
+  rows.push(["Time", result.time_s, [longest, ...ADDED].map(({ key, colour }) => ({ value: result.time_terms_s[key], colour }))]);
+  const picture = s("svg", { viewBox: `0 0 ${left + across + right} ${high * rows.length + 8}`, class: "plot" });
+  rows.forEach(([name, total, parts], i) => {
+    const y = 4 + high * i;
+    picture.append(s("text", { x: left - 6, y: y + 13, class: "tick end" }, name));
+    let x = left;
+    for (const { value, colour } of parts) {
+      const width = (across * value) / widest;
+      picture.append(s("rect", { x, y: y + 2, width, height: high - 6, class: colour.replace("c-", "f-") }));
+      x += width;
+    }
+    picture.append(s("text", { x: Math.min(x + 5, left + across + 5), y: y + 13, class: "tick" }, seconds(total)));
+  });
+  return picture;
+}
+
 /** The stacked bars of a launch, as a table that a screen reader reads out. */
 export function limiters(result: Result): HTMLElement {
   const terms = result.time_terms_s;
@@ -53,7 +78,7 @@ export function limiters(result: Result): HTMLElement {
         "tr",
         { class: part === longest ? "longest" : null },
         h("th", { scope: "row" }, part.name),
-        h("td", { class: "number" }, seconds(value)),
+        h("td", { class: "number", "data-n": value, "data-of": "time" }, seconds(value)),
         h("td", { class: "picture" }, bar([{ width: value / widest, colour: part.colour, title }])),
       ),
     );
@@ -73,7 +98,7 @@ export function limiters(result: Result): HTMLElement {
       "tr",
       { class: "sum" },
       h("th", { scope: "row" }, "Time"),
-      h("td", { class: "number" }, seconds(result.time_s)),
+      h("td", { class: "number", "data-n": result.time_s, "data-of": "time" }, seconds(result.time_s)),
       h("td", { class: "picture" }, sum),
     ),
   );
@@ -82,7 +107,7 @@ export function limiters(result: Result): HTMLElement {
   return h(
     "section",
     { "aria-label": "What limits it" },
-    h("h3", {}, "What limits it"),
+    h("div", { class: "titled" }, h("h3", {}, "What limits it"), savers("limiters", () => drawing(result, widest, longest))),
     h("table", { class: "limiters" }, h("caption", { class: "hidden" }, "Time of each resource by itself, and of the launch"), body),
     h(
       "p",

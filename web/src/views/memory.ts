@@ -1,9 +1,10 @@
 // The memory chart: bytes of one work item on the arrows between registers, L1, L2 and DRAM. An arrow is as wide as
 // it carries bytes, and split into what must move and what moves because a cache lost it.
 
-import type { Result } from "./documents";
+import type { MemoryLevel, Result } from "./documents";
 import { h, s } from "./dom";
 import { bytes } from "./format";
+import { savers } from "./picture";
 
 interface Strip {
   name: string;
@@ -19,11 +20,27 @@ interface Boundary {
 }
 
 const LEVELS = ["Registers", "L1", "L2", "DRAM"];
+/** What sentences call the boundary below each. */
+const OF = ["l1", "l2", "dram"];
 const [WIDTH, BOX, GAP] = [360, 34, 84];
 /** Where the arrows of loads and of stores stand, and the widest of them. */
 const [LOADS, STORES, WIDEST] = [66, 172, 84];
 
-function boundaries({ volumes: { l1, l2, dram } }: Result): Boundary[] {
+/** What the loads of a level are made of, as an explanation says it. */
+function parts(levels: MemoryLevel[], level: string, otherwise: Strip[]): Strip[] {
+  const loads = levels.find((of) => of.level === level)?.loads;
+  if (!loads) return otherwise;
+  return [
+    { name: "compulsory", value: loads.unavoidable, colour: "p-compulsory" },
+    { name: "reuse lost, x", value: loads.lost_x, colour: "p-reuse" },
+    { name: "reuse lost, y", value: loads.lost_y, colour: "p-reuse" },
+    { name: "reuse lost, z", value: loads.lost_z, colour: "p-reuse" },
+    { name: "capacity", value: loads.lost_within, colour: "p-capacity" },
+    { name: "fill", value: loads.fill, colour: "p-fill" },
+  ];
+}
+
+function boundaries({ volumes: { l1, l2, dram } }: Result, levels: MemoryLevel[]): Boundary[] {
   const saved = dram.load.reuse_x + dram.load.reuse_y + dram.load.reuse_z + dram.load.reuse_launch;
   return [
     {
@@ -32,19 +49,19 @@ function boundaries({ volumes: { l1, l2, dram } }: Result): Boundary[] {
       stores: [{ name: "stores", value: l1.store_bytes, colour: "p-store" }],
     },
     {
-      loads: [
+      loads: parts(levels, "l2", [
         { name: "compulsory", value: l2.load.compulsory, colour: "p-compulsory" },
         { name: "capacity", value: l2.load.capacity, colour: "p-capacity" },
-      ],
+      ]),
       saved: 0,
       stores: [{ name: "stores", value: l2.store.total, colour: "p-store" }],
     },
     {
-      loads: [
+      loads: parts(levels, "dram", [
         { name: "compulsory", value: dram.load.compulsory - saved, colour: "p-compulsory" },
         { name: "capacity", value: dram.load.capacity, colour: "p-capacity" },
         { name: "fill", value: dram.load.partial_store_fill, colour: "p-fill" },
-      ],
+      ]),
       saved,
       stores: [
         { name: "stores", value: dram.store.compulsory, colour: "p-store" },
@@ -89,8 +106,8 @@ function sentence(b: Boundary): string {
 }
 
 /** The chart of a launch, with the same in words below. */
-export function memory(result: Result, unit: string): HTMLElement {
-  const all = boundaries(result);
+export function memory(result: Result, unit: string, levels: MemoryLevel[] = []): HTMLElement {
+  const all = boundaries(result, levels);
   const total = (strips: Strip[]) => strips.reduce((sum, strip) => sum + strip.value, 0);
   const most = Math.max(...all.flatMap((b) => [total(b.loads) + b.saved, total(b.stores)]), 1e-9);
   const scale = WIDEST / most;
@@ -106,14 +123,15 @@ export function memory(result: Result, unit: string): HTMLElement {
     if (!b) return;
     const top = y + BOX;
     picture.append(arrow(LOADS, top, b.loads, scale, true, b.saved), arrow(STORES, top, b.stores, scale, false));
-    const lines: [string, string][] = [[`↑ ${bytes(total(b.loads))} B loaded`, "strong"]];
+    const lines: [string, string, number][] = [[`↑ ${bytes(total(b.loads))} B loaded`, "strong", total(b.loads)]];
     for (const strip of b.loads.length > 1 ? b.loads : []) {
-      if (bytes(strip.value) !== "0") lines.push([`${bytes(strip.value)} ${strip.name}`, "part"]);
+      if (bytes(strip.value) !== "0") lines.push([`${bytes(strip.value)} ${strip.name}`, "part", strip.value]);
     }
-    if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part"]);
-    lines.push([`↓ ${bytes(total(b.stores))} B stored`, "strong"]);
+    if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part", b.saved]);
+    lines.push([`↓ ${bytes(total(b.stores))} B stored`, "strong", total(b.stores)]);
     const first = top + GAP / 2 - (lines.length - 1) * 7.5 + 4;
-    lines.forEach(([text, kind], n) => picture.append(s("text", { x: 236, y: first + 15 * n, class: kind }, text)));
+    lines.forEach(([text, kind, value], n) =>
+      picture.append(s("text", { x: 236, y: first + 15 * n, class: kind, "data-n": value, "data-of": OF[i] }, text)));
   });
   const words = h("ul", { class: "hidden" });
   all.forEach((b, i) => words.append(h("li", {}, `${LEVELS[i + 1]} to ${LEVELS[i]}: ${sentence(b)}`)));
@@ -121,14 +139,15 @@ export function memory(result: Result, unit: string): HTMLElement {
   return h(
     "section",
     { "aria-label": "Memory chart" },
-    h("h3", {}, `Bytes per ${unit}`),
+    h("div", { class: "titled" }, h("h3", {}, `Bytes per ${unit}`), savers("memory chart", () => picture)),
     picture,
     words,
     h(
       "p",
       { class: "legend" },
       key("p-compulsory", "compulsory: a block or a wave touches it, once"),
-      key("p-capacity", "capacity: a cache lost it"),
+      levels.length > 0 && key("p-reuse", "reuse lost: an earlier block touched it, and the L2 lost it"),
+      key("p-capacity", levels.length > 0 ? "capacity: lost within a block or a wave" : "capacity: a cache lost it"),
       key("p-fill", "fill: lines stored in part"),
       key("p-ghost", "saved: an earlier block left it in the cache"),
     ),

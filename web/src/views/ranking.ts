@@ -1,15 +1,17 @@
 // A ranking: map, table and detail, which show the same launch.
 
-import { detail, sentenceList } from "./detail";
-import type { Ranking, Result, Sentence } from "./documents";
+import { beside, type Kept, type Other } from "./beside";
+import { detail, type Said } from "./detail";
+import type { Ranking, Result } from "./documents";
 import { h } from "./dom";
 import { grouped, launchName } from "./format";
 import { heat } from "./heat";
+import { type Roofline, roofline } from "./roofline";
 import { launchTable } from "./table";
 
-/** Where the sentences about a launch come from. */
+/** Where what is said of a launch comes from. */
 export interface Explainer {
-  explain(result: Result): Promise<Sentence[] | null>;
+  explain(result: Result): Promise<Said | null>;
   /** What is said where there are none. */
   otherwise: string;
 }
@@ -48,15 +50,32 @@ function rejected(ranking: Ranking): HTMLElement | null {
   return h("section", { class: "panel" }, h("h2", {}, "Launches that cannot run"), list, more);
 }
 
-/** The view of a ranking. `shown` is told which launch is shown, beginning with the one of the name `named`, else the
- * best. */
-export function rankingView(
-  ranking: Ranking,
-  explainer: Explainer,
-  shown: (rank: number) => void = () => {},
-  named: string | null = null,
-): HTMLElement {
-  const first = ranking.results.find((r) => launchName(r.config) === named) ?? ranking.results[0];
+/** A part that is made when the browser has time for it: what stands further up is seen before. */
+function later(make: () => HTMLElement): HTMLElement {
+  const place = h("div", {});
+  const idle = window.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 50));
+  idle(() => place.append(make()), { timeout: 400 });
+  return place;
+}
+
+/** What a view of a ranking is told at first, and what it tells. */
+export interface Showing {
+  /** Hears which launch is shown. */
+  shown?: (result: Result) => void;
+  /** The name of the launch that is shown at first; the best otherwise. */
+  named?: string | null;
+  /** What can stand beside it. */
+  others?: () => Other[];
+  /** What stands beside it at first, and who hears when that changes. */
+  with?: string;
+  /** What was kept to be compared. */
+  kept?: Kept;
+  compared?: (key: string) => void;
+}
+
+/** The view of a ranking. */
+export function rankingView(ranking: Ranking, explainer: Explainer, showing: Showing = {}): HTMLElement {
+  const first = ranking.results.find((r) => launchName(r.config) === showing.named) ?? ranking.results[0];
   if (!first) return h("div", {}, summary(ranking), h("p", {}, "No launch can run."), rejected(ranking));
   const aside = h("aside", { class: "panel aside", "aria-label": "Selected launch", "aria-live": "polite" });
   let current: Result | null = null;
@@ -65,20 +84,30 @@ export function rankingView(
     current = result;
     map.select(result);
     table.select(result);
-    const put = (words: HTMLElement) => aside.replaceChildren(detail(ranking, result, words));
-    put(sentenceList(null, "…"));
-    void explainer.explain(result).then((sentences) => {
-      if (current === result) put(sentenceList(sentences, explainer.otherwise));
+    roof?.select(result);
+    compared.select(result);
+    const put = (said: Said, otherwise: string) => aside.replaceChildren(detail(ranking, result, said, otherwise));
+    put({ sentences: null }, "\u2026");
+    void explainer.explain(result).then((said) => {
+      if (current === result) put(said ?? { sentences: null }, explainer.otherwise);
     });
-    shown(result.rank);
+    showing.shown?.(result);
   };
   const map = heat(ranking, choose);
   const table = launchTable(ranking, choose);
+  let roof: Roofline | null = null;
+  const drawRoof = () => {
+    roof = roofline(ranking, choose);
+    if (current) roof.select(current);
+    return roof.element;
+  };
+  const compared = beside(ranking, showing.others ?? (() => []), showing.kept ?? { side: null }, showing.compared ?? (() => {}), showing.with);
   const element = h(
     "div",
     {},
     summary(ranking),
-    h("div", { class: "columns" }, map.element, aside, h("div", { class: "below" }, table.element, rejected(ranking))),
+    h("div", { class: "columns" }, map.element, aside,
+      h("div", { class: "below" }, table.element, h("div", { class: "panel" }, later(drawRoof)), compared.element, rejected(ranking))),
   );
   choose(first);
   return element;

@@ -4,8 +4,8 @@ import type { Ranking, Result } from "./documents";
 import { button } from "./dom";
 
 /** Hands a text to the browser as a file. */
-function save(name: string, kind: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: kind }));
+export function save(name: string, kind: string, text: string | Blob): void {
+  const address = URL.createObjectURL(typeof text === "string" ? new Blob([text], { type: kind }) : text);
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
@@ -15,7 +15,7 @@ function save(name: string, kind: string, text: string): void {
 }
 
 /** A cell of a table of values separated by commas. */
-function cell(value: string | number): string {
+export function cell(value: string | number): string {
   const text = String(value);
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
