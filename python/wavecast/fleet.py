@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _fleet_jobs, _fleet_parts
 from ._fleet_jobs import Chunk, Jobs
-from ._fleet_progress import Progress
+from ._progress import Progress
 
 if TYPE_CHECKING:
     import pandas
