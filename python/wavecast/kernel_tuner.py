@@ -227,8 +227,8 @@ class Pruner:
         # Copies: Kernel Tuner adds restrictions to the list that it is given.
         own = list(self._own) if isinstance(self._own, (list, tuple)) else self._own
         allowed = Searchspace(dict(self.tune_params), own, max_threads, block_size_names=list(self._block_names))
-        place = {name: {v: i for i, v in enumerate(values)} for name, values in self.tune_params.items()}
-        ordered = sorted(allowed.list, key=lambda c: [place[n][v] for n, v in zip(self.tune_params, c)])
+        numbers = [{v: i for i, v in enumerate(values)} for values in self.tune_params.values()]
+        ordered = sorted(allowed.list, key=lambda c: [number[v] for number, v in zip(numbers, c)])
         found = {}
         for config in ordered:
             found.setdefault(tuple(config[i] for i in at), tuple(config))
