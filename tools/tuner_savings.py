@@ -83,7 +83,11 @@ def table_of(rows, device):
         if (row["source"], row["device"]) != (source, device):
             continue
         # KTT's padding never reaches the kernel: its rows are repetitions.
-        if float(row["use_shmem"]) == 1 and float(row["read_only"]) == 0 and (source != "ktt" or not float(row["padding"])):
+        if (
+            float(row["use_shmem"]) == 1
+            and float(row["read_only"]) == 0
+            and (source != "ktt" or not float(row["padding"]))
+        ):
             found[tuple(int(float(row[c])) for c in COLUMNS)] = float(row["time_us"]) / 1e3
     return found
 
@@ -148,7 +152,11 @@ class Space:
         )
         entries = {
             ",".join(map(str, config)): {
-                **dict(zip(NAMES, config)), **none, "time": time, "times": [time], "timestamp": "2026-01-01"
+                **dict(zip(NAMES, config)),
+                **none,
+                "time": time,
+                "times": [time],
+                "timestamp": "2026-01-01",
             }
             for config, time in measured.items()
         }
@@ -178,8 +186,17 @@ class Space:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             results, _ = kernel_tuner.tune_kernel(
-                "conv", "__global__ void conv() {}", (4096, 4096), [], self.tune_params, restrictions=restrictions,
-                strategy=how, strategy_options=options, simulation_mode=True, cache=str(self._cache), quiet=True,
+                "conv",
+                "__global__ void conv() {}",
+                (4096, 4096),
+                [],
+                self.tune_params,
+                restrictions=restrictions,
+                strategy=how,
+                strategy_options=options,
+                simulation_mode=True,
+                cache=str(self._cache),
+                quiet=True,
                 lang="CUDA",
             )
         return list({tuple(r[name] for name in NAMES): r["time"] for r in results}.values())

@@ -137,7 +137,11 @@ def test_all_nests_are_ranked_and_their_times_summed_up():
     assert time == pytest.approx(min(sums)) and time >= ranking.time
     assert time == pytest.approx(alone[1].place(block).time + alone[2].place(block).time)
     text = str(ranking)
-    assert text.startswith("Kernel on a100-40gb: 3 loop nests") and text.count("each step\n") == 2 and "a time step" in text
+    assert (
+        text.startswith("Kernel on a100-40gb: 3 loop nests")
+        and text.count("each step\n") == 2
+        and "a time step" in text
+    )
     assert "3 loop nests" in ranking._repr_html_() and len(ranking.frame()) == 9
     again = pickle.loads(pickle.dumps(ranking))
     assert (again.time, again.common, str(again)) == (ranking.time, ranking.common, text)

@@ -23,12 +23,15 @@ def trace(tmp_path_factory):
     """Threads that read places of their own and of others: 61 blocks, so that SMs differ."""
     path = tmp_path_factory.mktemp("trace") / "places.csv"
     kernel = {
-        "wavecast": 1, "kernel": "places", "params": {"N": 61 * 64},
+        "wavecast": 1,
+        "kernel": "places",
+        "params": {"N": 61 * 64},
         "fields": {"a": {"dtype": "f32", "size": 1 << 16}, "b": {"like": "a"}},
         "domain": [{"x": "N"}],
         "loads": [f"a[(x*{n} + {m}) % 60000]" for n, m in ((1, 0), (33, 5), (2, 64), (7, 1), (1, 9000), (129, 3))],
         "stores": ["b[x]", "b[(x*33) % 60000]"],
-        "work": {"flops": 1}, "launch": {"block": [[64]], "registers": 16},
+        "work": {"flops": 1},
+        "launch": {"block": [[64]], "registers": 16},
     }
     wavecast.trace.synth(kernel, block=64, output=path)
     return path
@@ -82,8 +85,13 @@ def test_two_processes_give_the_same_bytes(trace, start):
 
 def test_a_kernel_may_be_traced_by_the_workers():
     kernel = {
-        "wavecast": 1, "kernel": "copy", "domain": [{"x": 1 << 14}], "loads": ["a[x]"], "stores": ["b[x]"],
-        "fields": {"a": {"dtype": "f32", "size": 1 << 14}, "b": {"like": "a"}}, "launch": {"block": [[64]], "registers": 16},
+        "wavecast": 1,
+        "kernel": "copy",
+        "domain": [{"x": 1 << 14}],
+        "loads": ["a[x]"],
+        "stores": ["b[x]"],
+        "fields": {"a": {"dtype": "f32", "size": 1 << 14}, "b": {"like": "a"}},
+        "launch": {"block": [[64]], "registers": 16},
     }
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as client:
         found = fleet.reuse(kernel, 4, client=client, block=64)

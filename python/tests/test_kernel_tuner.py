@@ -136,7 +136,9 @@ def test_strategies_go_by_the_order(tmp_path, strategy):
     space = Searchspace(PARAMETERS, pruner.restrictions, 1024)
     order = sorted(space.list, key=pruner.time)
     more = {"fraction": 1.0} if strategy == "random_sample" else {}
-    measured = simulated(tmp_path, pruner, lambda c: 1 / pruner.time(c), pruner.strategy(strategy), max_fevals=40, **more)
+    measured = simulated(
+        tmp_path, pruner, lambda c: 1 / pruner.time(c), pruner.strategy(strategy), max_fevals=40, **more
+    )
     assert len(measured) == 40
     first = 40 if strategy == "random_sample" else round(len(pruner.times) ** 0.5)
     assert measured[:first] == order[:first]

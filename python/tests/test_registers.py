@@ -42,7 +42,9 @@ def test_pystencils(monkeypatch):
 
     ranking = rank(star(4), "a100", top=2)
     registers, spilled, source = known(ranking)
-    assert (spilled, source) == (0, "ptxas for sm_80") and f"{registers} registers of a thread, says ptxas" in str(ranking)
+    assert (spilled, source) == (0, "ptxas for sm_80") and f"{registers} registers of a thread, says ptxas" in str(
+        ranking
+    )
     assert "says ptxas for sm_80" in ranking._repr_html_()
     # As the same text by the other road, and not the 32 that are assumed of a kernel of which nothing is known.
     text, options, _ = code(star(4))

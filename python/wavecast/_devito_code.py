@@ -1,5 +1,5 @@
-"""A loop nest of a Devito operator as a CUDA kernel, for a compiler to count its registers. The statements are those that
-Devito writes; the loops are threads, as OpenACC's compilers make them."""
+"""A loop nest of a Devito operator as a CUDA kernel, for a compiler to count its registers. The statements are those
+that Devito writes; the loops are threads, as OpenACC's compilers make them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def code(nest: Nest) -> Code:
             field = nest.fields[name]
             kind = KINDS[field["dtype"]]
             rows = "".join(f"[{n}]" for n in field["shape"][1:])
-            arrays.append(f"{kind} (*__restrict__ {function.name}){rows}" if rows else f"{kind} *__restrict__ {function.name}")
+            arrays.append(
+                f"{kind} (*__restrict__ {function.name}){rows}" if rows else f"{kind} *__restrict__ {function.name}"
+            )
     loops = {loop.dim.name for loop in nest.loops}
     inside = {symbol.name for symbol in FindSymbols("defines").visit(inner)}
     known = loops | inside | {function.name for function in FindSymbols("symbolics").visit(inner)}

@@ -26,17 +26,20 @@ def part(command: str, source: Any, options: Mapping[str, Any], number: int, cor
     return json.dumps(getattr(trace, command)(source, part=f"{number}/{cores}", **options))
 
 
-def reduced(command: str, source: Any, cores: int, client: Any, progress: bool | None, options: Mapping[str, Any]) -> Any:
+def reduced(
+    command: str, source: Any, cores: int, client: Any, progress: bool | None, options: Mapping[str, Any]
+) -> Any:
     """The answer about all SMs, whoever counted for them."""
     from ._fleet_pools import pool
 
-    if not isinstance(cores, int) or isinstance(cores, bool):
-        cores = int(cores)
+    cores = int(cores)
     if cores < 1:
         raise ValueError(f"fleet.{command}: cores={cores}: give a number from 1")
     wrong = sorted(WHOLE & set(options))
     if wrong:
-        raise TypeError(f"fleet.{command}() takes no {wrong[0]}=: wavecast.trace.{command} has it, for a trace as a whole")
+        raise TypeError(
+            f"fleet.{command}() takes no {wrong[0]}=: wavecast.trace.{command} has it, for a trace as a whole"
+        )
     # Workers may have another working directory.
     sent = os.path.abspath(source) if is_path(source) and not str(source).startswith("-") else source
     workers = pool(client)
@@ -62,15 +65,15 @@ def _answers(
                 answer = flying[number].result()
             except BrokenExecutor as why:
                 raise RuntimeError(
-                    "a worker process died, and an executor of concurrent.futures does nothing after that: call again with "
-                    "a new one. Dask and Ray do a part again whose worker died"
+                    "a worker process died, and an executor of concurrent.futures does nothing after that: call again "
+                    "with a new one. Dask and Ray do a part again whose worker died"
                 ) from why
             except Exception as why:
                 if not workers.lost(why):
                     raise
                 raise RuntimeError(
-                    f"part {number} of {cores} of the trace could not be counted, as each worker that tried it died: it may "
-                    "need more memory than a worker has; more parts (cores=) are smaller"
+                    f"part {number} of {cores} of the trace could not be counted, as each worker that tried it died: it "
+                    "may need more memory than a worker has; more parts (cores=) are smaller"
                 ) from why
             del flying[number]
             shown.add(1)

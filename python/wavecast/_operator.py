@@ -109,15 +109,15 @@ class OperatorRanking(Results):
                 continue
             total = self.time if nest["each_step"] or len(self.steps()) == len(self) else self.once
             block = _show.shape(best.block[: len(ranking["kernel"]["domain"])])
-            registers = [one["registers"] for one in ranking.get("registers", [])] or [best["config"].get("registers", "")]
+            registers = [one["registers"] for one in ranking.get("registers", [])] or [
+                best["config"].get("registers", "")
+            ]
             row = [nest["number"], " ".join(nest["loops"]), block, registers[0], _show.time(best.time)]
             rows.append([*row, f"{best.time / total:.0%}", best["limiter"], runs])
         return Table(head, rows)
 
     def _bars(self) -> Bars:
-        bars = [
-            launch_bar(f"nest {r['nest']['number']} {_show.shape(r.best.block)}", r.best) for r in self if r.best
-        ]
+        bars = [launch_bar(f"nest {r['nest']['number']} {_show.shape(r.best.block)}", r.best) for r in self if r.best]
         return Bars("time of each nest with its best block", bars, unit="seconds")
 
 

@@ -1,4 +1,4 @@
-"""Registers of a generator's kernel, from its own text: NVRTC compiles it, and ptxas tells, where both are installed."""
+"""Registers of a generator's kernel, from its own text: NVRTC compiles it, and ptxas tells, where both are there."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def asked(code: Callable[[], Code], device: str | os.PathLike[str] | None) -> To
     except Exception as why:
         # A ranking does not fail because its registers are not known better.
         said = str(why).strip().partition("\n")[0] or type(why).__name__
-        warnings.warn(f"ptxas was not asked for registers, as the kernel's text could not be compiled: {said}", stacklevel=3)
+        warnings.warn(
+            f"ptxas was not asked for registers, as the kernel's text could not be compiled: {said}", stacklevel=3
+        )
         return None
     return None if found is None else Told(found[0], found[1], f"sm_{found[2]}")
 
@@ -86,12 +88,18 @@ def said(ranking: Ranking, told: Tellings) -> Any:
     if not known:
         return ranking
     ranking["registers"] = [
-        {"of": name or None, "registers": one.registers, "spilled_bytes": one.spilled, "source": f"ptxas for {one.target}"}
+        {
+            "of": name or None,
+            "registers": one.registers,
+            "spilled_bytes": one.spilled,
+            "source": f"ptxas for {one.target}",
+        }
         for name, one in known.items()
     ]
     for name, one in known.items():
         if one.spilled:
-            message = f"{name or ranking['kernel']['name']}: {one.spilled} bytes of registers are spilled; they are not counted"
+            whose = name or ranking["kernel"]["name"]
+            message = f"{whose}: {one.spilled} bytes of registers are spilled; they are not counted"
             help = "fewer work items for each thread need fewer registers"
             ranking["warnings"].append({"code": "registers-spilled", "message": message, "help": help})
     return ranking

@@ -8,7 +8,15 @@ from typing import Any, Callable, Sequence
 #: What a strategy draws its first population and its new starts from.
 SAMPLES = ("get_random_sample", "get_LHS_sample")
 #: Strategies that take no starting point, as they say.
-WITHOUT_START = ("brute_force", "random_sample", "bayes_opt", "bayes_opt_GPyTorch", "bayes_opt_GPyTorch_lean", "nsga2", "nsga3")
+WITHOUT_START = (
+    "brute_force",
+    "random_sample",
+    "bayes_opt",
+    "bayes_opt_GPyTorch",
+    "bayes_opt_GPyTorch_lean",
+    "nsga2",
+    "nsga3",
+)
 
 
 class Ordered:

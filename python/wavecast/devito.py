@@ -8,8 +8,8 @@
 Covers parallel loop nests of up to three loops, as the pragmas name them, over functions, time functions (buffered,
 saved, snapshots) and temporary arrays of compile-time size, with sub-domains, reductions and serial loops inside.
 `documents` gives one document per nest. Registers are those of a CUDA kernel with the statements of a nest, by ptxas,
-where that and NVRTC are installed: what compilers of OpenACC make of it may need others. Functions whose names mean something in a document (`min`, ...) get an
-underscore. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
+where that and NVRTC are installed: what compilers of OpenACC make of it may need others. Functions whose names mean
+something in a document (`min`, ...) get an underscore. Nests whose addresses depend on data (sparse functions: sources and receivers) are left out with a
 warning. Nothing is allocated, and the operator is not compiled.
 """
 

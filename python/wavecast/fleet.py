@@ -129,10 +129,11 @@ def rank_many(
 def reuse(source: Any, cores: int, *, client: Any = None, progress: bool | None = None, **options: Any) -> Document:
     """As :func:`wavecast.trace.reuse`, of a long trace on so many SMs (``cores``), which are shared among workers.
 
-    The trace is cut by SM: block *b* belongs to SM *b* mod ``cores``. A worker reads the trace, keeps the blocks of one SM,
-    and runs the model on it; histograms and counts are then added up, ticks are those of the slowest SM. The result is
-    the same, byte by byte, whoever did the work, and but for ``lines``, which it lacks, with ``static_batches=True`` that of
-    ``wavecast.trace.reuse(source, cores=cores, static_batches=True)``; without, an SM takes none of another's blocks.
+    The trace is cut by SM: block *b* belongs to SM *b* mod ``cores``. A worker reads the trace, keeps the blocks of
+    one SM, and runs the model on it; histograms and counts are then added up, ticks are those of the slowest SM. The
+    result is the same, byte by byte, whoever did the work, and with ``static_batches=True`` that of
+    ``wavecast.trace.reuse(source, cores=cores, static_batches=True)`` but for ``lines``, which it lacks. Without, an
+    SM takes none of another's blocks.
     ``client`` is as for :func:`rank_many`; workers have to see the file. Other keywords are those of
     :func:`wavecast.trace.reuse`."""
     from . import _fleet_traces

@@ -49,8 +49,8 @@ class Pruner:
 
     ``restrictions`` are those of your own, as `tune_kernel` takes them: what they refuse is not predicted, and
     neither the order nor the seed has it. ``max_threads`` is what Kernel Tuner lets a block have. Predictions are
-    made by ``workers`` threads, as many as there are processors by default; a terminal shows how many are done and about how long
-    the rest takes (``progress=False`` is quiet), and Ctrl-C ends them.
+    made by ``workers`` threads, as many as there are processors by default; a terminal shows how many are done and
+    about how long the rest takes (``progress=False`` is quiet), and Ctrl-C ends them.
     """
 
     def __init__(
@@ -167,8 +167,8 @@ class Pruner:
     def strategy(self, name: Any, first: int | None = None) -> Any:
         """A strategy of Kernel Tuner (its name, or an object with ``tune``) that goes by the predictions, for the
         argument `strategy`. It measures the ``first`` configurations of the order (by default the square root of how
-        many predictions there are), starts from the fastest of them, and draws populations and new starts in that order, too; what it
-        does from there is its own. With ``first=0`` it starts from the best prediction at once. Whatever the
+        many predictions there are), starts from the fastest of them, and draws populations and new starts in that
+        order, too; what it does from there is its own. With ``first=0`` it starts from the best prediction at once. Whatever the
         restrictions allow can still be found, also what is predicted to be slow."""
         return Ordered(name, self.time, round(math.sqrt(len(self.times))) if first is None else first)
 

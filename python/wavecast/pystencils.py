@@ -34,7 +34,11 @@ __all__ = ["Unsupported", "configure", "document", "launch_configuration", "rank
 
 
 def rank(
-    kernel: GpuKernel, device: Device | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any
+    kernel: GpuKernel,
+    device: Device | None = None,
+    *,
+    document_options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Any:
     """Ranks the blocks of a kernel. ``document_options`` go to :func:`document`, the rest to :func:`wavecast.rank`.
     Without ``registers`` among them, ptxas is asked for those of the emitted text, where it is installed with NVRTC
