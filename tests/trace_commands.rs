@@ -218,3 +218,33 @@ fn launches_count_from_one() {
     let kernel = wavecast(&["trace", "info", "kernels/star2d5.yaml", "--blocks", "1", "--launch", "0"]);
     assert_eq!(kernel.status.code(), Some(2), "{}", String::from_utf8_lossy(&kernel.stderr));
 }
+
+#[test]
+fn the_parts_of_several_cores_add_up() {
+    let common =
+        ["--blocks", "20", "--static-batches", "--mshrs", "2", "--deviation", "20", "--size", "1024"];
+    let run = |more: &[&str]| {
+        let arguments = [&["trace", "reuse", "kernels/vec3.yaml"], &common[..], more].concat();
+        json(&arguments)
+    };
+    let whole = run(&["--cores", "3"]);
+    let parts = ["0/3", "1/3", "2/3"].map(|part| run(&["--part", part]));
+    for (at, run) in whole["runs"].as_array().unwrap().iter().enumerate() {
+        let of_parts = || parts.iter().map(|part| &part["runs"][at]);
+        for count in ["memory_misses", "misses", "latency_misses", "compulsory", "refusals", "infinite"] {
+            let sum: u64 = of_parts().map(|part| part[count].as_u64().unwrap()).sum();
+            assert_eq!(run[count], sum, "{count} of {}", run["run"]);
+        }
+        let slowest = of_parts().map(|part| part["ticks"].as_u64().unwrap()).max();
+        assert_eq!(run["ticks"].as_u64(), slowest);
+    }
+    let requests: u64 = parts.iter().map(|part| part["requests"].as_u64().unwrap()).sum();
+    assert_eq!(whole["requests"], requests);
+    // As many threads as the blocks 0, 3, ..., 18 have.
+    assert_eq!(parts[0]["settings"]["simulated_threads"], 7 * 32);
+    let refused = wavecast(&["trace", "reuse", "kernels/vec3.yaml", "--part", "3/3"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("a part from 0 and how many there are, as in 2/15")
+    );
+}

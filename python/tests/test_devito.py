@@ -1,6 +1,8 @@
 """Devito operators, built anew: that of tests/clients, an acoustic one, sub-domains, and sparse points."""
 
 import os
+import pickle
+import re
 
 import pytest
 
@@ -59,13 +61,18 @@ def test_sparse_points_are_left_out_with_a_warning():
     assert len(documents) == 1
 
 
-def test_temporaries_are_fields_of_several_nests():
-    grid = devito.Grid(shape=(40, 44, 48), dtype=np.float32)
+def several_nests(shape=(40, 44, 48), **more):
+    """One that fills temporaries once, and two in each time step."""
+    grid = devito.Grid(shape=shape, dtype=np.float32)
     u = devito.TimeFunction(name="u", grid=grid, space_order=8, time_order=2)
     angle = devito.Function(name="angle", grid=grid, space_order=8)
     along = devito.cos(angle) * u.dx + devito.sin(angle) * u.dz
     update = 2 * u - u.backward + (devito.cos(angle) * along).dx + (devito.sin(angle) * along).dz
-    documents = adapter.documents(operator(devito.Eq(u.forward, update)))
+    return operator(devito.Eq(u.forward, update), **more)
+
+
+def test_temporaries_are_fields_of_several_nests():
+    documents = adapter.documents(several_nests())
     assert len(documents) > 1
     stored = [s.split("[")[0] for d in documents for s in d["stores"]]
     assert stored[-1] == "u" and "angle" in documents[0]["fields"]
@@ -110,6 +117,55 @@ def test_the_choice_goes_back():
     assert "tile(32,4,2)" in code
     flat = adapter.rank(two_dimensions(), "a100")
     assert len(adapter.par_tile(flat)) == 2
+
+
+def test_all_nests_are_ranked_and_their_times_summed_up():
+    ranking = adapter.rank(several_nests(), "a100", document_options={"registers": 32}, top=3)
+    documents = adapter.documents(several_nests(), registers=32)
+    alone = [wavecast.rank(document, "a100") for document in documents]
+    assert [r["kernel"]["name"] for r in ranking] == [r["kernel"]["name"] for r in alone] and len(ranking) == 3
+    assert [r.best.time for r in ranking] == [r.best.time for r in alone]
+    assert [len(r["results"]) for r in ranking] == [3, 3, 3]
+    # The first fills temporaries before time begins.
+    assert [r["nest"]["each_step"] for r in ranking] == [False, True, True]
+    assert ranking.time == pytest.approx(alone[1].best.time + alone[2].best.time)
+    assert ranking.once == pytest.approx(alone[0].best.time)
+    assert ranking.best == max(ranking[1:], key=lambda r: r.best.time).best
+    # One block for both nests of a step: no other makes their sum less.
+    block, time = ranking.common
+    sums = [a.time + alone[2].place(a.block).time for a in alone[1]["results"] if alone[2].place(a.block)]
+    assert time == pytest.approx(min(sums)) and time >= ranking.time
+    assert time == pytest.approx(alone[1].place(block).time + alone[2].place(block).time)
+    text = str(ranking)
+    assert (
+        text.startswith("Kernel on a100-40gb: 3 loop nests")
+        and text.count("each step\n") == 2
+        and "a time step" in text
+    )
+    assert "3 loop nests" in ranking._repr_html_() and len(ranking.frame()) == 9
+    again = pickle.loads(pickle.dumps(ranking))
+    assert (again.time, again.common, str(again)) == (ranking.time, ranking.common, text)
+
+
+def test_each_nest_gets_its_tile():
+    options = {"registers": 32, "blocks": [[64, 4, 1], [16, 4, 4], [32, 2, 8]]}
+    ranking = adapter.rank(several_nests(), "a100", document_options=options)
+    tiles = adapter.par_tile(ranking)
+    assert tiles == ranking.tiles and len(tiles) == 3
+    code = str(several_nests(opt=adapter.opt(ranking)).ccode)
+    assert re.findall(r"tile\(([\d,]+)\)", code) == [",".join(map(str, tile)) for tile in tiles]
+
+
+def test_what_is_left_out_is_said_and_not_summed():
+    with pytest.warns(UserWarning, match="left out"):
+        ranking = adapter.rank(acoustic(sparse=True), "a100", document_options={"registers": 32})
+    assert not ranking.whole and len(ranking) == 1 and "left out, and not in these sums" in str(ranking)
+    assert adapter.par_tile(ranking) == ranking[0].best.block
+
+
+def test_several_devices_are_several_rankings():
+    a100, h200 = adapter.rank(two_dimensions(), ["a100", "h200"], document_options={"registers": 20})
+    assert [one[0]["device"]["id"] for one in (a100, h200)] == ["a100-40gb", "h200"]
 
 
 def two_dimensions():

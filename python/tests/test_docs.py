@@ -1,4 +1,5 @@
-"""The examples of docs/python.md and docs/fleet.md run, as far as what they need is installed."""
+"""The examples of docs/python.md, docs/generators.md, docs/fleet.md and the package's README run, as far as what they need is
+installed."""
 
 import importlib.util
 import re
@@ -6,9 +7,13 @@ from pathlib import Path
 
 import pytest
 import wavecast
+import wavecast.cuda
 from wavecast import _nvrtc
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+GENERATORS = PAGE.with_name("generators.md")
+README = PAGE.parents[1] / "python" / "README.md"
+KERNELS = PAGE.parents[1] / "kernels"
 FLEET = PAGE.with_name("fleet.md")
 NEEDS = {"numba": "import cuda\n", "triton": "import triton\n"}
 
@@ -51,16 +56,55 @@ def test_the_page_is_true(tmp_path, monkeypatch):
             assert f"# {relative}\n" in block
 
 
+def test_the_page_about_generators_is_true(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.setenv("WAVECAST_CACHE", str(tmp_path))
+    monkeypatch.setenv("DEVITO_LOGGING", "ERROR")
+    blocks = blocks_of(GENERATORS)
+    generators = ("pystencils", "loopy", "devito", "kernel_tuner")
+    assert len(blocks) == 1 + len(generators)
+    names: dict = {}
+    for block in blocks:
+        needed = [name for name in generators if re.search(rf"^(import|from) {name}\b", block, re.M)]
+        if any(importlib.util.find_spec(name) is None for name in needed):
+            continue
+        exec(compile(block, str(GENERATORS), "exec"), names)
+    assert names["ranking"] is not None
+    if "pruner" in names:
+        pruner = names["pruner"]
+        assert 0 < len(pruner.order()) < len(pruner.times)
+
+
+def test_the_readme_of_the_package_is_true(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
+    first, of_cuda = blocks_of(README)
+    monkeypatch.chdir(KERNELS)
+    exec(compile(first, str(README), "exec"), {})
+    try:
+        _nvrtc.library()
+    except ImportError:
+        pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
+    monkeypatch.setenv("WAVECAST_CACHE", str(tmp_path))
+    x = wavecast.cuda.Array(1 << 20, "float32")
+    text = "__global__ void twice(int n, const float *x, float *y) { int i = blockIdx.x*blockDim.x + threadIdx.x; if (i < n) y[i] = 2*x[i]; }"
+    names = {"kernel": text + "\n", "n": 1 << 20, "x": x, "y": x}
+    exec(compile(of_cuda, str(README), "exec"), names)
+    assert names["ranking"].best.time > 0
+
+
 def test_the_page_about_fleets_is_true(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pyarrow")
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
-    first, of_dask, of_duckdb = blocks_of(FLEET)
+    first, of_dask, of_duckdb, of_traces = blocks_of(FLEET)
     names: dict = {"__name__": "__main__"}
     exec(compile(first, str(FLEET), "exec"), names)
     run = repr(names["run"])
     assert f"# {run}\n" in first
     assert names["frame"]["time_s"].min() > 0
+    exec(compile(of_traces, str(FLEET), "exec"), names)
+    assert names["whole"]["misses"]["compulsory"] > 0
     parts = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
     if importlib.util.find_spec("distributed") is not None:
         exec(compile(of_dask, str(FLEET), "exec"), names)

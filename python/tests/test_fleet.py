@@ -252,7 +252,7 @@ def test_estimates(tmp_path):
 
 
 def test_the_line_of_progress(tmp_path, capfd, monkeypatch):
-    from wavecast._fleet_progress import Progress
+    from wavecast._progress import Progress
 
     line = Progress(False, lambda: None)
     line._total, line._done = 3000, 1000

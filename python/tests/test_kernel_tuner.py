@@ -6,7 +6,9 @@ import pytest
 
 kernel_tuner = pytest.importorskip("kernel_tuner", reason="kernel_tuner is not installed: pip install kernel_tuner")
 
+import numpy as np
 from kernel_tuner.searchspace import Searchspace
+from wavecast._progress import Progress
 from wavecast.kernel_tuner import Pruner
 
 KERNEL = {
@@ -88,28 +90,14 @@ def test_documents_may_depend_on_parameters():
         Pruner(KERNEL, {"threads": [64]}, "a100")
 
 
-@pytest.mark.parametrize("strategy", ["genetic_algorithm", "simulated_annealing"])
-def test_strategies_start_from_the_seed(tmp_path, strategy):
-    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1.2)
-    keys = list(PARAMETERS)
-    entries = {}
-    for config in Searchspace(PARAMETERS, pruner.restriction, 1024).list:
-        values = dict(zip(keys, config))
-        time = pruner.times[tuple(config)[:3]] * 1e3
-        entry = {
-            **values,
-            "time": time,
-            "times": [time],
-            "compile_time": 0,
-            "verification_time": 0,
-            "benchmark_time": 0,
-        }
-        entries[",".join(map(str, config))] = {
-            **entry,
-            "strategy_time": 0,
-            "framework_time": 0,
-            "timestamp": "2026-01-01",
-        }
+def simulated(tmp_path, pruner, times, strategy, **options):
+    """What Kernel Tuner measures, one after the other, where each configuration takes the time that ``times`` says."""
+    keys, entries = list(PARAMETERS), {}
+    nothing = ("compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time")
+    for config in Searchspace(PARAMETERS, [], 1024).list:
+        time = times(dict(zip(keys, config)))
+        entry = {**dict(zip(keys, config)), "time": time, "times": [time], "timestamp": "2026-01-01"}
+        entries[",".join(map(str, config))] = entry | dict.fromkeys(nothing, 0)
     cache = {"device_name": "a100", "kernel_name": "star", "problem_size": [1024, 1024], "objective": "time"}
     cache.update({"tune_params_keys": keys, "tune_params": PARAMETERS, "cache": entries})
     file = tmp_path / "cache.json"
@@ -120,16 +108,132 @@ def test_strategies_start_from_the_seed(tmp_path, strategy):
         (1024, 1024),
         [],
         PARAMETERS,
-        restrictions=pruner.restriction,
+        restrictions=pruner.restrictions,
         strategy=strategy,
-        strategy_options={"x0": pruner.seed, "max_fevals": 8},
+        strategy_options=options,
         simulation_mode=True,
         cache=str(file),
         quiet=True,
         lang="CUDA",
     )
-    measured = [tuple(r[k] for k in keys) for r in results]
+    return list(dict.fromkeys(tuple(r[k] for k in keys) for r in results))
+
+
+@pytest.mark.parametrize("strategy", ["genetic_algorithm", "simulated_annealing"])
+def test_strategies_start_from_the_seed(tmp_path, strategy):
+    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1.2)
+    measured = simulated(tmp_path, pruner, pruner.time, strategy, x0=pruner.seed, max_fevals=8)
     assert tuple(pruner.seed) in measured
+
+
+STRATEGIES = ["random_sample", "genetic_algorithm", "simulated_annealing", "greedy_ils", "pso", "diff_evo", "mls"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies_go_by_the_order(tmp_path, strategy):
+    # Nothing is left out, and the order is the other way round than the times that are measured.
+    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1e9)
+    space = Searchspace(PARAMETERS, pruner.restrictions, 1024)
+    order = sorted(space.list, key=pruner.time)
+    more = {"fraction": 1.0} if strategy == "random_sample" else {}
+    measured = simulated(
+        tmp_path, pruner, lambda c: 1 / pruner.time(c), pruner.strategy(strategy), max_fevals=40, **more
+    )
+    assert len(measured) == 40
+    first = 40 if strategy == "random_sample" else round(len(pruner.times) ** 0.5)
+    assert measured[:first] == order[:first]
+
+
+def test_strategies_start_from_the_fastest_that_was_measured(tmp_path):
+    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1e9)
+    seen = {}
+
+    class Started:
+        """A strategy that says where it would start."""
+
+        @staticmethod
+        def tune(searchspace, runner, options):
+            seen["x0"] = options.strategy_options["x0"]
+            seen["drawn"] = [*searchspace.get_random_sample(3), *searchspace.get_random_sample(1)]
+            return []
+
+    order = sorted(Searchspace(PARAMETERS, pruner.restrictions, 1024).list, key=pruner.time)
+    # The fourth is the fastest.
+    times = {config: 1.0 + at for at, config in enumerate([order[3], *order[:3], *order[4:]])}
+    measured = simulated(tmp_path, pruner, lambda c: times[tuple(c.values())], pruner.strategy(Started, first=5))
+    assert measured == order[:5] and tuple(seen["x0"]) == order[3]
+    assert seen["drawn"] == [order[3], order[0], order[1], order[2]]
+    assert simulated(tmp_path, pruner, pruner.time, pruner.strategy(Started, first=0)) == []
+    assert tuple(seen["x0"]) == order[0]
+    # A start of one's own stays.
+    simulated(tmp_path, pruner, pruner.time, pruner.strategy(Started), x0=list(order[9]))
+    assert tuple(seen["x0"]) == order[9]
+    with pytest.raises(ValueError, match="no strategy 'fast'"):
+        pruner.strategy("fast")
+    with pytest.raises(ValueError, match="first=-1"):
+        pruner.strategy("pso", first=-1)
+
+
+def test_what_restrictions_refuse_is_not_predicted():
+    def threads(block_size_x, block_size_y, tile_size_y, use_ldg):
+        return block_size_x * block_size_y <= 128
+
+    everything = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1.2)
+    # One over parameters that are predicted, and one that needs all of them.
+    restrictions = [threads, "tile_size_y < 4 or use_ldg == 1"]
+    pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1.2, restrictions=restrictions)
+    assert 0 < len(pruner.times) < len(everything.times)
+    assert all(x * y <= 128 for x, y, _ in pruner.times)
+    assert pruner.times.items() <= everything.times.items()
+    assert all(c["use_ldg"] == (c["tile_size_y"] == 4) for c in pruner.order())
+    assert restrictions == [threads, "tile_size_y < 4 or use_ldg == 1"], "the caller's list is as it was"
+    space = Searchspace(PARAMETERS, pruner.restrictions, 1024)
+    assert tuple(pruner.seed) in space.list
+    assert space.size == sum(pruner.restriction(*c) for c in Searchspace(PARAMETERS, restrictions, 1024).list)
+
+
+def test_functions_are_not_asked_about_what_restrictions_refuse():
+    asked = []
+
+    def build(config):
+        asked.append(config["n"])
+        return {**KERNEL, "domain": [{"x": config["n"]}, {"y": 16}]}
+
+    parameters = {"block_size_x": [32], "n": [16, 32, 64]}
+    pruner = Pruner(None, parameters, "a100", build=build, names=["n"], restrictions="n > 16", slowdown=1e9)
+    assert asked == [32, 64] and set(pruner.times) == {(32, 32), (32, 64)}
+
+
+def test_predictions_are_the_same_on_any_number_of_threads(capsys):
+    def build(config):
+        return {**KERNEL, "domain": [{"x": 32 * config["n"]}, {"y": 16}]}
+
+    parameters = {"block_size_x": [32, 64], "n": np.arange(1, 31)}
+    one, four = (Pruner(None, parameters, "a100", build=build, names=["n"], workers=w) for w in (1, np.int64(4)))
+    assert list(one.times.items()) == list(four.times.items()) and len(one.times) == 60
+    assert one.order() == four.order() and all(type(v) is int for v in one.seed)
+    assert one.restriction({"block_size_x": np.int32(one.seed[0]), "n": np.int64(one.seed[1])})
+    assert capsys.readouterr().err == "", "no terminal, no progress"
+    with pytest.raises(ValueError, match="workers=0"):
+        Pruner(None, parameters, "a100", build=build, names=["n"], workers=0)
+
+
+def test_progress_says_how_many_are_left(capsys, monkeypatch):
+    monkeypatch.setattr(Progress, "EVERY", 0.0)
+    Pruner(KERNEL, PARAMETERS, "a100", progress=True)
+    lines = capsys.readouterr().err.split("\r\x1b[K")
+    assert lines[1].startswith("wavecast: 77 of 231 configurations, ") and lines[1].endswith(" left")
+    assert "231 of 231 configurations" in lines[3]
+
+
+def test_mistakes_end_all_predictions():
+    def build(config):
+        if config["n"] == 3:
+            raise RuntimeError("not this one")
+        return {**KERNEL, "domain": [{"x": 32 * config["n"]}, {"y": 16}]}
+
+    with pytest.raises(RuntimeError, match="not this one"):
+        Pruner(None, {"block_size_x": [32], "n": list(range(1, 30))}, "a100", build=build, names=["n"])
 
 
 def test_a_search_space_without_items_per_thread():

@@ -266,10 +266,12 @@ def shown(value: Any) -> str:
 
 
 def shapes(given: Any) -> list[tuple[int, int, int]]:
-    """Blocks as a list: one shape, a number for each, or several shapes. A tuple of numbers is one shape, a list of
-    numbers several blocks of one dimension."""
+    """Blocks as a list: one shape, a number for each, or several shapes. A tuple of numbers is one shape, a list or an
+    array of numbers several blocks of one dimension."""
     if given is None:
         return []
+    if hasattr(given, "tolist") and getattr(given, "ndim", 0) > 0:
+        given = given.tolist()
     if isinstance(given, (list, set, frozenset, range)) or (
         isinstance(given, tuple) and any(isinstance(n, (tuple, list)) for n in given)
     ):

@@ -23,6 +23,8 @@ class Nest:
 
     def __init__(self, number: int, loops: list[Any], values: Mapping[Any, Any], namespace: Namespace):
         self.number = number
+        #: Whether it runs in each time step, and not once.
+        self.each_step = False
         self.loops = loops
         self.values = values
         self.namespace = namespace
@@ -174,6 +176,8 @@ def nests(operator: Any, sizes: Mapping[str, int]) -> Iterator[Nest]:
     step = TIME if saved else 0
     inside: set[int] = set()
     number = 0
+    times = [loop for loop in FindNodes(Iteration).visit(operator) if loop.dim.is_Time]
+    each_step = {id(loop) for time in times for loop in FindNodes(Iteration).visit(time)}
     for loop in FindNodes(Iteration).visit(operator):
         for index in loop.uindices:
             # Of a buffer of k time steps, t0 is the first, t1 the second...
@@ -189,7 +193,9 @@ def nests(operator: Any, sizes: Mapping[str, int]) -> Iterator[Nest]:
         if id(loop) in inside:
             continue
         inside |= {id(i) for i in FindNodes(Iteration).visit(loop)}
-        yield Nest(number, _chain(loop), values, Namespace(axes=()))
+        nest = Nest(number, _chain(loop), values, Namespace(axes=()))
+        nest.each_step = id(loop) in each_step
+        yield nest
         number += 1
 
 

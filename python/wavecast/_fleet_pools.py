@@ -11,6 +11,7 @@ from typing import Any, Callable
 from ._fleet_rows import answers
 from ._fleet_work import part
 
+
 #: Chunks for each worker: one that it does and some that wait for it, so that it need not wait.
 EACH = 3
 #: Seconds for which the number of workers is taken to stay.
@@ -34,6 +35,10 @@ class Here:
     def rows(self, name: str, sent: bytes) -> Any:
         """A future of the rows alone."""
         return self._submit(name, answers, sent)
+
+    def task(self, name: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """A future of any other work."""
+        return self._submit(name, work, *arguments)
 
     def cancel(self, future: Any) -> None:
         """Ends what nobody waits for any more, where that is possible."""

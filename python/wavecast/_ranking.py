@@ -123,6 +123,7 @@ class Ranking(Document):
         lines = [
             f"{kernel['name']} on {device['name']} ({device['id']})",
             f"{summary['candidates']} launches, {summary['feasible']} can run",
+            *self._sentences(),
             "",
             f"{'rank':>5} {'tie':>4}  {'block':<12} {'fold':<8} {f'10^9 {unit}/s':>12} {'relative':>9}"
             f"  {'limiter':<8} {f'L2 B/{unit}':>11} {f'DRAM B/{unit}':>11}  variant",
@@ -152,6 +153,15 @@ class Ranking(Document):
         kernel, device, summary = self["kernel"], self["device"], self["summary"]
         counts = f"{summary['candidates']} launches, {summary['feasible']} can run"
         return f"{kernel['name']} on {device['name']}: {counts}"
+
+    def _sentences(self) -> list[str]:
+        """Where the registers come from, if a compiler was asked."""
+        told = self.get("registers") or []
+        numbers = sorted({one["registers"] for one in told})
+        if not told:
+            return []
+        range_ = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        return [f"{range_} registers of a thread, says {told[0]['source']}"]
 
     def _table(self) -> Table:
         unit = self["kernel"]["unit"]

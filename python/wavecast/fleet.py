@@ -15,11 +15,11 @@ import os
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _fleet_jobs, _fleet_parts
 from ._fleet_jobs import Chunk, Jobs
-from ._fleet_progress import Progress
+from ._progress import Progress
 
 if TYPE_CHECKING:
     import pandas
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from ._fleet_parts import Parts
     from ._fleet_pools import Pool
+    from ._results import Document
 
-__all__ = ["Run", "rank_many"]
+__all__ = ["Run", "cache", "rank_many", "reuse"]
 
 
 class Run:
@@ -123,6 +124,29 @@ def rank_many(
     finally:
         parts.close()
     return Run(folder)
+
+
+def reuse(source: Any, cores: int, *, client: Any = None, progress: bool | None = None, **options: Any) -> Document:
+    """As :func:`wavecast.trace.reuse`, of a long trace on so many SMs (``cores``), which are shared among workers.
+
+    The trace is cut by SM: block *b* belongs to SM *b* mod ``cores``. A worker reads the trace, keeps the blocks of
+    one SM, and runs the model on it; histograms and counts are then added up, ticks are those of the slowest SM. The
+    result is the same, byte by byte, whoever did the work, and with ``static_batches=True`` that of
+    ``wavecast.trace.reuse(source, cores=cores, static_batches=True)`` but for ``lines``, which it lacks. Without, an
+    SM takes none of another's blocks.
+    ``client`` is as for :func:`rank_many`; workers have to see the file. Other keywords are those of
+    :func:`wavecast.trace.reuse`."""
+    from . import _fleet_traces
+
+    return cast("Document", _fleet_traces.reduced("reuse", source, cores, client, progress, options))
+
+
+def cache(source: Any, cores: int, *, client: Any = None, progress: bool | None = None, **options: Any) -> Document:
+    """As :func:`wavecast.trace.cache`, of a long trace on so many SMs, each with a cache of its own. It is cut and put
+    together as :func:`reuse` does; counts are sums over all SMs."""
+    from . import _fleet_traces
+
+    return cast("Document", _fleet_traces.reduced("cache", source, cores, client, progress, options))
 
 
 class _Work:

@@ -1,9 +1,11 @@
 """Kernel Tuner (1.5): leaves out what cannot be fast before anything is measured.
 
 >>> from wavecast.kernel_tuner import Pruner
->>> pruner = Pruner(kernel, tune_params, "a100", slowdown=1.5)
->>> tune_kernel(..., restrictions=pruner.restriction, strategy="genetic_algorithm",
-...             strategy_options={"x0": pruner.seed})
+>>> pruner = Pruner(kernel, tune_params, "a100", restrictions=["block_size_x*block_size_y <= 512"], slowdown=1.5)
+>>> tune_kernel(..., restrictions=pruner.restrictions, strategy=pruner.strategy("genetic_algorithm"))
+
+``restrictions`` leave out what is predicted to be slow, a strategy of :meth:`Pruner.strategy` looks at the fast ones
+first. Each serves without the other: an order alone leaves nothing out.
 
 With :meth:`Pruner.of_source` the kernel is its CUDA text, as `tune_kernel` takes it, and nothing has to be described:
 every parameter is defined for the compiler, as Kernel Tuner does it, and each program is compiled (without a GPU), read
@@ -16,14 +18,18 @@ named (loop unrolling, read-only caches, ...) do not change the prediction: all 
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import product
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ._api import Kernel, KernelLike, predict, rank
 from ._errors import KernelError
 from ._kernels import at_once
 from ._nvrtc import CompileError
+from ._progress import Progress
+from ._threads import in_order
+from ._tuner_strategy import Ordered
 
 __all__ = ["Pruner"]
 
@@ -40,6 +46,11 @@ class Pruner:
     A configuration stays if its predicted time is at most ``slowdown`` times the best one's, and, if ``keep``
     is given, it is among that share of the predictions. With ``build``, a function from a configuration (a
     dict of the parameters ``names``) to a kernel document, each combination of them is a document of its own.
+
+    ``restrictions`` are those of your own, as `tune_kernel` takes them: what they refuse is not predicted, and
+    neither the order nor the seed has it. ``max_threads`` is what Kernel Tuner lets a block have. Predictions are
+    made by ``workers`` threads, as many as there are processors by default; a terminal shows how many are done and
+    about how long the rest takes (``progress=False`` is quiet), and Ctrl-C ends them.
     """
 
     def __init__(
@@ -54,13 +65,17 @@ class Pruner:
         fold_names: Sequence[str] = FOLD_NAMES,
         build: Callable[[dict[str, Any]], KernelLike] | None = None,
         names: Sequence[str] = (),
+        restrictions: Any = None,
+        max_threads: int = 1024,
+        workers: int | None = None,
+        progress: bool | None = None,
         **options: Any,
     ):
         if slowdown < 1:
             raise ValueError(f"slowdown={slowdown}: a factor of at least 1 over the best time")
         if build is None and kernel is None:
             raise ValueError("give a kernel, or `build` to make one for each configuration")
-        self.tune_params = {name: list(values) for name, values in tune_params.items()}
+        self.tune_params = {name: [_number(v) for v in values] for name, values in tune_params.items()}
         _check(self.tune_params, (*block_names, *fold_names))
         self.device = device
         self.options = options
@@ -71,8 +86,14 @@ class Pruner:
         self._names = [n for n in (*self._block_names, *self._fold_names, *names) if n in self.tune_params]
         if not any(n in self.tune_params for n in (*self._block_names, *names)):
             raise ValueError(f"no parameter is called {', '.join(self._block_names)}: give block_names=(...)")
+        self._own = restrictions
+        #: By the values of the parameters that matter, a configuration with them that the restrictions allow.
+        self._whole = self._allowed(max_threads)
+        self._workers = workers
         #: Predicted seconds by the values of the parameters that matter; none for what cannot run.
-        self.times: dict[tuple[Any, ...], float] = self._predicted()
+        self.times: dict[tuple[Any, ...], float] = {}
+        with Progress(progress, lambda: len(self._whole), "configurations") as shown:
+            self._predict(shown)
         order = sorted(self.times, key=self.times.__getitem__)
         best = self.times[order[0]] if order else 0.0
         most = len(order) if keep is None else max(1, round(keep * len(order)))
@@ -135,28 +156,53 @@ class Pruner:
     def restriction(self, *values: Any, **config: Any) -> bool:
         """Whether a configuration is worth a measurement; for the argument `restrictions`, alone or in a list with
         others. Kernel Tuner gives a configuration as a dict, as values in the order of `tune_params`, or by name."""
-        if len(values) == 1 and isinstance(values[0], Mapping):
-            config = dict(values[0])
-        elif values:
-            if len(values) != len(self.tune_params):
-                raise ValueError(f"{len(values)} values for the parameters {', '.join(self.tune_params)}")
-            config = dict(zip(self.tune_params, values))
-        return self._key(config) in self._kept
+        return self._key(self._config(values, config)) in self._kept
+
+    @property
+    def restrictions(self) -> list[Any]:
+        """Those of your own, and then :meth:`restriction`: all that `tune_kernel` has to know."""
+        own = [] if self._own is None else self._own
+        return [*(own if isinstance(own, (list, tuple)) else [own]), self.restriction]
+
+    def strategy(self, name: Any, first: int | None = None) -> Any:
+        """A strategy of Kernel Tuner (its name, or an object with ``tune``) that goes by the predictions, for the
+        argument `strategy`. It measures the ``first`` configurations of the order (by default the square root of how
+        many predictions there are), starts from the fastest of them, and draws populations and new starts in that
+        order, too; what it does from there is its own. With ``first=0`` it starts from the best prediction at once. Whatever the
+        restrictions allow can still be found, also what is predicted to be slow."""
+        return Ordered(name, self.time, round(math.sqrt(len(self.times))) if first is None else first)
+
+    def time(self, *values: Any, **config: Any) -> float:
+        """Predicted seconds of a configuration, given as for :meth:`restriction`; infinite if it cannot run or was
+        not allowed."""
+        return self.times.get(self._key(self._config(values, config)), math.inf)
 
     @property
     def seed(self) -> list[Any]:
-        """The best configuration as a list of values, for `strategy_options={"x0": ...}`. With restrictions of
-        your own, take the first of :meth:`order` that meets them: Kernel Tuner starts from no other."""
+        """The best configuration as a list of values, for `strategy_options={"x0": ...}`. It meets the
+        ``restrictions`` that the pruner knows."""
         best = self.order(1)
         if not best:
             raise ValueError("no configuration of this search space can run")
         return list(best[0].values())
 
     def order(self, top: int | None = None) -> list[dict[str, Any]]:
-        """The configurations that stay, best first; parameters without a prediction have their first value."""
+        """The configurations that stay, best first; parameters without a prediction have the first values that the
+        restrictions allow."""
         kept = [key for key in self._order if key in self._kept][:top]
-        first = {name: values[0] for name, values in self.tune_params.items()}
-        return [{**first, **dict(zip(self._names, key))} for key in kept]
+        return [dict(zip(self.tune_params, self._whole[key])) for key in kept]
+
+    def _config(self, values: Sequence[Any], config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A configuration, however it was given."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            return values[0]
+        if len(values) == 1 and isinstance(values[0], (tuple, list)):
+            values = values[0]
+        if not values:
+            return config
+        if len(values) != len(self.tune_params):
+            raise ValueError(f"{len(values)} values for the parameters {', '.join(self.tune_params)}")
+        return dict(zip(self.tune_params, values))
 
     def _key(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
         missing = [name for name in self._names if name not in config]
@@ -164,53 +210,101 @@ class Pruner:
             raise ValueError(f"a configuration without {', '.join(missing)}")
         return tuple(config[name] for name in self._names)
 
+    def _allowed(self, max_threads: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+        """What has to be predicted. Without restrictions that is everything, which need not be written down."""
+        at = [list(self.tune_params).index(name) for name in self._names]
+        if self._own is None:
+            first = [values[0] for values in self.tune_params.values()]
+            found = {}
+            for key in product(*(self.tune_params[name] for name in self._names)):
+                whole = list(first)
+                for place, value in zip(at, key):
+                    whole[place] = value
+                found[key] = tuple(whole)
+            return found
+        from kernel_tuner.searchspace import Searchspace
+
+        # Copies: Kernel Tuner adds restrictions to the list that it is given.
+        own = list(self._own) if isinstance(self._own, (list, tuple)) else self._own
+        allowed = Searchspace(dict(self.tune_params), own, max_threads, block_size_names=list(self._block_names))
+        numbers = [{v: i for i, v in enumerate(values)} for values in self.tune_params.values()]
+        ordered = sorted(allowed.list, key=lambda c: [number[v] for number, v in zip(numbers, c)])
+        found = {}
+        for config in ordered:
+            found.setdefault(tuple(config[i] for i in at), tuple(config))
+        return found
+
     def _shape(self, config: Mapping[str, Any], names: Sequence[str]) -> tuple[int, ...]:
         return tuple(int(config.get(name, 1)) for name in names) or (1,)
 
-    def _predicted(self) -> dict[tuple[Any, ...], float]:
-        configs = [dict(zip(self._names, values)) for values in product(*(self.tune_params[n] for n in self._names))]
+    def _predict(self, shown: Progress) -> None:
+        configs = [dict(zip(self._names, key)) for key in self._whole]
         if self._build is not None or self._kernel is None:
-            return self._one_by_one(configs)
-        times = {}
+            self._one_by_one(configs, shown)
+            return
+        kernel = self._kernel
         # One question for each fold: within one, the ranking shares its work.
-        folds = {self._shape(c, self._fold_names) for c in configs}
-        blocks = sorted({self._shape(c, self._block_names) for c in configs})
-        ranking = rank(self._kernel, self.device, block=blocks, fold=sorted(folds), **self.options)
-        found = {(tuple(r["config"]["block"]), tuple(r["config"]["fold"])): r["time_s"] for r in ranking["results"]}
+        folds: dict[tuple[int, ...], list[dict[str, Any]]] = {}
         for config in configs:
-            block, fold = ((*self._shape(config, n), 1, 1, 1)[:3] for n in (self._block_names, self._fold_names))
-            if (block, fold) in found:
-                times[self._key(config)] = found[block, fold]
-        return times
+            folds.setdefault(self._shape(config, self._fold_names), []).append(config)
 
-    def _one_by_one(self, configs: list[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
-        times: dict[tuple[Any, ...], float] = {}
+        def ranked(fold: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+            blocks = sorted({self._shape(c, self._block_names) for c in folds[fold]})
+            ranking = rank(kernel, self.device, block=blocks, fold=[fold], **self.options)
+            return {tuple(r["config"]["block"]): r["time_s"] for r in ranking["results"]}
+
+        for fold, found in zip(folds, in_order(ranked, list(folds), self._workers)):
+            for config in folds[fold]:
+                block = (*self._shape(config, self._block_names), 1, 1, 1)[:3]
+                if block in found:
+                    self.times[self._key(config)] = found[block]
+            shown.add(len(folds[fold]))
+
+    def _one_by_one(self, configs: list[dict[str, Any]], shown: Progress) -> None:
+        for config, time in zip(configs, in_order(self._time_of, self._built(configs), self._workers)):
+            shown.add(1)
+            if time is not None:
+                self.times[self._key(config)] = time
+
+    def _built(self, configs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
+        """The configurations and their kernels; none for one that does not compile or has too many threads."""
         build = self._build
         if build is None:
-            return times
+            return
         # What compiles a program may work on several; somebody's own function is called once at a time.
-        built = at_once(build, [dict(c) for c in configs]) if hasattr(build, "at_once") else None
-        refused = [e for e in built or [] if isinstance(e, Exception)]
+        if not hasattr(build, "at_once"):
+            for config in configs:
+                yield config, build(dict(config))
+            return
+        built = at_once(build, [dict(c) for c in configs])
+        refused = [e for e in built if isinstance(e, Exception)]
         for error in refused:
             alone = isinstance(error, CompileError) or (isinstance(error, KernelError) and error.code == "ptx-block")
             if not alone or len(refused) == len(configs):
                 raise error
-        for at, config in enumerate(configs):
-            if built is not None and isinstance(built[at], Exception):
-                # This one does not compile, or has too many threads.
-                continue
-            block, fold = (self._shape(config, names) for names in (self._block_names, self._fold_names))
-            given = any(name in config for name in self._block_names)
-            kernel = build(dict(config)) if built is None else built[at]
-            try:
-                found = predict(kernel, block if given else None, fold if given else None, self.device, **self.options)
-            except KernelError as error:
-                if error.line is not None or error.code in ("unknown-device", "ambiguous-device", "request"):
-                    # A mistake in the document, not a launch that cannot run.
-                    raise
-            else:
-                times[self._key(config)] = found["result"]["time_s"]
-        return times
+        for config, kernel in zip(configs, built):
+            yield config, None if isinstance(kernel, Exception) else kernel
+
+    def _time_of(self, built: tuple[dict[str, Any], Any]) -> float | None:
+        """Predicted seconds; none of a launch that cannot run."""
+        config, kernel = built
+        if kernel is None:
+            return None
+        block, fold = (self._shape(config, names) for names in (self._block_names, self._fold_names))
+        given = any(name in config for name in self._block_names)
+        try:
+            found = predict(kernel, block if given else None, fold if given else None, self.device, **self.options)
+        except KernelError as error:
+            if error.line is not None or error.code in ("unknown-device", "ambiguous-device", "request"):
+                # A mistake in the document, not a launch that cannot run.
+                raise
+            return None
+        return float(found["result"]["time_s"])
+
+
+def _number(value: Any) -> Any:
+    """A plain number for one of NumPy, which is written otherwise in keys and texts."""
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
 def _value(number: Any, config: Mapping[str, Any]) -> Any:

@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Mapping
 
 from . import pystencils as _pystencils
-from ._api import rank as _rank
-from ._ranking import Ranking
+from ._api import Device
 from .pystencils import Unsupported, configure, default_block, launch_configuration
 
 if TYPE_CHECKING:
@@ -41,11 +40,10 @@ def document(rule: Any, config: CreateKernelConfig | None = None, **options: Any
 def rank(
     rule: Any,
     config: CreateKernelConfig | None = None,
-    device: str | None = None,
+    device: Device | None = None,
     *,
     document_options: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Ranking:
-    """Ranks the blocks of an update rule or a kernel."""
-    ranking: Ranking = _rank(document(rule, config, **(document_options or {})), device, **options)
-    return ranking
+) -> Any:
+    """Ranks the blocks of an update rule or a kernel, as :func:`wavecast.pystencils.rank` does."""
+    return _pystencils.rank(kernel(rule, config), device, document_options=document_options, **options)

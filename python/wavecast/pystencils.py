@@ -8,17 +8,22 @@ fields of fixed and of symbolic size, any layout, index dimensions, buffers, ite
 (foldings; not in grid-strided loops), casts, branches, serial loops. Block sizes stay symbols, so that one kernel
 is asked about all blocks. Of a choice by indices only the side that is taken counts; of one by data, both do.
 Does not cover reductions, sparse iteration (index fields) and vector types. A field whose name means something in
-a document (`x`, `min`, ...) gets an underscore.
+a document (`x`, `min`, ...) gets an underscore. Registers are those of the emitted text by ptxas, where that and NVRTC
+are installed.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence
 
+from ._api import Device
 from ._api import rank as _rank
+from ._devices import of_devices
 from ._document import block_of, launch, unique
 from ._pystencils_reader import Reader
-from ._ranking import Ranking
+from ._registers import TYPES, Code, asked, said, with_registers
 from ._symbolic import Unsupported
 
 if TYPE_CHECKING:
@@ -29,11 +34,36 @@ __all__ = ["Unsupported", "configure", "document", "launch_configuration", "rank
 
 
 def rank(
-    kernel: GpuKernel, device: str | None = None, *, document_options: Mapping[str, Any] | None = None, **options: Any
-) -> Ranking:
-    """Ranks the blocks of a kernel. ``document_options`` go to :func:`document`, the rest to :func:`wavecast.rank`."""
-    ranking: Ranking = _rank(document(kernel, **(document_options or {})), device, **options)
-    return ranking
+    kernel: GpuKernel,
+    device: Device | None = None,
+    *,
+    document_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Ranks the blocks of a kernel. ``document_options`` go to :func:`document`, the rest to :func:`wavecast.rank`.
+    Without ``registers`` among them, ptxas is asked for those of the emitted text, where it is installed with NVRTC
+    (``pip install nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvcc-cu12``); the ranking's key ``registers`` says what it told."""
+    if not isinstance(device, (str, os.PathLike)) and device is not None:
+        given = dict(document_options=document_options, **options)
+        return of_devices("rank", device, lambda one: rank(kernel, one, **given))
+    given = dict(document_options or {})
+    told = asked(lambda: code(kernel), device) if given.get("registers") is None else None
+    return said(_rank(with_registers(document(kernel, **given), told), device, **options), told)
+
+
+def code(kernel: GpuKernel) -> Code:
+    """The text of a kernel as pystencils itself compiles it, with what NVRTC lacks."""
+    import pystencils
+    from pystencils.include import get_pystencils_include_path
+
+    emitted = kernel.get_c_code()
+    # What the others include is in the types; random numbers need CUDA's C++ library, which few have.
+    headers = sorted(h for h in kernel.required_headers if h.startswith('"pystencils_runtime/'))
+    if not re.search("philox|random", emitted):
+        headers = [header for header in headers if "generic_gpu" not in header]
+    included = "".join(f"#include {header}\n" for header in headers)
+    text = f'{TYPES}#define RESTRICT __restrict__\n{included}extern "C" {emitted}'
+    return Code(text, ("-w", "-std=c++17", f"-I{get_pystencils_include_path()}"), (pystencils.__version__,))
 
 
 def document(

@@ -8,7 +8,7 @@ use super::super::failure::Failure;
 use super::super::input::load_device;
 use super::super::output::OutputArguments;
 use super::convert::{policy, warp_shape};
-use super::input::{Opened, TraceArguments, within};
+use super::input::{Opened, Part, TraceArguments, within};
 use crate::cache::{
     CacheShape, Filter, Hierarchy, LevelVolumes, ReadVisit, Replacement, SeedRuns, SimulationConfig,
     Statistics, Window, WritePolicy, simulate, simulate_order,
@@ -33,6 +33,11 @@ pub(super) struct Arguments {
     /// Cores that share the blocks; one of them is simulated, with a random choice of blocks
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     cores: u32,
+    /// Only every N-th block from block I on, as in 2/15: what one of N cores gets that take blocks in turn, each with a cache
+    /// of its own
+    #[arg(long, value_name = "I/N", value_parser = Part::parse,
+        conflicts_with_all = ["cores", "seeds", "policy", "device"])]
+    part: Option<Part>,
     /// Runs with another choice of blocks each; the medians are shown
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
@@ -168,7 +173,10 @@ fn assignment(arguments: &Arguments, seed: u64) -> Assignment {
 fn by_warps(arguments: &Arguments, shape: &CacheShape, opened: &Opened) -> Result<SeedRuns, Failure> {
     let facts = opened.facts();
     let how = coalescing(facts.has_instructions, shape.geometry().line(), warp_shape(arguments.warp_size)?);
-    let chosen = assign(facts.blocks(), arguments.cores as usize, 0, assignment(arguments, 1));
+    let chosen = match arguments.part {
+        Some(part) => (part.number..facts.blocks()).step_by(part.of).collect(),
+        None => assign(facts.blocks(), arguments.cores as usize, 0, assignment(arguments, 1)),
+    };
     // One run whose blocks come in their order needs those only that run at a time.
     if arguments.seeds == 1 && chosen.is_sorted() {
         let groups = arguments.max_groups;

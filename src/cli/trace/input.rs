@@ -64,6 +64,36 @@ pub(super) struct TraceArguments {
     pub entry: EntryArguments,
 }
 
+/// Every so many blocks of a launch: what one of several SMs gets that take blocks in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Which part, from 0.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Part {
+    /// From `2/15`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if number < of && of <= 1 << 16 => Ok(Self { number, of }),
+            _ => Err("a part from 0 and how many there are, as in 2/15".to_owned()),
+        }
+    }
+
+    /// How many of the first `blocks` are its own.
+    pub(super) fn count(self, blocks: usize) -> usize {
+        blocks.saturating_sub(self.number).div_ceil(self.of)
+    }
+
+    /// Its number of a block, if that is one of its blocks.
+    pub(super) fn own(self, block: usize) -> Option<usize> {
+        (block % self.of == self.number).then_some(block / self.of)
+    }
+}
+
 /// A launch that can be handed on block by block.
 pub(super) enum Opened {
     /// Held in memory: of a kernel document, or from standard input, which cannot be read twice.
@@ -226,11 +256,23 @@ impl TraceArguments {
         how: Coalescing,
         until: usize,
     ) -> Result<Requests, Failure> {
+        self.requests_of_part(opened, how, until, Part { number: 0, of: 1 })
+    }
+
+    /// The requests of those blocks below `until` that a part has, numbered anew.
+    pub(super) fn requests_of_part(
+        &self,
+        opened: &Opened,
+        how: Coalescing,
+        until: usize,
+        part: Part,
+    ) -> Result<Requests, Failure> {
         let (facts, limit) = (opened.facts(), self.limits()?.memory);
         let mut builder = RequestsBuilder::new(how, facts.block_threads());
         self.each_block(opened, until, &mut |block| {
+            let Some(number) = part.own(block.number) else { return Ok(()) };
             let mut steps = WarpSteps::ordered(block.tables, how.grouping, facts.order());
-            builder.block(block.number, block.trace, block.place, &mut steps);
+            builder.block(number, block.trace, block.place, &mut steps);
             within(builder.bytes(), limit)
         })?;
         Ok(builder.finish())

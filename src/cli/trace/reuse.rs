@@ -93,7 +93,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
-    let config = arguments.model.config()?;
+    let settings = arguments.model.config()?;
+    let config = arguments.model.of_part(settings.clone());
     let opened = arguments.model.open(&arguments.trace)?;
     let requests = arguments.model.requests(&arguments.trace, &opened, config.rules)?;
     let facts = opened.facts();
@@ -120,7 +121,7 @@ fn document(arguments: &Arguments) -> Result<ReuseDocument, Failure> {
     Ok(ReuseDocument {
         schema: "wavecast/reuse/1",
         head: TraceHead::new(&arguments.trace.path, facts.launch.clone()),
-        settings: arguments.model.settings(&config, facts),
+        settings: arguments.model.settings(&settings, facts),
         requests: requests.requests.len() as u64,
         lines: requests.lines.len() as u64,
         misses,

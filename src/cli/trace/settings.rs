@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::failure::Failure;
 use super::convert::warp_shape;
-use super::input::{Opened, TraceArguments};
+use super::input::{Opened, Part, TraceArguments};
 use crate::report::trace::ReuseSettings;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, ReuseRules, Visible};
@@ -79,6 +79,10 @@ pub(super) struct ModelArguments {
     /// Cores that share the blocks
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub cores: u32,
+    /// Only every N-th block from block I on, as in 2/15: what one of N cores gets that take blocks in turn. The counts of all
+    /// parts add up
+    #[arg(long, value_name = "I/N", value_parser = Part::parse, conflicts_with = "cores")]
+    pub part: Option<Part>,
     /// Threads of the trace that are simulated on each core (N section 4.6)
     #[arg(long, default_value_t = 8192)]
     pub max_threads: u64,
@@ -185,7 +189,19 @@ impl ModelArguments {
     }
 
     fn threads(&self) -> u64 {
-        self.max_threads.saturating_mul(u64::from(self.cores))
+        let cores = u64::from(self.cores) * self.part().of as u64;
+        self.max_threads.saturating_mul(cores)
+    }
+
+    fn part(&self) -> Part {
+        self.part.unwrap_or(Part { number: 0, of: 1 })
+    }
+
+    /// What the machines go by: a core's random latencies are those of its number.
+    pub(super) fn of_part(&self, config: ReuseConfig) -> ReuseConfig {
+        let core = (self.part().number as u64) << 32;
+        let latency = Latency { seed: config.latency.seed.wrapping_add(core), ..config.latency };
+        ReuseConfig { latency, ..config }
     }
 
     /// The requests of the threads that are simulated.
@@ -203,7 +219,7 @@ impl ModelArguments {
             split: rules.split,
             ..Coalescing::default()
         };
-        of.requests(opened, how, self.simulated_blocks(opened.facts()))
+        of.requests_of_part(opened, how, self.simulated_blocks(opened.facts()), self.part())
     }
 
     fn simulated_blocks(&self, facts: &Facts) -> usize {
@@ -220,7 +236,7 @@ impl ModelArguments {
             latency: config.latency,
             mshrs: config.mshrs,
             cores: config.cores,
-            simulated_threads: (self.simulated_blocks(facts) * facts.block_threads())
+            simulated_threads: (self.part().count(self.simulated_blocks(facts)) * facts.block_threads())
                 .min(facts.launch.threads),
             warp_size: self.warp_size,
         }

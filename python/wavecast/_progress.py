@@ -14,7 +14,8 @@ class Progress:
     #: Seconds between two lines.
     EVERY = 0.5
 
-    def __init__(self, shown: bool | None, total: Callable[[], int | None]):
+    def __init__(self, shown: bool | None, total: Callable[[], int | None], things: str = "jobs"):
+        self._things = things
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._total = total() if self._shown else None
         self._done = self._kept = 0
@@ -43,7 +44,7 @@ class Progress:
         """What is shown after so many seconds."""
         rate = (self._done - self._kept) / max(seconds, 1e-9)
         of = "" if self._total is None else f" of {self._total:,}"
-        said = f"wavecast: {self._done:,}{of} jobs, {rate:,.0f} a second"
+        said = f"wavecast: {self._done:,}{of} {self._things}, {rate:,.0f} a second"
         if self._total is None or not rate or self._done >= self._total:
             return said
         return f"{said}, about {_long((self._total - self._done) / rate)} left"
