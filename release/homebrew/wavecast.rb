@@ -2,7 +2,7 @@
 class Wavecast < Formula
   desc "Predicts memory traffic and speed of GPU kernels without a GPU"
   homepage "https://docs.rs/wavecast"
-  url "https://static.crates.io/crates/wavecast/wavecast-0.1.0.crate"
+  url "https://static.crates.io/crates/wavecast/wavecast-0.2.0.crate"
   sha256 "SHA256"
   license any_of: ["MIT", "Apache-2.0"]
 
