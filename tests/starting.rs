@@ -160,3 +160,23 @@ fn messages_name_pages_that_the_program_has() {
     texts(&PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
     assert!(found.is_empty(), "{found:#?}");
 }
+
+#[test]
+fn messages_list_what_there_is() {
+    let kernel = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/star3d25.yaml");
+    let refused = |arguments: &[&str]| {
+        let output = wavecast(arguments, "");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        stderr(&output)
+    };
+    let parameters = "parameters: NX, NY, NZ";
+    assert!(
+        refused(&["rank", kernel, "--set", "NQ1=3"])
+            .contains(&format!("= help: did you mean `NX`? {parameters}"))
+    );
+    assert!(refused(&["rank", kernel, "--set", "width=3"]).contains(&format!("= help: {parameters}")));
+    assert!(refused(&["sweep", kernel, "--vary", "NQ=1..3"]).contains(parameters));
+    assert!(refused(&["predict", kernel, "--block", "1,2,x"]).contains("as in 256,1,2"));
+    // A file that is not there is not said to be of the wrong kind.
+    assert!(refused(&["rank", "not-there.cu"]).contains("cannot read not-there.cu"));
+}

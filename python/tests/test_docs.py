@@ -1,8 +1,11 @@
-"""The examples of docs/python.md, docs/generators.md, docs/fleet.md and the package's README run, as far as what they need is
-installed."""
+"""The examples of README.md, docs/python.md, docs/generators.md, docs/fleet.md, docs/first-quarter-hour.md and the
+package's README run, as far as what they need is installed."""
 
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +126,39 @@ def test_columns_of_fleets_are_in_the_page():
     table = FLEET.read_text().partition("| column |")[2].partition("\n\n")[0]
     named = re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines() if row.count("|") > 2))
     assert named == list(COLUMNS)
+
+
+def test_the_lines_of_the_readme_run(monkeypatch, capsys):
+    root = PAGE.parents[1]
+    monkeypatch.chdir(root)
+    (block,) = blocks_of(root / "README.md")
+    exec(compile(block, "README.md", "exec"), {})
+    best, *devices = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\(\d+, \d+, \d+\) \w+", best)
+    assert [line.split()[0] for line in devices] == ["h200", "mi300x"]
+    assert all(0 < float(line.split()[1]) < 1 for line in devices)
+
+
+def test_the_kernel_of_the_first_quarter_of_an_hour_compiles(tmp_path):
+    """The commands that tests/readme.rs does not run, and that what they make is ranked as the page shows."""
+    try:
+        _nvrtc.library()
+    except ImportError:
+        pytest.skip("NVRTC is not installed: pip install nvidia-cuda-nvrtc-cu12")
+    page = PAGE.with_name("first-quarter-hour.md")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    for block in re.findall(r"(?ms)^```sh\n(.*?)^```$", page.read_text()):
+        subprocess.run(["sh", "-ec", block], cwd=tmp_path, env={**os.environ, "PATH": path}, check=True)
+    given = ["wavecast", "rank", "saxpy.ptx", "--arg", "0=16777216", "-d", "a100", "--top", "3"]
+    ours, shown = (
+        subprocess.run([sys.executable, "-m", *given], cwd=folder, capture_output=True, text=True, check=True).stdout
+        for folder in (tmp_path, checked_in(tmp_path / "checked-in"))
+    )
+    assert ours == shown
+    assert shown.splitlines()[0] in page.read_text()
+
+
+def checked_in(folder):
+    folder.mkdir()
+    (folder / "saxpy.ptx").write_bytes((PAGE.parents[1] / "tests/ptx/nvrtc/saxpy.ptx").read_bytes())
+    return folder

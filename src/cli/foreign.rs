@@ -19,6 +19,9 @@ pub(super) fn refuse_source(path: &str) -> Result<(), Failure> {
             .to_owned(),
         _ => return Ok(()),
     };
+    if !Path::new(path).exists() {
+        return Ok(()); // It cannot be opened, which is what has to be said.
+    }
     let message = format!("{path} is source text; compiled kernels (PTX) and kernel documents are read");
     Err(Failure::message("source-text", message, Some(&help)))
 }

@@ -19,6 +19,7 @@ macro_rules! pages {
 }
 
 pages! {
+    "first-quarter-hour": "from an empty folder to a decision, command by command",
     "kernels": "kernel documents, key by key",
     "devices": "devices: names, numbers, files of your own",
     "ranking": "what rank and predict show, and where it comes from",
@@ -52,7 +53,7 @@ pub(super) struct Arguments {
 
 /// Every page with what it is about.
 fn pages_help() -> String {
-    let lines: Vec<String> = PAGES.iter().map(|(name, about, _)| format!("  {name:<13} {about}")).collect();
+    let lines: Vec<String> = PAGES.iter().map(|(name, about, _)| format!("  {name:<18} {about}")).collect();
     format!("Pages:\n{}", lines.join("\n"))
 }
 

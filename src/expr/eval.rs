@@ -15,6 +15,10 @@ pub trait Environment {
     fn known(&self) -> Vec<&str> {
         Vec::new()
     }
+    /// What names there are, by kind, for somebody who used another.
+    fn listed(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The integer value of an expression.
@@ -134,11 +138,15 @@ pub(super) fn not_a_condition(e: &Expr) -> Diagnostic {
 }
 
 pub(super) fn unknown(e: &Expr, name: &str, env: &dyn Environment) -> Diagnostic {
-    unknown_name(e, name, &env.known())
+    unknown_name(e, name, &env.known(), env.listed())
 }
 
-pub(super) fn unknown_name(e: &Expr, name: &str, known: &[&str]) -> Diagnostic {
-    let help = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+pub(super) fn unknown_name(e: &Expr, name: &str, known: &[&str], listed: Option<String>) -> Diagnostic {
+    let near = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let help = match (near, listed) {
+        (Some(near), Some(listed)) => Some(format!("{near} {listed}")),
+        (near, listed) => near.or(listed),
+    };
     Diagnostic::error("unknown-name", e.span, format!("unknown name `{}`", crate::text::shorten(name)))
         .maybe_help(help)
 }

@@ -40,6 +40,10 @@ pub trait Scope {
     }
     /// Names worth suggesting.
     fn known(&self) -> Vec<&str>;
+    /// What names there are, by kind, for somebody who used another.
+    fn listed(&self) -> Option<String> {
+        None
+    }
 }
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -191,7 +195,7 @@ fn lower_name(e: &Expr, name: &str, scope: &dyn Scope) -> Lowered<Form<Scale>> {
             Err(Diagnostic::error("field-as-number", e.span, message)
                 .help("an access names its field once: `field[...]` or `field + offset`"))
         }
-        None => Err(unknown_name(e, name, &scope.known())),
+        None => Err(unknown_name(e, name, &scope.known(), scope.listed())),
     }
 }
 
@@ -239,7 +243,7 @@ fn lower_lookup(e: &Expr, base: &Expr, indices: &[Expr], scope: &dyn Scope) -> L
                 format!("`{name}` is a number, not a table"),
             ));
         }
-        None => return Err(unknown_name(base, name, &scope.known())),
+        None => return Err(unknown_name(base, name, &scope.known(), scope.listed())),
     };
     if indices.len() != table.shape.len() {
         let message = format!(

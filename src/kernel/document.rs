@@ -25,30 +25,30 @@ record! {
         /// One line on what it is and where it comes from.
         about: String,
         /// Named integers; each may use others. `--set NAME=VALUE` overrides.
-        params: Named<Formula>,
+        params: Named<Formula> {"params: {N: 1024, M: 2*N}"},
         /// Constant integer tables, indexed as `c[q][0]`.
-        tables: Named<TableDoc>,
+        tables: Named<TableDoc> {"tables: {c: [[0, 1], [1, 0]]}"},
         /// The arrays.
-        fields: Named<FieldDoc>,
+        fields: Named<FieldDoc> {"fields: {a: {dtype: f32, shape: [N, N]}}"},
         /// The axes and their extents in work items, fastest first.
-        domain: Ordered,
+        domain: Ordered {"domain: {x: N, y: N}"},
         /// What each work item or thread loads.
-        loads: Vec<AccessDoc>,
+        loads: Vec<AccessDoc> {"loads: [\"a[x, y]\", \"a[x + 1, y]\"]"},
         /// What each work item or thread stores.
-        stores: Vec<AccessDoc>,
+        stores: Vec<AccessDoc> {"stores: [\"a[x, y]\"]"},
         /// Atomic operations; they are served in L2.
-        atomics: Vec<AccessDoc>,
+        atomics: Vec<AccessDoc> {"atomics: [\"a[x, y]\"]"},
         /// Instead of loads, stores and atomics where program order or loops matter.
-        body: Vec<StatementDoc>,
+        body: Vec<StatementDoc> {"body: [{load: \"a[x, y]\"}, {store: \"b[x, y]\"}]"},
         /// Compiled code that all of these are read from, and what a work item computes; `fields` and `domain` may be
         /// left out then.
         code: CodeDoc,
         /// A condition on coordinates under which a thread works, beyond the domain itself.
         guard: Formula,
         /// What one work item computes.
-        work: WorkDoc,
+        work: WorkDoc {"work: {flops: 4}"},
         /// The launches to consider.
-        launch: LaunchDoc,
+        launch: LaunchDoc {"launch: {block: [[32, 8], [64, 4]], registers: 32}"},
         /// Documents that are merged over this one: mappings merge, lists replace, null deletes.
         /// Each may have a `name`.
         variants: Vec<Anything>,
@@ -61,13 +61,13 @@ record! {
         /// Element type.
         dtype: DType,
         /// Elements along each index, halo included.
-        shape: Vec<Formula>,
+        shape: Vec<Formula> {"shape: [N, N]"},
         /// Number of elements, for arrays of one dimension or used in pointer form.
         size: Formula,
         /// Which index is fastest in memory: F (the first, default) or C (the last).
         order: Order,
         /// Elements between neighbours along each index, instead of `order`.
-        strides: Vec<Formula>,
+        strides: Vec<Formula> {"strides: [1, N]"},
         /// Elements before the first interior one, along every axis or per axis: index 0 is the
         /// first interior element.
         halo: OneOrMany<Formula>,
@@ -90,7 +90,7 @@ record! {
         /// Thread blocks: a list of shapes, or a range per dimension.
         block: BlockDoc,
         /// Work items per thread along x, y, z: a list of shapes.
-        fold: ShapeDocs,
+        fold: ShapeDocs {"fold: [[1, 1, 1], [2, 1, 1]]"},
         /// Registers of a thread.
         registers: RegistersDoc,
         /// Bytes of shared memory of a block; by default what the shared fields need.
@@ -134,7 +134,7 @@ record! {
     /// Accesses that share ranges, width or condition.
     pub struct AccessGroupDoc, "an access" {
         /// Variables to unroll over; each combination is a separate instruction.
-        r#for: Named<Ranges>,
+        r#for: Named<Ranges> {"for: {s: [-1, 1]}"},
         /// One or several address expressions.
         at: OneOrMany<Formula> [required: "for example `at: [\"a[x + 1, y]\"]`, and beside it `for`, \
             `when` or `width`"],

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::expr::{Expr, Kind, Range, parse_expression, parse_range};
 use crate::named::named;
-use crate::text::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest};
+use crate::text::{Decode, Decoder, Diagnostic, Node, Spanned, Value, nearest, shorten};
 
 /// An integer or an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -309,9 +309,31 @@ impl JsonSchema for DType {
 #[derive(Debug, Clone)]
 pub struct Ordered(pub Vec<(Spanned<String>, Formula)>);
 
+/// A mapping that names the extents of a list or a single one, where that is all that is missing.
+fn nameless(node: &Node) -> Option<String> {
+    let extents = match &node.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let text = |node: &Node| match &node.value {
+        Value::Scalar(scalar) if !scalar.is_null() => Some(shorten(scalar.text.as_str())),
+        _ => None,
+    };
+    let texts: Vec<String> = extents.iter().map(text).collect::<Option<_>>()?;
+    let named: Vec<String> =
+        ["x", "y", "z"].iter().zip(&texts).map(|(axis, n)| format!("{axis}: {n}")).collect();
+    (1..=3).contains(&texts.len()).then(|| format!("{{{}}}", named.join(", ")))
+}
+
 impl Decode for Ordered {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let single = std::slice::from_ref(node);
+        if let Some(named) = nameless(node) {
+            let message = "the axes have no names";
+            decoder
+                .report(Diagnostic::error("wrong-type", node.span, message).help(format!("write `{named}`")));
+            return None;
+        }
         let mut out = Vec::new();
         let mut whole = true;
         for part in if let Value::List(items) = &node.value { items } else { single } {

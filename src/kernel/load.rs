@@ -12,6 +12,7 @@ use super::variants::{self, Variant};
 use crate::expr::parse_expression;
 use crate::text::{
     Bounds, Decode, Decoder, Diagnostic, Fault, Node, Origin, Sources, Span, Value, nearest, parse_stream,
+    some_of,
 };
 
 /// Most variants that a message lists.
@@ -272,7 +273,15 @@ impl Loading {
             let near = nearest(&o.name, self.known.iter().map(String::as_str));
             let message = format!("no document has a parameter `{}`", o.name);
             let error = Diagnostic::error("unknown-param", o.span, message);
-            self.errors.push(error.maybe_help(near.map(|n| format!("did you mean `{n}`?"))));
+            let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+            let help = match (near, known.as_slice()) {
+                (_, []) => {
+                    "the kernel has no parameters; write numbers that change under `params`".to_owned()
+                }
+                (Some(near), known) => format!("did you mean `{near}`? parameters: {}", some_of(known)),
+                (None, known) => format!("parameters: {}", some_of(known)),
+            };
+            self.errors.push(error.help(help));
         }
         let sources = Arc::new(self.sources);
         if self.errors.is_empty() { Ok(sources) } else { Err(Fault::new(self.errors, sources)) }

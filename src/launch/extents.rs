@@ -6,7 +6,7 @@ use crate::space::Shape;
 /// Programs also write 256.0.
 pub fn extents<T: Shape>(text: &str, most: i64) -> Option<T> {
     let inner = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']);
-    let parts: Vec<&str> = inner.split([',', 'x', ' ']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = parts(inner);
     if !(1..=3).contains(&parts.len()) {
         return None;
     }
@@ -15,6 +15,16 @@ pub fn extents<T: Shape>(text: &str, most: i64) -> Option<T> {
         *extent = whole(part).filter(|n| (1..=most).contains(n))?;
     }
     T::shaped(extents)
+}
+
+/// What stands between commas, `x` or blanks. Nothing stands before, after or between them but what Python writes of a
+/// single extent: `(256,)`.
+fn parts(inner: &str) -> Vec<&str> {
+    if inner.contains([',', 'x']) {
+        inner.strip_suffix(',').unwrap_or(inner).split([',', 'x']).collect()
+    } else {
+        inner.split_whitespace().collect()
+    }
 }
 
 /// An integer, which programs also write as 640.0.
@@ -31,11 +41,14 @@ mod tests {
 
     #[test]
     fn shapes_are_written_in_some_ways() {
-        for text in ["256x1x2", "256,1,2", "(256, 1, 2)", "[256 1 2]", "256.0x1x2", " 256 , 1 , 2 "] {
+        for text in
+            ["256x1x2", "256,1,2", "(256, 1, 2)", "[256 1 2]", "256.0x1x2", " 256 , 1 , 2 ", "256 x 1 x 2"]
+        {
             assert_eq!(extents(text, 1024), Some(Block::known([256, 1, 2])), "{text}");
         }
         assert_eq!(extents("64", 64), Some(Block::known([64, 1, 1])));
-        for text in ["", "0x1", "1x2x3x4", "a", "-1", "1.5", "()", "65"] {
+        assert_eq!(extents("(64,)", 64), Some(Block::known([64, 1, 1])));
+        for text in ["", "0x1", "1x2x3x4", "a", "-1", "1.5", "()", "65", "1,2,x", "32x", ",4", "2,,4"] {
             assert_eq!(extents::<Block>(text, 64), None, "{text}");
         }
     }

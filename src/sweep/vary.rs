@@ -158,7 +158,8 @@ impl Known<'_> {
         }
         let names = || self.params.iter().chain(self.keys).map(String::as_str).chain(WORDS);
         let help = match nearest(name, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) if self.params.is_empty() => format!("did you mean `{near}`?"),
+            Some(near) => format!("did you mean `{near}`? parameters: {}", self.params.join(", ")),
             None if self.params.is_empty() => {
                 "device, block, block.x, fold, or a key such as l2.effective".to_owned()
             }

@@ -52,6 +52,14 @@ impl Decoder {
         self.report(Diagnostic::error("wrong-type", node.span, message));
     }
 
+    /// Shows how a value is written where one reported since `before` has another form, and nothing else helps.
+    pub(crate) fn show_form(&mut self, before: usize, form: &str) {
+        let new = self.diagnostics.iter_mut().skip(before);
+        for wrong in new.filter(|d| d.code == "wrong-type" && d.help.is_none()) {
+            wrong.help = Some(format!("for example `{form}`"));
+        }
+    }
+
     /// The entries of a mapping, or a report that `what` must be one.
     pub fn mapping<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n Mapping> {
         if let Value::Map(map) = &node.value {
@@ -133,6 +141,14 @@ pub(crate) fn shorten(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(57).chain("...".chars()).collect()
+}
+
+/// Names for a message: a generator may have made thousands.
+pub(crate) fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| shorten(name)).collect();
+    let more = if names.len() > SHOWN { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
 impl Decode for String {
@@ -260,7 +276,7 @@ macro_rules! record {
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident, $what:literal {
-            $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident: $example:literal])? ),* $(,)?
+            $( $(#[$field_attribute:meta])* $field:ident : $type:ty $([$required:ident: $example:literal])? $({$form:literal})? ),* $(,)?
         }
     ) => {
         #[derive(Debug, Clone, Default)]
@@ -295,7 +311,9 @@ macro_rules! record {
                         continue;
                     }
                     $( if entry.key == $crate::text::key_name(stringify!($field)) {
+                        let _before = decoder.diagnostics.len();
                         out.$field = $crate::text::Decode::decode(&entry.value, decoder);
+                        $( decoder.show_form(_before, $form); )?
                         if out.$field.is_none() {
                             out.damaged.push($crate::text::key_name(stringify!($field)));
                         }

@@ -32,4 +32,4 @@ pub use suggest::nearest;
 pub use tree::from_tree;
 pub use word::Word;
 
-pub(crate) use decode::{key_name, record, shorten};
+pub(crate) use decode::{key_name, record, shorten, some_of};

@@ -323,6 +323,10 @@ impl Scope for Anywhere<'_> {
     fn known(&self) -> Vec<&str> {
         self.0.known()
     }
+
+    fn listed(&self) -> Option<String> {
+        self.0.listed()
+    }
 }
 
 /// Accesses of a body, each counted once.

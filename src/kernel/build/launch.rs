@@ -386,4 +386,8 @@ impl crate::expr::Scope for Launched<'_> {
     fn known(&self) -> Vec<&str> {
         crate::expr::Scope::known(self.0)
     }
+
+    fn listed(&self) -> Option<String> {
+        crate::expr::Scope::listed(self.0)
+    }
 }

@@ -9,7 +9,7 @@ use crate::expr::{Builtin, Environment, Expr, Kind, LookupTable, evaluate};
 use crate::kernel::leaf::{Formula, Ordered};
 use crate::kernel::lists::TableDoc;
 use crate::kernel::model::Axis;
-use crate::text::{Decoder, Diagnostic, Named};
+use crate::text::{Decoder, Diagnostic, Named, some_of};
 
 /// Largest size of anything, in elements or bytes.
 pub(super) const MAX_SIZE: i64 = 1 << 62;
@@ -97,6 +97,11 @@ impl Environment for Settled<'_> {
 
     fn known(&self) -> Vec<&str> {
         self.0.keys().copied().collect()
+    }
+
+    fn listed(&self) -> Option<String> {
+        let names: Vec<&str> = self.0.keys().copied().collect();
+        (!names.is_empty()).then(|| format!("parameters: {}", some_of(&names)))
     }
 }
 

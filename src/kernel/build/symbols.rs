@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::expr::{Binding, Builtin, Coord, Environment, LookupTable, LoopId, Scope};
 use crate::kernel::model::{Axis, FieldId};
-use crate::text::{Decoder, Diagnostic, Span, Spanned};
+use crate::text::{Decoder, Diagnostic, Span, Spanned, some_of};
 
 /// Words of the grammar that a document cannot redefine.
 const RESERVED: [&str; 12] = [
@@ -134,6 +134,17 @@ impl Symbols {
         }
     }
 
+    /// The names that a document gave, by kind. A generator may have made thousands: some of each are shown.
+    fn by_kind<'s>(kinds: impl IntoIterator<Item = (&'s str, Vec<&'s str>)>) -> Option<String> {
+        let kinds = kinds.into_iter().filter(|(_, names)| !names.is_empty());
+        let lines: Vec<String> = kinds.map(|(kind, names)| format!("{kind}: {}", some_of(&names))).collect();
+        (!lines.is_empty()).then(|| lines.join("; "))
+    }
+
+    fn parameter_names(&self) -> Vec<&str> {
+        self.params.iter().map(|p| p.0.as_str()).collect()
+    }
+
     fn number(&self, name: &str) -> Option<i64> {
         let unrolled = self.unrolled.iter().rev().find(|u| u.0 == name).map(|u| u.1);
         unrolled.or_else(|| self.values.get(name).copied())
@@ -157,6 +168,10 @@ impl Environment for Symbols {
         let numbers =
             self.params.iter().map(|p| p.0.as_str()).chain(self.unrolled.iter().map(|u| u.0.as_str()));
         numbers.chain(self.tables.keys().map(String::as_str)).collect()
+    }
+
+    fn listed(&self) -> Option<String> {
+        Self::by_kind([("parameters", self.parameter_names())])
     }
 }
 
@@ -205,5 +220,15 @@ impl Scope for Symbols {
             .chain(arrays)
             .chain(["tidx", "tidy", "tidz"])
             .collect()
+    }
+
+    fn listed(&self) -> Option<String> {
+        let unrolled = self.unrolled.iter().map(|u| u.0.as_str());
+        Self::by_kind([
+            ("axes", self.axes.iter().map(|a| a.name.as_str()).collect()),
+            ("variables", unrolled.chain(self.loops.iter().map(|l| l.name.as_str())).collect()),
+            ("parameters", self.parameter_names()),
+            ("tables", self.tables.keys().map(String::as_str).collect()),
+        ])
     }
 }
