@@ -146,7 +146,7 @@ impl Reader<'_> {
             // Inequalities that hold once go on to hold.
             _ if all.iter().all(|c| matches!(c, Cond::Ge(_))) => {
                 let mut most: Option<Poly> = None;
-                for one in all.iter() {
+                for one in all {
                     let Stays::Times(times) = self.algebra.stays(&one.clone().not(), counter)? else {
                         return Some(Stays::Always);
                     };
