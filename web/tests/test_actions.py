@@ -51,7 +51,7 @@ def test_everybody_can_read_it(visit, address, width, scheme):
 
 def test_a_kernel_is_chosen_and_changed(visit, address):
     page = visit(address)
-    page.get_by_label("Kernel", exact=True).first.select_option("star2d4")
+    page.locator("#kernel").select_option("star2d4")
     idle(page)
     assert "star2d4" in page.locator(".summary").inner_text()
     page.locator("summary", has_text="The kernel as text").click()
@@ -287,7 +287,7 @@ def test_the_table_and_the_commands_are_taken_along(visit, address, wavecast):
 
 def test_a_link_takes_everything_along(visit, address):
     page = visit(address)
-    page.get_by_label("Kernel", exact=True).first.select_option("star2d4")
+    page.locator("#kernel").select_option("star2d4")
     idle(page)
     page.locator("summary", has_text="What if the").click()
     page.get_by_label("SMs").fill("-4")
