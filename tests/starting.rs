@@ -171,7 +171,7 @@ fn messages_list_what_there_is() {
     };
     let parameters = "parameters: NX, NY, NZ";
     assert!(
-        refused(&["rank", kernel, "--set", "NQ1=3"])
+        refused(&["rank", kernel, "--set", "NXQ=3"])
             .contains(&format!("= help: did you mean `NX`? {parameters}"))
     );
     assert!(refused(&["rank", kernel, "--set", "width=3"]).contains(&format!("= help: {parameters}")));

@@ -162,3 +162,13 @@ def checked_in(folder):
     folder.mkdir()
     (folder / "saxpy.ptx").write_bytes((PAGE.parents[1] / "tests/ptx/nvrtc/saxpy.ptx").read_bytes())
     return folder
+
+
+def test_the_first_lines_of_the_page_about_generators_run(monkeypatch):
+    """The other blocks there are parts of the programs in examples/python, which CI runs whole."""
+    pytest.importorskip("pandas")
+    root = PAGE.parents[1]
+    monkeypatch.chdir(root)
+    names = {"kernel": "kernels/star3d25.yaml"}
+    exec(compile(blocks_of(PAGE.with_name("generators.md"))[0], "generators.md", "exec"), names)
+    assert names["ranking"].place((16, 2, 32))["rank"] > 0

@@ -53,7 +53,8 @@ impl Decoder {
     }
 
     /// Shows how a value is written where one reported since `before` has another form, and nothing else helps.
-    pub(crate) fn show_form(&mut self, before: usize, form: &str) {
+    pub(crate) fn show_form(&mut self, before: usize, form: Option<&str>) {
+        let Some(form) = form else { return };
         let new = self.diagnostics.iter_mut().skip(before);
         for wrong in new.filter(|d| d.code == "wrong-type" && d.help.is_none()) {
             wrong.help = Some(format!("for example `{form}`"));
@@ -311,9 +312,9 @@ macro_rules! record {
                         continue;
                     }
                     $( if entry.key == $crate::text::key_name(stringify!($field)) {
-                        let _before = decoder.diagnostics.len();
+                        let before = decoder.diagnostics.len();
                         out.$field = $crate::text::Decode::decode(&entry.value, decoder);
-                        $( decoder.show_form(_before, $form); )?
+                        decoder.show_form(before, record!(@form $($form)?));
                         if out.$field.is_none() {
                             out.damaged.push($crate::text::key_name(stringify!($field)));
                         }
@@ -337,6 +338,8 @@ macro_rules! record {
         }
     };
     (@required required) => {};
+    (@form) => { None };
+    (@form $form:literal) => { Some($form) };
 }
 
 pub(crate) use record;
