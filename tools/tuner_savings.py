@@ -36,7 +36,7 @@ DEVICES = {
     "w6600": ("kernel_tuner_milo", {}),
     "rtx-2080-ti": ("ktt", {}),
 }
-STRATEGIES = ("random_sample", "genetic_algorithm", "simulated_annealing", "greedy_ils", "pso")
+STRATEGIES = ("random_sample", "genetic_algorithm", "simulated_annealing", "pso", "diff_evo")
 #: Per cent beyond the best time of the table.
 WITHIN = (10, 5, 0)
 
