@@ -23,6 +23,7 @@ mod linear;
 mod pattern;
 mod placed;
 mod query;
+mod ranges;
 mod reach;
 mod region;
 mod rows;

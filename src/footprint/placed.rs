@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::arms::{Arm, Arms, Box3, DIMS};
-use super::cells::{Cells, MOST, count_few};
+use super::cells::{Cells, count_few};
 use super::division::{quotient, remainder};
 use super::query::Refusal;
+use super::ranges::{MOST, Rectangles};
 use super::rows::Rectangle;
 use crate::effort::spend_on;
 
@@ -69,7 +70,7 @@ struct Item {
 #[derive(Debug, Default)]
 struct Scratch {
     items: Vec<Item>,
-    rectangles: Vec<Rectangle>,
+    rectangles: Rectangles,
     cells: Cells,
     /// Items that were counted together, and their lines.
     known: Vec<(Range<usize>, u64)>,
@@ -210,7 +211,7 @@ fn lay(
     boxes: &[Box3],
     items: &[Item],
     line: i64,
-    out: &mut Vec<Rectangle>,
+    out: &mut Rectangles,
 ) -> Option<[Option<i64>; 2]> {
     let levels = &spreads[items[0].spread].arms.levels;
     if items.iter().any(|item| spreads[item.spread].arms.levels != *levels) {
@@ -227,7 +228,6 @@ fn lay(
         _ => return None,
     };
     out.clear();
-    let (mut least, mut most) = ([i64::MAX; 3], [i64::MIN; 3]);
     for Item { spread, arm, .. } in items {
         let of = &spreads[*spread];
         for one in &boxes[of.boxes.clone()] {
@@ -243,30 +243,25 @@ fn lay(
             };
             let y = if outside.is_empty() { [0, 1] } else { along(inside) };
             let z = if outside.len() < 2 { [0, 1] } else { along(inside + 1) };
-            for (d, range) in [bytes, y, z].into_iter().enumerate() {
-                least[d] = least[d].min(range[0]);
-                most[d] = most[d].max(range[1]);
-            }
             out.push(Rectangle { y, z, bytes });
         }
     }
     let row = outside.first().map(|row| row.stride);
-    let fits =
-        row.is_none_or(|row| most[0] - least[0] < row) && height.is_none_or(|h| most[1] - least[1] <= h);
+    let ([first_byte, last_byte], [first_y, end_y]) = (out.bytes.ends(), out.y.ends());
+    let fits = row.is_none_or(|row| last_byte - first_byte < row) && height.is_none_or(|h| end_y - first_y <= h);
     if !fits {
         return None;
     }
     // Rows and planes are numbered from the first ones that are touched; bytes keep their places in lines.
+    let [first_z, _] = out.z.ends();
     let mut begin = 0;
-    for (level, first) in outside.iter().zip([least[1], least[2]]) {
+    for (level, first) in outside.iter().zip([first_y, first_z]) {
         begin += remainder(level.stride * first, line);
     }
-    let shift = begin - (least[0] - remainder(least[0], line));
-    let (y, z) = if row.is_some() { (least[1], least[2]) } else { (0, 0) };
-    for rectangle in out {
-        rectangle.bytes = [rectangle.bytes[0] + shift, rectangle.bytes[1] + shift];
-        rectangle.y = [rectangle.y[0] - y, rectangle.y[1] - y];
-        rectangle.z = [rectangle.z[0] - z, rectangle.z[1] - z];
+    out.bytes.shift(begin - (first_byte - remainder(first_byte, line)));
+    if row.is_some() {
+        out.y.shift(-first_y);
+        out.z.shift(-first_z);
     }
     Some([row, height])
 }

@@ -80,11 +80,13 @@ pub fn serve(
     serving: impl Into<Serving>,
 ) -> io::Result<()> {
     let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
-    let server = Server { session, serving: &serving, queue: Queue::default(), output: &output };
     let jobs = serving.jobs.get();
+    // Rankings do their work on threads that they share; those who wait for it cost nothing.
+    let rankings = (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS));
+    let server =
+        Server { session, serving: &serving, queue: Queue::new(jobs, rankings), output: &output };
     let read = std::thread::scope(|scope| {
-        // Rankings do their work on threads that they share; those who wait for it cost nothing.
-        let lanes = [(Lane::Short, jobs), (Lane::Long, (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS)))];
+        let lanes = [(Lane::Short, jobs), (Lane::Long, rankings)];
         let server = &server;
         for (lane, workers) in lanes {
             for worker in 0..workers {
