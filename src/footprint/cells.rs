@@ -220,7 +220,8 @@ impl Residues {
         if next - last >= self.line {
             return 0;
         }
-        let shares = |residue: i64| quotient(residue + last, self.line) == quotient(residue + next, self.line);
+        let shares =
+            |residue: i64| quotient(residue + last, self.line) == quotient(residue + next, self.line);
         let places = self.places[..self.number()].iter().enumerate();
         places.fold(0, |bits, (k, &residue)| bits | u64::from(shares(residue)) << k)
     }

@@ -26,6 +26,7 @@ mod query;
 mod ranges;
 mod reach;
 mod region;
+mod remembered;
 mod rows;
 mod runs;
 mod sampling;

@@ -215,7 +215,13 @@ mod tests {
                     let lines: Vec<u64> = (0..).zip(&own.lines).map(|(at, _)| found.line(at)).collect();
                     assert_eq!(lines, own.lines, "{name} {block:?} {number}");
                     let rest = |r: &Requests| {
-                        (r.requests.clone(), r.steps.clone(), r.warps.clone(), r.lengths.clone(), r.bytes.clone())
+                        (
+                            r.requests.clone(),
+                            r.steps.clone(),
+                            r.warps.clone(),
+                            r.lengths.clone(),
+                            r.bytes.clone(),
+                        )
                     };
                     assert_eq!(rest(found.requests()), rest(&own), "{name} {block:?} {number}");
                     assert_eq!(found.requests().accesses, own.accesses);

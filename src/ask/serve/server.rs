@@ -83,8 +83,7 @@ pub fn serve(
     let jobs = serving.jobs.get();
     // Rankings do their work on threads that they share; those who wait for it cost nothing.
     let rankings = (jobs * RANKINGS).min(jobs.max(MOST_RANKINGS));
-    let server =
-        Server { session, serving: &serving, queue: Queue::new(jobs, rankings), output: &output };
+    let server = Server { session, serving: &serving, queue: Queue::new(jobs, rankings), output: &output };
     let read = std::thread::scope(|scope| {
         let lanes = [(Lane::Short, jobs), (Lane::Long, rankings)];
         let server = &server;
