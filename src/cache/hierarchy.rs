@@ -9,8 +9,8 @@ use super::WritePolicy;
 use super::array::CacheShape;
 use super::ideal::{AnyCache, CacheKind, Ideal};
 use super::level::{Level, Moved};
-use crate::trace::TraceKind;
-use crate::trace::coalesce::{LineRequest, Requests};
+use crate::trace::coalesce::LineRequest;
+use crate::trace::{MovedRequests, TraceKind};
 
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ struct Machine {
 }
 
 struct Running {
-    requests: Requests,
+    requests: MovedRequests,
     next: Vec<usize>,
     waits: Vec<bool>,
     alone: Ideal,
@@ -202,10 +202,10 @@ impl Hierarchy {
     }
 
     /// Runs blocks in their order: they go round the SMs, and an SM that is done with one gets the next.
-    pub fn run<E>(
+    pub fn run<R: Into<MovedRequests>, E>(
         &mut self,
         blocks: impl IntoIterator<Item = u64>,
-        mut make: impl FnMut(u64) -> Result<Requests, E>,
+        mut make: impl FnMut(u64) -> Result<R, E>,
     ) -> Result<(), E> {
         let mut waiting: VecDeque<u64> = blocks.into_iter().collect();
         let (sms, blocks_per_sm) =
@@ -214,7 +214,7 @@ impl Hierarchy {
         for _ in 0..blocks_per_sm {
             for of_sm in &mut running {
                 if let Some(block) = waiting.pop_front() {
-                    of_sm.push(Running::new(make(block)?));
+                    of_sm.push(Running::new(make(block)?.into()));
                 }
             }
         }
@@ -233,7 +233,7 @@ impl Hierarchy {
                 while of_sm.len() < blocks_per_sm
                     && let Some(block) = waiting.pop_front()
                 {
-                    of_sm.push(Running::new(make(block)?));
+                    of_sm.push(Running::new(make(block)?.into()));
                 }
             }
         }
@@ -242,10 +242,11 @@ impl Hierarchy {
 
     fn step(&mut self, sm: usize, block: &mut Running, warp: usize) {
         let Some(at) = block.advance(warp) else { return };
-        let Running { requests: all, alone, .. } = block;
+        let Running { requests: moved, alone, .. } = block;
+        let all = moved.requests();
         for place in all.places_of_step(&all.warps[warp], at) {
             let request = all.requests[place];
-            let line = all.lines[request.line as usize];
+            let line = moved.line(request.line);
             // Without bytes, sectors are taken to be accessed as a whole.
             let bytes = all.bytes.get(place).copied().unwrap_or(u128::MAX);
             self.machines.iter_mut().for_each(|m| m.request(sm, line, request, bytes));
@@ -330,24 +331,24 @@ impl Machine {
 }
 
 impl Running {
-    fn new(requests: Requests) -> Self {
-        let next: Vec<usize> = requests.warps.iter().map(|w| w.steps.start).collect();
+    fn new(requests: MovedRequests) -> Self {
+        let next: Vec<usize> = requests.requests().warps.iter().map(|w| w.steps.start).collect();
         let alone = Ideal::new(None, WritePolicy::ThroughNoAllocate);
         Self { waits: vec![false; next.len()], next, requests, alone }
     }
 
     fn advance(&mut self, warp: usize) -> Option<usize> {
-        let at = self.next[warp];
-        if self.waits[warp] || at >= self.requests.warps[warp].steps.end {
+        let (at, all) = (self.next[warp], self.requests.requests());
+        if self.waits[warp] || at >= all.warps[warp].steps.end {
             return None;
         }
         self.next[warp] += 1;
-        self.waits[warp] = self.requests.steps[at].barrier;
+        self.waits[warp] = all.steps[at].barrier;
         Some(at)
     }
 
     fn has_more(&self, warp: usize) -> bool {
-        self.next[warp] < self.requests.warps[warp].steps.end
+        self.next[warp] < self.requests.requests().warps[warp].steps.end
     }
 
     fn open(&mut self) {

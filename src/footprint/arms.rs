@@ -1,8 +1,13 @@
 //! Accesses with equal strides as a few boxes of places: the 25 points of a star are three arms. What
 //! continues along a dimension does so in all blocks, so that it is found out once and not at each count.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use super::query::Refusal;
 use crate::space::Strides;
+
+/// Numbers of arms that were made.
+static NUMBERS: AtomicI64 = AtomicI64::new(0);
 
 /// Most dimensions along which threads move.
 pub(super) const DIMS: usize = 3;
@@ -27,8 +32,10 @@ pub(super) struct Arm {
 }
 
 /// The arms of some accesses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Arms {
+    /// No other arms have the same, but for copies of these.
+    pub(super) number: i64,
     /// Ascending by stride; all of them positive.
     pub(super) levels: Vec<Level>,
     /// Ascending by first place. They hold for any number of threads.
@@ -55,7 +62,8 @@ impl Arms {
         let fine = joined(single.clone(), &sides(1));
         let coarse = joined(single, &sides(FILLED));
         let enough = if coarse == fine { 1 } else { FILLED };
-        Some(Self { levels, fine, coarse, enough })
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Some(Self { number, levels, fine, coarse, enough })
     }
 
     /// Those for blocks with at least so many threads along each level.

@@ -2,11 +2,9 @@
 //! the same ones lie are counted together.
 
 use super::division::{gcd, quotient, remainder};
-use super::rows::Rectangle;
+use super::ranges::{Cuts, Ranges, Rectangles};
 use crate::effort::{Spent, spend_on};
 
-/// Most rectangles: each has a bit.
-pub(super) const MOST: usize = 64;
 /// Most residues of rows that are told apart.
 const MOST_RESIDUES: usize = 64;
 /// Steps for a cell.
@@ -23,84 +21,28 @@ pub(super) struct Cells {
     known: Vec<(u64, u64)>,
 }
 
-/// Ends of rectangles along a direction, ascending, and the rectangles between each and the next.
-#[derive(Debug, Default)]
-struct Cuts {
-    ends: Vec<i64>,
-    masks: Vec<u64>,
-}
-
-impl Cuts {
-    fn fill(&mut self, rectangles: &[Rectangle], along: impl Fn(&Rectangle) -> [i64; 2]) {
-        self.ends.clear();
-        for rectangle in rectangles {
-            for end in along(rectangle) {
-                let mut at = 0;
-                while at < self.ends.len() && self.ends[at] < end {
-                    at += 1;
-                }
-                if at == self.ends.len() || self.ends[at] != end {
-                    self.ends.insert(at, end);
-                }
-            }
-        }
-        self.masks.clear();
-        self.masks.resize(self.ends.len(), 0);
-        for (number, rectangle) in rectangles.iter().enumerate() {
-            let [from, to] = along(rectangle);
-            // Both are among the ends.
-            let mut at = 0;
-            while self.ends[at] < from {
-                at += 1;
-            }
-            while self.ends[at] < to {
-                self.masks[at] |= 1 << number;
-                at += 1;
-            }
-        }
-    }
-
-    /// What lies between two ends, and the rectangles there; neighbours with the same ones are one.
-    fn each(&self, of: u64, mut with: impl FnMut([i64; 2], u64) -> Result<(), Spent>) -> Result<(), Spent> {
-        let mut at = 0;
-        while at + 1 < self.ends.len() {
-            let (from, mask) = (self.ends[at], self.masks[at] & of);
-            at += 1;
-            while at + 1 < self.ends.len() && self.masks[at] & of == mask {
-                at += 1;
-            }
-            if mask != 0 {
-                with([from, self.ends[at]], mask)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Distinct lines of at most [`MOST`] rectangles; see [`super::rows::count_rows`], which counts the same.
-/// `None` if rows lie in too many ways relative to lines.
+/// Distinct lines of few rectangles; see [`super::rows::count_rows`], which counts the same. `None` if rows lie in too
+/// many ways relative to lines.
 pub(super) fn count_few(
     cells: &mut Cells,
-    rectangles: &mut [Rectangle],
+    Rectangles { y: of_y, z: of_z, bytes, .. }: &mut Rectangles,
     row: Option<i64>,
     height: Option<i64>,
     line: i64,
 ) -> Result<Option<u64>, Spent> {
     let Cells { ys, zs, merged, known } = cells;
-    sort(rectangles);
+    bytes.sort();
     let Some(row) = row else {
-        merge(rectangles, all(rectangles), line, merged);
+        merge(bytes, u64::MAX, line, merged);
         return Ok(Some(lines_at(merged, 0, line)));
     };
-    ys.fill(rectangles, |r| r.y);
-    zs.fill(rectangles, |r| r.z);
-    spend_on(ys.ends.len() * zs.ends.len(), STEPS_OF_CELL)?;
+    ys.fill(of_y);
+    zs.fill(of_z);
+    spend_on(ys.len() * zs.len(), STEPS_OF_CELL)?;
     let mut total = 0;
-    if remainder(row, line) == 0 && rectangles.iter().all(|r| r.bytes[1] < row) {
+    if remainder(row, line) == 0 && bytes.ends()[1] < row {
         // All rows begin with a line and share none: lines take the place of bytes.
-        for rectangle in rectangles.iter_mut() {
-            rectangle.bytes = [quotient(rectangle.bytes[0], line), quotient(rectangle.bytes[1], line)];
-        }
+        bytes.change(|byte| quotient(byte, line));
         known.clear();
         zs.each(u64::MAX, |z, slab| {
             let planes = z[0].abs_diff(z[1]);
@@ -110,7 +52,7 @@ pub(super) fn count_few(
             }
             let mut of_plane = 0;
             ys.each(slab, |y, mask| {
-                of_plane += union(rectangles, mask) * y[0].abs_diff(y[1]);
+                of_plane += union(bytes, mask) * y[0].abs_diff(y[1]);
                 Ok(())
             })?;
             known.push((slab, of_plane));
@@ -119,7 +61,7 @@ pub(super) fn count_few(
         })?;
         return Ok(Some(total));
     }
-    let Some(mut residues) = Residues::new(row, height, ys.ends.last().copied(), line) else {
+    let Some(mut residues) = Residues::new(row, height, ys.last(), line) else {
         return Ok(None);
     };
     let mut below: Option<(i64, [i64; 2])> = None;
@@ -128,14 +70,14 @@ pub(super) fn count_few(
         let mut before: Option<(i64, [i64; 2])> = None;
         ys.each(slab, |y, mask| {
             spend_on(residues.number(), STEPS_OF_CELL)?;
-            merge(rectangles, mask, line, merged);
+            merge(bytes, mask, line, merged);
             let (Some(start), Some(end)) = (merged.first(), merged.last()) else { return Ok(()) };
             let edge = [start[0], end[1]];
             residues.fill(y, z);
             total += merged.iter().map(|&interval| residues.lines(interval)).sum::<u64>();
-            total -= residues.shared([y[0], y[1] - 1], z, edge[1], edge[0]);
+            total -= residues.shared_within(y, z, edge[1], edge[0]);
             if let Some((_, lower)) = before.filter(|b| b.0 == y[0]) {
-                total -= residues.shared([y[0] - 1, y[0]], z, lower[1], edge[0]);
+                total -= residues.shared_after(y[0] - 1, z, lower[1], edge[0]);
             }
             if y[0] == 0 {
                 first = Some(edge);
@@ -147,13 +89,12 @@ pub(super) fn count_few(
             Ok(())
         })?;
         if let Some(height) = height {
-            let edges = [height - 1, height];
             if let (Some(first), Some(last)) = (first, last) {
-                total -= residues.shared(edges, [z[0], z[1] - 1], last[1], first[0]);
+                total -= residues.shared_after(height - 1, [z[0], z[1] - 1], last[1], first[0]);
             }
             // The last row of a plane and the first of the next one.
             if let (Some((_, below)), Some(first)) = (below.filter(|b| b.0 == z[0]), first) {
-                total -= residues.shared(edges, [z[0] - 1, z[0]], below[1], first[0]);
+                total -= residues.shared_after(height - 1, [z[0] - 1, z[0]], below[1], first[0]);
             }
         }
         below = last.map(|edge| (z[1], edge));
@@ -162,34 +103,10 @@ pub(super) fn count_few(
     Ok(Some(total))
 }
 
-/// The bits of all of them; at most [`MOST`].
-fn all(rectangles: &[Rectangle]) -> u64 {
-    (0..rectangles.len()).fold(0, |mask, number| mask | 1 << number)
-}
-
-/// Sorts by first byte; few, and mostly in order.
-fn sort(rectangles: &mut [Rectangle]) {
-    for i in 1..rectangles.len() {
-        let mut at = i;
-        let one = rectangles[i];
-        while at > 0 && is_before(one.bytes, rectangles[at - 1].bytes) {
-            rectangles[at] = rectangles[at - 1];
-            at -= 1;
-        }
-        rectangles[at] = one;
-    }
-}
-
-fn is_before(a: [i64; 2], b: [i64; 2]) -> bool {
-    a[0] < b[0] || (a[0] == b[0] && a[1] < b[1])
-}
-
-/// Length of the union of the intervals of some rectangles, which are sorted.
-fn union(rectangles: &[Rectangle], mut mask: u64) -> u64 {
+/// Length of the union of the sorted intervals of some rectangles.
+fn union(intervals: &Ranges, rectangles: u64) -> u64 {
     let (mut total, mut reached) = (0, i64::MIN);
-    while mask != 0 {
-        let [from, to] = rectangles[mask.trailing_zeros() as usize].bytes;
-        mask &= mask - 1;
+    for [from, to] in intervals.of(rectangles) {
         if to > reached {
             total += (to - from.max(reached.saturating_add(1)) + 1).unsigned_abs();
             reached = to;
@@ -198,13 +115,11 @@ fn union(rectangles: &[Rectangle], mut mask: u64) -> u64 {
     total
 }
 
-/// The intervals of some rectangles, disjoint and ascending. No line lies in a gap that is shorter than one:
+/// The sorted intervals of some rectangles, disjoint and ascending. No line lies in a gap that is shorter than one:
 /// what it separates is one interval.
-fn merge(rectangles: &[Rectangle], mut mask: u64, line: i64, out: &mut Vec<[i64; 2]>) {
+fn merge(intervals: &Ranges, rectangles: u64, line: i64, out: &mut Vec<[i64; 2]>) {
     out.clear();
-    while mask != 0 {
-        let [from, to] = rectangles[mask.trailing_zeros() as usize].bytes;
-        mask &= mask - 1;
+    for [from, to] in intervals.of(rectangles) {
         match out.last_mut() {
             Some(last) if from - last[1] <= line => last[1] = last[1].max(to),
             _ => out.push([from, to]),
@@ -267,17 +182,15 @@ impl Residues {
         if left == 0 {
             return;
         }
-        let mut start =
-            remainder(remainder(y[0], self.period) + remainder(z[0], self.period) * self.height, self.period);
-        // Planes whose rows begin at the same numbers come round again, at the latest after a period.
-        for plane in 0..self.period.min(planes) {
-            let alike = quotient(planes - plane - 1, self.period) + 1;
+        let mut start = self.first(y[0], z[0]);
+        for plane in 0..self.different(planes) {
+            let alike = self.alike(plane, planes);
             let mut at = start;
             for _ in 0..left {
-                self.rows[usize::try_from(at).expect("a remainder is not negative")] += alike.unsigned_abs();
+                self.rows[usize::try_from(at).expect("a remainder is not negative")] += alike;
                 at = if at + 1 == self.period { 0 } else { at + 1 };
             }
-            start = remainder(start + self.height, self.period);
+            start = self.above(start);
         }
     }
 
@@ -300,29 +213,77 @@ impl Residues {
         total
     }
 
-    /// Of the rows `y` of the planes `z`, how many share the line of their byte `last` with the line of the
-    /// byte `first` of the row after them.
-    fn shared(&mut self, y: [i64; 2], z: [i64; 2], last: i64, first: i64) -> u64 {
+    /// A bit for each residue of a row that shares the line of its byte `last` with the line of the byte `first` of the
+    /// row after it.
+    fn sharing(&self, last: i64, first: i64) -> u64 {
         let next = self.row + first;
-        if next - last >= self.line || y[0] >= y[1] || z[0] >= z[1] {
+        if next - last >= self.line {
             return 0;
         }
-        self.fill(y, z);
+        let shares =
+            |residue: i64| quotient(residue + last, self.line) == quotient(residue + next, self.line);
+        let places = self.places[..self.number()].iter().enumerate();
+        places.fold(0, |bits, (k, &residue)| bits | u64::from(shares(residue)) << k)
+    }
+
+    /// Of the rows that were filled in, `y` of the planes `z`, how many share a line with the row after them, the last of
+    /// each plane left out.
+    fn shared_within(&self, y: [i64; 2], z: [i64; 2], last: i64, first: i64) -> u64 {
+        let sharing = if y[1] - y[0] > 1 { self.sharing(last, first) } else { 0 };
+        if sharing == 0 {
+            return 0;
+        }
+        let rows = self.rows[..self.number()].iter().enumerate();
+        let all: u64 = rows.map(|(k, &rows)| (sharing >> k & 1) * rows).sum();
+        all - self.of_row(y[1] - 1, z, sharing)
+    }
+
+    /// In how many of the planes `z` the row `y` shares a line with the row after it.
+    fn shared_after(&self, y: i64, z: [i64; 2], last: i64, first: i64) -> u64 {
+        let sharing = if z[0] < z[1] { self.sharing(last, first) } else { 0 };
+        if sharing == 0 { 0 } else { self.of_row(y, z, sharing) }
+    }
+
+    /// In how many of the planes `z` the row `y` begins at one of some residues.
+    fn of_row(&self, y: i64, z: [i64; 2], residues: u64) -> u64 {
+        let planes = z[1] - z[0];
+        let mut at = self.first(y, z[0]);
         let mut total = 0;
-        for k in 0..self.number() {
-            let residue = self.places[k];
-            if quotient(residue + last, self.line) == quotient(residue + next, self.line) {
-                total += self.rows[k];
-            }
+        for plane in 0..self.different(planes) {
+            total += (residues >> at & 1) * self.alike(plane, planes);
+            at = self.above(at);
         }
         total
+    }
+
+    /// The number of the first row of a cell, modulo the period.
+    fn first(&self, y: i64, z: i64) -> i64 {
+        remainder(remainder(y, self.period) + remainder(z, self.period) * self.height, self.period)
+    }
+
+    /// The number of a row, in the plane above.
+    fn above(&self, at: i64) -> i64 {
+        let above = at + self.height;
+        if above >= self.period { above - self.period } else { above }
+    }
+
+    /// How many planes lie differently: those whose rows begin at the same numbers come round again, at the latest after
+    /// a period.
+    fn different(&self, planes: i64) -> i64 {
+        if self.height == 0 { planes.min(1) } else { planes.min(self.period) }
+    }
+
+    /// How many of so many planes lie as one of the first.
+    fn alike(&self, plane: i64, planes: i64) -> u64 {
+        let again = if self.height == 0 { 1 } else { self.period };
+        (quotient(planes - plane - 1, again) + 1).unsigned_abs()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::footprint::rows::{Buffers, count_rows};
+    use crate::footprint::rows::{Buffers, Rectangle, count_rows};
     use crate::random::Random;
 
     /// Random rectangles, counted with bits and by the sweep of `rows`.
@@ -352,7 +313,9 @@ mod tests {
             let mut buffers = Buffers::default();
             buffers.rectangles.clone_from(&rectangles);
             let lines = count_rows(&mut buffers, Some(row), height, line).unwrap();
-            let few = count_few(&mut cells, &mut rectangles.clone(), Some(row), height, line).unwrap();
+            let mut all = Rectangles::default();
+            rectangles.iter().for_each(|&rectangle| all.push(rectangle));
+            let few = count_few(&mut cells, &mut all, Some(row), height, line).unwrap();
             if let Some(few) = few {
                 counted += 1;
                 assert_eq!(u128::from(few), lines, "{rectangles:?} {row} {height:?} {line}");

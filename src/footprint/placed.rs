@@ -5,9 +5,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::arms::{Arm, Arms, Box3, DIMS};
-use super::cells::{Cells, MOST, count_few};
+use super::cells::{Cells, count_few};
 use super::division::{quotient, remainder};
 use super::query::Refusal;
+use super::ranges::{MOST, Rectangles};
+use super::remembered::remembered;
 use super::rows::Rectangle;
 use crate::effort::spend_on;
 
@@ -69,7 +71,7 @@ struct Item {
 #[derive(Debug, Default)]
 struct Scratch {
     items: Vec<Item>,
-    rectangles: Vec<Rectangle>,
+    rectangles: Rectangles,
     cells: Cells,
     /// Items that were counted together, and their lines.
     known: Vec<(Range<usize>, u64)>,
@@ -83,6 +85,31 @@ thread_local! {
 
 /// Distinct lines of all spreads; `None` where that takes the long way.
 pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
+    remembered(|key| write_down(spreads, boxes, line, key), || count_anew(spreads, boxes, line))
+}
+
+/// All that a count follows from. Boxes that lie as others do, at another place but at the same one within a line, have as
+/// many lines.
+fn write_down(spreads: &[Spread<'_>], boxes: &[Box3], line: i64, key: &mut Vec<i64>) {
+    let levels = spreads.first().map_or(&[][..], |of| &of.arms.levels);
+    let together = spreads.iter().all(|of| of.arms.levels == levels);
+    let from = boxes.first().filter(|_| together).map_or([0; DIMS], |first| first.first);
+    let bytes = levels.iter().zip(from).fold(Some(0_i64), |sum, (level, first)| {
+        sum.and_then(|sum| sum.checked_add(level.stride.checked_mul(first)?))
+    });
+    let (from, bytes) = bytes.map_or(([0; DIMS], 0), |bytes| (from, bytes));
+    key.extend([line, remainder(bytes, line)]);
+    for of in spreads {
+        key.extend([of.arms.number, of.width, i64::try_from(of.boxes.len()).unwrap_or(i64::MAX)]);
+        for one in &boxes[of.boxes.clone()] {
+            for l in 0..of.arms.levels.len() {
+                key.extend([one.first[l].wrapping_sub(from[l]), one.count[l]]);
+            }
+        }
+    }
+}
+
+fn count_anew(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
     SCRATCH.with_borrow_mut(|scratch| match count_dense(&mut scratch.dense, spreads, boxes, line)? {
         Some(lines) => Ok(Some(lines)),
         None => count_with(scratch, spreads, boxes, line),
@@ -210,7 +237,7 @@ fn lay(
     boxes: &[Box3],
     items: &[Item],
     line: i64,
-    out: &mut Vec<Rectangle>,
+    out: &mut Rectangles,
 ) -> Option<[Option<i64>; 2]> {
     let levels = &spreads[items[0].spread].arms.levels;
     if items.iter().any(|item| spreads[item.spread].arms.levels != *levels) {
@@ -227,7 +254,6 @@ fn lay(
         _ => return None,
     };
     out.clear();
-    let (mut least, mut most) = ([i64::MAX; 3], [i64::MIN; 3]);
     for Item { spread, arm, .. } in items {
         let of = &spreads[*spread];
         for one in &boxes[of.boxes.clone()] {
@@ -243,30 +269,26 @@ fn lay(
             };
             let y = if outside.is_empty() { [0, 1] } else { along(inside) };
             let z = if outside.len() < 2 { [0, 1] } else { along(inside + 1) };
-            for (d, range) in [bytes, y, z].into_iter().enumerate() {
-                least[d] = least[d].min(range[0]);
-                most[d] = most[d].max(range[1]);
-            }
             out.push(Rectangle { y, z, bytes });
         }
     }
     let row = outside.first().map(|row| row.stride);
+    let ([first_byte, last_byte], [first_y, end_y]) = (out.bytes.ends(), out.y.ends());
     let fits =
-        row.is_none_or(|row| most[0] - least[0] < row) && height.is_none_or(|h| most[1] - least[1] <= h);
+        row.is_none_or(|row| last_byte - first_byte < row) && height.is_none_or(|h| end_y - first_y <= h);
     if !fits {
         return None;
     }
     // Rows and planes are numbered from the first ones that are touched; bytes keep their places in lines.
+    let [first_z, _] = out.z.ends();
     let mut begin = 0;
-    for (level, first) in outside.iter().zip([least[1], least[2]]) {
+    for (level, first) in outside.iter().zip([first_y, first_z]) {
         begin += remainder(level.stride * first, line);
     }
-    let shift = begin - (least[0] - remainder(least[0], line));
-    let (y, z) = if row.is_some() { (least[1], least[2]) } else { (0, 0) };
-    for rectangle in out {
-        rectangle.bytes = [rectangle.bytes[0] + shift, rectangle.bytes[1] + shift];
-        rectangle.y = [rectangle.y[0] - y, rectangle.y[1] - y];
-        rectangle.z = [rectangle.z[0] - z, rectangle.z[1] - z];
+    out.bytes.shift(begin - (first_byte - remainder(first_byte, line)));
+    if row.is_some() {
+        out.y.shift(-first_y);
+        out.z.shift(-first_z);
     }
     Some([row, height])
 }
@@ -301,6 +323,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::effort::{left, within};
     use crate::random::Random;
 
     /// Random accesses under random boxes, in random strides, and all of their lines one by one.
@@ -342,16 +365,36 @@ mod tests {
                 all.push(arms);
                 ranges.push(first..boxes.len());
             }
-            let spreads: Vec<Spread<'_>> = all
-                .iter()
-                .zip(&ranges)
-                .map(|(arms, range)| Spread::new(arms, &boxes, range.clone(), size).unwrap())
-                .collect();
-            if let Some(found) = count(&spreads, &boxes, line).unwrap() {
-                counted += 1;
-                assert_eq!(found, lines.len() as u64, "{round}: {strides:?} {line} {all:?} {boxes:?}");
-            }
+            // The second time it is remembered, and the third time all of it lies further.
+            let steps: i64 = [row, plane][usize::try_from(below(2)).unwrap()] * line;
+            let further = |one: &Box3| {
+                let mut one = *one;
+                one.first = [0, 1, 2].map(|l| one.first[l] + if l == 1 { steps } else { 0 });
+                one
+            };
+            let moved: Vec<Box3> = boxes.iter().map(further).collect();
+            within(1 << 30, || {
+                for boxes in [&boxes, &boxes, &moved] {
+                    let spread =
+                        |(arms, range): (_, &Range<usize>)| Spread::new(arms, boxes, range.clone(), size);
+                    let spreads: Vec<Spread<'_>> =
+                        all.iter().zip(&ranges).map(|s| spread(s).unwrap()).collect();
+                    let before = left();
+                    let found = count(&spreads, boxes, line).unwrap();
+                    let taken = before - left();
+                    if let Some(found) = found {
+                        counted += 1;
+                        assert_eq!(
+                            found,
+                            lines.len() as u64,
+                            "{round}: {strides:?} {line} {all:?} {boxes:?}"
+                        );
+                        assert_eq!(count_anew(&spreads, boxes, line).unwrap(), Some(found));
+                        assert_eq!(before - left(), 2 * taken);
+                    }
+                }
+            });
         }
-        assert!(counted > 1000, "{counted}");
+        assert!(counted > 3000, "{counted}");
     }
 }

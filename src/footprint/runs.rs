@@ -3,6 +3,7 @@
 //! cost grows with the number of rows and of quotients met.
 
 use super::along::{Along, Ranges};
+use super::division::quotient;
 use super::intervals::Intervals;
 use super::query::{Piece, Query, Refusal};
 use super::split::{long_pieces, size, without_repeats};
@@ -196,7 +197,7 @@ impl Runs {
         };
         let lines = |low: i64, high: i64| {
             let last = high.checked_add(self.width - 1).ok_or(Refusal::Overflow)?;
-            Ok::<_, Refusal>((low.div_euclid(self.line), last.div_euclid(self.line)))
+            Ok::<_, Refusal>((quotient(low, self.line), quotient(last, self.line)))
         };
         if is_dense(slope, self.width, self.line) {
             let (a, b) = (address(from)?, address(to)?);

@@ -12,7 +12,7 @@ use crate::predict::{Estimator, Prediction, Unpredicted};
 use crate::readable::readable;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::synth::{NoTrace, Synth};
-use crate::trace::{CacheGeometry, Trace};
+use crate::trace::{BlockRequests, CacheGeometry, MovedRequests, Trace};
 use crate::traffic::l1_capacity;
 
 /// Why there is no comparison.
@@ -160,7 +160,8 @@ pub fn compare(
 ) -> Result<Comparison, Uncompared> {
     let prediction = estimator.predict(candidate)?;
     let synth = Synth::new(estimator.kernel, &prediction.launch)?;
-    simulate(estimator, prediction, options, &mut |block| synth.trace([block]))
+    let mut blocks = BlockRequests::new(&synth, coalescing(estimator.device));
+    simulate(estimator, prediction, options, &mut |block| blocks.of_block(block))
 }
 
 /// The trace of a block, by its number in the grid.
@@ -173,14 +174,26 @@ pub fn compare_with(
     options: CompareOptions,
     trace: TraceOfBlock<'_>,
 ) -> Result<Comparison, Uncompared> {
-    simulate(estimator, estimator.predict(candidate)?, options, trace)
+    let how = coalescing(estimator.device);
+    simulate(estimator, estimator.predict(candidate)?, options, &mut |block| {
+        Ok(Requests::coalesced(&trace(block)?, how, 0..1).into())
+    })
 }
+
+/// Requests for whole lines of the L1, with their bytes.
+fn coalescing(device: &Device) -> Coalescing {
+    let line = device.l1.line.value.0;
+    Coalescing { line, loads_only: false, partial_warps: false, bytes: true, ..Coalescing::default() }
+}
+
+/// The requests of a block, by its number in the grid.
+type RequestsOfBlock<'r> = &'r mut dyn FnMut(u64) -> Result<MovedRequests, NoTrace>;
 
 fn simulate(
     estimator: &Estimator<'_>,
     prediction: Prediction,
     options: CompareOptions,
-    trace: TraceOfBlock<'_>,
+    requests: RequestsOfBlock<'_>,
 ) -> Result<Comparison, Uncompared> {
     let (kernel, device) = (estimator.kernel, estimator.device);
     let candidate = prediction.launch.candidate;
@@ -197,8 +210,7 @@ fn simulate(
     let reach = (count(launch.sizes.grid[0]) * count(launch.sizes.grid[1])).saturating_add(wave);
     let start = middle(launch.sizes.grid.map(count), wave);
     let warm = reach.min(wave.saturating_mul(options.warm_waves)).min(start);
-    let mut simulation =
-        Simulation { trace, hierarchy: Hierarchy::new(&config), line: config.l1.geometry().line() };
+    let mut simulation = Simulation { requests, hierarchy: Hierarchy::new(&config) };
     let machines = options.explain.then(|| Machines::add(&mut simulation.hierarchy));
     let earlier = earlier_launch(estimator.caches, &prediction, blocks, wave);
     if earlier == Earlier::Simulated {
@@ -241,22 +253,13 @@ pub fn simulated(
 }
 
 struct Simulation<'s> {
-    trace: TraceOfBlock<'s>,
+    requests: RequestsOfBlock<'s>,
     hierarchy: Hierarchy,
-    line: u64,
 }
 
 impl Simulation<'_> {
     fn run(&mut self, blocks: std::ops::Range<u64>) -> Result<(), NoTrace> {
-        let how = Coalescing {
-            line: self.line,
-            loads_only: false,
-            partial_warps: false,
-            bytes: true,
-            ..Coalescing::default()
-        };
-        let trace = &mut *self.trace;
-        self.hierarchy.run(blocks, |block| Ok(Requests::coalesced(&trace(block)?, how, 0..1)))
+        self.hierarchy.run(blocks, &mut *self.requests)
     }
 }
 

@@ -324,7 +324,13 @@ fn norm(parts: &[Seconds], p: f64) -> Seconds {
     if most <= Seconds::ZERO {
         return Seconds::ZERO;
     }
-    most * parts.iter().map(|&t| (t / most).powf(p)).sum::<f64>().powf(1.0 / p)
+    // Powers of 0 and 1 are what they are without work.
+    let power = |x: f64, p: f64| {
+        #[expect(clippy::float_cmp, reason = "just these")]
+        let known = (x == 0.0 && p > 0.0) || x == 1.0;
+        if known { x } else { x.powf(p) }
+    };
+    most * power(parts.iter().map(|&t| power(t / most, p)).sum::<f64>(), 1.0 / p)
 }
 
 fn longest(terms: &Terms) -> (Seconds, Limiter) {

@@ -4,6 +4,7 @@
 //! "N" is Nugteren et al., A Detailed GPU Cache Model Based on Reuse Distance Theory; "C" is Crawford's
 //! thesis on a cache model for `OpenCL` kernels.
 
+mod alike;
 mod bytes;
 pub mod coalesce;
 pub mod contents;
@@ -22,6 +23,7 @@ pub mod sets;
 pub mod stream;
 pub mod synth;
 
+pub use alike::{BlockRequests, MovedRequests};
 pub use geometry::CacheGeometry;
 pub use limits::TraceLimits;
 pub use model::{

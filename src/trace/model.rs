@@ -1,6 +1,6 @@
 //! What a trace is: per thread an ordered list of accesses. Only the order within a thread means anything.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use serde::Serialize;
 
@@ -107,11 +107,11 @@ pub struct TraceInstruction {
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
     instructions: Vec<TraceInstruction>,
-    by_name: HashMap<String, u32>,
+    by_name: FxHashMap<String, u32>,
     /// Pairs of a loop's label and its iteration, of all interned iterations behind each other.
     pairs: Vec<(u32, u32)>,
     ends: Vec<usize>,
-    by_pairs: HashMap<Box<[(u32, u32)]>, u32>,
+    by_pairs: FxHashMap<Box<[(u32, u32)]>, u32>,
 }
 
 impl Tables {

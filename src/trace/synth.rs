@@ -1,7 +1,8 @@
 //! Traces of kernel documents: what the threads of a launch do, block by block.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
+use super::alike::Alike;
 use super::limits::TraceLimits;
 use super::model::{Dim3, Header, Tables, Trace, TraceAccess, TraceBuilder, TraceKind};
 use crate::expr::Excess;
@@ -178,6 +179,11 @@ impl<'k> Synth<'k> {
         self.block
     }
 
+    /// How blocks depend on their place, if it only moves their addresses.
+    pub(super) fn alike(&self) -> Option<Alike> {
+        Alike::new(self.kernel, &self.program, self.block, |field| !self.bases[field].is_empty())
+    }
+
     /// The trace of some blocks of the grid. They are numbered as they are given, from 0: what comes of the
     /// trace does not need memory for those that are left out.
     pub fn trace(&self, blocks: impl IntoIterator<Item = u64>) -> Result<Trace, NoTrace> {
@@ -186,7 +192,7 @@ impl<'k> Synth<'k> {
             synth: self,
             builder: TraceBuilder::new(header, false),
             tables: Tables::default(),
-            instructions: HashMap::new(),
+            instructions: FxHashMap::default(),
             pairs: Vec::new(),
             held: 0,
             wrong: None,
@@ -211,7 +217,7 @@ struct Making<'s> {
     builder: TraceBuilder,
     tables: Tables,
     /// Numbers of instructions by their positions in the program and the copy of the field.
-    instructions: HashMap<(usize, usize), u32>,
+    instructions: FxHashMap<(usize, usize), u32>,
     pairs: Vec<(u32, u32)>,
     held: u64,
     wrong: Option<NoTrace>,

@@ -39,6 +39,15 @@ pub(super) enum Lane {
     Long,
 }
 
+impl Lane {
+    fn index(self) -> usize {
+        match self {
+            Lane::Short => 0,
+            Lane::Long => 1,
+        }
+    }
+}
+
 impl Task {
     fn lane(&self) -> Lane {
         if self.job.asked.is_long() { Lane::Long } else { Lane::Short }
@@ -58,6 +67,8 @@ struct State {
     idle: [BTreeSet<usize>; 2],
     running: Vec<(u64, Id, Stop)>,
     begun: u64,
+    /// Who sends more waits until there is room.
+    full: bool,
     /// Nothing more will come.
     closed: bool,
     /// Nobody reads the answers any more.
@@ -73,10 +84,7 @@ impl State {
     }
 
     fn idle(&mut self, lane: Lane) -> &mut BTreeSet<usize> {
-        match lane {
-            Lane::Short => &mut self.idle[0],
-            Lane::Long => &mut self.idle[1],
-        }
+        &mut self.idle[lane.index()]
     }
 
     /// Whether there is nothing for a worker to do. Of those that have nothing to do the first takes what comes:
@@ -93,15 +101,46 @@ impl State {
     }
 }
 
-#[derive(Debug, Default)]
+/// Tasks that wait, and who waits for them: each worker is woken by itself, as waking all for each request takes longer
+/// than most requests.
+#[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    changed: Condvar,
+    /// Of each lane, by number.
+    workers: [Vec<Condvar>; 2],
+    /// There is room again.
+    room: Condvar,
 }
 
 impl Queue {
+    /// For so many workers of each lane.
+    pub fn new(short: usize, long: usize) -> Self {
+        let workers = [short, long].map(|count| (0..count).map(|_| Condvar::new()).collect());
+        Self { state: Mutex::default(), workers, room: Condvar::new() }
+    }
+
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the worker who takes what waits in a lane, if one has nothing to do.
+    fn wake(&self, state: &mut State, lane: Lane) {
+        let first = state.idle(lane).first().copied().filter(|_| !state.lane(lane).is_empty());
+        if let Some(worker) = first.and_then(|worker| self.workers[lane.index()].get(worker)) {
+            worker.notify_one();
+        }
+    }
+
+    fn wake_all(&self) {
+        self.workers.iter().flatten().for_each(Condvar::notify_all);
+        self.room.notify_all();
+    }
+
+    /// Lets who sends more see whether there is room.
+    fn make_room(&self, state: &mut State) {
+        if std::mem::take(&mut state.full) {
+            self.room.notify_all();
+        }
     }
 
     /// Lets a task wait for a worker, as soon as there is room; `false` if nobody reads answers any more.
@@ -109,16 +148,20 @@ impl Queue {
         let bytes = task.bytes();
         let full = |s: &mut State| {
             let waiting = s.waiting();
-            !s.abandoned && waiting > 0 && (waiting >= MOST || s.bytes.saturating_add(bytes) > MOST_BYTES)
+            s.full = !s.abandoned
+                && waiting > 0
+                && (waiting >= MOST || s.bytes.saturating_add(bytes) > MOST_BYTES);
+            s.full
         };
         let state = self.locked();
-        let mut state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
         if state.abandoned {
             return false;
         }
         state.bytes += bytes;
-        state.lane(task.lane()).push_back(task);
-        self.changed.notify_all();
+        let lane = task.lane();
+        state.lane(lane).push_back(task);
+        self.wake(&mut state, lane);
         true
     }
 
@@ -127,17 +170,22 @@ impl Queue {
         let mut state = self.locked();
         state.idle(lane).insert(worker);
         let idle = |s: &mut State| s.has_nothing_for(lane, worker);
-        let mut state = self.changed.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.workers[lane.index()][worker]
+            .wait_while(state, idle)
+            .unwrap_or_else(PoisonError::into_inner);
         state.idle(lane).remove(&worker);
         if state.abandoned {
             return None;
         }
-        let task = state.lane(lane).pop_front()?;
+        let task = state.lane(lane).pop_front();
+        // The next one takes what else waits.
+        self.wake(&mut state, lane);
+        let task = task?;
         state.bytes = state.bytes.saturating_sub(task.bytes());
         state.begun += 1;
         let (number, stop) = (state.begun, limit.map_or_else(Stop::new, Stop::after));
         state.running.push((number, task.id.clone(), stop.clone()));
-        self.changed.notify_all();
+        self.make_room(&mut state);
         Some(Begun { task, stop, number })
     }
 
@@ -173,14 +221,14 @@ impl Queue {
             taken.extend::<VecDeque<Task>>(out);
         }
         state.bytes -= taken.iter().map(Task::bytes).sum::<usize>().min(state.bytes);
-        self.changed.notify_all();
+        self.make_room(state);
         taken
     }
 
     /// Nothing more will come.
     pub fn close(&self) {
         self.locked().closed = true;
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// Nobody reads answers any more: what waits is dropped, what runs is stopped.
@@ -188,6 +236,6 @@ impl Queue {
         let mut state = self.locked();
         state.abandoned = true;
         state.running.iter().for_each(|(_, _, stop)| stop.ask());
-        self.changed.notify_all();
+        self.wake_all();
     }
 }

@@ -117,8 +117,9 @@ pub fn serve(
     serving: impl Into<Serving>,
 ) -> io::Result<()> {
     let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
-    let server = Server { session, serving: &serving, queue: Queue::default(), output: &output };
     let workers = Lanes::for_jobs(serving.jobs);
+    let queue = Queue::new(workers.short, workers.long);
+    let server = Server { session, serving: &serving, queue, output: &output };
     let read = std::thread::scope(|scope| {
         let lanes = [(Lane::Short, workers.short), (Lane::Long, workers.long)];
         let server = &server;

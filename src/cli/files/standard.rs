@@ -31,20 +31,29 @@ fn is_closed() -> bool {
 }
 
 /// Standard output, without colours where nobody sees them.
+fn coloured_output() -> Result<Box<dyn Write>, Failure> {
+    Ok(if captured::is_on() { standard_output()? } else { open(|| Box::new(anstream::stdout().lock()))? })
+}
+
+/// Standard output for what never has colours: looking for them takes longer than writing.
 pub(crate) fn standard_output() -> Result<Box<dyn Write>, Failure> {
     if captured::is_on() {
         return Ok(Box::new(captured::Taken));
     }
+    open(|| Box::new(io::stdout().lock()))
+}
+
+fn open(output: impl FnOnce() -> Box<dyn Write>) -> Result<Box<dyn Write>, Failure> {
     if CLOSED.load(Ordering::Relaxed) || is_closed() {
         let error = io::Error::new(ErrorKind::NotConnected, "it is closed");
         return Err(Failure::unwritten(STANDARD_OUTPUT, &error));
     }
-    Ok(Box::new(anstream::stdout().lock()))
+    Ok(output())
 }
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = standard_output()?;
+    let mut out = coloured_output()?;
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // A reader that has seen enough is no error.
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::unwritten(STANDARD_OUTPUT, &e)),

@@ -11,6 +11,11 @@ use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationR
 pub(crate) trait LeastSquares {
     /// Cost, gradient and normal matrix at some parameters.
     fn normal(&self, parameters: &[f64]) -> Normal;
+
+    /// The same if the cost is below another one; who needs slopes that take long can find the cost first.
+    fn improved(&self, parameters: &[f64], cost: f64) -> Option<Normal> {
+        Some(self.normal(parameters)).filter(|normal| normal.cost < cost)
+    }
 }
 
 /// Cost with gradient and normal matrix (the Hessian without second derivatives of residuals).
@@ -137,8 +142,8 @@ impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
             if self.step < self.small || self.damping > MOST_DAMPING {
                 break;
             }
-            let normal = problem.problem("normal", |p| Ok(p.0.normal(&next)))?;
-            if normal.cost < self.normal.cost {
+            let improved = problem.problem("normal", |p| Ok(p.0.improved(&next, self.normal.cost)))?;
+            if let Some(normal) = improved {
                 self.damping = (self.damping / 9.0).max(1e-15);
                 self.normal = normal;
                 at = next;

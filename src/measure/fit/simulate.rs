@@ -64,20 +64,26 @@ pub fn simulate(
     library: &dyn Library,
     run: &(dyn Fn(&Estimator<'_>, Candidate) -> Simulated + Sync),
 ) -> Vec<MeasuredGroup> {
-    let one = |(subject, kernel, launches): Design| {
-        let estimator = library.estimator(&kernel, device);
-        let outcomes: Vec<Result<Case, RejectedCase>> =
-            parallel::map(&launches, |&candidate| case(&estimator, candidate, run));
+    // All launches at once: those of one kernel take so unlike times that threads would wait for the longest of them.
+    let all: Vec<(usize, Candidate)> = (0..)
+        .zip(&design)
+        .flat_map(|(number, (_, _, launches))| launches.iter().map(move |&launch| (number, launch)))
+        .collect();
+    let outcomes = parallel::map(&all, |&(number, candidate)| {
+        case(&library.estimator(&design[number].1, device), candidate, run)
+    });
+    let mut outcomes = outcomes.into_iter();
+    let mut one = |(subject, kernel, launches): Design| {
         let (mut cases, mut rejected) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
+        for outcome in outcomes.by_ref().take(launches.len()) {
             match outcome {
                 Ok(case) => cases.push(case),
                 Err(why) => rejected.push(why),
             }
         }
-        MeasuredGroup { subject, device: device.clone(), cases, rejected, kernel: kernel.clone() }
+        MeasuredGroup { subject, device: device.clone(), cases, rejected, kernel }
     };
-    design.into_iter().map(one).collect()
+    design.into_iter().map(&mut one).collect()
 }
 
 fn case(

@@ -273,9 +273,8 @@ impl Times<'_> {
         parallel::map(&self.rows.rows, |row| row.residual(&fits))
     }
 
-    /// Residuals and their slopes, coefficient by coefficient.
-    fn slopes(&self, logs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let at = self.residuals(logs);
+    /// Slopes of residuals, coefficient by coefficient, where residuals are `at`.
+    fn slopes(&self, logs: &[f64], at: &[f64]) -> Vec<Vec<f64>> {
         let mut fits = self.with(logs);
         let mut slopes = Vec::with_capacity(logs.len());
         for (parameter, log) in self.which.iter().zip(logs) {
@@ -289,14 +288,40 @@ impl Times<'_> {
             }
             slopes.push(slope);
         }
-        (at, slopes)
+        slopes
+    }
+
+    /// The cost of residuals at some logarithms.
+    fn cost(&self, residuals: &[f64], logs: &[f64]) -> f64 {
+        let of_row = |r: &f64| 0.5 * CAUCHY * CAUCHY * (r / self.scale / CAUCHY).powi(2).ln_1p();
+        let of_prior = |(log, prior): (&f64, &f64)| 0.5 * ((log - prior) / PRIOR).powi(2);
+        residuals.iter().map(of_row).chain(logs.iter().zip(self.prior).map(of_prior)).sum()
+    }
+
+    /// The normal equations where residuals are known.
+    fn normal_of(&self, residuals: &[f64], logs: &[f64]) -> Normal {
+        let (slopes, n) = (self.slopes(logs, residuals), logs.len());
+        let mut normal = Normal { cost: self.cost(residuals, logs), ..Normal::new(n) };
+        let mut slope = vec![0.0; n];
+        for (i, r) in residuals.iter().enumerate() {
+            let r = r / self.scale;
+            for (by, all) in slope.iter_mut().zip(&slopes) {
+                *by = all[i] / self.scale;
+            }
+            normal.add(r, &slope, 1.0 / (1.0 + (r / CAUCHY).powi(2)));
+        }
+        for (i, (log, prior)) in logs.iter().zip(self.prior).enumerate() {
+            let slope: Vec<f64> = (0..n).map(|j| if i == j { 1.0 / PRIOR } else { 0.0 }).collect();
+            normal.add((log - prior) / PRIOR, &slope, 1.0);
+        }
+        normal
     }
 
     /// Launches that tell of each coefficient.
     fn telling(&self) -> Vec<usize> {
         let logs: Vec<f64> =
             self.which.iter().map(|place| place.value(self.fits).max(f64::MIN_POSITIVE).ln()).collect();
-        let (_, slopes) = self.slopes(&logs);
+        let slopes = self.slopes(&logs, &self.residuals(&logs));
         slopes.iter().map(|s| s.iter().filter(|by| by.abs() > SENSITIVE).count()).collect()
     }
 
@@ -336,23 +361,11 @@ fn inverse_diagonal(matrix: &[Vec<f64>]) -> Vec<f64> {
 
 impl LeastSquares for Times<'_> {
     fn normal(&self, logs: &[f64]) -> Normal {
-        let (residuals, slopes) = self.slopes(logs);
-        let n = logs.len();
-        let mut normal = Normal::new(n);
-        let c = CAUCHY;
-        for (i, r) in residuals.iter().enumerate() {
-            let r = r / self.scale;
-            let z = (r / c).powi(2);
-            normal.cost += 0.5 * c * c * z.ln_1p();
-            let slope: Vec<f64> = slopes.iter().map(|s| s[i] / self.scale).collect();
-            normal.add(r, &slope, 1.0 / (1.0 + z));
-        }
-        for (i, (log, prior)) in logs.iter().zip(self.prior).enumerate() {
-            let r = (log - prior) / PRIOR;
-            normal.cost += 0.5 * r * r;
-            let slope: Vec<f64> = (0..n).map(|j| if i == j { 1.0 / PRIOR } else { 0.0 }).collect();
-            normal.add(r, &slope, 1.0);
-        }
-        normal
+        self.normal_of(&self.residuals(logs), logs)
+    }
+
+    fn improved(&self, logs: &[f64], cost: f64) -> Option<Normal> {
+        let residuals = self.residuals(logs);
+        (self.cost(&residuals, logs) < cost).then(|| self.normal_of(&residuals, logs))
     }
 }

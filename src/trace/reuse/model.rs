@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::config::{Extensions, ReuseConfig};
 use super::machine::{self, Counts};
 use crate::named::named;
+use crate::parallel;
 use crate::trace::coalesce::Requests;
 
 named! {
@@ -142,7 +143,7 @@ impl<'r> ReuseModel<'r> {
     }
 }
 
-/// Runs of the model.
+/// Runs of the model, on all threads: none needs another.
 pub fn simulate<const N: usize>(
     all: &Requests,
     threads_per_block: usize,
@@ -150,5 +151,6 @@ pub fn simulate<const N: usize>(
     kinds: [RunKind; N],
 ) -> [RunResult; N] {
     let model = ReuseModel::new(all, threads_per_block);
-    kinds.map(|kind| model.run(config, kind))
+    let found = parallel::map(&kinds, |&kind| model.run(config, kind));
+    found.try_into().expect("there is a result for each kind")
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::config::{ReuseConfig, ReuseRules};
 use super::model::{RunKind, RunResult, simulate};
+use crate::parallel;
 use crate::trace::coalesce::Requests;
 
 /// Misses by type.
@@ -97,5 +98,5 @@ pub fn rule_effects(all: &Requests, threads_per_block: usize, config: &ReuseConf
             miss_rate_points: result.miss_rate_percent - base,
         }
     };
-    code.map(one).into()
+    parallel::map(&code, |&rule| one(rule))
 }

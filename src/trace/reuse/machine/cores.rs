@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Counts, Machine};
+use crate::parallel;
 use crate::trace::coalesce::Requests;
 use crate::trace::numbering::number;
 use crate::trace::reuse::config::{Batches, ReuseConfig};
@@ -24,26 +25,34 @@ pub(in crate::trace::reuse) fn run(
 ) -> Vec<(Counts, u64)> {
     let active = active_blocks(config, threads_per_block);
     let cores = (config.cores.max(1) as usize).min(blocks.max(1));
-    let mut machines: Vec<Machine<'_>> =
-        (0..cores).map(|core| Machine::new(all, config, sets, number(core))).collect();
+    let cores: Vec<usize> = (0..cores).collect();
+    let machine = |core: usize| Machine::new(all, config, sets, number(core));
     match config.rules.batches {
-        Batches::Static => {
-            for (core, machine) in machines.iter_mut().enumerate() {
-                let own: Vec<usize> = (core..blocks).step_by(cores).collect();
-                for set in own.chunks(active) {
-                    for &block in set {
-                        machine.begin(block);
-                    }
-                    while machine.running() > 0 {
-                        machine.run();
-                    }
-                    machine.drop_flights();
-                }
-            }
+        // No core waits for another.
+        Batches::Static => parallel::map(&cores, |&core| {
+            let own: Vec<usize> = (core..blocks).step_by(cores.len()).collect();
+            run_sets(machine(core), &own, active)
+        }),
+        Batches::Refill => {
+            let mut machines: Vec<Machine<'_>> = cores.into_iter().map(machine).collect();
+            refill(&mut machines, blocks, active);
+            machines.into_iter().map(|m| (m.counts, m.now)).collect()
         }
-        Batches::Refill => refill(&mut machines, blocks, active),
     }
-    machines.into_iter().map(|m| (m.counts, m.now)).collect()
+}
+
+/// Runs blocks of a core, so many at a time.
+fn run_sets(mut machine: Machine<'_>, own: &[usize], active: usize) -> (Counts, u64) {
+    for set in own.chunks(active) {
+        for &block in set {
+            machine.begin(block);
+        }
+        while machine.running() > 0 {
+            machine.run();
+        }
+        machine.drop_flights();
+    }
+    (machine.counts, machine.now)
 }
 
 /// Blocks go round until all cores are full; then the core that is done first gets the next one (N 4.1).
