@@ -214,7 +214,7 @@ def test_a_slider_over_a_parameter(visit, address):
     slider = page.get_by_label("NX, slider")
     slider.evaluate("s => { s.value = 158; s.dispatchEvent(new Event('input')); }")
     idle(page)
-    assert rate(page) != before and "--set NX=158" in page.locator(".command").nth(1).inner_text()
+    assert rate(page) != before and "--set NX=158" in page.locator(".command").first.inner_text()
     assert page.get_by_label("NX", exact=True).input_value() == "158"
 
 
@@ -224,7 +224,7 @@ def test_a_series_over_a_parameter_and_a_device(visit, address, wavecast):
     page.get_by_label("Its values").fill("128..384 step 128")
     page.get_by_role("button", name="Plot", exact=True).click()
     page.wait_for_selector(".series")
-    words = shlex.split(page.get_by_role("region", name="A series").locator(".command").inner_text())
+    words = shlex.split(page.get_by_role("region", name="A series").locator(".swept").inner_text())
     points = json.loads(wavecast(*words[1:], "--format", "json"))["points"]
     rows = page.get_by_role("region", name="Table of the series").locator("tbody tr")
     assert rows.count() == len(points) == 3
