@@ -43,7 +43,7 @@ export function whatIf(ask: (vary: string | null) => void): WhatIf {
   return {
     element: h("section", { class: "panel", "aria-label": "A series" }, h("h2", {}, "What if it varied?"),
       h("p", { class: "choices" }, h("label", {}, "Plot the best rate over ", select), h("label", {}, " from ", values),
-        button("Plot", {}, plot), button("Nothing", { "aria-label": "No plot" }, () => { clear(); ask(null); })),
+        button("Plot", {}, plot), button("No plot", {}, () => { clear(); ask(null); })),
       place, command),
     offers(params, device) {
       usual = {};
