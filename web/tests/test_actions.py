@@ -7,7 +7,7 @@ import re
 import shlex
 
 import pytest
-from conftest import ROOT, fits, idle, rate, violations
+from conftest import ROOT, alike, fits, idle, rate, violations
 
 PTX = ROOT / "tests/ptx/nvrtc/saxpy.ptx"
 
@@ -108,7 +108,7 @@ def test_a_device_of_ones_own(visit, address, wavecast, tmp_path):
     # What the program makes of the same file.
     (tmp_path / "half.yaml").write_text(half)
     native = json.loads(wavecast("rank", "kernels/star3d25.yaml", "-d", str(tmp_path / "half.yaml"), "--format", "json"))
-    assert page.evaluate("window.wavecastRankings[0].results") == native["results"]
+    assert alike(native["results"], page.evaluate("window.wavecastRankings[0].results")) == []
     # The link has it.
     other = visit(page.url)
     idle(other)
@@ -282,7 +282,7 @@ def test_the_table_and_the_commands_are_taken_along(visit, address, wavecast):
     assert len(rows) == len(native["results"])
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as JSON").click()
-    assert json.loads(saved.value.path().read_text()) == native
+    assert alike(native, json.loads(saved.value.path().read_text())) == []
     idle(page)
     command = shlex.split(page.get_by_role("region", name="The same elsewhere").locator(".command").first.inner_text())
     assert json.loads(wavecast(*command[1:], "--format", "json")) == native
