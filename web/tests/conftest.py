@@ -104,6 +104,21 @@ def rate(page):
     return page.locator(".headline strong").inner_text()
 
 
+def alike(a, b, where=""):
+    """Where two documents differ; numbers may in their last digits, as exp and pow of platforms do."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if a.keys() != b.keys():
+            return [f"{where}: {sorted(a.keys() ^ b.keys())}"]
+        return [d for key in a for d in alike(a[key], b[key], f"{where}.{key}")]
+    if isinstance(a, list) and isinstance(b, list):
+        if len(a) != len(b):
+            return [f"{where}: {len(a)} and {len(b)}"]
+        return [d for i, (x, y) in enumerate(zip(a, b)) for d in alike(x, y, f"{where}[{i}]")]
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return [] if abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-12 else [f"{where}: {a} and {b}"]
+    return [] if a == b else [f"{where}: {a} and {b}"]
+
+
 def fits(page):
     """Whether nothing is wider than the window."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")

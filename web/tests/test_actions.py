@@ -7,7 +7,7 @@ import re
 import shlex
 
 import pytest
-from conftest import ROOT, fits, idle, rate, violations
+from conftest import ROOT, alike, fits, idle, rate, violations
 
 PTX = ROOT / "tests/ptx/nvrtc/saxpy.ptx"
 
@@ -95,16 +95,20 @@ def test_ptx_is_read(visit, address):
     assert page.evaluate("window.wavecastRankings[0].results[0].volumes.l1.load_bytes") == 8
 
 
-def test_a_device_of_ones_own(visit, address):
+def test_a_device_of_ones_own(visit, address, wavecast, tmp_path):
     page = visit(address)
-    before = rate(page)
     page.wait_for_selector("#device option[value=own]", state="attached")
     page.locator("#device").select_option("own")
     idle(page)
-    assert "My own" in page.locator(".summary").inner_text() and rate(page) == before
+    assert "My own" in page.locator(".summary").inner_text()
     text = "wavecast-device: 1\nid: half\nname: Half\ninherit: a100-40gb\nsources: {me: {kind: measured, text: me}}\n"
-    write(page, "Device as YAML", text + "dram: {bandwidth: {value: 100 GB/s, source: me}}\n")
+    half = text + "dram: {bandwidth: {value: 100 GB/s, source: me}}\n"
+    write(page, "Device as YAML", half)
     page.wait_for_selector(".summary:has-text('Half')")
+    # What the program makes of the same file.
+    (tmp_path / "half.yaml").write_text(half)
+    native = json.loads(wavecast("rank", "kernels/star3d25.yaml", "-d", str(tmp_path / "half.yaml"), "--format", "json"))
+    assert alike(native["results"], page.evaluate("window.wavecastRankings[0].results")) == []
     # The link has it.
     other = visit(page.url)
     idle(other)
@@ -214,7 +218,7 @@ def test_a_slider_over_a_parameter(visit, address):
     slider = page.get_by_label("NX, slider")
     slider.evaluate("s => { s.value = 158; s.dispatchEvent(new Event('input')); }")
     idle(page)
-    assert rate(page) != before and "--set NX=158" in page.locator(".command").nth(1).inner_text()
+    assert rate(page) != before and "--set NX=158" in page.locator(".command").first.inner_text()
     assert page.get_by_label("NX", exact=True).input_value() == "158"
 
 
@@ -224,7 +228,7 @@ def test_a_series_over_a_parameter_and_a_device(visit, address, wavecast):
     page.get_by_label("Its values").fill("128..384 step 128")
     page.get_by_role("button", name="Plot", exact=True).click()
     page.wait_for_selector(".series")
-    words = shlex.split(page.get_by_role("region", name="A series").locator(".command").inner_text())
+    words = shlex.split(page.get_by_role("region", name="A series").locator(".swept").inner_text())
     points = json.loads(wavecast(*words[1:], "--format", "json"))["points"]
     rows = page.get_by_role("region", name="Table of the series").locator("tbody tr")
     assert rows.count() == len(points) == 3
@@ -278,7 +282,7 @@ def test_the_table_and_the_commands_are_taken_along(visit, address, wavecast):
     assert len(rows) == len(native["results"])
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as JSON").click()
-    assert json.loads(saved.value.path().read_text()) == native
+    assert alike(native, json.loads(saved.value.path().read_text())) == []
     idle(page)
     command = shlex.split(page.get_by_role("region", name="The same elsewhere").locator(".command").first.inner_text())
     assert json.loads(wavecast(*command[1:], "--format", "json")) == native

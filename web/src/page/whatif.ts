@@ -27,7 +27,7 @@ export function whatIf(ask: (vary: string | null) => void): WhatIf {
   const select = h("select", { "aria-label": "What varies" });
   const values = h("input", { type: "text", "aria-label": "Its values", size: 28 });
   const place = h("div", {});
-  const command = h("code", { class: "command", hidden: true });
+  const command = h("code", { class: "swept", hidden: true });
   let usual: Record<string, string> = {};
   select.addEventListener("change", () => {
     values.value = usual[select.value] ?? "";
@@ -43,7 +43,7 @@ export function whatIf(ask: (vary: string | null) => void): WhatIf {
   return {
     element: h("section", { class: "panel", "aria-label": "A series" }, h("h2", {}, "What if it varied?"),
       h("p", { class: "choices" }, h("label", {}, "Plot the best rate over ", select), h("label", {}, " from ", values),
-        button("Plot", {}, plot), button("Nothing", { "aria-label": "No plot" }, () => { clear(); ask(null); })),
+        button("Plot", {}, plot), button("No plot", {}, () => { clear(); ask(null); })),
       place, command),
     offers(params, device) {
       usual = {};
