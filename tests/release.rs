@@ -78,7 +78,6 @@ fn the_bill_of_materials_names_what_is_linked() {
     }
 }
 
-/// Man pages of every command, and completions that know devices and their numbers.
 #[test]
 fn completions_know_devices_and_what_can_be_set() {
     for shell in ["bash", "zsh", "fish"] {
@@ -121,4 +120,24 @@ fn bash_completes_devices_numbers_and_files() {
     assert!(numbers.lines().any(|l| l == "l2.capacity="), "{numbers}");
     let files = offered("wavecast rank --output sten").unwrap();
     assert!(files.lines().any(|l| l == "stencil.yaml"), "{files}");
+}
+
+/// `cargo test` builds examples, too; a test that is built alone finds none and is left out.
+#[test]
+fn every_command_has_a_man_page() {
+    let program = Path::new(env!("CARGO_BIN_EXE_wavecast"));
+    let manual = program.with_file_name("examples").join("manual");
+    if !manual.exists() {
+        eprintln!("tools/manual is not built: not run");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual");
+    let made = Command::new(manual).arg(&folder).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for command in ["", "-rank", "-predict", "-explain", "-devices-show", "-help"] {
+        let path = folder.join(format!("share/man/man1/wavecast{command}.1"));
+        let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert!(page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert!(folder.join("share/fish/vendor_completions.d/wavecast.fish").exists());
 }

@@ -39,7 +39,7 @@ record! {
         /// Atomic operations; they are served in L2.
         atomics: Vec<AccessDoc> {"atomics: [\"a[x, y]\"]"},
         /// Instead of loads, stores and atomics where program order or loops matter.
-        body: Vec<StatementDoc> {"body: [{load: \"a[x, y]\"}, {store: \"b[x, y]\"}]"},
+        body: Vec<StatementDoc> {"body: [\"load a[x, y]\", sync, \"store b[x, y]\"]"},
         /// Compiled code that all of these are read from, and what a work item computes; `fields` and `domain` may be
         /// left out then.
         code: CodeDoc,

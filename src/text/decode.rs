@@ -52,12 +52,22 @@ impl Decoder {
         self.report(Diagnostic::error("wrong-type", node.span, message));
     }
 
-    /// Shows how a value is written where one reported since `before` has another form, and nothing else helps.
-    pub(crate) fn show_form(&mut self, before: usize, form: Option<&str>) {
+    /// Shows how a value is written where it, or a part of it, was reported since `before` to have another form and
+    /// nothing else helps.
+    pub(crate) fn show_form(&mut self, before: usize, node: &Node, form: Option<&str>) {
         let Some(form) = form else { return };
-        let new = self.diagnostics.iter_mut().skip(before);
-        for wrong in new.filter(|d| d.code == "wrong-type" && d.help.is_none()) {
-            wrong.help = Some(format!("for example `{form}`"));
+        let is_of_node = |span: Span| {
+            span == node.span
+                || match &node.value {
+                    Value::List(items) => items.iter().any(|item| item.span == span),
+                    Value::Map(map) => map.iter().any(|entry| entry.value.span == span),
+                    Value::Scalar(_) => false,
+                }
+        };
+        for wrong in self.diagnostics.iter_mut().skip(before) {
+            if wrong.code == "wrong-type" && wrong.help.is_none() && wrong.span.is_some_and(is_of_node) {
+                wrong.help = Some(format!("for example `{form}`"));
+            }
         }
     }
 
@@ -314,7 +324,7 @@ macro_rules! record {
                     $( if entry.key == $crate::text::key_name(stringify!($field)) {
                         let before = decoder.diagnostics.len();
                         out.$field = $crate::text::Decode::decode(&entry.value, decoder);
-                        decoder.show_form(before, record!(@form $($form)?));
+                        decoder.show_form(before, &entry.value, record!(@form $($form)?));
                         if out.$field.is_none() {
                             out.damaged.push($crate::text::key_name(stringify!($field)));
                         }
