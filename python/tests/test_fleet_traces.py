@@ -133,7 +133,7 @@ def test_a_broken_executor_says_what_to_do(trace):
         killer = client.submit(os._exit, 1)
         with pytest.raises(Exception):
             killer.result()
-        with pytest.raises(RuntimeError, match="with a new"):
+        with pytest.raises(RuntimeError, match="call again with a new executor"):
             fleet.reuse(trace, 3, client=client)
 
 

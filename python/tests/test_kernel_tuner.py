@@ -1,6 +1,9 @@
 """Pruning of search spaces, with Kernel Tuner's own search space and, in simulation, its strategies."""
 
 import json
+import os
+import signal
+import threading
 
 import pytest
 
@@ -240,3 +243,17 @@ def test_a_search_space_without_items_per_thread():
     whole = Pruner(KERNEL, {"block_size_x": [64, 128]}, "a100", slowdown=9, fold_names=())
     assert whole.times == Pruner(KERNEL, {"block_size_x": [64, 128]}, "a100", slowdown=9).times
     assert set(whole.times) == {(64,), (128,)}
+
+
+def test_ctrl_c_ends_predictions():
+    built = []
+
+    def build(config):
+        built.append(config)
+        if len(built) == 20:
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return {**KERNEL, "domain": [{"x": 32 * config["n"]}, {"y": 16}]}
+
+    with pytest.raises(KeyboardInterrupt):
+        Pruner(None, {"block_size_x": [32], "n": list(range(1, 50_000))}, "a100", build=build, names=["n"])
+    assert len(built) < 50_000

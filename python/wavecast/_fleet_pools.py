@@ -183,8 +183,8 @@ def pool(client: Any) -> Pool:
 
 def _broken() -> RuntimeError:
     return RuntimeError(
-        "a worker process died, and an executor of concurrent.futures does nothing after that. What was done is "
-        "kept: call rank_many again with the same jobs and folder and a new executor. Dask and Ray find the job "
-        "at which workers die and go on without it."
+        "a worker process died, and an executor of concurrent.futures does nothing after that: call again with a new "
+        "executor. If you call rank_many again with the same jobs and folder, it goes on with what is done. Dask and Ray do "
+        "again what a dead worker had, and find the job at which workers die."
     )
 

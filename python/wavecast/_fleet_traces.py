@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from concurrent.futures import BrokenExecutor
 from typing import Any, Iterator, Mapping
 
 from . import trace
@@ -63,11 +62,6 @@ def _answers(
                 begun += 1
             try:
                 answer = flying[number].result()
-            except BrokenExecutor as why:
-                raise RuntimeError(
-                    "a worker process died, and an executor of concurrent.futures does nothing after that: call again "
-                    "with a new one. Dask and Ray do a part again whose worker died"
-                ) from why
             except Exception as why:
                 if not workers.lost(why):
                     raise
