@@ -62,10 +62,10 @@ impl Alike {
     /// The kind of a block, and by how many bytes its addresses are larger than those of the first block.
     pub(super) fn kind_of(&self, place: Dim3, line: i64) -> Option<(Kind, i64)> {
         let (mut left, mut bytes) = ([0; 3], 0_i64);
-        for d in 0..3 {
+        for (d, left) in left.iter_mut().enumerate() {
             let at = i64::from(place.0[d]);
             let before = at.checked_mul(self.items[d])?;
-            left[d] = self.extents[d].checked_sub(before)?.clamp(0, self.items[d]);
+            *left = self.extents[d].checked_sub(before)?.clamp(0, self.items[d]);
             bytes = bytes.checked_add(at.checked_mul(self.steps[d])?)?;
         }
         Some((Kind { left, within: bytes.rem_euclid(line) }, bytes))
