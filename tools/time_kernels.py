@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Processor time per candidate of every kernel of kernels/, for blocks whose widths are multiples of 32 and for odd ones.
+"""Processor time per candidate of every kernel of kernels/, for blocks of multiples of 32 and for odd widths.
 
     tools/time_kernels.py PROGRAM [--only TEXT] [--device ID] [--repeat N] [--kernel FILE]...
 

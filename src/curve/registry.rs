@@ -7,7 +7,7 @@ use crate::device::{Architecture, Device, Vendor};
 use crate::text::{Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten};
 
 /// The ids of the files in the binary, each with what it says together with what it inherits from an earlier one. That is
-/// read in a thirtieth of the time that the files of `fits/` take; a test below makes it of these.
+/// read in a small part of the time that the files of `fits/` take; a test below makes it of these.
 const FILES: [(&str, &str); 6] = [
     (V100, include_str!("shipped/v100-pcie-32gb.json")),
     (H100, include_str!("shipped/h100-sxm.json")),

@@ -9,7 +9,7 @@ use super::registry::{once, tree};
 use crate::quantity::{Ratio, Share};
 use crate::text::{Diagnostic, Fault, Sources, from_tree};
 
-/// The file in the binary, as JSON, which is read in a tenth of the time; a test makes it of `fits/confidence.yaml`.
+/// The file in the binary, as JSON, which is read much sooner; a test makes it of `fits/confidence.yaml`.
 const FILE: &str = include_str!("shipped/confidence.json");
 /// The code of what is wrong with such a file.
 const CODE: &str = "confidence";

@@ -106,7 +106,7 @@ pub(super) fn count_few(
 /// Length of the union of the sorted intervals of some rectangles.
 fn union(intervals: &Ranges, rectangles: u64) -> u64 {
     let (mut total, mut reached) = (0, i64::MIN);
-    for [from, to] in intervals.of(rectangles) {
+    for [from, to] in intervals.of_rectangles(rectangles) {
         if to > reached {
             total += (to - from.max(reached.saturating_add(1)) + 1).unsigned_abs();
             reached = to;
@@ -119,7 +119,7 @@ fn union(intervals: &Ranges, rectangles: u64) -> u64 {
 /// what it separates is one interval.
 fn merge(intervals: &Ranges, rectangles: u64, line: i64, out: &mut Vec<[i64; 2]>) {
     out.clear();
-    for [from, to] in intervals.of(rectangles) {
+    for [from, to] in intervals.of_rectangles(rectangles) {
         match out.last_mut() {
             Some(last) if from - last[1] <= line => last[1] = last[1].max(to),
             _ => out.push([from, to]),

@@ -94,16 +94,18 @@ fn write_down(spreads: &[Spread<'_>], boxes: &[Box3], line: i64, key: &mut Vec<i
     let levels = spreads.first().map_or(&[][..], |of| &of.arms.levels);
     let together = spreads.iter().all(|of| of.arms.levels == levels);
     let from = boxes.first().filter(|_| together).map_or([0; DIMS], |first| first.first);
-    let bytes = levels.iter().zip(from).fold(Some(0_i64), |sum, (level, first)| {
-        sum.and_then(|sum| sum.checked_add(level.stride.checked_mul(first)?))
-    });
+    let bytes = levels
+        .iter()
+        .zip(from)
+        .try_fold(0_i64, |sum, (level, first)| sum.checked_add(level.stride.checked_mul(first)?));
     let (from, bytes) = bytes.map_or(([0; DIMS], 0), |bytes| (from, bytes));
     key.extend([line, remainder(bytes, line)]);
     for of in spreads {
         key.extend([of.arms.number, of.width, i64::try_from(of.boxes.len()).unwrap_or(i64::MAX)]);
         for one in &boxes[of.boxes.clone()] {
-            for l in 0..of.arms.levels.len() {
-                key.extend([one.first[l].wrapping_sub(from[l]), one.count[l]]);
+            let along = one.first.iter().zip(from).zip(one.count).take(of.arms.levels.len());
+            for ((first, from), count) in along {
+                key.extend([first.wrapping_sub(from), count]);
             }
         }
     }

@@ -62,7 +62,7 @@ impl Ranges {
 
     /// Of sorted ranges those that any of these rectangles has.
     #[inline]
-    pub(super) fn of(&self, rectangles: u64) -> impl Iterator<Item = [i64; 2]> + '_ {
+    pub(super) fn of_rectangles(&self, rectangles: u64) -> impl Iterator<Item = [i64; 2]> + '_ {
         self.list.iter().filter(move |range| range.1 & rectangles != 0).map(|range| range.0)
     }
 }
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(found(!0), [([0, 2], 1), ([2, 4], 0b1011), ([4, 6], 0b1010), ([8, 9], 0b100)]);
         assert_eq!(found(0b1010), [([2, 6], 0b1010)]);
         all.bytes.sort();
-        assert_eq!(all.bytes.of(0b1101).collect::<Vec<_>>(), [[0, 0], [0, 2], [0, 8]]);
+        assert_eq!(all.bytes.of_rectangles(0b1101).collect::<Vec<_>>(), [[0, 0], [0, 2], [0, 8]]);
         assert_eq!((cuts.len(), cuts.last(), all.z.ends()), (6, Some(9), [0, 1]));
     }
 }

@@ -5,6 +5,7 @@
 //! thesis on a cache model for `OpenCL` kernels.
 
 mod alike;
+mod block_requests;
 mod bytes;
 pub mod coalesce;
 pub mod contents;
@@ -23,7 +24,7 @@ pub mod sets;
 pub mod stream;
 pub mod synth;
 
-pub use alike::{BlockRequests, MovedRequests};
+pub use block_requests::{BlockRequests, MovedRequests};
 pub use geometry::CacheGeometry;
 pub use limits::TraceLimits;
 pub use model::{

@@ -8,10 +8,6 @@ use crate::curve::interval::Interval;
 use crate::parallel;
 use crate::random::Random;
 
-/// Most points that are drawn for a fit. Of more, so many are drawn, and parameters spread less by the root of the share
-/// (Bickel, Goetze and van Zwet, "Resampling fewer than n observations", 1997).
-const MOST_DRAWN: usize = 2048;
-
 /// 95 % intervals of the parameters from `resamples` fits; the same seed gives the same ones.
 pub fn bootstrap(
     points: &Points,
@@ -23,12 +19,8 @@ pub fn bootstrap(
     let all: Vec<Vec<f64>> = parallel::map_each((0..resamples).collect(), |i| {
         // Each has random numbers of its own, so that the order of threads does not matter.
         let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(i as u64));
-        let drawn = points.len().min(MOST_DRAWN);
-        let some = points.some((0..drawn).map(|_| random.position(points.len())));
-        let less = (drawn as f64 / points.len() as f64).sqrt();
-        let nearer = |(value, found): (f64, &f64)| found * (value / found).powf(less);
-        let values = refit(&some, options, found).into_iter();
-        if drawn == points.len() { values.collect() } else { values.zip(&found.values).map(nearer).collect() }
+        let some = points.some((0..points.len()).map(|_| random.position(points.len())));
+        refit(&some, options, found)
     });
     let of = |i: usize| {
         let mut values: Vec<f64> = all.iter().map(|v| v[i]).collect();

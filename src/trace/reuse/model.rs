@@ -144,6 +144,7 @@ impl<'r> ReuseModel<'r> {
 }
 
 /// Runs of the model, on all threads: none needs another.
+#[expect(clippy::missing_panics_doc, reason = "there is a result for each kind")]
 pub fn simulate<const N: usize>(
     all: &Requests,
     threads_per_block: usize,
