@@ -8,7 +8,8 @@ use super::super::failure::Failure;
 use super::super::input::load_device;
 use super::super::output::OutputArguments;
 use super::convert::{policy, warp_shape};
-use super::input::{Opened, Part, TraceArguments, within};
+use super::input::{Opened, TraceArguments, within};
+use super::part::Part;
 use crate::cache::{
     CacheShape, Filter, Hierarchy, LevelVolumes, ReadVisit, Replacement, SeedRuns, SimulationConfig,
     Statistics, Window, WritePolicy, simulate, simulate_order,

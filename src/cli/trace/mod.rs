@@ -6,6 +6,7 @@ mod experiment;
 mod hot;
 mod info;
 mod input;
+mod part;
 mod plot;
 mod reuse;
 mod settings;

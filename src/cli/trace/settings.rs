@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 
 use super::super::failure::Failure;
 use super::convert::warp_shape;
-use super::input::{Opened, Part, TraceArguments};
+use super::input::{Opened, TraceArguments};
+use super::part::Part;
 use crate::report::trace::ReuseSettings;
 use crate::trace::coalesce::{Coalescing, Requests};
 use crate::trace::reuse::{Batches, Extensions, Latency, MshrLimits, ReuseConfig, ReuseRules, Visible};
