@@ -35,8 +35,10 @@ fn read(page: &str) -> String {
 fn pages() -> Vec<String> {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     let names = docs.map(|f| f.unwrap().file_name().into_string().unwrap());
-    let mut pages: Vec<String> =
-        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    let mut pages: Vec<String> = names
+        .filter(|name| Path::new(name).extension().is_some_and(|e| e == "md"))
+        .map(|name| format!("docs/{name}"))
+        .collect();
     pages.extend(["README.md".to_owned(), "CHANGELOG.md".to_owned()]);
     pages.sort();
     pages

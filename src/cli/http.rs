@@ -79,7 +79,7 @@ fn token() -> Result<String, Failure> {
     let mut bytes = [0_u8; 16];
     random(&mut bytes)
         .map_err(|e| Failure::message("token", format!("there are no random numbers here: {e}"), None))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 #[cfg(unix)]

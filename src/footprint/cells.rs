@@ -314,7 +314,9 @@ mod tests {
             buffers.rectangles.clone_from(&rectangles);
             let lines = count_rows(&mut buffers, Some(row), height, line).unwrap();
             let mut all = Rectangles::default();
-            rectangles.iter().for_each(|&rectangle| all.push(rectangle));
+            for &rectangle in &rectangles {
+                all.push(rectangle);
+            }
             let few = count_few(&mut cells, &mut all, Some(row), height, line).unwrap();
             if let Some(few) = few {
                 counted += 1;
