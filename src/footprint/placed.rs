@@ -104,9 +104,7 @@ fn write_down(spreads: &[Spread<'_>], boxes: &[Box3], line: i64, key: &mut Vec<i
         key.extend([of.arms.number, of.width, i64::try_from(of.boxes.len()).unwrap_or(i64::MAX)]);
         for one in &boxes[of.boxes.clone()] {
             let along = one.first.iter().zip(from).zip(one.count).take(of.arms.levels.len());
-            for ((first, from), count) in along {
-                key.extend([first.wrapping_sub(from), count]);
-            }
+            key.extend(along.flat_map(|((first, from), count)| [first.wrapping_sub(from), count]));
         }
     }
 }
