@@ -305,7 +305,7 @@ fn read_damaged(texts: usize, seed: u64, most: Duration) {
                 load("damaged", &document, &Options::default()).unwrap_or_else(|e| panic!("{e}\n{document}"));
             }
         }
-        let taken = processor_time() - start;
+        let taken = processor_time().saturating_sub(start);
         if taken > most / 2 {
             println!("{taken:?} for text {round}, of {}", case.ptx);
         }
