@@ -178,6 +178,10 @@ impl Queue {
             return None;
         }
         let task = state.lane(lane).pop_front();
+        if state.closed && state.lane(lane).is_empty() {
+            // Those who left the last one to this worker wait for nothing any more.
+            self.workers[lane.index()].iter().for_each(Condvar::notify_all);
+        }
         // The next one takes what else waits.
         self.wake(&mut state, lane);
         let task = task?;
