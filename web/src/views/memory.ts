@@ -22,7 +22,9 @@ interface Boundary {
 const LEVELS = ["Registers", "L1", "L2", "DRAM"];
 /** What sentences call the boundary below each. */
 const OF = ["l1", "l2", "dram"];
-const [WIDTH, BOX, GAP] = [360, 34, 84];
+const [WIDTH, BOX] = [360, 34];
+/** Between two boxes, at least, and what a line of text beside the arrows takes there. */
+const [GAP, LINE] = [84, 15];
 /** Where the arrows of loads and of stores stand, and the widest of them. */
 const [LOADS, STORES, WIDEST] = [66, 172, 84];
 
@@ -71,20 +73,31 @@ function boundaries({ volumes: { l1, l2, dram } }: Result, levels: MemoryLevel[]
   ];
 }
 
+function total(strips: Strip[]): number {
+  return strips.reduce((sum, strip) => sum + strip.value, 0);
+}
+
+/** Where an arrow stands: how wide a byte is, and what is between the boxes. */
+interface Place {
+  top: number;
+  scale: number;
+  gap: number;
+}
+
 /** An arrow of strips side by side, its head up for loads and down for stores. */
-function arrow(centre: number, top: number, strips: Strip[], scale: number, up: boolean, ghost = 0): SVGGElement {
-  const total = strips.reduce((all, strip) => all + strip.value, 0);
+function arrow(centre: number, { top, scale, gap }: Place, strips: Strip[], up: boolean, ghost = 0): SVGGElement {
+  const all = total(strips);
   const group = s("g");
-  const width = Math.max(total * scale, 1.5);
+  const width = Math.max(all * scale, 1.5);
   const head = Math.min(10 + width / 6, 18);
-  const [shaft, bottom] = [up ? top + head : top, up ? top + GAP : top + GAP - head];
+  const [shaft, bottom] = [up ? top + head : top, up ? top + gap : top + gap - head];
   let x = centre - width / 2;
   if (ghost * scale >= 1) {
     // What reuse saved stands beside the arrow, empty.
     group.append(s("rect", { x: x + width, y: shaft, width: ghost * scale, height: bottom - shaft, class: "p-ghost" }));
   }
   for (const strip of strips) {
-    const wide = total > 0 ? (width * Math.max(strip.value, 0)) / total : 0;
+    const wide = all > 0 ? (width * Math.max(strip.value, 0)) / all : 0;
     if (wide <= 0) continue;
     group.append(
       s("rect", { x, y: shaft, width: wide, height: bottom - shaft, class: strip.colour }, s("title", {}, `${strip.name}: ${bytes(strip.value)} B`)),
@@ -92,14 +105,25 @@ function arrow(centre: number, top: number, strips: Strip[], scale: number, up: 
     x += wide;
   }
   const last = strips.reduce((a, b) => (b.value > a.value ? b : a));
-  const [tip, base] = up ? [top, shaft] : [top + GAP, bottom];
+  const [tip, base] = up ? [top, shaft] : [top + gap, bottom];
   const half = width / 2 + 6;
   group.append(s("path", { d: `M${centre - half} ${base}L${centre + half} ${base}L${centre} ${tip}Z`, class: last.colour }));
   return group;
 }
 
+/** What stands beside the arrows: a text, its class, and its number. */
+function linesOf(b: Boundary): [string, string, number][] {
+  const [loads, stores] = [total(b.loads), total(b.stores)];
+  const lines: [string, string, number][] = [[`↑ ${bytes(loads)} B loaded`, "strong", loads]];
+  for (const strip of b.loads.length > 1 ? b.loads : []) {
+    if (bytes(strip.value) !== "0") lines.push([`${bytes(strip.value)} ${strip.name}`, "part", strip.value]);
+  }
+  if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part", b.saved]);
+  lines.push([`↓ ${bytes(stores)} B stored`, "strong", stores]);
+  return lines;
+}
+
 function sentence(b: Boundary): string {
-  const total = (strips: Strip[]) => strips.reduce((all, strip) => all + strip.value, 0);
   const parts = b.loads.filter((strip) => bytes(strip.value) !== "0").map((strip) => `${bytes(strip.value)} ${strip.name}`);
   const saved = bytes(b.saved) === "0" ? "" : `, ${bytes(b.saved)} saved by reuse between blocks`;
   return `loads ${bytes(total(b.loads))} B (${parts.join(", ") || "none"}${saved}), stores ${bytes(total(b.stores))} B`;
@@ -108,13 +132,14 @@ function sentence(b: Boundary): string {
 /** The chart of a launch, with the same in words below. */
 export function memory(result: Result, unit: string, levels: MemoryLevel[] = []): HTMLElement {
   const all = boundaries(result, levels);
-  const total = (strips: Strip[]) => strips.reduce((sum, strip) => sum + strip.value, 0);
+  const lines = all.map(linesOf);
+  const gap = Math.max(GAP, ...lines.map((of) => LINE * of.length + 12));
   const most = Math.max(...all.flatMap((b) => [total(b.loads) + b.saved, total(b.stores)]), 1e-9);
   const scale = WIDEST / most;
-  const height = 4 * BOX + 3 * GAP;
+  const height = 4 * BOX + 3 * gap;
   const picture = s("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "memory", "aria-hidden": "true" });
   LEVELS.forEach((level, i) => {
-    const y = i * (BOX + GAP);
+    const y = i * (BOX + gap);
     picture.append(
       s("rect", { x: 1, y: y + 0.5, width: WIDTH - 2, height: BOX - 1, rx: 5, class: "level" }),
       s("text", { x: 12, y: y + BOX / 2 + 5, class: "level-name" }, level),
@@ -122,16 +147,12 @@ export function memory(result: Result, unit: string, levels: MemoryLevel[] = [])
     const b = all[i];
     if (!b) return;
     const top = y + BOX;
-    picture.append(arrow(LOADS, top, b.loads, scale, true, b.saved), arrow(STORES, top, b.stores, scale, false));
-    const lines: [string, string, number][] = [[`↑ ${bytes(total(b.loads))} B loaded`, "strong", total(b.loads)]];
-    for (const strip of b.loads.length > 1 ? b.loads : []) {
-      if (bytes(strip.value) !== "0") lines.push([`${bytes(strip.value)} ${strip.name}`, "part", strip.value]);
-    }
-    if (bytes(b.saved) !== "0") lines.push([`${bytes(b.saved)} saved by reuse`, "part", b.saved]);
-    lines.push([`↓ ${bytes(total(b.stores))} B stored`, "strong", total(b.stores)]);
-    const first = top + GAP / 2 - (lines.length - 1) * 7.5 + 4;
-    lines.forEach(([text, kind, value], n) =>
-      picture.append(s("text", { x: 236, y: first + 15 * n, class: kind, "data-n": value, "data-of": OF[i] }, text)));
+    const place = { top, scale, gap };
+    picture.append(arrow(LOADS, place, b.loads, true, b.saved), arrow(STORES, place, b.stores, false));
+    const beside = lines[i] ?? [];
+    const first = top + gap / 2 - ((beside.length - 1) * LINE) / 2 + 4;
+    beside.forEach(([text, kind, value], n) =>
+      picture.append(s("text", { x: 236, y: first + LINE * n, class: kind, "data-n": value, "data-of": OF[i] }, text)));
   });
   const words = h("ul", { class: "hidden" });
   all.forEach((b, i) => words.append(h("li", {}, `${LEVELS[i + 1]} to ${LEVELS[i]}: ${sentence(b)}`)));

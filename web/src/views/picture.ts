@@ -7,7 +7,7 @@ import { save } from "./take";
 /** What makes a drawing look the same outside of the page. */
 const STYLES = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "font-size", "font-weight",
-  "font-family", "text-anchor", "opacity",
+  "font-family", "text-anchor", "opacity", "paint-order",
 ];
 
 /** A drawing as a text of its own, with the colours that it has here. */
@@ -101,6 +101,11 @@ export function short(value: number): string {
   if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
   if (size >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
   return String(Number(value.toPrecision(3)));
+}
+
+/** A number with its unit: 15.3 TB/s. */
+export function prefixed(value: number, unit: string): string {
+  return short(value).replace(/([TGMk]?)$/, " $1") + unit;
 }
 
 export interface Axis {

@@ -4,7 +4,7 @@
 import type { Ranking, Result } from "./documents";
 import { h, s } from "./dom";
 import { launchName, rate } from "./format";
-import { frame, pictureSection, PLOT, short } from "./picture";
+import { frame, pictureSection, PLOT, prefixed, short } from "./picture";
 
 interface Level {
   key: "l1" | "l2" | "dram";
@@ -67,14 +67,16 @@ export function roofline(ranking: Ranking, choose: (result: Result) => void): Ro
     { low: Math.min(...rates) / 1.5, high: top, isLog: true, name: `${unit}/s` });
   const inside = (value: number) => Math.max(plot.y(Math.min(value, top)), PLOT.top);
   const rings = new Map<Result, SVGCircleElement[]>();
+  // They come last, above the points.
+  const labels: SVGTextElement[] = [];
   for (const { level, points, bandwidth } of shown) {
     // From the lower end, or where the line comes into the picture, to where it leaves at the top.
     const until = Math.min(high, top / bandwidth);
     const from = Math.max(low, Math.min(...rates) / 1.5 / bandwidth);
     if (until > from) {
       plot.drawing.append(s("line", { x1: plot.x(from), y1: plot.y(from * bandwidth), x2: plot.x(until), y2: inside(until * bandwidth), class: `roof s-${level.key}` },
-        s("title", {}, `${level.name}: ${short(bandwidth)}B/s`)));
-      plot.drawing.append(s("text", { x: Math.min(plot.x(until) - 4, width - 80), y: inside(until * bandwidth) + 14, class: "tick end" }, `${level.name} ${short(bandwidth)}B/s`));
+        s("title", {}, `${level.name}: ${prefixed(bandwidth, "B/s")}`)));
+      labels.push(s("text", { x: Math.min(plot.x(until) - 4, width - 80), y: inside(until * bandwidth) + 14, class: "tick end over" }, `${level.name} ${prefixed(bandwidth, "B/s")}`));
     }
     for (const { result, across } of points) {
       const dot = s("circle", { cx: plot.x(across), cy: plot.y(result.rate_per_s), r: 3, class: `dot f-${level.key}` },
@@ -85,12 +87,13 @@ export function roofline(ranking: Ranking, choose: (result: Result) => void): Ro
     }
   }
   if (compute > 0 && compute < top) {
-    plot.drawing.append(s("line", { x1: PLOT.left, x2: width - PLOT.right, y1: plot.y(compute), y2: plot.y(compute), class: "roof s-fp" }),
-      s("text", { x: PLOT.left + 6, y: plot.y(compute) - 5, class: "tick" }, `floating point ${short(compute)}${unit}/s`));
+    plot.drawing.append(s("line", { x1: PLOT.left, x2: width - PLOT.right, y1: plot.y(compute), y2: plot.y(compute), class: "roof s-fp" }));
+    labels.push(s("text", { x: PLOT.left + 6, y: plot.y(compute) - 5, class: "tick over" }, `floating point ${prefixed(compute, `${unit}/s`)}`));
   }
+  plot.drawing.append(...labels);
   const rows = all.map(({ level, bandwidth, points }) => {
     const spread = points.map((p) => p.across);
-    return h("tr", {}, h("th", { scope: "row" }, level.name), h("td", {}, `${short(bandwidth)}B/s`),
+    return h("tr", {}, h("th", { scope: "row" }, level.name), h("td", {}, prefixed(bandwidth, "B/s")),
       h("td", {}, `${short(Math.min(...spread))} to ${short(Math.max(...spread))}`));
   });
   const chosen = h("p", { class: "faint", role: "status" });

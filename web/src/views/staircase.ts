@@ -48,7 +48,7 @@ export function staircase(result: Result, of: Staircase): HTMLElement {
     ["registers of a thread", of.registers, registers, 1, "registers"],
     ["shared memory of a block, B", of.shared_bytes, shared_bytes, 0, "bytes"],
   ];
-  return h("div", {}, ...parts.map(([name, steps, at, from, what]) => {
+  return h("div", { class: "sides" }, ...parts.map(([name, steps, at, from, what]) => {
     const drawing = stairs(of, steps, at, name, from);
     return pictureSection(`Occupancy over ${name.replace(", B", "")}`, `occupancy over ${what}`, () => drawing, drawing,
       at === null ? null : h("p", { class: "faint" }, said(of, steps, at, what)), list(of, steps, what));

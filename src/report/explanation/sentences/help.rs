@@ -103,13 +103,17 @@ pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let neighbours = &facts.document.neighbours;
     let best = neighbours.best.as_ref()?;
     let compared = neighbours.compared - neighbours.rejected;
-    Some(if best.relative.get() <= 1.0 {
+    // Where nothing else was compared, that is said: a ranking beside it knows of many more.
+    let which = if neighbours.near.len() == compared { " one step away" } else { "" };
+    Some(if best.relative.get() <= 1.0 && !which.is_empty() {
+        format!("None of {compared} launches one step away is faster.")
+    } else if best.relative.get() <= 1.0 {
         format!("It is the fastest of {} launches.", compared + 1)
     } else if best.relative < WORTH {
-        format!("None of {compared} others is 2 % faster.")
+        format!("None of {compared} others{which} is 2 % faster.")
     } else {
         format!(
-            "The fastest of {compared} others is {}, {} times as fast and limited by {}.",
+            "The fastest of {compared} others{which} is {}, {} times as fast and limited by {}.",
             launch(facts, best),
             two(best.relative),
             called(best.limiter)
