@@ -20,6 +20,10 @@ ARGUMENTS = [
 ]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "clock: looks at the clock, so that nothing else may run beside it")
+
+
 @pytest.fixture(scope="session")
 def chromium():
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
