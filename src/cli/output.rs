@@ -39,6 +39,9 @@ pub(super) struct OutputArguments {
     /// Show all columns of tables, however narrow the terminal is
     #[arg(long)]
     pub wide: bool,
+    /// Leave out columns of tables until they fit into so many characters, wherever they are printed
+    #[arg(long, value_name = "CHARACTERS", conflicts_with = "wide", value_parser = clap::value_parser!(u16).range(20..))]
+    pub width: Option<u16>,
 }
 
 impl OutputArguments {
@@ -103,8 +106,11 @@ impl OutputArguments {
         self.output.is_none() && !captured::is_on() && io::stdout().is_terminal()
     }
 
-    /// Characters of a line of the terminal, if the result goes to one and has to fit.
+    /// Characters of a line, if the result has to fit: those that were asked for, or those of the terminal it goes to.
     pub(super) fn width(&self) -> Option<usize> {
+        if self.width.is_some() {
+            return self.width.map(usize::from);
+        }
         if self.wide || !self.is_on_terminal() {
             return None;
         }
