@@ -15,52 +15,9 @@ use std::process::{Command, Output};
 use wavecast::ask::KernelSource;
 use wavecast::device;
 
-/// A fenced block of a page.
-struct Block {
-    kind: String,
-    text: String,
-    /// `page:line`, for messages.
-    place: String,
-}
+mod pages;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn read(page: &str) -> String {
-    std::fs::read_to_string(root().join(page)).unwrap()
-}
-
-/// README.md, CHANGELOG.md and everything in docs/.
-fn pages() -> Vec<String> {
-    let docs = std::fs::read_dir(root().join("docs")).unwrap();
-    let names = docs.map(|f| f.unwrap().file_name().into_string().unwrap());
-    let mut pages: Vec<String> = names
-        .filter(|name| Path::new(name).extension().is_some_and(|e| e == "md"))
-        .map(|name| format!("docs/{name}"))
-        .collect();
-    pages.extend(["README.md".to_owned(), "CHANGELOG.md".to_owned()]);
-    pages.sort();
-    pages
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let (mut blocks, mut open): (Vec<Block>, bool) = (Vec::new(), false);
-    for (i, line) in read(page).lines().enumerate() {
-        match (line.strip_prefix("```"), open) {
-            (Some(kind), false) => {
-                let (kind, place) = (kind.to_owned(), format!("{page}:{}", i + 1));
-                blocks.push(Block { kind, text: String::new(), place });
-                open = true;
-            }
-            (Some(_), true) => open = false,
-            (None, true) => blocks.last_mut().unwrap().text.extend([line, "\n"]),
-            (None, false) => {}
-        }
-    }
-    assert!(!open, "{page}: a block is not closed");
-    blocks
-}
+use pages::{Block, blocks, pages, read, root};
 
 /// A block that is a whole kernel or device document.
 fn is_document(block: &Block, key: &str) -> bool {
