@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::shares::of_longest;
 use super::side::Side;
+use super::verdict::verdict;
 use crate::quantity::Ratio;
 use crate::report::check::Tool;
 
@@ -27,6 +28,8 @@ pub struct DifferenceDocument {
     pub scale: Ratio,
     /// Seconds by which the second takes longer; negative where it is faster.
     pub difference_s: f64,
+    /// Which is faster, and what makes it so, in a sentence or two.
+    pub verdict: String,
     /// The parts of the times; their effects add up to the difference. What makes most of it comes first.
     pub terms: Vec<TermDifference>,
     /// Volumes that differ.
@@ -110,7 +113,7 @@ pub fn difference_document(a: &Side, b: &Side) -> DifferenceDocument {
         _ => 1.0,
     };
     let difference_s = b.result.time_s * scale - a.result.time_s;
-    DifferenceDocument {
+    let mut document = DifferenceDocument {
         schema: "wavecast/diff/1",
         tool: Tool::this(),
         a: SideSummary::new(a),
@@ -118,12 +121,15 @@ pub fn difference_document(a: &Side, b: &Side) -> DifferenceDocument {
         speedup: Ratio::new(b.result.rate_per_s / a.result.rate_per_s),
         scale: Ratio::new(scale),
         difference_s,
+        verdict: String::new(),
         terms: terms(a, b, scale, difference_s),
         volumes: differing(numbers(&a.result.volumes), &numbers(&b.result.volumes)),
         fields: differing(fields(a), &fields(b)),
         limits: differing(limits(a), &limits(b)),
         occupancy: differing(numbers(&a.result.occupancy), &numbers(&b.result.occupancy)),
-    }
+    };
+    document.verdict = verdict(&document);
+    document
 }
 
 impl SideSummary {
@@ -163,7 +169,7 @@ fn terms(a: &Side, b: &Side, scale: f64, difference: f64) -> Vec<TermDifference>
             let volume_factor = volume_factor(name, a, b);
             let speed_factor = volume_factor.filter(|_| a_s > 0.0 && b_s > 0.0).map(|v| v * a_s / b_s);
             let [volume_factor, speed_factor] = [volume_factor, speed_factor].map(|f| f.map(Ratio::new));
-            let share = (difference.abs() > SAME * a.result.time_s).then(|| effect_s / difference);
+            let share = (difference.abs() > SAME * a.result.time_s).then(|| effect_s / difference + 0.0); // no -0
             TermDifference { term: (*name).clone(), a_s, b_s, effect_s, share, volume_factor, speed_factor }
         })
         .filter(|term| term.a_s > 0.0 || term.b_s > 0.0 || term.effect_s.abs() > 0.0)

@@ -4,6 +4,7 @@ mod document;
 mod shares;
 mod side;
 mod text;
+mod verdict;
 
 pub use document::{DifferenceDocument, difference_document};
 pub use side::{Side, SideChoice};

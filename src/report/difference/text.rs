@@ -3,15 +3,14 @@
 use std::fmt::Write;
 
 use super::document::{DifferenceDocument, NumberDifference, SideSummary, TermDifference};
-use crate::quantity::{Ratio, Seconds};
+use super::verdict::reasons;
+use crate::quantity::Seconds;
 use crate::report::answer::{Answer, View};
 use crate::report::table::{Align, Column, Table};
 use crate::report::units::{grouped, seconds, significant, wrapped};
 
 /// Characters of a line where the terminal has more, or is none.
 const COLUMNS: usize = 100;
-/// The least share of the difference that a sentence names.
-const WORTH_NAMING: f64 = 0.05;
 
 impl Answer for DifferenceDocument {
     const VIEW: &str = "difference";
@@ -19,7 +18,7 @@ impl Answer for DifferenceDocument {
 
     fn text(&self, view: View) -> String {
         let mut out = sides(self);
-        out.push_str(&wrapped(verdict(self).split(' '), view.width.unwrap_or(COLUMNS).clamp(20, COLUMNS)));
+        out.push_str(&wrapped(self.verdict.split(' '), view.width.unwrap_or(COLUMNS).clamp(20, COLUMNS)));
         let shown = |terms: &TermDifference| view.all || terms.effect_s.abs() > 0.0 || is_changed(terms);
         out.push('\n');
         out.push_str(&term_table(self.terms.iter().filter(|t| shown(t))).text(1, view.width));
@@ -93,69 +92,6 @@ fn sides(document: &DifferenceDocument) -> String {
     }
     out.push('\n');
     out
-}
-
-/// Which is faster, and what makes it so.
-fn verdict(document: &DifferenceDocument) -> String {
-    let speedup = document.speedup.get();
-    let named: Vec<String> =
-        document.terms.iter().filter(|t| t.share.is_some_and(|s| s > WORTH_NAMING)).map(why).collect();
-    let against: Vec<&str> = document
-        .terms
-        .iter()
-        .filter(|t| t.share.is_some_and(|s| s < -WORTH_NAMING))
-        .map(|t| title(&t.term))
-        .collect();
-    if named.is_empty() {
-        return "A and B are equally fast.".to_owned();
-    }
-    let (faster, slower, times) =
-        if speedup >= 1.0 { ("B", "A", speedup) } else { ("A", "B", 1.0 / speedup) };
-    let against = if against.is_empty() {
-        String::new()
-    } else {
-        format!(" Against it goes {}.", against.join(" and "))
-    };
-    format!(
-        "{faster} is {times:.2} times as fast as {slower}. Of the difference {}.{against}",
-        named.join("; ")
-    )
-}
-
-/// The share that a term makes, and from what it follows.
-fn why(t: &TermDifference) -> String {
-    let share = t.share.unwrap_or(0.0) * 100.0;
-    let reasons = reasons(t);
-    let reasons = if reasons.is_empty() { String::new() } else { format!(" (B: {reasons})") };
-    format!("{} makes {share:.0} %{reasons}", title(&t.term))
-}
-
-/// What a term is called in a sentence.
-fn title(term: &str) -> &str {
-    match term {
-        "fp" => "arithmetic",
-        "l1" => "the L1 pipe",
-        "l2" => "the L2",
-        "dram" => "memory",
-        "latency" => "the latency of memory",
-        "waits" => "waiting for loads",
-        "issue" => "issuing instructions",
-        "tlb" => "address translation",
-        "dispatch" => "starting blocks",
-        "tail" => "the tail",
-        "launch" => "the launch itself",
-        "combination" => "limiters that are close to each other",
-        other => other,
-    }
-}
-
-/// How much more there is to do, and how much faster it is done.
-fn reasons(t: &TermDifference) -> String {
-    let factor = |n: Option<Ratio>| n.map(Ratio::get).filter(|n| (n - 1.0).abs() >= 0.005);
-    let work = if t.term == "l1" { "cycles" } else { "bytes" };
-    let volume = factor(t.volume_factor).map(|n| format!("{n:.2} times the {work}"));
-    let speed = factor(t.speed_factor).map(|n| format!("{n:.2} times the speed"));
-    volume.into_iter().chain(speed).collect::<Vec<_>>().join(", ")
 }
 
 fn is_changed(t: &TermDifference) -> bool {

@@ -4,7 +4,8 @@ import "../style/base.css";
 import type { Other } from "../views/beside";
 import { comparison } from "../views/compare";
 import { detail } from "../views/detail";
-import type { Explained, Explanation, Head, Report, Result, Sweep } from "../views/documents";
+import { difference } from "../views/difference";
+import type { Difference, Explained, Explanation, Head, Report, Result, Sweep } from "../views/documents";
 import { button, h } from "../views/dom";
 import { documentTable } from "../views/plain";
 import { rankingView } from "../views/ranking";
@@ -62,6 +63,8 @@ function views(report: Report): HTMLElement[] {
       return predictions(documents as (Head & { result: Result })[]);
     case "sweep":
       return (documents as Sweep[]).map((of) => h("div", {}, about(of), h("div", { class: "panel" }, series(of))));
+    case "difference":
+      return (documents as Difference[]).map(difference);
     default:
       return [];
   }

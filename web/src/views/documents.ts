@@ -169,6 +169,27 @@ export interface Sweep extends Head {
   warnings: Warning[];
 }
 
+export interface DifferenceSide {
+  kernel: string;
+  unit: string;
+  device: string;
+  variant: string | null;
+  block: Shape;
+  fold: Shape;
+  rate_per_s: number;
+  time_s: number;
+  limiter: string;
+}
+
+/** `wavecast/diff/1`. */
+export interface Difference {
+  tool: Head["tool"];
+  a: DifferenceSide;
+  b: DifferenceSide;
+  verdict: string;
+  terms: { term: string; a_s: number; b_s: number; share: number | null }[];
+}
+
 /** A ranking and, for its best launches in their order, the sentences that explain each. */
 export interface Explained {
   ranking: Ranking;
