@@ -7,13 +7,14 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use super::apart::{steps_of_rows, taken_apart};
 use super::cover::uncovered;
 use super::cuts::Taking;
 use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
 use super::split::affine_pieces;
-use crate::effort::spend_on;
+use crate::effort::{left, spend_on, within};
 use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
@@ -120,6 +121,36 @@ impl Progression {
             steps.length += 1;
         }
         Self { array: 0, base, steps, run, last: base }.checked()
+    }
+
+    /// Its strides, ascending, and how often each is taken.
+    pub(super) fn steps(&self) -> &[(i64, i64)] {
+        self.steps.as_slice()
+    }
+
+    /// How often a stride is taken.
+    pub(super) fn count_of(&self, stride: i64) -> i64 {
+        self.steps.count_of(stride)
+    }
+
+    /// Adds a progression for each place along some strides, of which each has the others.
+    pub(super) fn each_along(&self, is_apart: impl Fn(i64) -> bool, out: &mut Vec<Self>) {
+        let (apart, others): (Vec<_>, Vec<_>) = self.steps().iter().partition(|step| is_apart(step.0));
+        let mut steps = Steps { length: others.len(), list: [(0, 1); MAX_STEPS] };
+        steps.list[..others.len()].copy_from_slice(&others);
+        let reach = |(stride, count): &(i64, i64)| stride * (count - 1);
+        let first = out.len();
+        let last = self.last - apart.iter().map(reach).sum::<i64>();
+        out.push(Self { steps, last, ..self.clone() });
+        for (stride, count) in apart {
+            let before = out.len();
+            for place in 1..count {
+                for i in first..before {
+                    let moved = stride * place;
+                    out.push(Self { base: out[i].base + moved, last: out[i].last + moved, ..out[i].clone() });
+                }
+            }
+        }
     }
 
     fn checked(mut self) -> Counted<Self> {
@@ -230,7 +261,7 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
         [] => (None, None),
         [row] => (Some(*row), None),
         [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
-        _ => return Err(Refusal::Strides),
+        _ => return count_apart(progressions, &strides, line),
     };
     let rectangles = &mut buffers.rectangles;
     rectangles.clear();
@@ -244,6 +275,15 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
         cut_into_rows([p.base, run], row, rows_per_plane, ys, zs, rectangles);
     }
     Ok(count_rows(buffers, row, rows_per_plane, line)?)
+}
+
+/// The lines of progressions whose strides do not nest, unless that takes longer than to go through all of their rows.
+fn count_apart(progressions: &[Progression], strides: &[i64], line: i64) -> Counted<u128> {
+    let steps = steps_of_rows(progressions);
+    match within(steps, || count_progressions(&mut taken_apart(progressions, strides)?, line)) {
+        Err(Refusal::Spent) if left() > 0 => Err(Refusal::Strides),
+        counted => counted,
+    }
 }
 
 /// One of the copies that the longest stride makes of all progressions alike, and their number, if they lie apart and

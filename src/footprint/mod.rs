@@ -5,6 +5,7 @@
 //! threads; enumeration answers everything that is small.
 
 mod along;
+mod apart;
 mod arms;
 mod boxes;
 mod cells;
