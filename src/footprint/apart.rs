@@ -75,3 +75,55 @@ pub(super) fn steps_of_rows(all: &[Progression]) -> u64 {
     };
     all.iter().fold(0_u64, |n, p| n.saturating_add(rows(p))).saturating_mul(STEPS_OF_ROW)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::linear::count_progressions;
+    use super::*;
+    use crate::random::Random;
+    use std::collections::BTreeSet;
+
+    /// Lines of all runs of some progressions, gone through one by one.
+    fn one_by_one(all: &[(i64, Vec<(i64, i64)>)], run: i64, line: i64) -> u128 {
+        let mut lines = BTreeSet::new();
+        for (base, steps) in all {
+            let mut places = vec![*base];
+            for &(stride, count) in steps {
+                places = places.iter().flat_map(|at| (0..count).map(move |i| at + i * stride)).collect();
+            }
+            let of = |at: i64| at.div_euclid(line)..=(at + run - 1).div_euclid(line);
+            lines.extend(places.into_iter().flat_map(of));
+        }
+        lines.len() as u128
+    }
+
+    /// Blocks of odd widths in rows, iterations far apart, halos: whatever strides there are.
+    #[test]
+    fn strides_that_do_not_nest_are_counted_as_they_are() {
+        let mut draw = Random::new(3);
+        let strides = [132, 100, 396, 1000, 4116, 16464, 1 << 20, 3 << 20];
+        let mut some = |of: &[i64]| of[draw.below(of.len())];
+        let mut counted = 0;
+        for round in 0..600 {
+            let one = |some: &mut dyn FnMut(&[i64]) -> i64| {
+                let steps = (0..some(&[1, 2, 3, 4])).map(|_| (some(&strides), some(&[2, 3, 7, 12])));
+                let steps: Vec<(i64, i64)> = steps.collect();
+                (some(&[0, 4, -132, 128, 16464, 40_000]), steps)
+            };
+            let all: Vec<_> = (0..some(&[1, 1, 2, 3])).map(|_| one(&mut some)).collect();
+            let run = some(&[4, 16, 33]);
+            let mut progressions: Vec<_> =
+                all.iter().map(|(base, steps)| Progression::new(*base, steps, run).unwrap()).collect();
+            for line in [32, 128] {
+                match count_progressions(&mut progressions, line) {
+                    Ok(lines) => {
+                        counted += 1;
+                        assert_eq!(lines, one_by_one(&all, run, line), "{round} {line}: {all:?} {run}");
+                    }
+                    Err(refusal) => assert_eq!(refusal, Refusal::Strides),
+                }
+            }
+        }
+        assert!(counted > 900, "{counted}");
+    }
+}

@@ -13,11 +13,15 @@ use super::cuts::Taking;
 use super::division::{quotient, remainder};
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
-use super::split::affine_pieces;
+use super::split::progressions;
+use super::sum::Shape;
 use crate::effort::{left, spend_on, within};
 use crate::expr::Term;
 
 type Counted<T> = Result<T, Refusal>;
+
+/// Steps that taking strides apart may always take.
+const FEW_STEPS: u64 = 1 << 14;
 
 /// Steps for making a piece ready.
 const STEPS_OF_PIECE: u64 = 16;
@@ -33,9 +37,9 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
     let ways = [Taking::Fewest, Taking::Values];
     let conditional = query.pieces.iter().any(|p| p.when.is_some());
     for &taking in &ways[..=usize::from(conditional)] {
-        let pieces: Option<Vec<_>> = query.pieces.iter().map(|p| affine_pieces(p, taking)).collect();
-        let Some(pieces) = pieces else { continue };
-        match count_affine(&uncovered(pieces.concat()), query.line) {
+        let mut all = Vec::with_capacity(query.pieces.len());
+        let taken = query.pieces.iter().try_for_each(|p| progressions(p, taking, &mut all));
+        match taken.and_then(|()| count_by_array(uncovered(all), query.line)) {
             Err(refusal) if refusal != Refusal::Spent => why = refusal,
             counted => return counted,
         }
@@ -45,7 +49,10 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
     spend_on(pieces.len(), STEPS_OF_PIECE)?;
-    let mut progressions = pieces.iter().map(Progression::from_piece).collect::<Counted<Vec<_>>>()?;
+    count_by_array(pieces.iter().map(Progression::from_piece).collect::<Counted<Vec<_>>>()?, line)
+}
+
+fn count_by_array(mut progressions: Vec<Progression>, line: i64) -> Counted<u128> {
     progressions.sort_by_key(|p| p.array);
     let mut total = 0;
     for of_array in progressions.chunk_by_mut(|a, b| a.array == b.array) {
@@ -87,7 +94,7 @@ impl Steps {
 }
 
 impl Progression {
-    fn from_piece(piece: &Piece) -> Counted<Self> {
+    pub(super) fn from_piece(piece: &Piece) -> Counted<Self> {
         if piece.when.is_some() {
             return Err(Refusal::Conditional);
         }
@@ -121,6 +128,41 @@ impl Progression {
             steps.length += 1;
         }
         Self { array: 0, base, steps, run, last: base }.checked()
+    }
+
+    /// Of a box of points under an address without quotients.
+    pub(super) fn from_shape(shape: &Shape, piece: &Piece) -> Counted<Self> {
+        let mut base = i128::from(shape.address.constant);
+        let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
+        for (&factor, &(from, to)) in shape.address.factors.iter().zip(shape.ranges.as_slice()) {
+            let start = if factor < 0 { to } else { from };
+            base += i128::from(start) * i128::from(factor);
+            let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
+            if count > 1 && factor != 0 {
+                let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
+                *slot = (factor.checked_abs().ok_or(Refusal::Overflow)?, count);
+                steps.length += 1;
+            }
+        }
+        let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
+        Self { array: piece.array, base, steps, run: piece.width, last: base }.checked()
+    }
+
+    /// The array, the first byte and the bytes touched from there on.
+    pub(super) fn begins(&self) -> (usize, i64, i64) {
+        (self.array, self.base, self.run)
+    }
+
+    /// The same without the first `places` of a step, of which it has more.
+    pub(super) fn without_first(mut self, step: usize, places: i64) -> Self {
+        let (stride, count) = &mut self.steps.list[step];
+        self.base += *stride * places;
+        *count -= places;
+        if *count == 1 {
+            self.steps.list.copy_within(step + 1.., step);
+            self.steps.length -= 1;
+        }
+        self
     }
 
     /// Its strides, ascending, and how often each is taken.
@@ -279,7 +321,7 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
 
 /// The lines of progressions whose strides do not nest, unless that takes longer than to go through all of their rows.
 fn count_apart(progressions: &[Progression], strides: &[i64], line: i64) -> Counted<u128> {
-    let steps = steps_of_rows(progressions);
+    let steps = steps_of_rows(progressions).max(FEW_STEPS);
     match within(steps, || count_progressions(&mut taken_apart(progressions, strides)?, line)) {
         Err(Refusal::Spent) if left() > 0 => Err(Refusal::Strides),
         counted => counted,

@@ -7,11 +7,13 @@
 mod along;
 mod apart;
 mod arms;
+mod bounded;
 mod boxes;
 mod cells;
 mod counter;
 mod cover;
 mod cuts;
+mod digits;
 mod division;
 mod engine;
 mod enumerate;
@@ -33,6 +35,7 @@ mod runs;
 mod sampling;
 mod split;
 mod steps;
+mod sum;
 mod threads;
 
 pub use counter::{Counter, LineCount, Uncounted};
