@@ -42,17 +42,35 @@ impl Kept {
 /// ascending, but for the smallest, which leave no line out.
 pub(super) fn taken_apart(all: &[Progression], strides: &[i64]) -> Result<Vec<Progression>, Refusal> {
     spend_on(all.len(), 1 + (strides.len() * strides.len()) as u64)?;
-    let Some((kept, number)) = fewest(all, strides) else { return Err(Refusal::Strides) };
+    // What lies far apart looks alike mostly, and is then counted once.
+    let far = strides.last().filter(|&&longest| lie_apart(all, longest));
+    let (kept, number) = match far {
+        Some(&longest) => {
+            let along = |p: &Progression| p.count_of(longest).unsigned_abs();
+            (None, all.iter().map(along).fold(0, u64::saturating_add))
+        }
+        None => fewest(all, strides).map(|(kept, number)| (Some(kept), number)).ok_or(Refusal::Strides)?,
+    };
     if number > MOST {
         return Err(Refusal::Strides);
     }
     spend_on(usize::try_from(number).unwrap_or(usize::MAX), STEPS_OF_EACH)?;
     let mut found = Vec::with_capacity(usize::try_from(number).unwrap_or(0));
+    let is_apart = |stride: i64| match kept {
+        Some(kept) => strides.binary_search(&stride).is_ok() && !kept.holds(stride),
+        None => far == Some(&stride),
+    };
     for p in all {
-        let is_apart = |stride: i64| strides.binary_search(&stride).is_ok() && !kept.holds(stride);
         p.each_along(is_apart, &mut found);
     }
     Ok(found)
+}
+
+/// Whether all that lies at one place along a stride ends before what lies at the next one begins.
+fn lie_apart(all: &[Progression], stride: i64) -> bool {
+    let first = all.iter().map(|p| p.begins().1).min();
+    let last = all.iter().map(|p| p.last() - stride * (p.count_of(stride) - 1)).max();
+    first.zip(last).is_some_and(|(first, last)| last - first < stride)
 }
 
 /// The strides that leave the fewest progressions, and how many those are.

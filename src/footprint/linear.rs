@@ -153,6 +153,11 @@ impl Progression {
         (self.array, self.base, self.run)
     }
 
+    /// The last byte.
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+
     /// The same without the first `places` of a step, of which it has more.
     pub(super) fn without_first(mut self, step: usize, places: i64) -> Self {
         let (stride, count) = &mut self.steps.list[step];
