@@ -38,50 +38,69 @@ impl Kept {
     }
 }
 
-/// Progressions that touch the same bytes and whose strides nest, if they are few. `strides` are those that they have,
+/// Strides that are taken one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    AllBut(Kept),
+    Only(i64),
+}
+
+impl Apart {
+    fn holds(self, stride: i64, strides: &[i64]) -> bool {
+        match self {
+            Apart::AllBut(kept) => strides.binary_search(&stride).is_ok() && !kept.holds(stride),
+            Apart::Only(one) => stride == one,
+        }
+    }
+}
+
+/// Progressions that touch the same bytes, with fewer strides, if they are few. `strides` are those that they have,
 /// ascending, but for the smallest, which leave no line out.
 pub(super) fn taken_apart(all: &[Progression], strides: &[i64]) -> Result<Vec<Progression>, Refusal> {
     spend_on(all.len(), 1 + (strides.len() * strides.len()) as u64)?;
-    // What lies far apart looks alike mostly, and is then counted once.
-    let far = strides.last().filter(|&&longest| lie_apart(all, longest));
-    let (kept, number) = match far {
-        Some(&longest) => {
-            let along = |p: &Progression| p.count_of(longest).unsigned_abs();
-            (None, all.iter().map(along).fold(0, u64::saturating_add))
-        }
-        None => fewest(all, strides).map(|(kept, number)| (Some(kept), number)).ok_or(Refusal::Strides)?,
+    let (apart, number) = fewest(all, strides);
+    let (apart, number) = match far(all, strides) {
+        // What lies far apart looks alike mostly, and is then counted once.
+        Some((far, times)) if times <= number => (far, times),
+        _ => (apart, number),
     };
     if number > MOST {
         return Err(Refusal::Strides);
     }
     spend_on(usize::try_from(number).unwrap_or(usize::MAX), STEPS_OF_EACH)?;
     let mut found = Vec::with_capacity(usize::try_from(number).unwrap_or(0));
-    let is_apart = |stride: i64| match kept {
-        Some(kept) => strides.binary_search(&stride).is_ok() && !kept.holds(stride),
-        None => far == Some(&stride),
-    };
     for p in all {
-        p.each_along(is_apart, &mut found);
+        p.each_along(|stride| apart.holds(stride, strides), &mut found);
     }
     Ok(found)
 }
 
-/// Whether all that lies at one place along a stride ends before what lies at the next one begins.
-fn lie_apart(all: &[Progression], stride: i64) -> bool {
-    let first = all.iter().map(|p| p.begins().1).min();
-    let last = all.iter().map(|p| p.last() - stride * (p.count_of(stride) - 1)).max();
-    first.zip(last).is_some_and(|(first, last)| last - first < stride)
-}
-
-/// The strides that leave the fewest progressions, and how many those are.
-fn fewest(all: &[Progression], strides: &[i64]) -> Option<(Kept, u64)> {
+/// Strides to take one by one so that the fewest progressions are left of which the other strides nest, and how many
+/// those are.
+fn fewest(all: &[Progression], strides: &[i64]) -> (Apart, u64) {
     let pairs = strides.iter().enumerate().flat_map(|(i, &row)| {
         let planes = strides[i + 1..].iter().filter(move |&plane| plane % row == 0);
         let none = std::iter::once(None);
         none.chain(planes.map(|&plane| Some(plane))).map(move |plane| Kept { row: Some(row), plane })
     });
-    let number = |kept: Kept| (kept, kept.progressions(all, strides));
-    std::iter::once(Kept::NONE).chain(pairs).map(number).min_by_key(|found| found.1)
+    let mut best = (Kept::NONE, Kept::NONE.progressions(all, strides));
+    for kept in pairs {
+        let number = kept.progressions(all, strides);
+        if number < best.1 {
+            best = (kept, number);
+        }
+    }
+    (Apart::AllBut(best.0), best.1)
+}
+
+/// The longest stride, if all that lies at one place along it ends before what lies at the next one begins, and how many
+/// progressions there are when it is taken one by one.
+fn far(all: &[Progression], strides: &[i64]) -> Option<(Apart, u64)> {
+    let longest = *strides.last()?;
+    let first = all.iter().map(|p| p.begins().1).min()?;
+    let last = all.iter().map(|p| p.last() - longest * (p.count_of(longest) - 1)).max()?;
+    let times = all.iter().map(|p| p.count_of(longest).unsigned_abs());
+    (last - first < longest).then(|| (Apart::Only(longest), times.fold(0, u64::saturating_add)))
 }
 
 /// Steps that going through all rows would take.
