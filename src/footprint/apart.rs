@@ -8,6 +8,9 @@ use crate::effort::spend_on;
 /// Most progressions that some may become.
 const MOST: u64 = 1 << 12;
 
+/// The longest stride is taken one by one first where that leaves so many times fewer than all at once would.
+const FEWER: u64 = 4;
+
 /// Steps for each of them.
 const STEPS_OF_EACH: u64 = 16;
 
@@ -61,7 +64,7 @@ pub(super) fn taken_apart(all: &[Progression], strides: &[i64]) -> Result<Vec<Pr
     let (apart, number) = fewest(all, strides);
     let (apart, number) = match far(all, strides) {
         // What lies far apart looks alike mostly, and is then counted once.
-        Some((far, times)) if times <= number => (far, times),
+        Some((far, times)) if times <= number / FEWER => (far, times),
         _ => (apart, number),
     };
     if number > MOST {
@@ -93,14 +96,16 @@ fn fewest(all: &[Progression], strides: &[i64]) -> (Apart, u64) {
     (Apart::AllBut(best.0), best.1)
 }
 
-/// The longest stride, if all that lies at one place along it ends before what lies at the next one begins, and how many
-/// progressions there are when it is taken one by one.
+/// The longest stride, if what each progression has at one place along it ends before what it has at the next one begins,
+/// and how many progressions there are when it is taken one by one.
 fn far(all: &[Progression], strides: &[i64]) -> Option<(Apart, u64)> {
     let longest = *strides.last()?;
-    let first = all.iter().map(|p| p.begins().1).min()?;
-    let last = all.iter().map(|p| p.last() - longest * (p.count_of(longest) - 1)).max()?;
+    let lies_apart = |p: &Progression| {
+        let reach = p.last() - p.begins().1 - longest * (p.count_of(longest) - 1);
+        reach < longest
+    };
     let times = all.iter().map(|p| p.count_of(longest).unsigned_abs());
-    (last - first < longest).then(|| (Apart::Only(longest), times.fold(0, u64::saturating_add)))
+    all.iter().all(lies_apart).then(|| (Apart::Only(longest), times.fold(0, u64::saturating_add)))
 }
 
 /// Steps that going through all rows would take.

