@@ -1,12 +1,15 @@
 //! Strides that do not nest, as those of blocks that are no divisor of a row: what repeats along all but two of them is
 //! taken one by one, where those are few. The rest nests again.
 
-use super::linear::Progression;
+use super::progression::Progression;
 use super::query::Refusal;
 use crate::effort::spend_on;
 
 /// Most progressions that some may become.
 const MOST: u64 = 1 << 12;
+
+/// How often it is tried to join what was joined.
+const MOST_PASSES: usize = 4;
 
 /// The longest stride is taken one by one first where that leaves so many times fewer than all at once would.
 const FEWER: u64 = 4;
@@ -78,6 +81,46 @@ pub(super) fn taken_apart(all: &[Progression], strides: &[i64]) -> Result<Vec<Pr
     Ok(found)
 }
 
+/// Fewer progressions that touch the same bytes, if some continue each other, as the tiles that a thread has do: those that
+/// lie evenly are one with a step more. It has to continue its run or one of its steps, so that no further strides arise.
+pub(super) fn joined(all: &[Progression]) -> Result<Option<Vec<Progression>>, Refusal> {
+    let mut list = all.to_vec();
+    for _ in 0..MOST_PASSES {
+        spend_on(list.len(), STEPS_OF_EACH)?;
+        list.sort_unstable_by(|a, b| (a.shape(), a.base).cmp(&(b.shape(), b.base)));
+        list.dedup_by(|next, kept| next.shape() == kept.shape() && next.base == kept.base);
+        let before = list.len();
+        let mut found = Vec::with_capacity(list.len());
+        for alike in list.chunk_by(|a, b| a.shape() == b.shape()) {
+            join_alike(alike, &mut found)?;
+        }
+        list = found;
+        if list.len() == before {
+            break;
+        }
+    }
+    Ok((list.len() < all.len()).then_some(list))
+}
+
+/// Joins those of some progressions with equal steps that follow each other evenly.
+fn join_alike(alike: &[Progression], out: &mut Vec<Progression>) -> Result<(), Refusal> {
+    let mut at = 0;
+    while at < alike.len() {
+        let distance = |i: usize| Some(alike.get(i + 1)?.base - alike[i].base);
+        let step = distance(at).filter(|&step| alike[at].continues_after(step));
+        let mut end = at + 1;
+        while step.is_some() && distance(end - 1) == step {
+            end += 1;
+        }
+        out.push(match step {
+            Some(step) => alike[at].repeated(step, end - at)?,
+            None => alike[at].clone(),
+        });
+        at = end;
+    }
+    Ok(())
+}
+
 /// Strides to take one by one so that the fewest progressions are left of which the other strides nest, and how many
 /// those are.
 fn fewest(all: &[Progression], strides: &[i64]) -> (Apart, u64) {
@@ -101,7 +144,7 @@ fn fewest(all: &[Progression], strides: &[i64]) -> (Apart, u64) {
 fn far(all: &[Progression], strides: &[i64]) -> Option<(Apart, u64)> {
     let longest = *strides.last()?;
     let lies_apart = |p: &Progression| {
-        let reach = p.last() - p.begins().1 - longest * (p.count_of(longest) - 1);
+        let reach = p.last - p.base - longest * (p.count_of(longest) - 1);
         reach < longest
     };
     let times = all.iter().map(|p| p.count_of(longest).unsigned_abs());

@@ -1,7 +1,7 @@
 //! Conditions on boxes whose address is a sum: ranges that they cut, and values of a variable for which they are decided.
 //! The same as `cuts` does for forms.
 
-use super::cuts::{Span, Taking, span_of, at_least};
+use super::cuts::{Span, Taking, at_least, span_of};
 use super::sum::{Bound, Ranges, Shape, Sum};
 use crate::effort::spend;
 

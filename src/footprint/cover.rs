@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::linear::Progression;
+use super::progression::Progression;
 use crate::effort::spend_on;
 
 /// Most progressions that are compared with each other.
@@ -43,7 +43,7 @@ pub(super) fn uncovered(all: Vec<Progression>) -> Vec<Progression> {
 
 impl<'p> Runs<'p> {
     fn new(progression: &'p Progression) -> Self {
-        let (array, base, mut run) = progression.begins();
+        let (array, base, mut run) = (progression.array, progression.base, progression.run);
         let steps = progression.steps();
         let mut inside = 0;
         while let Some(&(stride, count)) = steps.get(inside).filter(|step| step.0 <= run) {
@@ -62,9 +62,9 @@ impl<'p> Runs<'p> {
     fn covered(&self, all: &[Runs<'_>]) -> i64 {
         let Some((&(stride, count), rest)) = self.steps.split_first() else { return 0 };
         let from = all.partition_point(|other| (other.array, other.steps) < (self.array, rest));
-        let alike = all[from..].iter().take_while(|other| {
-            other.array == self.array && other.steps == rest && other.base <= self.base
-        });
+        let alike = all[from..]
+            .iter()
+            .take_while(|other| other.array == self.array && other.steps == rest && other.base <= self.base);
         let places = alike.filter_map(|other| {
             let room = other.base.checked_add(other.run)?.checked_sub(self.run)?.checked_sub(self.base)?;
             (room >= 0).then(|| (room / stride + 1).min(count))

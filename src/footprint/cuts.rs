@@ -75,12 +75,7 @@ fn cut(piece: &Piece, part: &Cond<i64>, &(coord, from, to): &CoordRange) -> Opti
 }
 
 /// For which values `v` of a range `step * v` plus something between two values is at least 0, or 0.
-pub(super) fn span_of(
-    step: i64,
-    (low, high): (i64, i64),
-    is_zero: bool,
-    range: (i64, i64),
-) -> Option<Span> {
+pub(super) fn span_of(step: i64, (low, high): (i64, i64), is_zero: bool, range: (i64, i64)) -> Option<Span> {
     if step == 0 {
         return None;
     }

@@ -61,7 +61,13 @@ impl Quasi {
     }
 
     /// The same with `step * v + more + first` in the place of a variable.
-    fn put(&self, variable: usize, [step, first]: [i64; 2], more: Option<usize>, ranges: Ranges) -> Option<Self> {
+    fn put(
+        &self,
+        variable: usize,
+        [step, first]: [i64; 2],
+        more: Option<usize>,
+        ranges: Ranges,
+    ) -> Option<Self> {
         let put = |sum: Sum| sum.put(variable, step, first, more);
         let quotients = self.quotients.iter().map(|q| Some(Quotient { of: put(q.of)?, ..*q }));
         let bounds = self.shape.bounds.iter().map(|bound| bound.with(put)).collect::<Option<_>>()?;
@@ -130,15 +136,19 @@ impl Quasi {
             out.push(self.shape);
             return (out.len() <= most).then_some(());
         }
-        for variable in 0..self.shape.ranges.as_slice().len() {
-            let period = self.period(variable, i64::try_from(most).ok()?)?;
-            if period > 1 {
-                let parts =
-                    self.by_digits(variable, period).or_else(|| self.by_residues(variable, period))?;
-                return parts.into_iter().try_for_each(|part| part.take_apart(most, out));
-            }
-        }
-        None
+        let longest = i64::try_from(most).ok()?;
+        let along = (0..self.shape.ranges.as_slice().len()).filter_map(|variable| {
+            let period = self.period(variable, longest);
+            (period != Some(1)).then_some((variable, period))
+        });
+        let along: Vec<(usize, Option<i64>)> = along.collect();
+        // What leaves few boxes comes first, along whichever variable that is.
+        let by_digits = || along.iter().find_map(|&(variable, period)| self.by_digits(variable, period?));
+        let by_residues = || {
+            let &(variable, period) = along.first()?;
+            self.by_residues(variable, period?)
+        };
+        by_digits().or_else(by_residues)?.into_iter().try_for_each(|part| part.take_apart(most, out))
     }
 }
 
@@ -200,7 +210,8 @@ pub(super) fn shapes(piece: &Piece, most: usize) -> Option<Vec<Shape>> {
 mod tests {
     use super::*;
     use crate::expr::{Coord, Dim, LoopId};
-    use crate::footprint::linear::{Progression, count_progressions};
+    use crate::footprint::linear::count_progressions;
+    use crate::footprint::progression::Progression;
     use crate::footprint::{Engine, Query, count_with};
     use crate::random::Random;
 

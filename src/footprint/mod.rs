@@ -25,6 +25,7 @@ mod iterations;
 mod linear;
 mod pattern;
 mod placed;
+mod progression;
 mod query;
 mod ranges;
 mod reach;

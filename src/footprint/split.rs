@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use super::cuts::{Taking, choices, factor, parted};
-use super::division::gcd;
 use super::bounded::unconditional as unconditional_shapes;
+use super::cuts::{Taking, choices, factor, parted};
 use super::digits;
-use super::linear::Progression;
+use super::division::gcd;
+use super::progression::Progression;
 use super::query::{CoordRange, Piece, Refusal};
 use super::region::Region;
 use super::sum::Shape;

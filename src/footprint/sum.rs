@@ -104,13 +104,7 @@ impl Sum {
     }
 
     /// The same where `step * variable + more + first` stands in the place of a variable.
-    pub(super) fn put(
-        mut self,
-        variable: usize,
-        step: i64,
-        first: i64,
-        more: Option<usize>,
-    ) -> Option<Self> {
+    pub(super) fn put(mut self, variable: usize, step: i64, first: i64, more: Option<usize>) -> Option<Self> {
         let factor = self.factors[variable];
         self.constant = self.constant.checked_add(factor.checked_mul(first)?)?;
         self.factors[variable] = factor.checked_mul(step)?;
